@@ -18,6 +18,7 @@ mod fake_slurm;
 mod families;
 mod figures;
 mod fleet;
+mod gangs;
 mod golden;
 mod hostile;
 #[path = "../../benches/instances/mod.rs"]
@@ -36,6 +37,7 @@ mod replay;
 mod same_numbers;
 mod schema;
 mod shards;
+mod site;
 mod slurm;
 mod trust;
 mod typed;

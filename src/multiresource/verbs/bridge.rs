@@ -95,12 +95,20 @@ impl NamesFiles for Arguments {
         let (policy, read, written) = match &self.to {
             None => {
                 let own = &self.journal;
-                (own.policy.typed(), &own.replay, &own.jobs)
+                (own.policy.typed(), &own.replay, [&own.jobs, &None])
             }
-            Some(To::Slurm(own)) => (own.policy.typed(), &own.setup.types, &own.setup.journal),
+            Some(To::Slurm(own)) => {
+                let setup = &own.setup;
+                (
+                    own.policy.typed(),
+                    &setup.types,
+                    [&setup.journal, &setup.metrics],
+                )
+            }
         };
         let read = policy.into_iter().chain(read.as_deref());
-        (read.collect(), Vec::from_iter(written.as_deref()))
+        let written = written.into_iter().filter_map(Option::as_deref);
+        (read.collect(), written.collect())
     }
 }
 
@@ -131,8 +139,14 @@ impl SlurmArguments {
             changes: caller.changes,
             ..self.setup.clone()
         };
-        let mut bridge = Bridge::begin(slurm, setup)?;
+        let mut bridge = Bridge::begin(slurm, setup.clone())?;
         caller.notify(Notice::Known(&bridge.announced()));
+        if setup.dry_run {
+            return Ok(VerbOutput {
+                table: bridge.plan()?,
+                ..VerbOutput::default()
+            });
+        }
         // What is true of every round is printed once a minute.
         let mut printed: HashMap<String, Instant> = HashMap::new();
         bridge.run(&signals, &mut |text| {

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use crate::document::is_standard_input;
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::bridge::{bridgeable, export_slurm};
+use crate::multiresource::bridge::{bridgeable, export_slurm, gangs};
 use crate::typed::PolicyFile;
 use synth_slurm::order::{self, Order};
 
@@ -94,8 +94,13 @@ impl Slurm {
         // The page is read elsewhere.
         let named = std::path::absolute(file)?;
         let files = export_slurm(&policy, &named, &self.to.partition)?;
-        self.to
-            .filled(files, "how to try it with --dry-run, and how to go back")
+        let written = self
+            .to
+            .filled(files, "how to try it with --dry-run, and how to go back")?;
+        // What becomes of jobs of several nodes comes first.
+        let gangs = gangs(&policy).replace("**", "");
+        let table = format!("{gangs}\n{}", written.table);
+        Ok(VerbOutput { table, ..written })
     }
 }
 
@@ -149,7 +154,7 @@ impl Folder {
         let names = documents
             .iter()
             .map(|(file, _)| format!("  {}\n", file.display()));
-        let mut table: String = names.collect();
+        let mut table = names.collect::<String>();
         table += &format!(
             "Read {} first: it says in which order, {says}.",
             folder.join("README.md").display()

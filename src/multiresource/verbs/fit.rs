@@ -101,7 +101,7 @@ impl OwnVerb for Arguments {
         }
         Ok(VerbOutput {
             table: report::fit(&fit.report, caller.width),
-            negative: fit.report.load >= 1.0,
+            negative: fit.report.load >= 1.0 || fit.report.of_no_type.1 > 0.01,
             notes: report::fit_notes(&fit.report),
             documents,
             ..VerbOutput::default()

@@ -40,7 +40,8 @@ impl ActivePolicy {
                 "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
             )
         })?;
-        let map = TypeMap::new(&policy, setup.types.as_deref())?;
+        let mut map = TypeMap::new(&policy, setup.types.as_deref())?;
+        map.is_pooled = setup.pool;
         let scheduler = Scheduler::new(&policy, setup.seed);
         let places = Places::new(policy.workload());
         let mut watch = Watch::new(map, setup, places, second);

@@ -118,11 +118,6 @@ fn rules(written: Vec<WrittenType>, fleet: &Fleet, faults: &mut Vec<Fault>) -> V
             faults.push(Fault::new(at, message, help));
             continue;
         };
-        if fleet.types()[place].nodes() > 1 {
-            let message = format!("jobs of the type `{}` take several nodes", written.name);
-            let help = "leave it out: jobs that take several nodes have no type here";
-            faults.push(Fault::new(at.clone(), message, help));
-        }
         if rules.iter().any(|rule| rule.place == place) {
             let message = format!("the type `{}` has an entry already", written.name);
             let help = "write all its conditions into one `match:`";

@@ -33,12 +33,16 @@ pub fn slurm(
         rule: checked.artifact().policy.called(),
         unit: &format!("synth-{partition}.service"),
         folder: &format!("/etc/synth/{partition}"),
+        gangs: &gangs(checked),
     };
     let fleet = checked.workload();
     let demands = fleet.types().iter().map(|job| job.units().to_vec());
     let demands: Vec<Vec<u64>> = demands.collect();
     let of_type = |job: &JobType| {
-        let demand = amounts(fleet, job.demand());
+        let mut demand = amounts(fleet, job.demand());
+        if job.nodes() > 1 {
+            demand = format!("{} nodes with {demand} each", job.nodes());
+        }
         [yaml(job.name()), word(job.name()), demand]
     };
     let of_shape = |shape: &Shape| {
@@ -74,6 +78,28 @@ pub fn slurm(
     files.into_iter().map(text).collect()
 }
 
+/// Returns what becomes of jobs of several nodes under a policy.
+pub fn gangs(policy: &Checked) -> String {
+    let fleet = policy.workload();
+    let gangs = fleet.types().iter().filter(|job| job.nodes() > 1);
+    let gangs: Vec<String> = gangs
+        .map(|job| format!("`{}` ({} nodes)", one_line(job.name()), job.nodes()))
+        .collect();
+    let passes = "pass to Slurm at once, and what they use the policy does not have";
+    match &gangs[..] {
+        [] if fleet.is_one_server() => format!(
+            "**Jobs of several nodes** have no type in this policy, which is of one server: they {passes}. A policy of a fleet (`servers:`) whose types have `nodes:` runs them. `--dry-run` says how many they are."
+        ),
+        [] => format!(
+            "**Jobs of several nodes** have no type in this policy: they {passes}. Types with `nodes:` run them. `--dry-run` says how many they are."
+        ),
+        gangs => format!(
+            "**Jobs of several nodes** are released when all their nodes are free, as {}. Those that no type holds {passes}; `--dry-run` says how many they are.",
+            gangs.join(", ")
+        ),
+    }
+}
+
 /// What is the same in several files.
 #[derive(Clone, Copy)]
 struct Site<'a> {
@@ -82,6 +108,7 @@ struct Site<'a> {
     rule: &'a str,
     unit: &'a str,
     folder: &'a str,
+    gangs: &'a str,
 }
 
 #[derive(Template)]

@@ -1,6 +1,6 @@
 //! What a bridge has read and decided, a line of JSON a round; and the same decided again from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -8,12 +8,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::watch::key_of;
 use synth_cluster::artifact::Checked;
 use synth_cluster::live::Scheduler;
 use synth_cluster::live::protocol::{Line, Started, starts, tell};
 use synth_cluster::policy::Learned;
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::text_of;
+use synth_slurm::commands::Key;
 
 /// A line of a journal.
 #[derive(Debug, Deserialize, Serialize)]
@@ -77,6 +79,8 @@ pub struct Journal {
     file: Option<File>,
     /// What a bridge before has learned last, and the digest of its policy.
     pub learned: Option<(Learned, String)>,
+    /// Jobs that bridges before have sent to servers.
+    pub placed: HashMap<Key, Vec<String>>,
 }
 
 impl Journal {
@@ -87,7 +91,7 @@ impl Journal {
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
-        let mut learned = None;
+        let (mut learned, mut placed) = (None, HashMap::new());
         if file.metadata()?.is_file() {
             let mut text = Vec::new();
             file.read_to_end(&mut text)?;
@@ -97,10 +101,12 @@ impl Journal {
                 file.set_len(end as u64)?;
             }
             learned = last_learned(&text[..end]);
+            placed = all_placed(&text[..end]);
         }
         Ok(Journal {
             file: Some(file),
             learned,
+            placed,
         })
     }
 
@@ -112,6 +118,23 @@ impl Journal {
         let written = line.and_then(|line| file.write_all((sealed(&line) + "\n").as_bytes()));
         written.err().inspect(|_| self.file = None)
     }
+}
+
+/// Returns the jobs that a journal says were started on servers of a fleet.
+fn all_placed(text: &[u8]) -> HashMap<Key, Vec<String>> {
+    // A job that starts stands in a list of its own, with its servers.
+    let is_worth = |line: &&[u8]| line.windows(10).any(|part| part == b"\"start\":[[");
+    let rounds = text.split(|byte| *byte == b'\n').filter(is_worth);
+    let starts = rounds.filter_map(|line| {
+        match serde_json::from_str(&unsealed(&String::from_utf8_lossy(line))?).ok()? {
+            Record::Round(round) => Some(round.start),
+            _ => None,
+        }
+    });
+    let keys = starts
+        .flatten()
+        .filter_map(|own| Some((key_of(own.id())?, own.servers().to_vec())));
+    keys.collect()
 }
 
 /// Returns what a journal says last of what was learned, and under which policy.

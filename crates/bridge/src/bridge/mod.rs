@@ -9,19 +9,21 @@ mod export;
 mod journal;
 mod lock;
 mod measured;
+mod metrics;
 mod release;
 mod resources;
 mod rule;
 mod run;
 mod servers;
 mod setup;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod types;
 mod usage;
 mod watch;
 
-pub use export::slurm as export_slurm;
+pub use export::{gangs, slurm as export_slurm};
 pub use journal::{Head, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
 pub use release::release_all;
 pub use run::{Bridge, Signals};

@@ -5,7 +5,6 @@ use super::decision::ActivePolicy;
 use super::journal::Round;
 use super::setup::{HoldBy, Setup};
 use super::watch::{Changes, key_of};
-use synth_cluster::live::protocol::Started;
 use synth_slurm::commands::{Hold, JobId, Refusal, Slurm, Why};
 
 /// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule
@@ -18,10 +17,11 @@ pub(super) fn act(
     say: &mut dyn FnMut(&str),
 ) -> Result<(), BridgeError> {
     let starts = round.start.iter().filter_map(|start| {
-        let key = key_of(start.id()).filter(|key| active.watch.release(*key, now))?;
-        Some((key.id, start))
+        let key = key_of(start.id())?;
+        let nodes = active.watch.release(key, start.servers(), now)?;
+        Some((key.id, nodes))
     });
-    let starts: Vec<(JobId, &Started)> = starts.collect();
+    let starts: Vec<(JobId, Vec<String>)> = starts.collect();
     refused(&slurm.hold(&found.hold)?, say)?;
     refused(&slurm.release(&found.pass)?, say)?;
     let again = match setup.hold {
@@ -29,12 +29,9 @@ pub(super) fn act(
         HoldBy::User => slurm.hold_for_users(&found.give_up)?,
     };
     refused(&again, say)?;
-    for (job, start) in &starts {
-        let name = start.servers().first();
-        let server = name.and_then(|name| active.scheduler.places().server(name));
-        if let Some(node) = server.and_then(|n| active.watch.map.servers.node(n)) {
-            refused(&slurm.place(*job, Some(node))?, say)?;
-        }
+    for (job, nodes) in starts.iter().filter(|(_, nodes)| !nodes.is_empty()) {
+        let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+        refused(&slurm.place(*job, &nodes)?, say)?;
     }
     let jobs: Vec<JobId> = starts.iter().map(|(job, _)| *job).collect();
     refused(&slurm.release(&jobs)?, say)

@@ -168,6 +168,11 @@ impl Resources {
         self.own.iter().map(|own| (&*own.name, &own.source))
     }
 
+    /// Returns which one is CPUs.
+    pub fn cpus(&self) -> Option<usize> {
+        self.own.iter().position(|own| own.source == Source::Cpus)
+    }
+
     /// Returns whether some are generic resources.
     pub fn have_gres(&self) -> bool {
         let mut sources = self.own.iter().map(|own| &own.source);

@@ -11,10 +11,11 @@ use super::decision::ActivePolicy;
 use super::journal::{Head, Journal, Record, Round};
 use super::lock::Lock;
 use super::measured::Measured;
+use super::metrics::Metrics;
 use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
-use super::watch::{Changes, Moment, Phase, key_of};
-use synth_cluster::live::protocol::Started;
+use super::survey::{Survey, plan};
+use super::watch::{Changes, Moment, key_of};
 use synth_slurm::commands::{Hold, Nodes, Queue, Slurm, SlurmError};
 
 /// What a bridge is told while it runs: flags that signals set.
@@ -51,8 +52,8 @@ pub struct Bridge {
     asked_booted: Option<Instant>,
     asked_nodes: Option<Instant>,
     settled: Instant,
-    planned: Option<Vec<Started>>,
     rounds: u64,
+    metrics: Metrics,
     _lock: Option<Lock>,
 }
 
@@ -85,8 +86,8 @@ impl Bridge {
             asked_booted: Some(now),
             asked_nodes: None,
             settled: now,
-            planned: None,
             rounds: 0,
+            metrics: Metrics::default(),
             _lock: lock,
         };
         bridge.open_journal()?;
@@ -99,6 +100,7 @@ impl Bridge {
         };
         let begun = Journal::open(&path).and_then(|mut journal| {
             let learned = journal.learned.take();
+            self.active.watch.placed = std::mem::take(&mut journal.placed);
             self.active.begin_with(learned, &self.setup);
             let failed = journal.write(&Record::Head(self.head()));
             failed.map_or(Ok(journal), Err)
@@ -156,6 +158,7 @@ impl Bridge {
             match self.round(gives_up, say) {
                 Ok(()) => pause = self.poll(),
                 Err(BridgeError::Slurm(why)) => {
+                    self.metrics.failed += 1;
                     say(&format!(
                         "warning: {why}; nothing is concluded, and the next round waits {:.1} s",
                         pause.as_secs_f64()
@@ -174,9 +177,6 @@ impl Bridge {
                 self.note_learned(say);
             }
             self.pause(self.until_next(), signals);
-        }
-        if self.setup.dry_run {
-            return Ok(());
         }
         self.report_measured(say);
         self.note_learned(say);
@@ -234,16 +234,15 @@ impl Bridge {
         if !self.has_settled(holds, say)? {
             return Ok(());
         }
-        self.active.watch.present = if queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
-            self.slurm.present()?
-        } else {
-            HashSet::new()
-        };
+        self.note_present(&queue)?;
         self.rounds += 1;
         let at = self.moment();
-        if self.setup.dry_run {
-            self.plan(&queue, nodes.as_ref(), say);
-            return Ok(());
+        if self.rounds == 1 {
+            let survey = Survey::new(&self.active.watch, &queue);
+            survey
+                .note(self.setup.unknown)
+                .into_iter()
+                .for_each(|note| say(&note));
         }
         let start = Instant::now();
         let mut found = self.active.watch.look(&queue, nodes.as_ref(), at);
@@ -269,12 +268,24 @@ impl Bridge {
             self.note(Record::Round(round.clone()), say);
         }
         self.act(&found, &round, say)?;
+        self.write_metrics(&queue, (&found, &round), say);
         if !is_sound {
             say(
                 "warning: the policy could not take what was read, and begins anew with what waits and runs",
             );
             self.again(&queue, say)?;
         }
+        Ok(())
+    }
+
+    /// Asks which jobs are there at all, where some wait for others.
+    fn note_present(&mut self, queue: &Queue) -> Result<(), SlurmError> {
+        let waits = queue.rows.iter().any(|row| !row.waits_for.is_empty());
+        self.active.watch.present = if waits {
+            self.slurm.present()?
+        } else {
+            HashSet::new()
+        };
         Ok(())
     }
 
@@ -306,36 +317,22 @@ impl Bridge {
         Ok(Instant::now() >= self.settled)
     }
 
-    /// What would be released if the policy began now.
-    fn plan(&mut self, queue: &Queue, nodes: Option<&Nodes>, say: &mut dyn FnMut(&str)) {
-        self.active.restart(&self.setup);
-        self.active.watch.jobs.clear();
-        self.active.watch.usage.forget();
+    /// Looks once: what waits and runs by type, and what would be released if the policy began now. What it says first is
+    /// which jobs have no type.
+    ///
+    /// # Errors
+    /// When Slurm does not answer.
+    pub fn plan(&mut self) -> Result<String, BridgeError> {
+        let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
+        self.note_present(&queue)?;
         let at = self.moment();
-        let mut found = self.active.watch.look(queue, nodes, at);
+        let mut found = self.active.watch.look(&queue, Some(&nodes), at);
         let (round, _) = self.active.decide(&mut found, at.now, Instant::now());
-        let mut starts = round.start;
-        starts.extend(found.pass.iter().map(|id| Started::Job(id.to_string())));
-        if self.planned.as_ref() == Some(&starts) {
-            return;
-        }
-        let word = |start: &Started| {
-            let id = start.id().split('@').next().unwrap_or_default();
-            match start.servers() {
-                [] => id.to_owned(),
-                servers => format!("{id} on {}", servers.join(" ")),
-            }
-        };
-        let words: Vec<String> = starts.iter().map(word).collect();
-        let jobs = self.active.watch.jobs.values();
-        let waiting = jobs.filter(|seen| matches!(seen.phase, Phase::Waiting(_)));
-        let waiting = waiting.count();
-        say(&match &words[..] {
-            [] => format!("{waiting} jobs wait; nothing would be released"),
-            words => format!("{waiting} jobs wait; would release {}", words.join(", ")),
-        });
-        found.notes.iter().for_each(|note| say(note));
-        self.planned = Some(starts);
+        let watch = &self.active.watch;
+        let survey = Survey::new(watch, &queue).note(self.setup.unknown);
+        let mut lines: Vec<String> = survey.into_iter().chain(found.notes.clone()).collect();
+        lines.push(plan(watch, &queue, &found, &round.start));
+        Ok(lines.join("\n"))
     }
 
     fn measure(&mut self, round: &Round, now: f64) {
@@ -377,6 +374,23 @@ impl Bridge {
         }
     }
 
+    fn write_metrics(&mut self, queue: &Queue, of: (&Changes, &Round), say: &mut dyn FnMut(&str)) {
+        let Some(path) = &self.setup.metrics else {
+            return;
+        };
+        let (watch, wall) = (&self.active.watch, self.moment().wall);
+        self.metrics.rounds = self.rounds;
+        self.metrics.count(watch, of, wall);
+        let doing = self.active.scheduler.doing();
+        let site = (watch, queue, &*self.slurm.partition);
+        if let Err(why) = self.metrics.write(path, site, (doing, wall)) {
+            let path = path.display();
+            say(&format!(
+                "warning: the metrics {path} cannot be written: {why}"
+            ));
+        }
+    }
+
     fn note(&mut self, record: Record, say: &mut dyn FnMut(&str)) {
         let journal = self.journal.as_mut();
         if let Some(why) = journal.and_then(|journal| journal.write(&record)) {
@@ -398,9 +412,7 @@ impl Bridge {
         match self.read_again() {
             Ok(queue) => {
                 say("the policy was read again");
-                if !self.setup.dry_run {
-                    self.again(&queue, say)?;
-                }
+                self.again(&queue, say)?;
             }
             Err(why) => say(&format!(
                 "warning: the policy is not taken, and the old one goes on: {why}"
@@ -418,6 +430,7 @@ impl Bridge {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         active.watch.map.check_nodes(&nodes.rows, self.setup.pool)?;
         active.watch.jobs = std::mem::take(&mut self.active.watch.jobs);
+        active.watch.placed = std::mem::take(&mut self.active.watch.placed);
         active.watch.usage.look(&nodes, &queue, &mut Vec::new());
         self.measured = Measured::new(active.fleet().types().len(), self.now() / active.second);
         self.active = active;

@@ -60,6 +60,15 @@ impl Servers {
         &self.all[self.shapes[server]]
     }
 
+    /// Returns the most whole units of resource j that a server has.
+    pub fn most(&self, j: usize) -> u64 {
+        self.all
+            .iter()
+            .map(|shape| shape.units[j])
+            .max()
+            .unwrap_or(0)
+    }
+
     /// Returns the server that a node is, counted over the shapes in their order; `None` where it is none. Where no
     /// file says it, all nodes are the one server.
     pub fn of_node(&self, node: &str) -> Option<usize> {

@@ -31,7 +31,11 @@ pub struct Setup {
     #[arg(long, value_name = "FILE")]
     pub journal: Option<PathBuf>,
 
-    /// Release nothing, and say what would be released
+    /// Write what is seen and counted to this file in each round, for Prometheus (node_exporter's textfile collector)
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
+
+    /// Look once, say what waits and what would be released now, and end: nothing is released
     #[arg(long)]
     pub dry_run: bool,
 

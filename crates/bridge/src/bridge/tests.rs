@@ -1,6 +1,8 @@
 //! Jobs and nodes as a policy counts them.
 #![allow(clippy::unwrap_used)]
 
+mod gangs;
+
 use super::document::TypesFile;
 use super::export_slurm;
 use super::types::TypeMap;
@@ -53,6 +55,8 @@ fn job(cpus: u64, memory_mib: u64) -> Row {
         is_exclusive: false,
         eligible: None,
         nodes: 1,
+        most_nodes: 1,
+        per_node: Amounts::default(),
         amounts: Amounts {
             cpus,
             memory: memory_mib << 20,
@@ -107,6 +111,7 @@ fn jobs_without_a_type() {
     let types = map(SERVER, "").unwrap();
     let several = Row {
         nodes: 2,
+        most_nodes: 2,
         ..job(1, 1)
     };
     assert_eq!(types.type_of(&several), None);

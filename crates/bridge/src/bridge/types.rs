@@ -10,33 +10,83 @@ use synth_cluster::artifact::Checked;
 use synth_cluster::workload::{Dominating, Fleet, JobType};
 use synth_core::document::text_of;
 use synth_core::number::{Decimal, seconds_in};
-use synth_slurm::commands::{Node, Row};
+use synth_slurm::commands::{Node, Row, expand};
 
 /// The jobs and nodes of a cluster as a policy counts them.
 ///
 /// A job belongs to the cheapest type, by the prices of the policy's certificate, that holds at least what the job has
 /// of each resource, so that every schedule of types is one of jobs; or to the first type of a file of which it meets
 /// a condition, if that type holds it. Of types with one demand it belongs to the one of the least `limit` that is not
-/// below its time limit, or of the largest. A job that takes several nodes has no type.
+/// below its time limit, or of the largest. A job on one node has a type of one node; a gang, which takes several at once,
+/// one of at least as many, that holds at least what the job has on each.
 #[derive(Clone, Debug)]
 pub struct TypeMap {
     pub(super) resources: Resources,
     pub(super) servers: Servers,
-    /// Demand of each of the K types in whole units (R).
+    /// Demand of each of the K types in whole units (R), on each of its servers.
     demands: Vec<Vec<u64>>,
+    /// On how many servers at once jobs of each type run.
+    pub(super) nodes: Vec<u32>,
     by: By,
+    /// All nodes are one server, so that on how many a job runs does not count.
+    pub(super) is_pooled: bool,
 }
 
 #[derive(Clone, Debug)]
 enum By {
     Demand {
-        dominating: Dominating,
-        /// The types that take part, as they are counted there.
-        places: Vec<usize>,
+        /// Types of one node, and of several.
+        by_nodes: [Group; 2],
         /// By type, the limit of its jobs \[s\].
         limits: Vec<f64>,
     },
     Rules(Vec<Rule>),
+}
+
+/// Types that demand decides among.
+#[derive(Clone, Debug)]
+struct Group {
+    dominating: Dominating,
+    /// The types, as they are counted there.
+    places: Vec<usize>,
+}
+
+/// Why a job has no type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Untyped {
+    /// It takes several nodes, and the policy is of one server.
+    OneServer,
+    /// It takes several nodes, and no type has as many with what it needs on each.
+    Gang,
+    /// It has all of its nodes, and no type has all CPUs of a server.
+    Exclusive,
+    /// No type holds it, or none that the file names is its own.
+    Demand,
+    /// It is one of several that start together with demands of their own.
+    Component,
+    /// Its generic resources are not known before it starts.
+    Gres,
+    /// It names its nodes or their features, and in a fleet the policy chooses them.
+    OwnNodes,
+}
+
+impl Untyped {
+    /// Returns it in words, behind a number of jobs.
+    pub fn words(self) -> &'static str {
+        match self {
+            Untyped::OneServer => {
+                "of several nodes (the policy is of one server: make one of a fleet, with `nodes:`)"
+            }
+            Untyped::Gang => {
+                "of several nodes (no type has as many nodes with what they need on each)"
+            }
+            Untyped::Exclusive => "with whole nodes (no type has all CPUs of a server)",
+            Untyped::Demand => "that no type holds",
+            Untyped::Component => "of heterogeneous jobs",
+            Untyped::Gres => "with generic resources that are not known before they start",
+            Untyped::OwnNodes => "that name their nodes or features (-w, -C)",
+        }
+    }
 }
 
 impl TypeMap {
@@ -87,27 +137,64 @@ impl TypeMap {
             servers: Servers::new(fleet, written.servers)?,
             resources,
             demands,
+            nodes: fleet.types().iter().map(JobType::nodes).collect(),
             by,
+            is_pooled: false,
         })
     }
 
     /// Returns the type of a job; `None` where it has none.
     pub fn type_of(&self, row: &Row) -> Option<usize> {
-        let is_whole = row.nodes == 1 && !row.key.id.is_component();
-        if !is_whole || (row.has_unknown_gres && self.resources.have_gres()) {
-            return None;
+        self.find(row).ok()
+    }
+
+    /// Returns the type of a job, or why it has none.
+    pub(super) fn find(&self, row: &Row) -> Result<usize, Untyped> {
+        if row.key.id.is_component() {
+            return Err(Untyped::Component);
         }
-        let units = self.resources.units(&row.amounts);
-        match &self.by {
-            By::Demand {
-                dominating,
-                places,
-                limits,
-            } => {
-                let units: Vec<f64> = units.iter().map(|units| *units as f64).collect();
-                let alike = dominating.types_of(&units);
+        if row.has_unknown_gres && self.resources.have_gres() {
+            return Err(Untyped::Gres);
+        }
+        let most = self.nodes.iter().copied().max().unwrap_or(1);
+        let counted = match self.is_pooled {
+            true => 1..=1,
+            false => row.nodes..=row.most_nodes.min(most),
+        };
+        let mut found = counted.map(|nodes| self.on_nodes(row, nodes));
+        found
+            .find_map(Result::transpose)
+            .unwrap_or(Err(if row.nodes == 1 {
+                Untyped::Demand
+            } else if self.servers.count() == 1 {
+                Untyped::OneServer
+            } else {
+                Untyped::Gang
+            }))
+    }
+
+    /// Returns the type of a job that runs on so many nodes, if there is one.
+    fn on_nodes(&self, row: &Row, nodes: u32) -> Result<Option<usize>, Untyped> {
+        let mut units = match self.is_pooled {
+            true => self.resources.units(&row.amounts),
+            false => self.resources.units(&row.on_each(nodes)),
+        };
+        if row.is_exclusive {
+            // All of what a server has: without CPUs nothing else starts there.
+            let cpus = self.resources.cpus().ok_or(Untyped::Exclusive)?;
+            units[cpus] = match self.is_pooled {
+                true => return Err(Untyped::Exclusive),
+                false => self.servers.most(cpus),
+            };
+        }
+        let found = match &self.by {
+            By::Demand { by_nodes, limits } => {
+                let group = &by_nodes[usize::from(nodes > 1)];
+                let demand = units.iter().map(|units| *units as f64);
+                let demand: Vec<f64> = demand.chain([f64::from(nodes)]).collect();
+                let alike = group.dominating.types_of(&demand);
                 let promised = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
-                let alike = alike.into_iter().map(|(_, place)| places[place]);
+                let alike = alike.into_iter().map(|(_, place)| group.places[place]);
                 let mut alike: Vec<usize> = alike.collect();
                 alike.sort_by(|a, b| limits[*a].total_cmp(&limits[*b]));
                 let own = alike.iter().find(|i| promised <= limits[**i]);
@@ -115,13 +202,27 @@ impl TypeMap {
             }
             By::Rules(rules) => {
                 let holds = |rule: &&Rule| {
+                    let own = self.nodes[rule.place];
                     let mut pairs = units.iter().zip(&self.demands[rule.place]);
-                    pairs.all(|(job, own)| job <= own)
+                    (nodes > 1) == (own > 1) && nodes <= own && pairs.all(|(job, own)| job <= own)
                 };
                 let rule = rules.iter().filter(holds).find(|rule| rule.is_of(row));
                 rule.map(|rule| rule.place)
             }
+        };
+        match found {
+            None if row.is_exclusive => Err(Untyped::Exclusive),
+            found => Ok(found),
         }
+    }
+
+    /// Returns on which servers a running job is; `None` where one of its nodes is none of them.
+    pub(super) fn servers_of(&self, row: &Row) -> Option<Vec<usize>> {
+        let nodes = expand(&row.node_list)?;
+        nodes
+            .iter()
+            .map(|node| self.servers.of_node(node))
+            .collect()
     }
 
     /// Checks that the nodes of the partition have what the policy's servers have; `is_pooled` takes all of them for
@@ -142,22 +243,27 @@ impl By {
                 "the types `{first}` and `{second}` have one demand, so that demand does not tell their jobs apart: write a file with `types:` that says which jobs are which (`match:` of partition, qos, account, user, name, time_limit or comment), and name it by --types"
             ));
         }
-        let limits = limits(fleet);
-        let places = singles(fleet);
-        let own = |i: &usize| demands[*i].iter().map(|units| *units as f64).collect();
-        let own: Vec<Vec<f64>> = places.iter().map(own).collect();
+        let worths = worths(fleet, prices);
+        let group = |is_of: fn(u32) -> bool| {
+            let types = 0..fleet.types().len();
+            let places: Vec<usize> = types.filter(|i| is_of(fleet.types()[*i].nodes())).collect();
+            let own = places.iter().map(|i| {
+                let units = demands[*i].iter().map(|units| *units as f64);
+                units
+                    .chain([f64::from(fleet.types()[*i].nodes())])
+                    .collect()
+            });
+            let own: Vec<Vec<f64>> = own.collect();
+            Group {
+                dominating: Dominating::of(&own, &worths),
+                places,
+            }
+        };
         Ok(By::Demand {
-            dominating: Dominating::of(&own, &worths(fleet, prices)),
-            places,
-            limits,
+            by_nodes: [group(|nodes| nodes == 1), group(|nodes| nodes > 1)],
+            limits: limits(fleet),
         })
     }
-}
-
-/// Returns the types of jobs on one server.
-fn singles(fleet: &Fleet) -> Vec<usize> {
-    let types = 0..fleet.types().len();
-    types.filter(|i| fleet.types()[*i].nodes() == 1).collect()
 }
 
 /// By type, the limit of its jobs \[s\]; infinite where it has none, or its unit of time is not known.
@@ -172,12 +278,11 @@ fn limits(fleet: &Fleet) -> Vec<f64> {
 
 /// Two types that neither these demands (K × R) nor limits tell apart, by name.
 pub(super) fn alike<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Option<[&'a str; 2]> {
-    let (places, limits) = (singles(fleet), limits(fleet));
-    let own = |i: usize| (&demands[i], limits[i]);
-    places.iter().enumerate().find_map(|(n, first)| {
-        let mut later = places[n + 1..].iter();
-        let second = later.find(|second| own(**second) == own(*first))?;
-        Some([*first, *second].map(|i| fleet.types()[i].name()))
+    let (types, limits) = (fleet.types(), limits(fleet));
+    let own = |i: usize| (&demands[i], types[i].nodes(), limits[i]);
+    (0..types.len()).find_map(|first| {
+        let second = (first + 1..types.len()).find(|second| own(*second) == own(first))?;
+        Some([first, second].map(|i| types[i].name()))
     })
 }
 

@@ -1,9 +1,10 @@
 //! What has changed on a cluster since it was last looked at.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::TypeMap;
 use super::setup::{HoldBy, Setup, Unknown};
+use super::types::Untyped;
 use super::usage::Usage;
 use synth_cluster::live::Places;
 use synth_cluster::live::protocol::Line;
@@ -24,6 +25,8 @@ pub(super) struct Seen {
     /// It was held again because Slurm did not start it: it goes behind the others.
     pub gave_up: bool,
     is_warned: bool,
+    /// On how many nodes it may run.
+    pub most_nodes: u32,
 }
 
 impl Seen {
@@ -127,6 +130,10 @@ pub(super) struct Watch {
     places: Places,
     /// Seconds in the policy's unit of time.
     second: f64,
+    /// Jobs that were sent to their nodes from here, and not by their owners, with their servers.
+    pub placed: HashMap<Key, Vec<String>>,
+    /// Servers where jobs run.
+    busy: HashSet<usize>,
 }
 
 /// Returns the id of a job in lines: its number, and when it was submitted.
@@ -156,6 +163,8 @@ impl Watch {
             wall: 0,
             places,
             second,
+            placed: HashMap::new(),
+            busy: HashSet::new(),
         }
     }
 
@@ -164,6 +173,9 @@ impl Watch {
         self.wall = at.wall;
         let mut found = Changes::default();
         self.depart(queue, &mut found);
+        let running = queue.rows.iter().filter(|row| row.has_nodes());
+        let busy = running.filter_map(|row| self.map.servers_of(row));
+        self.busy = busy.flatten().collect();
         for row in &queue.rows {
             self.compare(row, at, &mut found);
         }
@@ -196,6 +208,7 @@ impl Watch {
         let left = self.jobs.keys().filter(|key| !there.contains(key));
         let left: Vec<Key> = left.copied().collect();
         for key in left {
+            self.placed.remove(&key);
             let Some(seen) = self.jobs.remove(&key) else {
                 continue;
             };
@@ -219,6 +232,7 @@ impl Watch {
         let seen = self.jobs.entry(row.key).or_default();
         if !matches!(is, Phase::Running(_)) {
             *seen = Seen::new(is);
+            seen.most_nodes = row.most_nodes;
             return;
         }
         seen.phase = is;
@@ -266,13 +280,13 @@ impl Watch {
             return before;
         }
         if row.has_nodes() {
-            let is_on_servers = self.map.servers.of_node(&row.node_list).is_some();
+            let is_on_servers = self.map.servers_of(row).is_some();
             if let Some(seen) = self.jobs.get_mut(&row.key) {
                 (seen.pending_since, seen.held_since) = (None, None);
             }
             return match (before, self.map.type_of(row)) {
                 (Phase::Running(i), _) => Phase::Running(i),
-                (_, Some(i)) if is_on_servers && !row.is_exclusive => Phase::Running(i),
+                (_, Some(i)) if is_on_servers => Phase::Running(i),
                 _ => Phase::Passed,
             };
         }
@@ -298,8 +312,10 @@ impl Watch {
             (Phase::Passed, Hold::None) => Phase::Passed,
             (_, Hold::None) => match self.map.type_of(row) {
                 None => Phase::Passed,
-                // In a fleet it is not known where it will run.
-                Some(_) if self.places.servers() > 1 => Phase::Out,
+                // In a fleet it is not known where it will run, unless a bridge before has sent it there.
+                Some(_) if self.places.servers() > 1 && !self.placed.contains_key(&row.key) => {
+                    Phase::Out
+                }
                 Some(i) => Phase::Running(i),
             },
             _ if !held => Phase::Out,
@@ -315,10 +331,7 @@ impl Watch {
         if self.setup.hold == HoldBy::Admin && row.hold == Hold::User {
             found.hold.push(row.key.id);
         }
-        // In a fleet the rule says where a job runs: not of one that says it itself. One that takes whole nodes holds
-        // more than its type.
-        let is_free = !row.is_exclusive && (self.places.servers() == 1 || !row.names_nodes);
-        match self.map.type_of(row).filter(|_| is_free) {
+        match self.find(row).ok() {
             Some(i) => Phase::Waiting(i),
             None if self.setup.unknown == Unknown::Hold => Phase::Out,
             None => {
@@ -326,6 +339,15 @@ impl Watch {
                 Phase::Out
             }
         }
+    }
+
+    /// Returns the type of a job that waits, or why it has none. In a fleet the rule says where a job runs: not of one that
+    /// says it itself, and was not sent there from here.
+    pub fn find(&self, row: &Row) -> Result<usize, Untyped> {
+        if self.places.servers() > 1 && row.names_nodes && !self.placed.contains_key(&row.key) {
+            return Err(Untyped::OwnNodes);
+        }
+        self.map.find(row)
     }
 
     /// Returns whether a released job may still show as held.
@@ -371,15 +393,35 @@ impl Watch {
     }
 
     fn adoption(&self, row: &Row, i: usize) -> (Order, Line) {
-        let server = self.map.servers.of_node(&row.node_list);
-        let server = server.filter(|_| self.places.servers() > 1);
-        let servers = server.map(|n| self.places.server_name(n).to_owned());
+        let servers = if self.places.servers() > 1 {
+            self.room_of(row, i)
+        } else {
+            Vec::new()
+        };
+        let servers = servers
+            .iter()
+            .map(|n| self.places.server_name(*n).to_owned());
         let line = Line {
             adopt: Some(self.places.type_name(i).to_owned()),
-            servers: servers.into_iter().collect(),
+            servers: servers.collect(),
             ..self.line(row)
         };
         ((ADOPTED, 0, Some(row.key)), line)
+    }
+
+    /// Returns the servers that a job of type i holds: those it runs on or was sent to, and further ones where the type has
+    /// more.
+    fn room_of(&self, row: &Row, i: usize) -> Vec<usize> {
+        let sent = self.placed.get(&row.key).into_iter().flatten();
+        let sent = || sent.filter_map(|name| self.places.server(name)).collect();
+        let mut servers = self.map.servers_of(row).unwrap_or_else(sent);
+        servers.truncate(self.places.nodes(i));
+        let further = (0..self.places.servers()).filter(|n| !servers.contains(n));
+        let mut further: Vec<usize> = further.collect();
+        further.sort_by_key(|n| self.busy.contains(n));
+        let missing = self.places.nodes(i).saturating_sub(servers.len());
+        servers.extend(further.into_iter().take(missing));
+        servers
     }
 
     /// Returns a line of a job: its id, its limit and its user.
@@ -406,15 +448,32 @@ impl Watch {
         .collect()
     }
 
-    /// This job is to be released now: whether it still waits, so that it can be.
-    pub fn release(&mut self, key: Key, now: f64) -> bool {
-        if let Some(seen) = self.jobs.get_mut(&key)
-            && let Phase::Waiting(i) = seen.phase
-        {
-            (seen.phase, seen.released) = (Phase::Running(i), Some(now));
-            return true;
+    /// This job is to be released now, on these servers of a fleet: whether it still waits, so that it can be, and its nodes.
+    pub fn release(&mut self, key: Key, servers: &[String], now: f64) -> Option<Vec<String>> {
+        let seen = self.jobs.get_mut(&key)?;
+        let Phase::Waiting(i) = seen.phase else {
+            return None;
+        };
+        (seen.phase, seen.released) = (Phase::Running(i), Some(now));
+        let most = seen.most_nodes as usize;
+        let mut nodes = self.nodes_of(servers);
+        nodes.truncate(most);
+        if !nodes.is_empty() {
+            self.placed.insert(key, servers.to_vec());
         }
-        false
+        Some(nodes)
+    }
+
+    /// Returns the nodes that these servers of a fleet are; none of one server.
+    pub fn nodes_of(&self, servers: &[String]) -> Vec<String> {
+        let servers = servers.iter().filter_map(|name| self.places.server(name));
+        let nodes = servers.filter_map(|n| self.map.servers.node(n).map(str::to_owned));
+        nodes.collect()
+    }
+
+    /// Returns the names of the types (K).
+    pub fn types(&self) -> Vec<String> {
+        self.places.types().map(str::to_owned).collect()
     }
 
     /// Returns all that waits and runs, for a scheduler that begins: what it has to be told.

@@ -213,6 +213,12 @@ impl Scheduler {
         count
     }
 
+    /// Returns what the rule does at present, in words, if it has some.
+    pub fn doing(&self) -> Option<String> {
+        let names: Vec<&str> = self.places.types().collect();
+        self.site.rule.doing(&names, &self.site.system)
+    }
+
     /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
     pub fn waits(&self, job: &str) -> Option<Waits> {
         let known = self
@@ -223,10 +229,9 @@ impl Scheduler {
         let (mut ahead, mut doing, mut of_all) = (0, None, None);
         if let Place::In(own) = known.place {
             of_all = self.site.rule.ahead(known.job_type, own);
-            let names: Vec<&str> = self.places.types().collect();
             let queue = self.site.queue(known.job_type);
             ahead = queue.take_while(|id| ***id != *job).count();
-            doing = self.site.rule.doing(&names, &self.site.system);
+            doing = self.doing();
         }
         Some(Waits {
             job_type: known.job_type,

@@ -77,14 +77,17 @@ impl Slurm {
         self.each("uhold", jobs)
     }
 
-    /// Lets a pending job start on this one node only; none lets it start on any.
+    /// Lets a pending job start on these nodes only; none lets it start on any.
     ///
     /// # Errors
     /// As [`Slurm::release`].
-    pub fn place(&self, job: JobId, node: Option<&str>) -> Result<Vec<Refusal>, SlurmError> {
+    pub fn place(&self, job: JobId, nodes: &[&str]) -> Result<Vec<Refusal>, SlurmError> {
         let id = format!("JobId={job}");
-        let list = format!("ReqNodeList={}", node.unwrap_or_default());
-        self.act(&["update", &id, &list], &[job])
+        let list = format!("ReqNodeList={}", nodes.join(","));
+        // Without it Slurm might add others to those that are named.
+        let count = (!nodes.is_empty()).then(|| format!("NumNodes={0}-{0}", nodes.len()));
+        let words = ["update", &id, &list].into_iter().chain(count.as_deref());
+        self.act(&words.collect::<Vec<_>>(), &[job])
     }
 
     fn each(&self, what: &str, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {

@@ -39,6 +39,14 @@ impl Amounts {
         self.with(other, u64::min)
     }
 
+    /// Of each the greater.
+    pub fn most(mut self, other: &Amounts) -> Amounts {
+        for name in other.gres.keys() {
+            self.gres.entry(name.clone()).or_default();
+        }
+        self.with(other, u64::max)
+    }
+
     fn with(mut self, other: &Amounts, of: fn(u64, u64) -> u64) -> Amounts {
         self.cpus = of(self.cpus, other.cpus);
         self.memory = of(self.memory, other.memory);

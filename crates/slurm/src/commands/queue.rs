@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::amounts::{instant, time_limit, whole};
+use super::amounts::{bytes, instant, time_limit, whole};
 use super::columns::{Cells, Layout, STATES, Table, layout};
 use super::{Amounts, JobId, Key, Slurm, SlurmError};
 
@@ -70,6 +70,10 @@ pub struct Row {
     pub eligible: Option<i64>,
     /// How many nodes it has, or asks for at least, ≥ 1.
     pub nodes: u32,
+    /// How many it may get at most: `nodes`, or more of one that waits and leaves that to Slurm.
+    pub most_nodes: u32,
+    /// What it needs at least on each of its nodes, however many these are.
+    pub per_node: Amounts,
     /// Whether it asks for nodes by their names or features. Which nodes it does not want `squeue` does not tell.
     pub names_nodes: bool,
     /// Whether it has all of its nodes (`--exclusive`), whatever it asks for.
@@ -168,6 +172,11 @@ impl Row {
         )
     }
 
+    /// Returns what it has or needs on each of so many nodes.
+    pub fn on_each(&self, nodes: u32) -> Amounts {
+        self.amounts.part(nodes).most(&self.per_node)
+    }
+
     /// Reads a row; or says what is wrong with it, and whose it is if that is known.
     pub(super) fn read(cells: &Cells<'_>) -> Result<Self, (String, Option<Key>)> {
         let unknown = |fault| (fault, None);
@@ -183,7 +192,13 @@ impl Row {
         let reason = cells.free(REASON);
         let priority = cells.read(PRIORITY, whole)?;
         let (amounts, has_unknown_gres) = amounts(cells)?;
-        let nodes = cells.read(NODES, |text| u32::try_from(whole(text)?).ok())?;
+        let (nodes, most_nodes, per_node) = match state {
+            State::Pending => requested(cells, &amounts)?,
+            _ => {
+                let nodes = cells.read(NODES, |text| u32::try_from(whole(text)?).ok())?;
+                (nodes.max(1), nodes.max(1), Amounts::default())
+            }
+        };
         let node_list = word(cells, NODE_LIST)?;
         if node_list.contains(' ') {
             return Err(cells.wrong(NODE_LIST, &node_list));
@@ -207,7 +222,9 @@ impl Row {
                 "N/A" | "Unknown" => Some(None),
                 text => instant(text).map(Some),
             })?,
-            nodes: nodes.max(1),
+            nodes,
+            most_nodes,
+            per_node,
             amounts,
             has_unknown_gres,
             time_limit: cells.read(LIMIT, time_limit)?,
@@ -246,6 +263,43 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     Ok((amounts, !is_known))
 }
 
+/// Returns how many nodes a pending job asks for at least and at most, and what it needs on each. Its number of nodes in
+/// the queue is Slurm's estimate (of `-n4 -c3` it is 2); what was asked for at least is in TRES, but for tasks on each node.
+fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts), String> {
+    let number = |column| cells.free(column).parse::<u32>().ok().filter(|n| *n > 0);
+    let tres = cells.free(TRES);
+    let mut parts = tres.split(',');
+    let asked = parts.find_map(|part| part.strip_prefix("node=")?.parse().ok());
+    let estimate = cells.read(NODES, |text| u32::try_from(whole(text)?).ok())?;
+    let asked: u32 = asked.unwrap_or(estimate).max(1);
+    let (tasks, on_each) = (number(TASKS), number(TASKS_ON_NODE));
+    let by_tasks = tasks
+        .zip(on_each)
+        .map(|(tasks, on_each)| tasks.div_ceil(on_each));
+    let nodes = by_tasks.unwrap_or(1).max(asked);
+    let mut per_node = Amounts::default();
+    // Of tasks on each node not all may be there.
+    if let (Some(tasks), Some(on_each)) = (tasks, on_each) {
+        let cpus = amounts.cpus * u64::from(on_each.min(tasks));
+        per_node.cpus = cpus.div_ceil(u64::from(tasks));
+    }
+    // The column is of a node or of a CPU.
+    let memory = bytes(&cells.free(MEMORY)).unwrap_or(0);
+    if memory.saturating_mul(asked.into()) == amounts.memory {
+        per_node.memory = memory;
+    }
+    let request = cells.free(PER_NODE);
+    if !matches!(&*request, "" | "N/A" | "(null)") {
+        // What cannot be read has been seen as not known.
+        let _ = per_node.add_gres(&request, 1);
+    }
+    Ok((
+        nodes,
+        number(MOST_NODES).unwrap_or(nodes).max(nodes),
+        per_node,
+    ))
+}
+
 /// Returns a column with one word, such as an account, or none; it may fill the last column, which is not cut.
 fn word(cells: &Cells<'_>, column: usize) -> Result<String, String> {
     let cell = cells.cell(column).filter(|cell| {
@@ -274,6 +328,9 @@ layout! {
     SHARING: "OverSubscribe", "OVER_SUBSCRIBE", 16;
     NODES: "NumNodes", "NODES", 8;
     TASKS: "NumTasks", "TASKS", 8;
+    MOST_NODES: "MaxNodes", "MAX_NODES", 12;
+    TASKS_ON_NODE: "NTPerNode", "NTASKS_PER_NODE", 16;
+    MEMORY: "MinMemory", "MIN_MEMORY", 16;
     TRES: "tres-alloc", "TRES_ALLOC", 120;
     PER_NODE: "tres-per-node", "TRES_PER_NODE", 40;
     PER_JOB: "tres-per-job", "TRES_PER_JOB", 32;

@@ -38,6 +38,8 @@ pub enum Reason {
     RequestedTaken,
     /// No server holds it: left out.
     TooLarge,
+    /// On how many servers is not told, or these had unequal parts: as few are taken as hold it in equal ones.
+    Spread,
     /// Before `--from` or after `--to`: left out.
     OutsideSpan,
     /// Of another partition than `--partition`, or another user than `--user`: left out.
@@ -254,8 +256,13 @@ impl Reason {
             Reason::Partial => ("partial executions", LEFT_OUT, ""),
             Reason::NoDemand => ("ask for nothing", LEFT_OUT, ""),
             Reason::RequestedTaken => ("allocated nothing", "requested taken", ""),
-            Reason::TooLarge => ("larger than any server", LEFT_OUT, "--capacity, --servers"),
+            Reason::TooLarge => ("larger than any server", LEFT_OUT, "--servers, --faults"),
             Reason::Others => ("of others", LEFT_OUT, "--partition, --user"),
+            Reason::Spread => (
+                "number of servers not told, or unequal parts",
+                "on as few as hold equal parts",
+                "",
+            ),
             Reason::OutsideSpan => ("outside the span", LEFT_OUT, "--from, --to"),
             Reason::Unsorted => ("submitted before the line before", "sorted", ""),
             Reason::NoLimit => ("without a limit", "size taken as limit", ""),

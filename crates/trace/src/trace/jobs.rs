@@ -42,6 +42,8 @@ pub struct Trace {
     /// When the first job and the one that was given last were submitted.
     span: Option<(i64, i64)>,
     is_read: bool,
+    /// Of the jobs that no server holds the one with most work: that, its line, its servers and what it holds on each.
+    largest: Option<(f64, u32, u32, Vec<f64>)>,
 }
 
 impl Trace {
@@ -80,6 +82,7 @@ impl Trace {
             before: (i64::MIN, 0),
             span: None,
             is_read: false,
+            largest: None,
             per_capacity,
             rows,
         }
@@ -183,11 +186,20 @@ impl Trace {
     fn take_apart(&mut self, raw: &Raw) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [Shape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
-        if raw.nodes <= 1 || is_one || self.servers.resources.iter().any(counts) {
+        if raw.nodes == 1 || is_one || self.servers.resources.iter().any(counts) {
             return 1;
         }
-        self.servers.part(&mut self.demand, raw.nodes);
-        raw.nodes
+        let mut part = self.demand.clone();
+        self.servers.part(&mut part, raw.nodes.max(1));
+        let mut nodes = raw.nodes.max(1);
+        if !self.servers.hold(&part, nodes)
+            && let Some(spread) = self.servers.spread(&self.demand, raw.nodes)
+        {
+            (nodes, part) = spread;
+            self.account.suppose(Reason::Spread);
+        }
+        self.demand = part;
+        nodes
     }
 
     /// Decides what is done with a line; returns the job, if it takes part.
@@ -203,6 +215,11 @@ impl Trace {
         self.account.decide(reason.is_none(), raw.line, work);
         if let Some(reason) = reason {
             self.account.note(reason, raw.line, work);
+            if reason == Reason::TooLarge
+                && self.largest.as_ref().is_none_or(|(most, ..)| work > *most)
+            {
+                self.largest = Some((work, raw.line, nodes, self.demand.clone()));
+            }
             return None;
         }
         let mut note = |reason| self.account.note(reason, raw.line, work);
@@ -346,16 +363,18 @@ impl Trace {
             }
             return Err(TraceError::Empty(format!("{name}: no job takes part{why}")));
         }
+        self.is_whole(most)?;
         let (first, last) = self.span.unwrap_or_default();
         let seconds = (last - first) as u64 / self.tick.per_second();
-        let is_whole = self.options.partition.is_none() && self.options.user.is_none();
-        if self.rows.format == Format::Sacct && is_whole && seconds < SHORT {
-            account.remarks.push(format!(
+        let is_unfiltered = self.options.partition.is_none() && self.options.user.is_none();
+        if self.rows.format == Format::Sacct && is_unfiltered && seconds < SHORT {
+            self.account.remarks.push(format!(
                 "all its jobs came within {:.1} hours, which says little of any other day; without -S sacct tells those of today. {}",
                 seconds as f64 / 3600.0,
                 Format::Sacct.help()
             ));
         }
+        let account = &mut self.account;
         let resources = self.servers.resources.iter().zip(&self.is_named);
         let unnamed: Vec<&str> = resources
             .filter(|(_, named)| !**named)
@@ -367,6 +386,48 @@ impl Trace {
                 unnamed.join(" and no line any ")
             ));
         }
+        Ok(())
+    }
+}
+
+impl Trace {
+    /// Checks that the servers hold the jobs: that of all work at most this share is left out for that.
+    fn is_whole(&mut self, most: f64) -> Result<(), TraceError> {
+        let account = &self.account;
+        let row = account
+            .rows
+            .iter()
+            .find(|row| row.reason == Reason::TooLarge);
+        let share = row.map_or(0.0, |row| row.work / account.all_work());
+        let Some((row, (_, line, nodes, demand))) = row.zip(self.largest.as_ref()) else {
+            return Ok(());
+        };
+        if share.is_nan() || share <= FAULTS.min(most) {
+            return Ok(());
+        }
+        let names = self.servers.resources.iter().zip(demand);
+        let held: Vec<String> = names.map(|(name, held)| format!("{name}={held}")).collect();
+        let on = match nodes {
+            1 => String::new(),
+            nodes => format!(" on each of {nodes} servers"),
+        };
+        let lost = format!(
+            "{} jobs with {:.1} % of the work are larger than the servers {}: the one with most work, line {line}, holds {}{on}",
+            row.lines,
+            100.0 * share,
+            self.servers,
+            held.join(",")
+        );
+        if share > most {
+            let enough = (100.0 * share).floor() + 1.0;
+            return Err(TraceError::Refused(format!(
+                "{}: {lost}\nname all servers that the log's jobs ran on by --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out by --faults {enough}%",
+                self.rows.name
+            )));
+        }
+        self.account
+            .remarks
+            .push(format!("warning: {lost}. They are left out"));
         Ok(())
     }
 }

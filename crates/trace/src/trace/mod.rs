@@ -95,7 +95,8 @@ pub struct Options {
     #[arg(long = "censored", value_name = "HOW", requires = "trace", value_parser = either(["part", "end"]), action = clap::ArgAction::Set, default_value = "part")]
     pub censored_end: bool,
 
-    /// The share of faulty lines that may be left out, such as 5% [default: 1%]
+    /// The share of faulty lines, and of work in jobs larger than any server, that may be left out, such as 5% [default:
+    /// 1%]
     #[arg(long, value_name = "SHARE", requires = "trace", value_parser = share)]
     pub faults: Option<f64>,
 }

@@ -50,6 +50,28 @@ impl Servers {
         }
     }
 
+    /// Returns on how many servers a job runs that holds so much (R) on all of them together, and what it holds on each,
+    /// where the trace does not tell their number (`told` is 0), or a server has more than an equal part of it: as few,
+    /// and no fewer than told, as hold it in equal parts. `None` where it cannot be.
+    pub(super) fn spread(&self, total: &[f64], told: u32) -> Option<(u32, Vec<f64>)> {
+        let all: u32 = self.shapes.iter().map(|shape| shape.count).sum();
+        let mut fewest = total.iter().enumerate().map(|(j, total)| {
+            let mut shapes: Vec<(f64, u32)> = Vec::new();
+            shapes.extend(self.shapes.iter().map(|s| (s.capacity[j].value(), s.count)));
+            shapes.sort_by(|a, b| b.0.total_cmp(&a.0));
+            least(&shapes, *total)
+        });
+        let fewest = fewest.try_fold(1, |most, own| Some(own?.max(most)))?;
+        if told > 0 && fewest > told {
+            return None;
+        }
+        (fewest.max(told)..=all).take(MOST_TRIED).find_map(|nodes| {
+            let mut demand = total.to_vec();
+            self.part(&mut demand, nodes);
+            self.hold(&demand, nodes).then_some((nodes, demand))
+        })
+    }
+
     /// Capacity of all servers together (R).
     pub fn total(&self) -> Vec<f64> {
         let of = |shape: &Shape, j: usize| f64::from(shape.count) * shape.capacity[j].value();
@@ -93,6 +115,22 @@ impl Servers {
         let shapes = shapes.into_iter().map(shape).collect();
         Ok(Servers { resources, shapes })
     }
+}
+
+/// More numbers of servers are not tried.
+const MOST_TRIED: usize = 256;
+
+/// The least number of servers of these capacities and counts, the largest first, that together have so much.
+fn least(shapes: &[(f64, u32)], mut amount: f64) -> Option<u32> {
+    let mut nodes = 0;
+    for (capacity, count) in shapes {
+        let needed = (amount / capacity).ceil();
+        if amount <= 0.0 || needed <= f64::from(*count) {
+            return Some(nodes + if amount > 0.0 { needed as u32 } else { 0 });
+        }
+        (nodes, amount) = (nodes + count, amount - capacity * f64::from(*count));
+    }
+    (amount <= 0.0).then_some(nodes)
 }
 
 /// As [`Servers::shapes`] reads them.
@@ -154,6 +192,19 @@ mod tests {
         );
         assert!(servers.hold(&[48.0, 0.0, 8.0], 1) && servers.hold(&[96.0, 1.0, 0.0], 40));
         assert!(!servers.hold(&[49.0, 0.0, 1.0], 1) && !servers.hold(&[96.0, 1.0, 0.0], 41));
+    }
+
+    #[test]
+    fn jobs_are_spread_over_as_few_servers_as_hold_them() {
+        let servers = Servers::shapes("4xcpu=64,memory=256;2xcpu=64,memory=1024").unwrap();
+        let of = |total: [f64; 2], told| servers.spread(&total, told).map(|(n, on)| (n, on));
+        assert_eq!(of([200.0, 10.0], 0), Some((4, vec![50.0, 2.5])));
+        assert_eq!(of([384.0, 10.0], 0), Some((6, vec![64.0, 1.667])));
+        assert_eq!(of([385.0, 10.0], 0), None);
+        // On three that are told two have to be large ones; in equal parts it takes more.
+        assert_eq!(of([48.0, 1200.0], 3), Some((5, vec![10.0, 240.0])));
+        assert_eq!(of([48.0, 2500.0], 3), None);
+        assert_eq!(of([0.0, 0.0], 0), Some((1, vec![0.0, 0.0])));
     }
 
     #[test]

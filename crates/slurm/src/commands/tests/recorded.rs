@@ -218,3 +218,94 @@ fn what_may_be_cut_is_not_guessed() {
     let nodes = format!("n[{}1]", "1,".repeat(100));
     assert_eq!(row(&[("NodeList", &nodes)]).node_list, nodes);
 }
+
+/// What 22.05.8 says of pending jobs on nodes of 20 CPUs: how many nodes at least and at most, and CPUs and MiB on each of
+/// the least.
+#[test]
+fn nodes_that_jobs_ask_for() {
+    // Asked for; NumNodes, MaxNodes, NumTasks, NTPerNode, MinMemory, TRES.
+    for (asked, [estimate, most, tasks, on_node, memory, tres], expected) in [
+        (
+            "-N2 -n8",
+            ["2", "2", "8", "0", "10M", "cpu=8,mem=80M,node=2"],
+            [2, 2, 4, 40],
+        ),
+        (
+            "-n32",
+            ["2", "2", "32", "0", "10M", "cpu=32,mem=320M,node=1"],
+            [1, 2, 32, 320],
+        ),
+        (
+            "-N1 -n24",
+            ["2", "1", "24", "0", "10M", "cpu=24,mem=240M,node=1"],
+            [1, 1, 24, 240],
+        ),
+        (
+            "-N2 -n4 -c3",
+            ["3", "2", "4", "0", "10M", "cpu=12,mem=120M,node=2"],
+            [2, 2, 6, 60],
+        ),
+        (
+            "-n4 -c3",
+            ["2", "2", "4", "0", "10M", "cpu=12,mem=120M,node=1"],
+            [1, 2, 12, 120],
+        ),
+        (
+            "-N2 --ntasks-per-node=4",
+            ["2", "2", "8", "4", "10M", "cpu=8,mem=80M,node=2"],
+            [2, 2, 4, 40],
+        ),
+        (
+            "-n8 --ntasks-per-node=4",
+            ["2", "2", "8", "4", "10M", "cpu=8,mem=80M,node=1"],
+            [2, 2, 4, 40],
+        ),
+        (
+            "-N2 -n4 --mem=1000",
+            ["2", "2", "4", "0", "1000M", "cpu=4,mem=2000M,node=2"],
+            [2, 2, 2, 1000],
+        ),
+        (
+            "-n32 --mem=1000",
+            ["2", "2", "32", "0", "1000M", "cpu=32,mem=1000M,node=1"],
+            [1, 2, 32, 1000],
+        ),
+        (
+            "-N1-4 -n4",
+            ["1", "4", "4", "0", "10M", "cpu=4,mem=40M,node=1"],
+            [1, 4, 4, 40],
+        ),
+    ] {
+        let found = row(&[
+            ("NumNodes", estimate),
+            ("MaxNodes", most),
+            ("NumTasks", tasks),
+            ("NTPerNode", on_node),
+            ("MinMemory", memory),
+            ("tres-alloc", tres),
+        ]);
+        let each = found.on_each(found.nodes);
+        let nodes = [found.nodes.into(), found.most_nodes.into()];
+        assert_eq!(
+            [nodes[0], nodes[1], each.cpus, each.memory >> 20],
+            expected,
+            "{asked}"
+        );
+    }
+    // On two nodes a job takes its memory of each twice, and that of its CPUs once.
+    let of = |memory| {
+        let tres = ("tres-alloc", "cpu=32,mem=3200M,node=1");
+        row(&[
+            ("NumNodes", "2"),
+            ("MaxNodes", "2"),
+            ("MinMemory", memory),
+            tres,
+        ])
+        .on_each(2)
+    };
+    assert_eq!(
+        [of("100M").memory >> 20, of("3200M").memory >> 20],
+        [1600, 3200]
+    );
+    assert_eq!(of("100M").cpus, 16);
+}

@@ -138,7 +138,7 @@ pub(in crate::trace) struct Raw {
     pub size: i64,
     /// It had not ended when the file did: its size is what there is until then.
     pub is_open: bool,
-    /// On how many servers it ran at once; its demand is that on all of them together.
+    /// On how many servers it ran at once, 0 where that is not told; its demand is that on all of them together.
     pub nodes: u32,
     pub seen: Seen,
     /// \[ticks\], where one is told.
@@ -172,7 +172,7 @@ impl Raw {
     fn join(&mut self, other: Raw) {
         self.size = self.size.max(other.size);
         self.limit = self.limit.zip(other.limit).map(|(a, b)| a.max(b));
-        self.nodes += other.nodes;
+        self.nodes = self.nodes.max(1).saturating_add(other.nodes.max(1));
         if other.seen == Seen::Censored {
             self.seen = other.seen;
         }

@@ -212,7 +212,8 @@ impl Sacct {
         })
     }
 
-    /// Reads what it was allocated, or what it requested if that is nothing; returns on how many nodes.
+    /// Reads what it was allocated, or what it requested if that is nothing; returns on how many nodes, 0 where that is not
+    /// told.
     fn demand(&self, rows: &Rows, demand: &mut [f64], account: &mut Account) -> Result<u32, Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
@@ -220,13 +221,10 @@ impl Sacct {
             account.suppose(Reason::RequestedTaken);
         }
         demand.fill(0.0);
+        let plain = |column: Option<usize>| column.map_or(Ok(None), |column| rows.amount(column));
         let Some(column) = allocated.or(requested) else {
-            let plain =
-                |column: Option<usize>| column.map_or(Ok(None), |column| rows.amount(column));
-            let (cpus, nodes) = (
-                plain(self.cpus)?,
-                plain(self.nodes)?.unwrap_or(1.0).max(1.0),
-            );
+            let (cpus, told) = (plain(self.cpus)?, plain(self.nodes)?.unwrap_or(0.0));
+            let nodes = told.max(1.0);
             for (demand, name) in demand.iter_mut().zip(&self.names) {
                 let amount = match name.as_str() {
                     "cpu" => cpus,
@@ -244,7 +242,7 @@ impl Sacct {
                 }
                 *demand = amount.unwrap_or(0.0);
             }
-            return Ok(nodes as u32);
+            return Ok(told as u32);
         };
         let text = rows.get(column);
         let read = |tres: &str| {
@@ -261,7 +259,8 @@ impl Sacct {
             }
             *demand = amount.unwrap_or(0.0);
         }
-        Ok(read("node")?.unwrap_or(1.0) as u32)
+        let told = read("node")?.map_or_else(|| plain(self.nodes), |nodes| Ok(Some(nodes)))?;
+        Ok(told.unwrap_or(0.0) as u32)
     }
 
     /// Reads the memory that a job requested \[GiB\]: `4000Mc` is that for each cpu, `16Gn` that for each node.

@@ -136,6 +136,7 @@ impl Reader for Swf {
             user,
             class: account.class(class),
             fate,
+            nodes: 0,
             ..Raw::new(rows.number(), submit, run)
         }))
     }

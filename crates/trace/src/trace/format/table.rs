@@ -271,7 +271,7 @@ impl Reader for Columns {
         Ok(Some(Raw {
             start,
             is_open: runs && held.is_none(),
-            nodes: nodes.transpose()?.unwrap_or(1),
+            nodes: nodes.transpose()?.unwrap_or(0),
             seen: if runs { Seen::Censored } else { Seen::Whole },
             limit: self.get((rows, account), self.limit)?,
             user: self.user.map_or(0, |column| account.user(rows.get(column))),

@@ -256,6 +256,12 @@ fn jobs_of_several_nodes_hold_a_part_of_each() {
     assert_eq!(trace.demands().vectors()[0][..], [3.0, 0.25]);
     let (_, trace, _) = read_till_it_ends(&slurm(&[&line("cpu=9,mem=9G,node=9")]), &fleet);
     assert_eq!(trace.account().count(Reason::TooLarge), 1);
+    // Where their number is not told it is the least that holds the job; an allocation of no node tells none.
+    for nodes in ["", ",node=0"] {
+        let (_, trace) = read(&slurm(&[&line(&format!("cpu=65,mem=64G{nodes}"))]), &fleet);
+        assert_eq!(trace.demands().nodes(), [3]);
+        assert_eq!(rows(&trace), [(Reason::Spread, 1), (Reason::NoLimit, 1)]);
+    }
     // One server is one, and a resource that is called so is counted.
     let (_, trace) = read(
         &slurm(&[&line("cpu=128,mem=64G,node=4")]),
@@ -271,6 +277,41 @@ fn jobs_of_several_nodes_hold_a_part_of_each() {
         (trace.demands().vectors()[0][0], trace.demands().nodes()[0]),
         (32.0, 2)
     );
+}
+
+/// A hundredth of the work may be larger than all servers; of more it is said which jobs, how much and what to do.
+#[test]
+fn what_no_server_holds_is_no_small_part_of_the_work() {
+    let job = |id: u32, cpus: u32, seconds: u32| {
+        format!(
+            "{id}|1709632800||1709632800|1709632805|{seconds}|COMPLETED|cpu={cpus},node=1|UNLIMITED|a"
+        )
+    };
+    let lines: Vec<String> = (1..=99).map(|id| job(id, 16, 200)).collect();
+    let with = |large: &[String]| {
+        let all = [&lines[..], large].concat();
+        slurm(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let fleet = on("4xcpu=32");
+    let (jobs, trace) = read(&with(&[job(100, 64, 40)]), &fleet);
+    assert_eq!(
+        (jobs.len(), trace.account().count(Reason::TooLarge)),
+        (99, 1)
+    );
+    let two = with(&[job(100, 64, 50), job(101, 64, 150)]);
+    let why = refused(&two, &fleet);
+    assert!(
+        why.contains("2 jobs with 3.9 % of the work are larger than the servers 4xcpu=32: the one with most work, line 102, holds cpu=64\n")
+            && why.contains("--servers (Slurm: sinfo") && why.contains("--faults 4%"),
+        "{why}"
+    );
+    let some = Options {
+        faults: Some(0.04),
+        ..fleet
+    };
+    let (jobs, trace) = read(&two, &some);
+    assert_eq!(jobs.len(), 99);
+    assert!(trace.account().remarks[0].starts_with("warning: 2 jobs with 3.9 %"));
 }
 
 #[test]

@@ -95,17 +95,25 @@ fn what_no_server_holds_is_left_out_with_its_work() {
         line("1", "8", "129", "20", "1"),
         line("2", "5", "128", "20", "1"),
     ]);
-    let (jobs, trace) = read(&text, &Options::default());
+    let half = Options {
+        faults: Some(0.7),
+        ..Options::default()
+    };
+    let (jobs, trace) = read(&text, &half);
     assert_eq!(jobs.len(), 1);
     let row = &trace.account().rows[0];
     assert_eq!((row.reason, row.lines), (Reason::TooLarge, 1));
     assert!((row.work - 8.0 * 129.0 / 128.0).abs() < 1e-12);
-    // On a fleet it has to fit on one server, not on all together.
+    // How many servers of a fleet it had a log of processors does not tell: as few as hold it.
     let fleet = Options {
         servers: Some(Servers::shapes("40xcpu=64").unwrap()),
         ..Options::default()
     };
-    assert!(refused(&text, &fleet).contains("2 larger than any server: left out (--capacity"));
+    let (jobs, trace) = read(&text, &fleet);
+    assert_eq!((jobs.len(), trace.demands().nodes()), (2, &[3, 2][..]));
+    assert!(
+        refused(&text, &on("2xcpu=32")).contains("2 larger than any server: left out (--servers")
+    );
 }
 
 #[test]
@@ -114,7 +122,7 @@ fn a_capacity_below_each_job_leaves_none() {
     let why = refused(&text, &on("cpu=3"));
     assert_eq!(
         why,
-        "FILE: no job takes part of 1 lines:\n  1 larger than any server: left out (--capacity, --servers)"
+        "FILE: no job takes part of 1 lines:\n  1 larger than any server: left out (--servers, --faults)"
     );
 }
 

@@ -1,0 +1,209 @@
+//! Jobs of several nodes on a real Slurm: a bridge releases them when all of their nodes are free.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use synth::slurm::{Hold, Row, State};
+
+use crate::bridge::{Made, Running, bridge, is_decided_again, log, queue, text};
+use crate::cluster::Cluster;
+use crate::common::{code, stderr, stdout};
+
+const GANGS: &str = "{kind: multiresource, time_unit: s,
+  servers: [{name: node, count: 2, capacity: {cpu: 16}}], jobs: [
+  {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
+  {name: gang, nodes: 2, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
+
+/// Gangs of two nodes and small jobs: a gang is released when both nodes are free and never before, also while bridges are
+/// killed; a gang that is cancelled stands in nobody's way, and one waits for a node that is drained.
+#[test]
+fn gangs_start_when_all_of_their_nodes_are_free() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let made = Made::new(GANGS, &["--preemption", "none"]);
+    std::fs::write(made.path("types.yaml"), "servers: {node: [n3, n4]}\n").unwrap();
+    let (types, metrics) = (made.path("types.yaml"), made.path("bridge.prom"));
+    let words = [
+        "--partition",
+        "fleet",
+        "--types",
+        text(&types),
+        "--metrics",
+        text(&metrics),
+    ];
+    let submit = |seconds: f64, words: &[&str]| cluster.submit("fleet", seconds, words);
+    for _ in 0..3 {
+        submit(2.0, &["-n", "1"]);
+    }
+    // Four ways to ask for 16 CPUs on each of two nodes, and two that no type holds.
+    let gangs = [
+        submit(1.0, &["-N", "2", "-n", "32"]),
+        submit(1.0, &["-n", "32", "--ntasks-per-node=16"]),
+        submit(1.0, &["-n", "32"]),
+        submit(1.0, &["-N", "2", "-n", "4", "--exclusive"]),
+    ];
+    let no_type = submit(0.5, &["-N", "2", "-n", "40"]);
+    let planned = bridge(
+        &made,
+        &cluster.configuration(),
+        &[&words[..4], &["--dry-run"]].concat(),
+    );
+    let planned = { planned }.output().unwrap();
+    let table = stdout(&planned);
+    assert_eq!(code(&planned), 0, "{table}{}", stderr(&planned));
+    assert!(table.starts_with("warning: 1 of 8 jobs, with "), "{table}");
+    assert!(
+        table.contains("of several nodes (no type has as many"),
+        "{table}"
+    );
+    let released = format!("no type      1     0   {no_type}\n");
+    assert!(table.contains(&released), "{table}");
+    assert!(table.contains("gang         4     0"), "{table}");
+    cluster.run("scancel", &[&no_type]);
+
+    let mut running = Some(Running::start(&made, &cluster, &words));
+    // Whoever is released has its room: of what runs or may start no node holds more than the policy counts on.
+    let looked = |rows: &[Row]| {
+        let is_gang = |row: &&Row| row.nodes > 1;
+        let is_out = |row: &&Row| row.hold == Hold::None;
+        let gangs = rows.iter().filter(is_gang).filter(is_out).count();
+        let others = rows.iter().filter(is_out).count() - gangs;
+        let all = || cluster.run("squeue", &["-a"]);
+        assert!(
+            gangs == 0 || gangs == 1 && others == 0,
+            "{}\n{}",
+            all(),
+            log(&made)
+        );
+        gangs
+    };
+    let mut ended = 0;
+    let mut killed = 0;
+    let mut last = None;
+    cluster.wait("all gangs run", || {
+        let rows = queue(&cluster, "fleet");
+        looked(&rows);
+        let own = rows
+            .iter()
+            .find(|row| row.state == State::Running && row.nodes > 1);
+        if let Some(own) = own
+            && last != Some(own.key)
+        {
+            last = Some(own.key);
+            ended += 1;
+            // In the middle of the first and the third.
+            if ended % 2 == 1 {
+                submit(0.5, &["-n", "1"]);
+                drop(running.take());
+                running = Some(Running::start(&made, &cluster, &words));
+                killed += 1;
+            }
+        }
+        rows.is_empty()
+    });
+    assert_eq!((ended, killed), (gangs.len(), 2), "{}", log(&made));
+
+    // A drained node: only what fits on the other one starts.
+    cluster.run(
+        "scontrol",
+        &["update", "NodeName=n4", "State=drain", "Reason=test"],
+    );
+    cluster.wait("it is seen", || log(&made).contains("node n4 is"));
+    let cancelled = submit(1.0, &["-N", "2", "-n", "32"]);
+    let gang = submit(1.0, &["-N", "2", "-n", "32"]);
+    let small = submit(0.5, &["-n", "1"]);
+    cluster.wait("the small one ends", || {
+        cluster.row("fleet", &small).is_none()
+    });
+    let held = |id: &str| {
+        cluster
+            .row("fleet", id)
+            .is_some_and(|row| row.hold == Hold::User)
+    };
+    assert!(held(&cancelled) && held(&gang), "{}", log(&made));
+    is_whole(&std::fs::read_to_string(&metrics).unwrap());
+    cluster.run("scancel", &[&cancelled]);
+    cluster.run("scontrol", &["update", "NodeName=n4", "State=resume"]);
+    cluster.wait("the other gang runs", || {
+        cluster.row("fleet", &gang).is_none()
+    });
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(running.unwrap().end(), Some(0), "{}", log(&made));
+    is_decided_again(&made);
+}
+
+/// The text is of Prometheus's format, and says what is so: a gang waits that cannot run.
+fn is_whole(text: &str) {
+    let mut kinds: BTreeMap<String, String> = BTreeMap::new();
+    let mut values: BTreeMap<String, f64> = BTreeMap::new();
+    assert!(text.ends_with('\n'));
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# ") {
+            let [word, name, what] = rest.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+                panic!("{line}");
+            };
+            match word {
+                "HELP" => assert!(!kinds.contains_key(name) && !what.is_empty(), "{line}"),
+                "TYPE" => {
+                    assert!(["counter", "gauge"].contains(&what), "{line}");
+                    assert_eq!(what == "counter", name.ends_with("_total"), "{line}");
+                    assert!(kinds.insert(name.into(), what.into()).is_none(), "{line}");
+                }
+                _ => panic!("{line}"),
+            }
+            continue;
+        }
+        let (series, value) = line.rsplit_once(' ').unwrap();
+        let (name, labels) = series.split_once('{').unwrap();
+        let is_name = |text: &str| {
+            let is_rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && text.chars().all(is_rest)
+        };
+        assert!(
+            is_name(name) && kinds.contains_key(name) && name.starts_with("synth_bridge_"),
+            "{line}"
+        );
+        let mut rest = labels.strip_suffix('}').unwrap();
+        while !rest.is_empty() {
+            let (label, after) = rest.split_once("=\"").unwrap();
+            assert!(is_name(label), "{line}");
+            let mut is_escaped = false;
+            let end = after.find(|c| {
+                let ends = c == '"' && !is_escaped;
+                is_escaped = c == '\\' && !is_escaped;
+                ends
+            });
+            let end = end.unwrap();
+            rest = &after[end + 1..];
+            rest = rest.strip_prefix(',').unwrap_or(rest);
+        }
+        let value: f64 = value.parse().unwrap();
+        assert!(
+            values.insert(series.into(), value).is_none(),
+            "twice: {line}"
+        );
+    }
+    let of = |series: &str| {
+        values[&series
+            .replace("{", "{partition=\"fleet\",")
+            .replace(",}", "}")]
+    };
+    assert_eq!(
+        of("synth_bridge_jobs{type=\"gang\",state=\"waiting\"}"),
+        2.0,
+        "{text}"
+    );
+    assert_eq!(
+        of("synth_bridge_jobs{type=\"gang\",state=\"running\"}"),
+        0.0
+    );
+    assert_eq!(of("synth_bridge_jobs_without_type{state=\"waiting\"}"), 0.0);
+    assert!(of("synth_bridge_releases_total{type=\"small\"}") >= 1.0);
+    assert!(of("synth_bridge_decisions_total{}") <= of("synth_bridge_rounds_total{}"));
+    assert!(
+        of("synth_bridge_last_round_timestamp_seconds{}")
+            >= of("synth_bridge_last_decision_timestamp_seconds{}")
+    );
+}

@@ -1,0 +1,98 @@
+//! The log of a Slurm site with jobs of several nodes: nothing of its work is lost on the way.
+
+#[path = "../../examples/slurm_site/site.rs"]
+mod site;
+
+use crate::common::*;
+
+/// A folder with the log, and its name.
+fn log(change: impl Fn(&str) -> String) -> (Folder, String) {
+    let folder = Folder::new();
+    let text = site::sacct(1, 12_000, 28);
+    let name = folder.write("sacct.txt", &change(&text));
+    (folder, name)
+}
+
+#[test]
+fn a_site_is_the_same_from_a_seed() {
+    let text = site::sacct(3, 500, 7);
+    assert_eq!(text, site::sacct(3, 500, 7));
+    assert_eq!(text.lines().count(), 501);
+    let large = site::sacct(1, 12_000, 28);
+    for part in [
+        "|cpu|",
+        "|bigmem|",
+        "|gpu|",
+        "node=24",
+        "gres/gpu:a100=32",
+        "|PENDING|",
+        "|RUNNING|",
+        "_19|",
+    ] {
+        assert!(large.contains(part), "{part}");
+    }
+}
+
+/// All jobs that ran are replayed, gangs as gangs; where no column tells nodes, on as few as hold them.
+#[test]
+fn gangs_of_a_log_are_replayed() {
+    let count = |name: &str| {
+        let run = works(&format!(
+            "simulate --trace {name} --servers '{}' --policy first-fit --measure all",
+            site::SERVERS
+        ));
+        let told = stderr(&run);
+        assert!(!told.contains("larger than"), "{told}");
+        (stdout(&run), told)
+    };
+    let (_folder, name) = log(str::to_owned);
+    let (with, told) = count(&name);
+    has(&with, "nodes 24");
+    has(&told, "11330 jobs");
+    let without = |text: &str| {
+        let lines = text.lines().map(|line| {
+            let cells = line.split('|').enumerate().filter(|(n, _)| *n != 11);
+            let cells = cells.map(|(_, cell)| {
+                let parts = cell.split(',').filter(|part| !part.starts_with("node="));
+                parts.collect::<Vec<_>>().join(",")
+            });
+            cells.collect::<Vec<_>>().join("|") + "\n"
+        });
+        lines.collect()
+    };
+    let (_folder, name) = log(without);
+    let (_, told) = count(&name);
+    has(&told, "11330 jobs");
+    has(&told.replace('\n', " "), "number of servers not");
+}
+
+/// Of servers that do not hold a part of the work nothing is made, by no verb; and it is said what to do.
+#[test]
+fn work_that_no_server_holds_is_no_small_print() {
+    let (folder, name) = log(str::to_owned);
+    let few = "20xcpu=64,memory=256;8xcpu=64,memory=512,gpu=4";
+    let made = folder.name("made");
+    for verb in [
+        format!("fit {name} --servers '{few}' -o {made}"),
+        format!("compare --trace {name} --servers '{few}' --policies easy,first-fit"),
+        format!("simulate --trace {name} --servers '{few}' --policy easy"),
+        format!("judge {name} --servers '{few}'"),
+        format!("--trace {name} --servers '{few}' -o {made}"),
+    ] {
+        let refused = ends(2, &verb);
+        let told = stderr(&refused).replace('\n', " ");
+        for part in [
+            "% of the work are larger than the servers",
+            "with most work, line ",
+            "--servers (Slurm: sinfo",
+            "--faults ",
+        ] {
+            assert!(told.contains(part), "{verb}: {told}");
+        }
+        assert!(!std::path::Path::new(&made).exists());
+    }
+    let told = stderr(&works(&format!(
+        "simulate --trace {name} --servers '{few}' --policy first-fit --faults 20%"
+    )));
+    has(&told.replace('\n', " "), "warning: ");
+}

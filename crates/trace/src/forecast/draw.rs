@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::past::{Law, Past};
-use crate::replay::{Clock, DecisionState, Job, Stopped, Walk};
+use crate::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, gathered};
 use synth_cluster::policy::Policy;
 use synth_cluster::workload::Fleet;
+use synth_core::document::DocumentError;
 use synth_simulation::{Stream, Streams};
 
 /// The servers, and how the jobs of a log are seen there.
@@ -58,27 +59,73 @@ const DAY: f64 = 86_400.0;
 /// Arrivals are drawn from the days before, so many of them.
 const DAYS: f64 = 28.0;
 
+/// The same where there are no limits \[d\].
+const WEEK: f64 = 7.0;
+
+/// Others come until so many times the time that limits say, and a day more: later, the jobs in question have started, or nobody knows.
+const LATER: f64 = 1.5;
+
 /// Nothing is forecast beyond \[s\].
 const HORIZON: f64 = 60.0 * DAY;
 
 /// With these probabilities a job's length stands at the level of all jobs that are the same, and at that of all of its user.
-fn shared() -> [f64; 2] {
-    let of = |name: &str, d: f64| {
-        std::env::var(name)
-            .ok()
-            .and_then(|v| v.parse().ok())
-            .unwrap_or(d)
-    };
-    [of("SAME", 0.3), of("USER", 0.3)]
-}
+const SHARED: [f64; 2] = [0.2, 0.5];
 
 impl Site {
-    /// Returns when these of the jobs that are there start, after the moment \[policy time\]: of each so many draws in
-    /// ascending order, infinity where it does not within the horizon.
+    /// Returns the servers of a log, to which jobs come at a speed.
+    ///
+    /// # Errors
+    /// Where its jobs are out of the range of what can be counted.
+    pub fn of_log(log: &Log, speed: Speed) -> Result<Self, DocumentError> {
+        let clock = Clock::whole(speed);
+        let (fleet, types) = gathered(log, &log.jobs, &Kinds::exact(log), clock, 0.0, false)?;
+        Ok(Site {
+            fleet,
+            types,
+            clock,
+            per_second: log.tick.per_second() as f64,
+        })
+    }
+
+    /// Returns a length of the policy's time in seconds.
+    pub fn seconds(&self, time: f64) -> f64 {
+        self.clock.ticks(time) / self.per_second
+    }
+
+    /// Returns when these of the jobs that are there start, after the moment \[s\]: of each so many draws in ascending order,
+    /// and when it would if all ran up to their limits and no others came. What does not start within two months is
+    /// taken to start then; without limits, nothing says when.
     ///
     /// # Errors
     /// When the policy makes a decision that no server could carry out.
-    pub fn draws(
+    pub fn forecast(
+        &self,
+        moment: &Moment,
+        past: &Past,
+        policy: &dyn Policy,
+        jobs: &[usize],
+        draws: Draws,
+    ) -> Result<Vec<(Vec<f64>, f64)>, Stopped> {
+        let by_limits = self.by_limits(moment, policy, jobs)?;
+        let known = by_limits.iter().copied().filter(|time| time.is_finite());
+        let day = DAY * self.per_second;
+        let latest = known.fold(f64::NEG_INFINITY, f64::max);
+        let until = if latest.is_finite() {
+            (LATER * self.clock.ticks(latest) + day).min(DAYS * day)
+        } else {
+            WEEK * day
+        };
+        let drawn = self.draws(moment, past, policy, jobs, draws, until)?;
+        let seconds = |time: f64| self.seconds(time).min(HORIZON);
+        let drawn = drawn
+            .into_iter()
+            .map(|own| own.into_iter().map(seconds).collect());
+        let by_limits = by_limits.into_iter().map(|time| self.seconds(time));
+        Ok(drawn.zip(by_limits).collect())
+    }
+
+    /// Returns the draws in the policy's time, infinity beyond the horizon; others come for so long \[ticks\].
+    fn draws(
         &self,
         moment: &Moment,
         past: &Past,
@@ -105,9 +152,7 @@ impl Site {
                     Job { size, ..own.job }
                 })
                 .collect();
-            if std::env::var("NOARR").is_err() {
-                self.come(moment.at, past, horizon, &mut levels, &mut all);
-            }
+            self.come(moment.at, past, horizon, &mut levels, &mut all);
             self.run(moment, &all, rule, jobs)
         });
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
@@ -119,11 +164,8 @@ impl Site {
         Ok(sorted.collect())
     }
 
-    /// Returns when these jobs would start if all ran up to their limits and no others came, after the moment \[policy time\].
-    ///
-    /// # Errors
-    /// As [`draws`](Self::draws).
-    pub fn by_limits(
+    /// Returns when these jobs would start if all ran up to their limits and no others came.
+    fn by_limits(
         &self,
         moment: &Moment,
         policy: &dyn Policy,
@@ -134,7 +176,13 @@ impl Site {
             let ran = own
                 .started
                 .map_or(0.0, |start| self.clock.ticks(now - start));
-            let size = own.job.limit.max(ran.floor() + 1.0);
+            let has_limit = own.job.promised.is_finite();
+            let limit = if has_limit {
+                own.job.limit
+            } else {
+                f64::INFINITY
+            };
+            let size = limit.max(ran.floor() + 1.0);
             Job { size, ..own.job }
         });
         self.run(moment, &all.collect::<Vec<_>>(), policy.clone_rule(), jobs)
@@ -204,7 +252,6 @@ impl Site {
 struct Levels {
     random: Stream,
     mirrored: bool,
-    shared: [f64; 2],
     of_same: HashMap<(u32, u64, u32), f64>,
     of_user: HashMap<u32, f64>,
 }
@@ -214,7 +261,6 @@ impl Levels {
         Levels {
             random: Streams::new(seed, run / 2).sizes,
             mirrored: run % 2 == 1,
-            shared: shared(),
             of_same: HashMap::new(),
             of_user: HashMap::new(),
         }
@@ -226,7 +272,7 @@ impl Levels {
 
     fn of(&mut self, job: &Job) -> f64 {
         let (which, own) = (self.fresh(), self.fresh());
-        let [same, user] = self.shared;
+        let [same, user] = SHARED;
         let level = if job.user == 0 {
             own
         } else if which < same {

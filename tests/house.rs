@@ -24,7 +24,10 @@ const ORDER: [(&str, &[&str]); 11] = [
         "crates/make/src",
         &["program", "modulation", "analysis", "optimum", "synthesis"],
     ),
-    ("crates/trace/src", &["trace", "replay", "fit"]),
+    (
+        "crates/trace/src",
+        &["trace", "replay", "fit", "judge", "forecast"],
+    ),
     (
         "crates/slurm/src",
         &["commands", "configuration", "rule", "order", "advice"],

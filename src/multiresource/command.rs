@@ -12,7 +12,9 @@ use super::simulator::{Contender, Measures, Offered, as_analysed, judge, watches
 use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
-use super::verbs::{advise, bridge, drive, export, fit, judge as judging, limit, optimum, sweep};
+use super::verbs::{
+    advise, bridge, drive, export, fit, forecast, judge as judging, limit, optimum, sweep,
+};
 use super::workload::Fleet;
 use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed};
@@ -92,6 +94,8 @@ pub enum Verb {
         #[command(subcommand)]
         of: advise::Advise,
     },
+    /// When jobs will start: scored on a log, or of a live partition
+    Forecast(forecast::Arguments),
     /// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
     Drive(drive::Arguments),
     /// Run the jobs of a real cluster by a policy: hold, decide, release
@@ -113,6 +117,7 @@ impl Verbs for Verb {
             Verb::Fit(arguments) => arguments,
             Verb::Judge(arguments) => arguments,
             Verb::Advise { of } => of,
+            Verb::Forecast(arguments) => arguments,
             Verb::Drive(arguments) => arguments,
             Verb::Bridge(arguments) => arguments,
             Verb::Export { to } => to,

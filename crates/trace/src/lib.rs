@@ -1,6 +1,7 @@
 //! Traces of real clusters: read, fitted to a workload, replayed.
 
 pub mod fit;
+pub mod forecast;
 pub mod judge;
 pub mod replay;
 pub mod trace;

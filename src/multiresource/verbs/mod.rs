@@ -6,6 +6,7 @@ pub mod drive;
 pub mod export;
 pub mod family;
 pub mod fit;
+pub mod forecast;
 pub mod judge;
 pub mod limit;
 pub mod optimum;

@@ -73,6 +73,27 @@ impl Server {
         server
     }
 
+    /// This system, in which jobs of known sizes wait and run already: from here on under this policy.
+    pub fn resume(mut system: System, mut policy: Box<dyn Policy>, service: &mut Stream) -> Self {
+        let mut ends = Ends::default();
+        ends.follow(&system);
+        system.clear_actions();
+        policy.resume(&mut system);
+        let mut server = Server {
+            system,
+            policy,
+            ends: Some(ends),
+            hazard: service.exponential(),
+        };
+        server.follow();
+        server
+    }
+
+    /// Returns a copy of the rule as it is now.
+    pub fn policy(&self) -> Box<dyn Policy> {
+        self.policy.clone()
+    }
+
     /// Returns the rates of what has no memory.
     #[inline(always)]
     pub fn rates(&self) -> Rates {

@@ -1,7 +1,7 @@
 //! One server, or a fleet with one queue, to which the jobs of a trace come.
 
 use super::scene::DecisionState;
-use synth_cluster::policy::{Event, Knows, Policy, System, Violation};
+use synth_cluster::policy::{Action, Event, Knows, Policy, System, Violation};
 use synth_cluster::simulator::{Contender, Due, Ends, Failure, Server};
 use synth_simulation::{Stream, Streams};
 
@@ -112,6 +112,104 @@ impl<'a> Walk<'a> {
     /// Returns when each job that has come left, in the policy's time; NaN where it has not.
     pub fn ends(&self) -> &[f64] {
         &self.0.ends
+    }
+
+    /// Returns a copy of the policy as it is now.
+    pub fn policy(&self) -> Box<dyn Policy> {
+        self.0.server.policy()
+    }
+
+    /// Returns the jobs that wait and run now: the place of each in the scene, when it started if it runs, and on which
+    /// servers of a fleet.
+    pub fn present(&self) -> Vec<(usize, Option<f64>, Vec<usize>)> {
+        let system = &self.0.server.system;
+        let mut present = Vec::new();
+        for i in 0..system.types() {
+            let waiting = system.waiting_jobs(i);
+            present.extend(waiting.map(|job| (job.number as usize, None, Vec::new())));
+            present.extend(system.running_jobs(i).map(|job| {
+                let started = system.now() - system.ran(job);
+                let servers = system.servers_of(job).to_vec();
+                (job.number as usize, Some(started), servers)
+            }));
+        }
+        present.sort_unstable_by_key(|(place, ..)| *place);
+        present
+    }
+
+    /// Begins at a time at which the first jobs of the scene are there already: when each of them started, if it has, and on
+    /// which servers of a fleet, or where there is room. All times are in the policy's time.
+    pub fn from_present(
+        scene: &'a DecisionState<'a>,
+        present: &[(Option<f64>, &[usize])],
+        policy: Box<dyn Policy>,
+        now: f64,
+    ) -> Self {
+        let mut system = System::for_policy(&scene.fleet, &*policy);
+        let starts = present.iter().filter_map(|(start, _)| *start);
+        let first = starts.fold(now, f64::min);
+        system.start_at(first);
+        let mut running = Vec::new();
+        for (n, (start, servers)) in present.iter().enumerate() {
+            let job = scene.arrive(n, first, true, &mut system);
+            let job = system.set_arrived(job, scene.clock.submit(scene.jobs[n].submit));
+            running.extend(start.map(|start| (start, scene.type_of(n), job, *servers)));
+        }
+        running.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (start, i, job, servers) in running {
+            system.advance(start);
+            if servers.is_empty() {
+                system.start_job(i, job);
+            } else {
+                system.start_job_on(i, job, servers);
+            }
+        }
+        system.advance(now);
+        let mut service = Streams::new(scene.seed, 0).service;
+        let decides_on_state = policy.decides_on_state();
+        Walk(Engine {
+            scene,
+            server: Server::resume(system, policy, &mut service),
+            next: present.len(),
+            ends: vec![f64::NAN; present.len()],
+            service,
+            needs_limits: true,
+            decides_on_state,
+            events: 0,
+            rings: 0,
+        })
+    }
+
+    /// Goes on until these jobs, by their places in the scene, have started, or no more starts before this time; returns when
+    /// each did in the policy's time, infinity where it has not.
+    ///
+    /// # Errors
+    /// When the policy made a decision that no server could carry out.
+    pub fn starts(&mut self, jobs: &[usize], until: f64) -> Result<Vec<f64>, Stopped> {
+        let engine = &mut self.0;
+        let count = jobs.iter().max().map_or(0, |last| last + 1);
+        let mut starts = vec![f64::INFINITY; count];
+        let mut left = vec![false; count];
+        jobs.iter().for_each(|n| left[*n] = true);
+        let mut missing = left.iter().filter(|left| **left).count();
+        loop {
+            for action in engine.server.system.actions() {
+                if let Action::Start(_, job) = action
+                    && let Some(own) = left.get_mut(job.number as usize)
+                    && std::mem::take(own)
+                {
+                    starts[job.number as usize] = engine.server.system.now();
+                    missing -= 1;
+                }
+            }
+            if missing == 0 || engine.server.system.now() >= until || !engine.step() {
+                break;
+            }
+        }
+        engine
+            .audit()
+            .map_err(|violation| Stopped::Failure(violation.into()))?;
+        Ok(jobs.iter().map(|n| starts[*n]).collect())
     }
 }
 
@@ -284,16 +382,10 @@ impl<'a> Engine<'a> {
             }
             Next::Arrival => {
                 let (scene, n) = (self.scene, self.next);
-                let i = scene.types[scene.jobs[n].kind as usize] as usize;
-                let system = &mut self.server.system;
-                let come = system.arrive_sized(i, now, scene.held(n));
-                if self.needs_limits {
-                    system.set_limit(come, scene.limit(n));
-                    system.set_user(come, scene.jobs[n].user);
-                }
+                scene.arrive(n, now, self.needs_limits, &mut self.server.system);
                 self.next += 1;
                 self.ends.push(f64::NAN);
-                Some(Event::Arrival(i))
+                Some(Event::Arrival(scene.type_of(n)))
             }
         }
     }

@@ -4,6 +4,7 @@ use itertools::Itertools as _;
 
 use super::log::{Job, Log};
 use super::speed::Clock;
+use synth_cluster::policy::{Job as Come, System};
 use synth_cluster::workload::{Fleet, Header, Known, Part, Parts, Workload};
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
@@ -121,6 +122,23 @@ impl<'a> DecisionState<'a> {
     /// Returns how long the n-th job holds its room, in the policy's time.
     pub(super) fn held(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].size) + self.latency(n)
+    }
+
+    /// Returns the type of the n-th job.
+    #[inline(always)]
+    pub(super) fn type_of(&self, n: usize) -> usize {
+        self.types[self.jobs[n].kind as usize] as usize
+    }
+
+    /// Lets the n-th job come, with its limit and its user where these are asked for.
+    #[inline(always)]
+    pub(super) fn arrive(&self, n: usize, now: f64, limited: bool, system: &mut System) -> Come {
+        let come = system.arrive_sized(self.type_of(n), now, self.held(n));
+        if limited {
+            system.set_limit(come, self.limit(n));
+            system.set_user(come, self.jobs[n].user);
+        }
+        come
     }
 
     /// Returns how long the n-th job is thought to hold its room at most, by its limit.

@@ -1,0 +1,288 @@
+//! Running a queue forward, many times.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::past::{Law, Past};
+use crate::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, gathered};
+use synth_cluster::policy::Policy;
+use synth_cluster::workload::Fleet;
+use synth_core::document::DocumentError;
+use synth_simulation::{Stream, Streams};
+
+/// The servers, and how the jobs of a log are seen there.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Servers and types.
+    pub fleet: Fleet,
+    /// By the kind of a job: its type.
+    pub types: Vec<u32>,
+    /// How ticks become the policy's time.
+    pub clock: Clock,
+    /// Ticks in a second.
+    pub per_second: f64,
+}
+
+/// A job that waits or runs.
+#[derive(Clone, Debug)]
+pub struct Present {
+    /// The job; its size is not looked at.
+    pub job: Job,
+    /// When it started in the policy's time, if it runs.
+    pub started: Option<f64>,
+    /// On which servers of a fleet; nothing where that is not known.
+    pub servers: Vec<usize>,
+}
+
+/// What is there at a moment.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// When it is, on the axis of submissions \[ticks\].
+    pub at: f64,
+    /// The jobs, by submission.
+    pub jobs: Vec<Present>,
+}
+
+/// How the future is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Draws {
+    /// How many times the queue is run forward.
+    pub runs: u32,
+    /// Seed of all that is drawn.
+    pub seed: u64,
+}
+
+/// A day \[s\].
+const DAY: f64 = 86_400.0;
+
+/// Arrivals are drawn from the days before, so many of them.
+const DAYS: f64 = 28.0;
+
+/// The same where there are no limits \[d\].
+const WEEK: f64 = 7.0;
+
+/// Others come until so many times the time that limits say, and a day more: later, the jobs in question have started, or nobody knows.
+const LATER: f64 = 1.5;
+
+/// Nothing is forecast beyond \[s\].
+const HORIZON: f64 = 60.0 * DAY;
+
+/// With these probabilities a job's length stands at the level of all jobs that are the same, and at that of all of its user.
+const SHARED: [f64; 2] = [0.2, 0.5];
+
+impl Site {
+    /// Returns the servers of a log, to which jobs come at a speed.
+    ///
+    /// # Errors
+    /// Where its jobs are out of the range of what can be counted.
+    pub fn of_log(log: &Log, speed: Speed) -> Result<Self, DocumentError> {
+        let clock = Clock::whole(speed);
+        let (fleet, types) = gathered(log, &log.jobs, &Kinds::exact(log), clock, 0.0, false)?;
+        Ok(Site {
+            fleet,
+            types,
+            clock,
+            per_second: log.tick.per_second() as f64,
+        })
+    }
+
+    /// Returns a length of the policy's time in seconds.
+    pub fn seconds(&self, time: f64) -> f64 {
+        self.clock.ticks(time) / self.per_second
+    }
+
+    /// Returns when these of the jobs that are there start, after the moment \[s\]: of each so many draws in ascending order,
+    /// and when it would if all ran up to their limits and no others came. What does not start within two months is
+    /// taken to start then; without limits, nothing says when.
+    ///
+    /// # Errors
+    /// When the policy makes a decision that no server could carry out.
+    pub fn forecast(
+        &self,
+        moment: &Moment,
+        past: &Past,
+        policy: &dyn Policy,
+        jobs: &[usize],
+        draws: Draws,
+    ) -> Result<Vec<(Vec<f64>, f64)>, Stopped> {
+        let by_limits = self.by_limits(moment, policy, jobs)?;
+        let known = by_limits.iter().copied().filter(|time| time.is_finite());
+        let day = DAY * self.per_second;
+        let latest = known.fold(f64::NEG_INFINITY, f64::max);
+        let until = if latest.is_finite() {
+            (LATER * self.clock.ticks(latest) + day).min(DAYS * day)
+        } else {
+            WEEK * day
+        };
+        let drawn = self.draws(moment, past, policy, jobs, draws, until)?;
+        let seconds = |time: f64| self.seconds(time).min(HORIZON);
+        let drawn = drawn
+            .into_iter()
+            .map(|own| own.into_iter().map(seconds).collect());
+        let by_limits = by_limits.into_iter().map(|time| self.seconds(time));
+        Ok(drawn.zip(by_limits).collect())
+    }
+
+    /// Returns the draws in the policy's time, infinity beyond the horizon; others come for so long \[ticks\].
+    fn draws(
+        &self,
+        moment: &Moment,
+        past: &Past,
+        policy: &dyn Policy,
+        jobs: &[usize],
+        draws: Draws,
+        horizon: f64,
+    ) -> Result<Vec<Vec<f64>>, Stopped> {
+        let now = self.clock.submit(moment.at);
+        let ran = |own: &Present| {
+            own.started
+                .map_or(0.0, |start| self.clock.ticks(now - start))
+        };
+        let laws = moment.jobs.iter().map(|own| past.law(&own.job, ran(own)));
+        let laws: Vec<Law> = laws.collect();
+        let rules: Vec<_> = (0..draws.runs).map(|_| policy.clone_rule()).collect();
+        let runs = rules.into_par_iter().enumerate().map(|(n, rule)| {
+            let mut levels = Levels::new(draws.seed, n as u32);
+            let standing = moment.jobs.iter().zip(&laws);
+            let mut all: Vec<Job> = standing
+                .map(|(own, law)| {
+                    let level = levels.of(&own.job);
+                    let size = law.at(level).max(ran(own).floor() + 1.0).ceil();
+                    Job { size, ..own.job }
+                })
+                .collect();
+            self.come(moment.at, past, horizon, &mut levels, &mut all);
+            self.run(moment, &all, rule, jobs)
+        });
+        let runs = runs.collect::<Result<Vec<_>, _>>()?;
+        let sorted = (0..jobs.len()).map(|n| {
+            let mut own: Vec<f64> = runs.iter().map(|run| run[n]).collect();
+            own.sort_unstable_by(f64::total_cmp);
+            own
+        });
+        Ok(sorted.collect())
+    }
+
+    /// Returns when these jobs would start if all ran up to their limits and no others came.
+    fn by_limits(
+        &self,
+        moment: &Moment,
+        policy: &dyn Policy,
+        jobs: &[usize],
+    ) -> Result<Vec<f64>, Stopped> {
+        let now = self.clock.submit(moment.at);
+        let all = moment.jobs.iter().map(|own| {
+            let ran = own
+                .started
+                .map_or(0.0, |start| self.clock.ticks(now - start));
+            let has_limit = own.job.promised.is_finite();
+            let limit = if has_limit {
+                own.job.limit
+            } else {
+                f64::INFINITY
+            };
+            let size = limit.max(ran.floor() + 1.0);
+            Job { size, ..own.job }
+        });
+        self.run(moment, &all.collect::<Vec<_>>(), policy.clone_rule(), jobs)
+    }
+
+    /// Appends jobs that come later: days of the past, drawn with replacement.
+    fn come(&self, at: f64, past: &Past, horizon: f64, levels: &mut Levels, all: &mut Vec<Job>) {
+        let came = past.jobs();
+        let Some(first) = came.first() else {
+            return;
+        };
+        let length = (at - first.submit).min(DAY * self.per_second);
+        if length <= 0.0 {
+            return;
+        }
+        let days = ((at - first.submit) / length).floor().min(DAYS);
+        let until = at + horizon;
+        let mut begin = at;
+        while begin < until {
+            let back = (levels.fresh() * days).floor() + 1.0;
+            let from = at - back * length;
+            let place = came.partition_point(|job| job.submit < from);
+            for job in &came[place..] {
+                if job.submit >= from + length {
+                    break;
+                }
+                let mut job = Job {
+                    submit: begin + (job.submit - from),
+                    ..*job
+                };
+                if job.size.is_nan() {
+                    job.size = past.law(&job, 0.0).at(levels.fresh()).ceil().max(1.0);
+                }
+                all.push(job);
+            }
+            begin += length;
+        }
+    }
+
+    /// Runs the queue forward once, with these jobs: those that are there, and behind them those that come.
+    fn run(
+        &self,
+        moment: &Moment,
+        all: &[Job],
+        policy: Box<dyn Policy>,
+        jobs: &[usize],
+    ) -> Result<Vec<f64>, Stopped> {
+        let scene = DecisionState {
+            promised: true,
+            ..DecisionState::new(all, self.types.clone(), self.fleet.clone(), self.clock)
+        };
+        let now = self.clock.submit(moment.at);
+        let present: Vec<_> = moment
+            .jobs
+            .iter()
+            .map(|own| (own.started, &own.servers[..]))
+            .collect();
+        let mut walk = Walk::from_present(&scene, &present, policy, now);
+        let until = now + self.clock.size(HORIZON * self.per_second);
+        let starts = walk.starts(jobs, until)?;
+        Ok(starts.into_iter().map(|start| start - now).collect())
+    }
+}
+
+/// Where lengths are drawn: the errors of a user's jobs are not independent, so some share their level. Every second run
+/// has the opposite levels of the one before.
+struct Levels {
+    random: Stream,
+    mirrored: bool,
+    of_same: HashMap<(u32, u64, u32), f64>,
+    of_user: HashMap<u32, f64>,
+}
+
+impl Levels {
+    fn new(seed: u64, run: u32) -> Self {
+        Levels {
+            random: Streams::new(seed, run / 2).sizes,
+            mirrored: run % 2 == 1,
+            of_same: HashMap::new(),
+            of_user: HashMap::new(),
+        }
+    }
+
+    fn fresh(&mut self) -> f64 {
+        self.random.uniform()
+    }
+
+    fn of(&mut self, job: &Job) -> f64 {
+        let (which, own) = (self.fresh(), self.fresh());
+        let [same, user] = SHARED;
+        let level = if job.user == 0 {
+            own
+        } else if which < same {
+            let key = (job.user, job.promised.to_bits(), job.kind);
+            *self.of_same.entry(key).or_insert(own)
+        } else if which < same + user {
+            *self.of_user.entry(job.user).or_insert(own)
+        } else {
+            own
+        };
+        if self.mirrored { 1.0 - level } else { level }
+    }
+}

@@ -1,0 +1,178 @@
+//! What other jobs would wait: a map by width and limit, at typical moments of a log.
+
+use serde::Serialize;
+
+use super::calibration::{Calibration, Quantiles};
+use super::draw::{Draws, Moment, Present, Site};
+use super::past::Past;
+use crate::replay::{Job, Kinds, Log, Stopped};
+use synth_cluster::policy::Policy;
+
+/// Waits by width and limit. Times are in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Map {
+    /// How many moments.
+    pub moments: usize,
+    /// What the jobs hold, the least first.
+    pub widths: Vec<String>,
+    /// Their limits, the shortest first.
+    pub limits: Vec<f64>,
+    /// By width and limit.
+    pub cells: Vec<Vec<Cell>>,
+}
+
+/// What jobs of one width and limit would wait.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// The share that starts at once.
+    pub at_once: f64,
+    /// Waits by which one, five and nine of ten start.
+    pub waits: Quantiles,
+}
+
+/// Jobs that do not come: whenever it is due, it is drawn what each would wait.
+pub(super) struct Probes {
+    per_second: f64,
+    names: Vec<String>,
+    jobs: Vec<Vec<Job>>,
+    /// By width and limit \[s\].
+    draws: Vec<Vec<Vec<f64>>>,
+    first: usize,
+    every: usize,
+    moments: usize,
+}
+
+/// Widths and limits of the map at most.
+const SIDES: usize = 5;
+
+/// So many moments of the second half of a log…
+const MOMENTS: usize = 40;
+/// …and draws at each.
+const RUNS: u32 = 10;
+
+/// Where widths and limits are taken among those of jobs.
+const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
+
+/// Returns different values at some places among all in ascending order.
+fn picked<T: Copy + PartialEq>(all: &[T]) -> Vec<T> {
+    let mut values = PLACES
+        .map(|place| all[(place * (all.len() - 1) as f64) as usize])
+        .to_vec();
+    values.dedup();
+    values
+}
+
+impl Probes {
+    /// Chooses widths and limits that the log's jobs have, and moments.
+    pub fn of(log: &Log) -> Self {
+        let kinds = Kinds::exact(log);
+        let share = |kind: u32| {
+            kinds.held[kind as usize]
+                .iter()
+                .copied()
+                .fold(0.0, f64::max)
+        };
+        let mut widths: Vec<u32> = log.jobs.iter().map(|job| job.kind).collect();
+        widths.sort_by(|a, b| share(*a).total_cmp(&share(*b)).then(a.cmp(b)));
+        let widths = picked(&widths);
+        let limits = log.jobs.iter().map(|job| job.promised);
+        let mut limits: Vec<f64> = limits.filter(|limit| limit.is_finite()).collect();
+        limits.sort_unstable_by(f64::total_cmp);
+        let limits = if limits.is_empty() {
+            vec![f64::INFINITY]
+        } else {
+            picked(&limits)
+        };
+        let job = |kind: &u32, limit: &f64| Job {
+            submit: 0.0,
+            size: f64::NAN,
+            limit: *limit,
+            promised: *limit,
+            waited: f64::NAN,
+            line: 0,
+            kind: *kind,
+            user: 0,
+            class: 0,
+        };
+        let row = |kind: &u32| limits.iter().map(|limit| job(kind, limit)).collect();
+        let first = log.jobs.len() / 2;
+        Probes {
+            per_second: log.tick.per_second() as f64,
+            names: widths
+                .iter()
+                .map(|n| kinds.demands[*n as usize].0.clone())
+                .collect(),
+            jobs: widths.iter().map(row).collect(),
+            draws: vec![vec![Vec::new(); limits.len()]; widths.len()],
+            first,
+            every: ((log.jobs.len() - first) / MOMENTS).max(1),
+            moments: 0,
+        }
+    }
+
+    /// Returns whether to look after so many jobs.
+    pub fn is_due(&self, come: usize) -> bool {
+        come >= self.first + self.moments * self.every
+    }
+
+    /// Looks what each would wait now.
+    pub fn look(
+        &mut self,
+        site: &Site,
+        moment: &Moment,
+        past: &Past,
+        policy: &dyn Policy,
+        draws: Draws,
+    ) -> Result<(), Stopped> {
+        self.moments += 1;
+        let draws = Draws {
+            runs: RUNS,
+            ..draws
+        };
+        let all = self
+            .jobs
+            .iter()
+            .flatten()
+            .zip(self.draws.iter_mut().flatten());
+        for (job, found) in all {
+            let mut moment = moment.clone();
+            moment.jobs.push(Present {
+                job: Job {
+                    submit: moment.at,
+                    ..*job
+                },
+                started: None,
+                servers: Vec::new(),
+            });
+            let last = moment.jobs.len() - 1;
+            let drawn = site.forecast(&moment, past, policy, &[last], draws)?;
+            found.extend(drawn.into_iter().flat_map(|(draws, _)| draws));
+        }
+        Ok(())
+    }
+
+    /// Returns what was found, by levels that were calibrated.
+    pub fn map(self, calibration: &Calibration) -> Map {
+        let cell = |mut draws: Vec<f64>| {
+            draws.sort_unstable_by(f64::total_cmp);
+            let at_once = draws.iter().filter(|wait| **wait <= 0.0).count();
+            Cell {
+                at_once: at_once as f64 / draws.len().max(1) as f64,
+                waits: calibration.quantiles(&draws),
+            }
+        };
+        let limits = self.jobs[0]
+            .iter()
+            .map(|job| job.promised / self.per_second);
+        Map {
+            moments: self.moments,
+            widths: self.names,
+            limits: limits.collect(),
+            cells: self
+                .draws
+                .into_iter()
+                .map(|row| row.into_iter().map(cell).collect())
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! When a job will start: not one time, but those by which one, five and nine of ten such jobs start.
+//!
+//! # Theory
+//! What a scheduler answers takes limits for run times, and is late nearly always: users promise several times what their
+//! jobs run. Here the queue is run forward many times under the rule that runs there ([`Site::forecast`]). Each run draws how
+//! long the waiting jobs run, and the running ones still will, from how long jobs like them ran of their limits
+//! ([`Past`]): of the same user, limit and demand first, and of wider classes the less, the more is known of the narrow one. A
+//! job that has run for a while runs for longer than that. The errors of a user's jobs are not independent: some of
+//! them stand at one level of their laws. Those that come later are days of the last four weeks, drawn with replacement.
+//!
+//! Such draws are too sure of themselves. So the levels at which their quantiles are taken are moved by what came of the forecasts
+//! before ([`Calibration`]). On a log this is done from job to job ([`Scoring`]): nothing is looked at that
+//! was not known then.
+//!
+//! # Bibliography
+//! Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021. Smith, Taylor, Foster, "Using run-time
+//! predictions to estimate queue wait times and improve scheduler performance", JSSPP 1999. Nurmi, Brevik, Wolski, "QBETS:
+//! queue bounds estimation from time series", JSSPP 2007.
+
+mod calibration;
+mod course;
+mod draw;
+mod map;
+mod past;
+mod score;
+
+pub use calibration::{Calibration, LEVELS, Quantiles};
+pub use draw::{Draws, Moment, Present, Site};
+pub use map::{Cell, Map};
+pub use past::{Law, Past};
+pub use score::{Forecast, ForecastError, Record, Scored, Scoring};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! What is said of forecasts.
+
+use itertools::Itertools as _;
+
+use crate::multiresource::forecast::{LEVELS, Map, Record, Scored};
+use crate::multiresource::replay::Log;
+use crate::multiresource::report::lines;
+use crate::report::{Table, counted, number, percent, wrap};
+
+/// Returns all tables, at most `width` characters wide.
+pub fn tables(scored: &Scored, rule: &str, width: usize) -> String {
+    let Some(record) = &scored.record else {
+        let jobs = counted(scored.waited[1] as f64, "job");
+        return wrap(
+            &format!("No job waits under {rule} ({jobs}): there is nothing to score."),
+            width,
+        );
+    };
+    let parts = [
+        wrap(&headline(record, scored, rule), width),
+        shares(record, width),
+        scored
+            .map
+            .as_ref()
+            .map_or(String::new(), |map| map_table(map, width)),
+    ];
+    let parts = parts.into_iter();
+    parts.filter(|part| !part.is_empty()).join("\n\n")
+}
+
+fn headline(record: &Record, scored: &Scored, rule: &str) -> String {
+    let limits = if record.error_by_limits.is_nan() {
+        "The log tells no limits that could be taken for run times instead.".to_owned()
+    } else {
+        let ratio = if record.error_by_limits > 0.0 {
+            format!(", {:.3} times", record.error / record.error_by_limits)
+        } else {
+            String::new()
+        };
+        format!(
+            "With limits taken for run times it is {} s{ratio}; {} start before the time that is said then.",
+            number(record.error_by_limits),
+            percent(record.before_limits)
+        )
+    };
+    format!(
+        "Of {} under {rule}, {} waited; {} are scored. The time by which half of such jobs start is off by {} s (median). {limits}",
+        counted(scored.waited[1] as f64, "job"),
+        scored.waited[0],
+        counted(record.forecasts as f64, "forecast"),
+        number(record.error),
+    )
+}
+
+/// What levels are called.
+const NAMES: [&str; 3] = ["one of ten", "half", "nine of ten"];
+
+fn shares(record: &Record, width: usize) -> String {
+    let mut table = Table::new([
+        "start by the time that is said of",
+        "should",
+        "did",
+        "without calibration",
+    ]);
+    for (n, name) in NAMES.into_iter().enumerate() {
+        let shares = [LEVELS[n], record.started[n], record.uncalibrated[n]];
+        let cells = shares.map(|share| format!("{:.1} %", 100.0 * share));
+        table.row([name.to_owned()].into_iter().chain(cells));
+    }
+    table.within(width)
+}
+
+/// Says a length of time in the unit that is easily read.
+pub fn length(seconds: f64) -> String {
+    let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
+    match units.into_iter().find(|(_, own)| seconds >= 1.95 * own) {
+        Some((name, own)) => {
+            let count = seconds / own;
+            let digits = usize::from(count < 9.95);
+            format!("{count:.digits$} {name}")
+        }
+        None => format!("{seconds:.0} s"),
+    }
+}
+
+fn map_table(map: &Map, width: usize) -> String {
+    let head = ["waits: half · nine of ten".to_owned()];
+    let limit = |limit: &f64| {
+        if limit.is_finite() {
+            format!("limit {}", length(*limit))
+        } else {
+            "no limit".into()
+        }
+    };
+    let mut table = Table::new(head.into_iter().chain(map.limits.iter().map(limit)));
+    for (width, row) in map.widths.iter().zip(&map.cells) {
+        let cells = row.iter().map(|cell| {
+            let [_, half, most] = cell.waits.0;
+            format!("{} · {}", length(half), length(most))
+        });
+        table.row([width.clone()].into_iter().chain(cells));
+    }
+    format!(
+        "{}\n\n{}",
+        wrap(
+            &format!(
+                "What a job would wait that asks for so much, at {} of the second half of the log:",
+                counted(map.moments as f64, "moment")
+            ),
+            width
+        ),
+        table.within(width)
+    )
+}
+
+/// Returns what a person should know besides.
+pub fn notes(log: &Log, scored: &Scored, file: &str, width: usize) -> Vec<String> {
+    let (mean, longest, waiting) = scored.took;
+    let mut notes = vec![format!(
+        "{file}: {}. A forecast took {} ms, the longest {} ms with {} waiting.",
+        counted(log.jobs.len() as f64, "job"),
+        number(1e3 * mean),
+        number(1e3 * longest),
+        counted(waiting as f64, "job")
+    )];
+    notes.extend(log.account.remarks.iter().map(|own| format!("{own}.")));
+    let table = lines(&log.account, log.censored, width);
+    notes.extend(Some(table).filter(|table| !table.is_empty()));
+    notes.extend((!log.has_limits).then(|| {
+        "The log tells no limits: lengths are drawn from how long jobs of the same user ran, in place of what part of their limits.".into()
+    }));
+    let has_users = log.jobs.iter().any(|job| job.user != 0);
+    notes.extend((!has_users).then(|| {
+        "The log tells no users: lengths are drawn from those of jobs with the same limit and demand, independently.".into()
+    }));
+    let few = scored.record.as_ref().map_or(0, |record| record.forecasts);
+    notes.extend((0 < few && few < FEW).then(|| {
+        format!(
+            "{} are few: shares of so few say little, and levels are learned from some hundreds.",
+            counted(few as f64, "forecast")
+        )
+    }));
+    notes
+}
+
+/// With fewer forecasts shares say little.
+const FEW: usize = 300;

@@ -1,10 +1,11 @@
 //! What a site can change.
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::twin::Setting;
 use crate::configuration::{Site, Weights};
-use crate::order::Levels;
+use crate::order::{A_DECADE, Levels};
 use synth_cluster::policy::Priority;
 use synth_trace::replay::Log;
 
@@ -24,11 +25,21 @@ pub struct Change {
 /// How it changes a setting.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// The order of jobs, with the other weights as they are, or so large at most.
-    Order(Priority, Option<f64>),
+    /// The order of jobs.
+    Order(Ordered),
     Parameter(Parameter),
     /// So many more nodes like this one.
     Nodes(usize, u32),
+}
+
+/// The order of jobs by limit and share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ordered {
+    priority: Priority,
+    /// What a week of waiting weighs besides; 0: what it does now.
+    age: f64,
+    /// Other weights are so large at most; as they are where none is said.
+    others: Option<f64>,
 }
 
 /// A number of `SchedulerParameters`.
@@ -39,35 +50,40 @@ pub(super) struct Parameter {
     set: fn(&mut Site, f64),
 }
 
+/// A week \[s\], after which age is full.
+const WEEK: f64 = 7.0 * 86_400.0;
 /// By this part there may be more nodes of a kind.
 const MORE: f64 = 0.1;
 /// Orders that can be had: their names for `synth export slurm-priority`, in words.
 const ORDERS: [(&str, &str, Priority); 2] = [
-    (
-        "saf",
-        "the least limit × CPUs first",
-        Priority::SMALLEST_AREA,
-    ),
-    ("sjf", "the shortest limit first", Priority::SHORTEST),
+    ("saf", "least limit × CPUs first", Priority::SMALLEST_AREA),
+    ("sjf", "shortest limit first", Priority::SHORTEST),
 ];
+/// What a week of waiting weighs beside them, in factors of ten of the limit: so that nobody waits without end.
+const AGES: [f64; 3] = [0.0, 2.0, 8.0];
 
 /// Returns the changes that a site may make, those that cost nothing but lines first.
 pub(super) fn candidates(site: &Site, log: &Log) -> Vec<Change> {
-    let mut all = Vec::new();
-    let partitions: Vec<&str> = site
+    let partitions = site
         .partitions
         .iter()
         .map(|own| own.name.as_str())
-        .collect();
-    for (name, words, priority) in ORDERS {
-        // What other factors weigh: as they do now, or no more than ten times the limit.
-        let weights = [
-            Some(None),
-            others_weigh(site).then_some(Some(crate::order::A_DECADE)),
-        ];
-        for most in weights.into_iter().flatten() {
-            all.push(order(site, &partitions, (name, words), priority, most));
-        }
+        .join(",");
+    // What other factors weigh: as they do now, or no more than ten times the limit.
+    let weights = [Some(None), others_weigh(site).then_some(Some(A_DECADE))];
+    let choices = ORDERS
+        .into_iter()
+        .cartesian_product(AGES)
+        .cartesian_product(weights.into_iter().flatten());
+    let mut all = Vec::new();
+    for ((named, age), others) in choices {
+        let (name, words, priority) = named;
+        let ordered = Ordered {
+            priority,
+            age: age * A_DECADE,
+            others,
+        };
+        all.push(order(site, &partitions, (name, words), ordered));
     }
     all.extend(parameters(site, log));
     all
@@ -89,7 +105,11 @@ pub(super) fn purchases(site: &Site) -> Vec<Change> {
         let more = (MORE * count as f64).ceil() as u32;
         let node = &site.nodes[first];
         Change {
-            what: format!("{more} more nodes like {} ({count} now)", node.name),
+            what: format!(
+                "{more} more {} like {} (now {count})",
+                if more == 1 { "node" } else { "nodes" },
+                node.name
+            ),
             lines: Vec::new(),
             besides: None,
             kind: Kind::Nodes(first, more),
@@ -108,41 +128,57 @@ fn others_weigh(site: &Site) -> bool {
         own.assoc,
         own.age,
     ];
-    site.priority.is_multifactor && all.iter().any(|weight| *weight > crate::order::A_DECADE)
+    site.priority.is_multifactor && all.iter().any(|weight| *weight > A_DECADE)
 }
 
-fn order(
-    site: &Site,
-    partitions: &[&str],
-    (name, words): (&str, &str),
-    priority: Priority,
-    most: Option<f64>,
-) -> Change {
+fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Ordered) -> Change {
     let mut lines = vec!["PriorityType=priority/multifactor".to_owned()];
     let mut what = words.to_owned();
-    if let Some(most) = most {
-        what += ", before all other factors";
-        let own = less(&site.priority.weights, most);
-        let named = [
-            ("Age", own.age),
-            ("Fairshare", own.fair_share),
-            ("JobSize", own.job_size),
-            ("Partition", own.partition),
-            ("QOS", own.qos),
-            ("Assoc", own.assoc),
-        ];
-        let weighs = named.iter().filter(|(_, weight)| *weight > 0.0);
-        lines.extend(weighs.map(|(name, weight)| format!("PriorityWeight{name}={weight:.0}")));
+    let own = ordered.weights(&site.priority.weights);
+    if ordered.age > 0.0 {
+        what += &format!(", a week of waiting {:.0}", own.age);
+    }
+    if ordered.others.is_some() {
+        what += ", before other factors";
+    }
+    let named = [
+        ("Age", own.age, ordered.age > 0.0),
+        ("Fairshare", own.fair_share, false),
+        ("JobSize", own.job_size, false),
+        ("Partition", own.partition, false),
+        ("QOS", own.qos, false),
+        ("Assoc", own.assoc, false),
+    ];
+    let changed = |(_, weight, is_set): &&(&str, f64, bool)| {
+        *is_set || ordered.others.is_some() && *weight > 0.0
+    };
+    let changed = named.iter().filter(changed);
+    lines.extend(changed.map(|(name, weight, _)| format!("PriorityWeight{name}={weight:.0}")));
+    if ordered.age > 0.0 {
+        lines.push("PriorityMaxAge=7-0".into());
     }
     lines.push("JobSubmitPlugins=lua".into());
     Change {
         what,
         lines,
         besides: Some(format!(
-            "synth export slurm-priority {name} --partition {}",
-            partitions.join(",")
+            "synth export slurm-priority {name} --partition {partitions}"
         )),
-        kind: Kind::Order(priority, most),
+        kind: Kind::Order(ordered),
+    }
+}
+
+impl Ordered {
+    /// Returns the weights that go with it.
+    fn weights(&self, own: &Weights) -> Weights {
+        let others = match self.others {
+            Some(most) => less(own, most),
+            None => own.clone(),
+        };
+        Weights {
+            age: if self.age > 0.0 { self.age } else { others.age },
+            ..others
+        }
     }
 }
 
@@ -178,9 +214,9 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
         .map(|job| job.limit / per_second)
         .fold(0.0, f64::max);
     let mut all = Vec::new();
-    let mut add = |name: &'static str, value: f64, set: fn(&mut Site, f64), what: String| {
+    let mut add = |name: &'static str, value: f64, set: fn(&mut Site, f64), now: f64| {
         all.push(Change {
-            what,
+            what: format!("{name}={value:.0} (now {now:.0})"),
             lines: vec![format!("SchedulerParameters={name}={value:.0}")],
             besides: None,
             kind: Kind::Parameter(Parameter { name, value, set }),
@@ -188,7 +224,7 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
     };
     if !own.backfills {
         all.push(Change {
-            what: "jobs are backfilled".into(),
+            what: "backfilling (now none)".into(),
             lines: vec!["SchedulerType=sched/backfill".into()],
             besides: None,
             kind: Kind::Parameter(Parameter {
@@ -201,35 +237,20 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
     }
     if own.bf_interval > 10.0 {
         let set = |site: &mut Site, value: f64| site.scheduler.bf_interval = value;
-        let what = format!(
-            "backfilling looks every 10 s ({:.0} s now)",
-            own.bf_interval
-        );
-        add("bf_interval", 10.0, set, what);
+        add("bf_interval", 10.0, set, own.bf_interval);
     }
     if longest > own.bf_window {
         let minutes = (longest / 60.0).ceil();
         let set = |site: &mut Site, value: f64| site.scheduler.bf_window = 60.0 * value;
-        let what = format!(
-            "plans reach as far as the longest limit, {:.1} days ({:.1} now)",
-            minutes / 1440.0,
-            own.bf_window / 86_400.0
-        );
-        add("bf_window", minutes, set, what);
+        add("bf_window", minutes, set, own.bf_window / 60.0);
     }
     if own.bf_max_job_test < 2000 {
         let set = |site: &mut Site, value: f64| site.scheduler.bf_max_job_test = value as u32;
-        let what = format!("backfilling tests 2000 jobs ({} now)", own.bf_max_job_test);
-        add("bf_max_job_test", 2000.0, set, what);
+        add("bf_max_job_test", 2000.0, set, own.bf_max_job_test.into());
     }
     if own.bf_max_job_user == 0 {
         let set = |site: &mut Site, value: f64| site.scheduler.bf_max_job_user = value as u32;
-        add(
-            "bf_max_job_user",
-            10.0,
-            set,
-            "backfilling tests 10 jobs of each user".into(),
-        );
+        add("bf_max_job_user", 10.0, set, 0.0);
     }
     all
 }
@@ -238,7 +259,7 @@ impl Change {
     /// Whether another change is of the same thing, so that one excludes the other.
     pub(super) fn excludes(&self, other: &Change) -> bool {
         match (&self.kind, &other.kind) {
-            (Kind::Order(..), Kind::Order(..)) => true,
+            (Kind::Order(_), Kind::Order(_)) => true,
             (Kind::Parameter(own), Kind::Parameter(other)) => own.name == other.name,
             _ => false,
         }
@@ -249,13 +270,14 @@ impl Change {
         match &self.kind {
             Kind::Parameter(own) => (own.set)(&mut setting.site, own.value),
             Kind::Nodes(like, count) => more_nodes(&mut setting.site, *like, *count),
-            Kind::Order(priority, most) => {
+            Kind::Order(ordered) => {
                 let own = &mut setting.site.priority;
                 own.is_multifactor = true;
-                if let Some(most) = most {
-                    own.weights = less(&own.weights, *most);
+                own.weights = ordered.weights(&own.weights);
+                if ordered.age > 0.0 {
+                    own.max_age = WEEK;
                 }
-                let levels = Levels::of(*priority);
+                let levels = Levels::of(ordered.priority);
                 let per_second = log.tick.per_second() as f64;
                 let cpu = log.servers.resources.iter().position(|name| name == "cpu");
                 for (facts, job) in setting.facts.iter_mut().zip(&log.jobs) {

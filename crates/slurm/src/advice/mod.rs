@@ -47,6 +47,8 @@ pub struct Advice {
     pub purchases: Vec<Gain>,
     /// Sentences on what was supposed.
     pub remarks: Vec<String>,
+    /// The promise: on the past nobody waits longer than so many times today's longest wait there.
+    pub longest: Option<f64>,
     /// Seed of the blocks.
     pub seed: u64,
 }
@@ -138,7 +140,7 @@ const SHORT: f64 = 10.0;
 pub fn advise(
     log: &Log,
     site: &Site,
-    seed: u64,
+    (longest, seed): (Option<f64>, u64),
     interrupt: &AtomicBool,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Advice, AdviceError> {
@@ -150,7 +152,7 @@ pub fn advise(
     for change in &candidates {
         listener(&change.what);
         let waits = advising.waits(&[change])?;
-        alone.push(advising.past_mean(&waits));
+        alone.push(advising.objective(&waits, longest));
         gains.push(advising.gain(change.what.clone(), &waits));
     }
     let mut together = advising.today.clone();
@@ -170,7 +172,7 @@ pub fn advise(
                 .collect();
             listener("changes together");
             let waits = advising.waits(&chosen)?;
-            let mean = advising.past_mean(&waits);
+            let mean = advising.objective(&waits, longest);
             if round.as_ref().is_none_or(|(_, other, _)| mean < *other) {
                 round = Some((n, mean, waits));
             }
@@ -203,6 +205,7 @@ pub fn advise(
         tried: gains,
         purchases,
         remarks: advising.remarks.clone(),
+        longest,
         seed,
     })
 }
@@ -266,6 +269,17 @@ impl<'a> Advising<'a> {
             .iter()
             .for_each(|change| change.apply(&mut setting, self.log));
         self.twin.waits(&setting)
+    }
+
+    /// Returns the mean wait on the past; infinity where the promise is not kept there.
+    fn objective(&self, waits: &[f64], longest: Option<f64>) -> f64 {
+        let most = |waits: &[f64]| waits[..self.first].iter().copied().fold(0.0, f64::max);
+        let keeps = longest.is_none_or(|times| most(waits) <= times * most(&self.today));
+        if keeps {
+            self.past_mean(waits)
+        } else {
+            f64::INFINITY
+        }
     }
 
     fn past_mean(&self, waits: &[f64]) -> f64 {
@@ -363,7 +377,8 @@ impl<'a> Advising<'a> {
 
     fn users(&self, waits: &[f64]) -> Vec<Part> {
         let names = &self.log.account.users;
-        let mut users = self.parts(waits, |n| names.get(&self.log.jobs[n].user).cloned());
+        let name = |n: usize| Some(format!("user {}", names.get(&self.log.jobs[n].user)?));
+        let mut users = self.parts(waits, name);
         if users.len() > USERS {
             users.drain(USERS / 2..users.len() - USERS / 2);
         }
@@ -381,11 +396,13 @@ impl<'a> Advising<'a> {
             .resources
             .iter()
             .position(|name| name == "cpu");
-        let (width, what) = if has_gangs {
-            (f64::from(self.log.nodes[kind]), "nodes")
+        let (width, [one, several]) = if has_gangs {
+            (f64::from(self.log.nodes[kind]), ["node", "nodes"])
         } else {
-            (cpu.map_or(1.0, |cpu| self.log.vectors[kind][cpu]), "CPUs")
+            let cpus = cpu.map_or(1.0, |cpu| self.log.vectors[kind][cpu]);
+            (cpus, ["CPU", "CPUs"])
         };
+        let what = if width < 2.0 { one } else { several };
         let width = match width {
             ..2.0 => "1",
             ..5.0 => "2 to 4",

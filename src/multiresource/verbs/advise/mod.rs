@@ -11,7 +11,7 @@ use super::progress;
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, json, refuse};
 use crate::multiresource::replay::Log;
 use crate::trace::{self, Source, Trace};
-use crate::typed::time;
+use crate::typed::{positive, time};
 use synth_slurm::advice::advise;
 use synth_slurm::commands;
 use synth_slurm::configuration::{Site, of_path, of_texts};
@@ -40,6 +40,10 @@ pub struct Arguments {
     /// Without a log: the jobs since so long ago
     #[arg(long, value_name = "TIME", default_value = "4w", value_parser = weeks, conflicts_with = "trace")]
     since: f64,
+
+    /// A promise: nobody waits longer than so many times the longest wait of today, such as 1.5 [default: none]
+    #[arg(long, value_name = "TIMES", value_parser = positive)]
+    longest: Option<f64>,
 
     /// Seed of the blocks of time that intervals are made of
     #[arg(long, default_value = "1")]
@@ -117,9 +121,15 @@ impl Arguments {
         let log = Log::read(&mut Trace::open(&source, &reading)?, |jobs| {
             listener(&format!("reading {name}: {jobs} jobs"));
         })?;
-        let mut advice = advise(&log, &site, self.seed, &interrupt, &mut |what| {
-            listener(&format!("trying: {what}"));
-        })?;
+        let mut advice = advise(
+            &log,
+            &site,
+            (self.longest, self.seed),
+            &interrupt,
+            &mut |what| {
+                listener(&format!("trying: {what}"));
+            },
+        )?;
         advice.remarks.splice(0..0, remarks);
         let mut documents = Vec::new();
         if let Some(file) = &self.html {

@@ -37,7 +37,7 @@ pub fn text(advice: &Advice, width: usize) -> String {
         .join("\n\n")
 }
 
-const FOOT: &str = "waits of the second half of the log; in brackets 95 % intervals of the ratio of mean waits, by blocks of time in pairs. Changes were chosen on the first half.";
+const FOOT: &str = "waits of the second half of the log; in brackets 95 % intervals of the ratio of mean waits, by blocks of time in pairs: where that has 1 in it no difference is seen. Changes were chosen on the first half.";
 
 /// Whether anything is advised.
 pub fn is_given(advice: &Advice) -> bool {
@@ -116,7 +116,7 @@ fn over(gain: &Gain) -> String {
 }
 
 /// The heads of the columns of [`rows`] but the first.
-pub const COLUMNS: [&str; 5] = ["mean wait", "over today's", "", "slowdown", "longest wait"];
+pub const COLUMNS: [&str; 4] = ["mean wait", "over today's", "slowdown", "longest"];
 
 /// A row for today's rule and each change alone.
 pub fn rows(advice: &Advice) -> Rows {
@@ -125,26 +125,16 @@ pub fn rows(advice: &Advice) -> Rows {
         [
             time(advice.today.mean),
             "1".into(),
-            String::new(),
             format!("{:.1}", advice.today.slowdown),
             time(advice.today.longest),
         ],
     );
     let row = |gain: &Gain| {
-        let unsure = if gain
-            .interval
-            .is_some_and(|own| own.low <= 1.0 && own.high >= 1.0)
-        {
-            "no difference seen"
-        } else {
-            ""
-        };
         (
             gain.what.clone(),
             [
                 time(gain.waits.mean),
                 over(gain).replace(" times", ""),
-                unsure.into(),
                 format!("{:.1}", gain.waits.slowdown),
                 time(gain.waits.longest),
             ],

@@ -35,6 +35,7 @@ mod replay;
 mod same_numbers;
 mod schema;
 mod shards;
+mod site;
 mod slurm;
 mod trust;
 mod typed;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::commands::Text;
 
-use super::text::{Pair, Place, Record, SiteError, TIME, short, time, tres};
+use super::text::{Pair, Place, Record, SiteError, TIME, time, tres};
 use super::{Association, Qos, Tres};
 
 /// Limits that are read, and not followed.

@@ -172,10 +172,7 @@ pub(super) const TIME: &str = "a time such as 30 (minutes), 1:30:00, 2-12, 1-00:
 /// `hours:minutes:seconds`, `days-hours`, …; `Some(None)` without a limit.
 pub(super) fn time(text: &str) -> Option<Option<f64>> {
     let is_any = |word: &&str| text.eq_ignore_ascii_case(word);
-    if ["-1", "INFINITE", "UNLIMITED", "NONE"]
-        .iter()
-        .any(|word| is_any(word))
-    {
+    if ["-1", "INFINITE", "UNLIMITED", "NONE"].iter().any(is_any) {
         return Some(None);
     }
     let (days, clock) = match text.split_once('-') {

@@ -266,6 +266,7 @@ fn replays(c: &mut Criterion) {
             promised: f64::INFINITY,
             waited: f64::NAN,
             user: 0,
+            class: 0,
             line,
             kind: random.random_range(0..8),
         }

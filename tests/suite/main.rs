@@ -10,6 +10,7 @@ mod cluster;
 mod common;
 mod compare;
 mod compatibility;
+mod configuration;
 mod conformance;
 mod dependence;
 mod docs;

@@ -84,8 +84,18 @@ impl Slurm {
             ..self.clone()
         };
         let log = slurm.answer(&sacct(since))?;
+        let (texts, remarks) = self.set_up();
+        Ok(Exported {
+            log,
+            texts,
+            remarks,
+        })
+    }
+
+    /// Asks how the cluster is set up. Returns what was answered, and of the rest why not.
+    pub fn set_up(&self) -> (Texts, Vec<String>) {
         let mut remarks = Vec::new();
-        let mut answers = QUESTIONS.map(|(command, _)| match self.answer(command) {
+        let answers = QUESTIONS.map(|(command, _)| match self.answer(command) {
             Ok(text) if text.text.trim().is_empty() => {
                 remarks.push(format!("`{command}` wrote nothing"));
                 None
@@ -96,20 +106,16 @@ impl Slurm {
                 None
             }
         });
-        let [conf, nodes, partitions, qos, associations, shares] =
-            answers.each_mut().map(Option::take);
-        Ok(Exported {
-            log,
-            texts: Texts {
-                conf,
-                nodes,
-                partitions,
-                qos,
-                associations,
-                shares,
-            },
-            remarks,
-        })
+        let [conf, nodes, partitions, qos, associations, shares] = answers;
+        let texts = Texts {
+            conf,
+            nodes,
+            partitions,
+            qos,
+            associations,
+            shares,
+        };
+        (texts, remarks)
     }
 
     fn answer(&self, command: &str) -> Result<Text, SlurmError> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::commands::Text;
 
-use super::text::{Pair, Place, Record, SiteError, TIME, short, time, tres};
+use super::text::{Pair, Place, Record, SiteError, TIME, time, tres};
 use super::{Association, Qos, Tres};
 
 /// Limits that are read, and not followed.
@@ -21,23 +21,11 @@ const ASSOCIATIONS_LEFT: &str = "GrpJobs GrpSubmit GrpWall GrpTRESMins GrpTRESRu
 /// Where it has no columns of these names, or a row has others.
 fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteError> {
     let file: Rc<str> = text.name.as_str().into();
-    let lines = text
-        .text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty());
-    let mut lines = lines.map(|(at, line)| {
-        (
-            Place {
-                file: file.clone(),
-                line: at + 1,
-            },
-            line.trim_end_matches('\r'),
-        )
-    });
-    let (place, first) = lines
-        .next()
-        .ok_or_else(|| SiteError(format!("{}: it is empty: {help}", text.name)))?;
+    let lines = text.text.lines().enumerate();
+    let mut lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    let Some((at, first)) = lines.next() else {
+        return Err(SiteError(format!("{}: it is empty: {help}", text.name)));
+    };
     // `Def QOS` and `DefaultQOS` are one.
     let titles: Vec<String> = first
         .split('|')
@@ -45,34 +33,22 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
         .collect();
     for name in needed {
         if !titles.iter().any(|title| title.eq_ignore_ascii_case(name)) {
-            return Err(place.wrong(format!(
-                "found `{}`, expected names of columns with {name}: {help}",
-                short(first)
-            )));
+            let expected = format!("names of columns with {name}: {help}");
+            return Err(Place::new(&file, at).found(first, &expected));
         }
     }
-    let row = |(place, line): (Place, &str)| {
-        let cells: Vec<&str> = line.split('|').collect();
+    let row = |(at, line): (usize, &str)| {
+        let place = Place::new(&file, at);
+        let count = line.split('|').count();
         // `-p` ends lines with a bar, `-P` does not.
-        if cells.len() != titles.len()
-            && line.trim_end_matches('|').split('|').count() != titles.len()
-        {
-            return Err(place.wrong(format!(
-                "{} fields, expected {}, as the first line has",
-                cells.len(),
-                titles.len()
-            )));
+        if count != titles.len() && line.trim_end_matches('|').split('|').count() != titles.len() {
+            let expected = titles.len();
+            let why = format!("{count} fields, expected {expected}, as the first line has");
+            return Err(place.wrong(why));
         }
-        let pairs = titles
-            .iter()
-            .zip(cells)
-            .filter(|(title, _)| !title.is_empty());
-        let pair = |(title, cell): (&String, &str)| Pair {
-            key: title.clone(),
-            value: cell.trim_end().to_owned(),
-            place: place.clone(),
-        };
-        Ok(Record(pairs.map(pair).collect()))
+        let pairs = titles.iter().zip(line.split('|'));
+        let pairs = pairs.map(|(title, cell)| Pair::new(title, cell.trim_end(), &place));
+        Ok(Record(pairs.collect()))
     };
     lines.map(row).collect()
 }
@@ -82,15 +58,12 @@ fn limit(row: &Record, keys: &[&str], left: &mut Left) -> Result<Tres, SiteError
     let mut others = Vec::new();
     let pair = row.pair(keys);
     let expected = "amounts such as cpu=100,mem=500G,gres/gpu=4";
-    let limit = pair.map(|pair| {
-        let checked = pair.read(expected, |text| tres(text, &mut Vec::new()))?;
-        let _ = tres(&pair.value, &mut others);
-        Ok(checked)
-    });
+    let limit = pair.map(|pair| pair.read(expected, |text| tres(text, &mut others)));
+    let limit = limit.transpose()?.unwrap_or_default();
     for name in others {
         left.note(&format!("{} {name}", keys[0]));
     }
-    Ok(limit.transpose()?.unwrap_or_default())
+    Ok(limit)
 }
 
 /// Reads a count; −1 and nothing are no limit.
@@ -176,77 +149,80 @@ pub(super) fn associations(
     remarks: &mut Vec<String>,
 ) -> Result<Vec<Association>, SiteError> {
     let help = "give what `sacctmgr -P show assoc tree` or `sshare -alP` prints";
+    let rows = rows(text, &["Account"], help)?;
+    let is_above = |pair: &Pair| pair.key == "ParentName" || pair.value.starts_with(' ');
+    let is_tree = rows.iter().any(|row| row.0.iter().any(is_above));
     let mut left = Left::default();
     let mut found: Vec<(Association, Place)> = Vec::new();
     // The accounts above the row: how far right they stand, and their names.
     let mut above: Vec<(usize, String)> = Vec::new();
-    let rows = rows(text, &["Account"], help)?;
-    let is_tree = rows.iter().any(|row| {
-        row.0
-            .iter()
-            .any(|pair| pair.key == "ParentName" || pair.value.starts_with(' '))
-    });
     for row in rows {
-        let is_other = |key, own: &str| {
-            row.text(&[key])
-                .is_some_and(|text| !own.is_empty() && text != own)
-        };
-        if is_other("Cluster", cluster) {
-            left.note("rows of other clusters");
-            continue;
-        }
-        if row.pair(&["Partition"]).is_some() {
-            left.note("rows of one partition");
-            continue;
-        }
-        left.of(&row, ASSOCIATIONS_LEFT);
+        let other = row
+            .text(&["Cluster"])
+            .filter(|own| !cluster.is_empty() && *own != cluster);
         let Some(cell) = row.pair(&["Account"]) else {
             continue;
         };
-        let account = cell.value.trim().to_owned();
-        let user = row.text(&["User"]).map(|user| user.trim().to_owned());
-        let depth = cell.value.len() - cell.value.trim_start().len();
-        let mut parent = row.text(&["ParentName"]).unwrap_or_default().to_owned();
-        if user.is_some() {
-            parent.clone_from(&account);
-        } else {
-            above.retain(|(own, _)| *own < depth);
-            let root = if is_tree { "" } else { "root" };
-            let last = above.last().map_or(root, |(_, name)| name);
-            if parent.is_empty() && account != "root" {
-                last.clone_into(&mut parent);
-            }
-            above.push((depth, account.clone()));
+        if other.is_some() || row.pair(&["Partition"]).is_some() {
+            left.note(if other.is_some() {
+                "rows of other clusters"
+            } else {
+                "rows of one partition"
+            });
+            continue;
         }
-        let shares = row.pair(&["Share", "RawShares", "Fairshare"]);
-        let shares = shares.filter(|pair| !pair.value.eq_ignore_ascii_case("parent"));
-        let is_parent = row.says(&["Share"], "parent") || row.says(&["RawShares"], "parent");
-        let shares =
-            shares.map(|pair| pair.read("shares, a whole number, or parent", super::text::number));
-        found.push((
-            Association {
-                account,
-                user,
-                parent,
-                shares: if is_parent {
-                    None
-                } else {
-                    shares.transpose()?.or(Some(1))
-                },
-                usage: row.number(&["RawUsage"], 0)? as f64,
-                priority: u32::try_from(row.number(&["Priority"], 0)?).unwrap_or(u32::MAX),
-                max_jobs: jobs(&row, &["MaxJobs"])?,
-                grp_tres: limit(&row, &["GrpTRES"], &mut left)?,
-                default_qos: row.text(&["DefQOS", "DefaultQOS"]).map(str::to_owned),
-            },
-            cell.place.clone(),
-        ));
+        left.of(&row, ASSOCIATIONS_LEFT);
+        let mut own = association(&row, cell.value.trim(), &mut left)?;
+        if own.user.is_none() {
+            let depth = cell.value.len() - cell.value.trim_start().len();
+            above.retain(|(known, _)| *known < depth);
+            if own.parent.is_empty() && own.account != "root" {
+                let root = if is_tree { "" } else { "root" };
+                own.parent = above.last().map_or(root, |(_, name)| name).to_owned();
+            }
+            above.push((depth, own.account.clone()));
+        }
+        found.push((own, cell.place.clone()));
     }
     if !is_tree && !found.is_empty() {
-        remarks.push(format!("{}: it tells no parents of accounts: all are taken to be below root. Write `sacctmgr -P show assoc tree`", text.name));
+        let why = "it tells no parents of accounts: all are taken to be below root";
+        remarks.push(format!(
+            "{}: {why}. Write `sacctmgr -P show assoc tree`",
+            text.name
+        ));
     }
     left.tell(&text.name, remarks);
     in_order(found)
+}
+
+/// Reads a row; the account above is that which the row tells.
+fn association(row: &Record, account: &str, left: &mut Left) -> Result<Association, SiteError> {
+    let user = row.text(&["User"]).map(|user| user.trim().to_owned());
+    let parent = match user {
+        Some(_) => account,
+        None => row.text(&["ParentName"]).unwrap_or_default(),
+    };
+    let shares = row.read(
+        &["Share", "RawShares"],
+        "shares, a whole number, or parent",
+        |text| {
+            if text.eq_ignore_ascii_case("parent") {
+                return Some(None);
+            }
+            super::text::number(text).map(Some)
+        },
+    );
+    Ok(Association {
+        account: account.to_owned(),
+        parent: parent.to_owned(),
+        user,
+        shares: shares?.unwrap_or(Some(1)),
+        usage: row.number(&["RawUsage"], 0)? as f64,
+        priority: u32::try_from(row.number(&["Priority"], 0)?).unwrap_or(u32::MAX),
+        max_jobs: jobs(row, &["MaxJobs"])?,
+        grp_tres: limit(row, &["GrpTRES"], left)?,
+        default_qos: row.text(&["DefQOS", "DefaultQOS"]).map(str::to_owned),
+    })
 }
 
 /// Puts parents before their children, else in the order of the table.
@@ -296,9 +272,6 @@ fn in_order(found: Vec<(Association, Place)>) -> Result<Vec<Association>, SiteEr
 }
 
 /// Adds what was used so far, from what `sshare -alP` printed.
-///
-/// # Errors
-/// As [`associations`].
 pub(super) fn usage(own: &mut [Association], shares: &[Association]) {
     let key = |of: &Association| (of.account.clone(), of.user.clone());
     let used: HashMap<_, f64> = shares.iter().map(|of| (key(of), of.usage)).collect();

@@ -56,16 +56,17 @@ pub fn of_texts(texts: &Texts) -> Result<Site, SiteError> {
         places.add_sets(&conf)?;
     }
     nodes::partitions(&mut site, &records, &places)?;
-    let (what, from) = match (site.nodes.is_empty(), site.partitions.is_empty()) {
-        (true, _) => ("nodes", "slurm.conf"),
-        (_, true) => ("partitions", "slurm.conf"),
-        _ => ("", ""),
-    };
-    if !what.is_empty() {
-        let name = texts.conf.as_ref().map_or(from, |text| text.name.as_str());
-        return Err(SiteError(format!(
-            "{name}: it has no {what}: give what this prints, too: {NODES_HELP}"
-        )));
+    let is_missing = [
+        ("nodes", site.nodes.is_empty()),
+        ("partitions", site.partitions.is_empty()),
+    ];
+    if let Some((what, _)) = is_missing.iter().find(|(_, is_missing)| *is_missing) {
+        let name = texts
+            .conf
+            .as_ref()
+            .map_or("slurm.conf", |text| text.name.as_str());
+        let why = format!("{name}: it has no {what}: give what this prints, too: {NODES_HELP}");
+        return Err(SiteError(why));
     }
     if options::gives_whole_nodes(&conf.options) && texts.conf.is_some() {
         site.partitions

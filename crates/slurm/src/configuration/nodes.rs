@@ -182,15 +182,7 @@ pub(super) fn shown(text: &Text, start: &str) -> Vec<Record> {
             .filter_map(|word| word.split_once('='));
         for (key, value) in words {
             if pairs.iter().all(|pair| pair.key != key) {
-                let place = Place {
-                    file: file.clone(),
-                    line: number + 1,
-                };
-                pairs.push(Pair {
-                    key: key.to_owned(),
-                    value: value.to_owned(),
-                    place,
-                });
+                pairs.push(Pair::new(key, value, &Place::new(&file, number)));
             }
         }
     }
@@ -234,24 +226,13 @@ fn node(record: &Record) -> Result<Node, SiteError> {
 
 /// Returns whether jobs start on a node of such a state: `UNKNOWN` (it is what it registers as), `IDLE+CLOUD`, `mixed~`.
 fn is_up(state: &str) -> bool {
-    let down = [
-        "down",
-        "drain",
-        "drained",
-        "draining",
-        "drng",
-        "fail",
-        "failing",
-        "failg",
-        "error",
-        "inval",
-        "not_responding",
-    ];
+    const DOWN: &str =
+        "down drain drained draining drng fail failing failg error inval not_responding";
+    let is_down = |word: &str| DOWN.split(' ').any(|down| down.eq_ignore_ascii_case(word));
     let mut words = state
         .split('+')
         .map(|word| word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()));
-    !state.contains('*')
-        && !words.any(|word| down.iter().any(|down| down.eq_ignore_ascii_case(word)))
+    !state.contains('*') && !words.any(is_down)
 }
 
 /// What of partitions is not followed.
@@ -347,10 +328,7 @@ fn of_sinfo(
     let file: Rc<str> = text.name.as_str().into();
     let mut columns: Option<Vec<Option<usize>>> = None;
     for (number, line) in text.text.lines().enumerate() {
-        let place = Place {
-            file: file.clone(),
-            line: number + 1,
-        };
+        let place = Place::new(&file, number);
         let cells: Vec<&str> = match line.contains('|') {
             true => line.split('|').map(str::trim).collect(),
             false => line.split_whitespace().collect(),
@@ -376,13 +354,7 @@ fn of_sinfo(
         let mut record = Record::default();
         for (key, column) in KEYS.iter().zip(columns) {
             let value = column.and_then(|column| cells.get(column)).unwrap_or(&"");
-            // `4+` is the least of several nodes, which -N never has.
-            let pair = Pair {
-                key: (*key).to_owned(),
-                value: (*value).to_owned(),
-                place: place.clone(),
-            };
-            record.0.push(pair);
+            record.0.push(Pair::new(key, value, &place));
         }
         let name = &record.0[0];
         if !places.of.contains_key(&name.value) {
@@ -396,23 +368,18 @@ fn of_sinfo(
             of_row(site, own, *node);
         }
     }
-    let missing: Vec<&str> = [4, 6]
-        .into_iter()
-        .filter(|n| columns.as_ref().is_some_and(|own| own[*n].is_none()))
-        .map(|n| KEYS[n])
-        .collect();
-    if !missing.is_empty() {
-        site.remarks.push(format!(
-            "{}: it tells no {}: all nodes are taken to be alike there. {NODES_HELP}",
-            text.name,
-            missing.join(" and no ")
-        ));
+    for (n, own) in columns.iter().flatten().enumerate() {
+        if own.is_none() {
+            let (name, key) = (&text.name, KEYS[n]);
+            let remark =
+                format!("{name}: it tells no {key}: all are taken to be alike. {NODES_HELP}");
+            site.remarks.push(remark);
+        }
     }
     if with_partitions {
-        site.remarks.push(format!(
-            "{}: limits of partitions are not told by sinfo: none is taken. {NODES_HELP}",
-            text.name
-        ));
+        let why = "sinfo tells no limits of partitions, and none is taken";
+        site.remarks
+            .push(format!("{}: {why}. {NODES_HELP}", text.name));
     }
     Ok(())
 }

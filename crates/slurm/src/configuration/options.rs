@@ -10,67 +10,36 @@ use super::{Priority, Scheduler, Weights};
 /// All options of slurm.conf from 22.05 to 26.05.
 const OPTIONS: &str = include_str!("options.txt");
 
-type Set = fn(&mut Scheduler, i64);
+type Number = (&'static str, RangeInclusive<i64>, fn(&mut Scheduler, i64));
+
+macro_rules! numbers {
+    ($($name:literal $range:expr => $set:expr;)*) => {
+        [$(($name, $range, $set)),*]
+    };
+}
 
 /// Numbers of `SchedulerParameters`: what Slurm takes of each, else it keeps its default (`_load_config` in
 /// `src/plugins/sched/backfill/backfill.c`, `schedule` in `src/slurmctld/job_scheduler.c`).
-const NUMBERS: [(&str, RangeInclusive<i64>, Set); 18] = [
-    ("bf_interval", -1..=10_800, |own, n| match n {
-        ..1 => own.backfills &= n == 0,
-        _ => own.bf_interval = n as f64,
-    }),
-    ("bf_window", 1..=43_200, |own, n| {
-        own.bf_window = n as f64 * 60.0
-    }),
-    ("bf_resolution", 1..=3600, |own, n| {
-        own.bf_resolution = n as f64
-    }),
-    ("bf_max_job_test", 1..=1_000_000, |own, n| {
-        own.bf_max_job_test = n as u32
-    }),
-    ("max_job_bf", 1..=1_000_000, |own, n| {
-        own.bf_max_job_test = n as u32
-    }),
-    ("bf_max_job_user", 0..=1_000_000, |own, n| {
-        own.bf_max_job_user = n as u32
-    }),
-    ("bf_max_job_part", 0..=1_000_000, |own, n| {
-        own.bf_max_job_part = n as u32
-    }),
-    ("bf_max_job_user_part", 0..=1_000_000, |own, n| {
-        own.bf_max_job_user_part = n as u32
-    }),
-    ("bf_max_job_start", 0..=10_000, |own, n| {
-        own.bf_max_job_start = n as u32
-    }),
-    ("bf_max_job_array_resv", 0..=1000, |own, n| {
-        own.bf_max_job_array_resv = n as u32
-    }),
-    ("bf_min_prio_reserve", 0..=u32::MAX as i64, |own, n| {
-        own.bf_min_prio_reserve = n as u64
-    }),
-    ("bf_min_age_reserve", 0..=2_592_000, |own, n| {
-        own.bf_min_age_reserve = n as f64
-    }),
-    ("bf_job_part_count_reserve", 0..=100_000, |own, n| {
-        own.bf_job_part_count_reserve = n as u32
-    }),
-    ("default_queue_depth", 0..=i32::MAX as i64, |own, n| {
-        own.default_queue_depth = n as u32
-    }),
-    ("partition_job_depth", 0..=i32::MAX as i64, |own, n| {
-        own.partition_job_depth = n as u32
-    }),
-    ("sched_interval", -1..=i32::MAX as i64, |own, n| {
-        own.sched_interval = (n >= 0).then_some(n as f64);
-    }),
-    ("sched_min_interval", 0..=i32::MAX as i64, |own, n| {
-        own.sched_min_interval = n as f64 * 1e-6
-    }),
-    ("batch_sched_delay", 0..=i32::MAX as i64, |own, n| {
-        own.batch_sched_delay = n as f64
-    }),
-];
+const NUMBERS: [Number; 18] = numbers! {
+    "bf_interval" -1..=10_800 => |own, n| if n > 0 { own.bf_interval = n as f64 } else { own.backfills &= n == 0 };
+    "bf_window" 1..=43_200 => |own, n| own.bf_window = n as f64 * 60.0;
+    "bf_resolution" 1..=3600 => |own, n| own.bf_resolution = n as f64;
+    "bf_max_job_test" 1..=1_000_000 => |own, n| own.bf_max_job_test = n as u32;
+    "max_job_bf" 1..=1_000_000 => |own, n| own.bf_max_job_test = n as u32;
+    "bf_max_job_user" 0..=1_000_000 => |own, n| own.bf_max_job_user = n as u32;
+    "bf_max_job_part" 0..=1_000_000 => |own, n| own.bf_max_job_part = n as u32;
+    "bf_max_job_user_part" 0..=1_000_000 => |own, n| own.bf_max_job_user_part = n as u32;
+    "bf_max_job_start" 0..=10_000 => |own, n| own.bf_max_job_start = n as u32;
+    "bf_max_job_array_resv" 0..=1000 => |own, n| own.bf_max_job_array_resv = n as u32;
+    "bf_min_prio_reserve" 0..=u32::MAX as i64 => |own, n| own.bf_min_prio_reserve = n as u64;
+    "bf_min_age_reserve" 0..=2_592_000 => |own, n| own.bf_min_age_reserve = n as f64;
+    "bf_job_part_count_reserve" 0..=100_000 => |own, n| own.bf_job_part_count_reserve = n as u32;
+    "default_queue_depth" 0..=i32::MAX as i64 => |own, n| own.default_queue_depth = n as u32;
+    "partition_job_depth" 0..=i32::MAX as i64 => |own, n| own.partition_job_depth = n as u32;
+    "sched_interval" -1..=i32::MAX as i64 => |own, n| own.sched_interval = (n >= 0).then_some(n as f64);
+    "sched_min_interval" 0..=i32::MAX as i64 => |own, n| own.sched_min_interval = n as f64 * 1e-6;
+    "batch_sched_delay" 0..=i32::MAX as i64 => |own, n| own.batch_sched_delay = n as f64;
+};
 
 /// Parameters that change which job starts when, and are not followed.
 const NOT_FOLLOWED: &str = "bf_allow_magnetic_slot bf_busy_nodes bf_hetjob_immediate bf_hetjob_prio bf_licenses \
@@ -87,30 +56,16 @@ const OTHERS: &str = "allow_zero_lic bb_array_stage_cnt bf_node_space_size bf_to
     nohold_on_prolog_fail preempt_send_user_signal requeue_delay requeue_setup_env_fail salloc_wait_nodes \
     sbatch_wait_nodes spec_cores_first step_retry_count step_retry_time user_resv_delete whole_hetjob whole_pack";
 
-/// Options that change which job starts when and are not followed; with the values with which they change nothing.
-const OF_OTHER_KINDS: [(&str, &[&str], &str); 9] = [
-    ("PreemptType", &["preempt/none"], "no job is preempted"),
-    (
-        "PriorityWeightTRES",
-        &[],
-        "resources do not count in priority",
-    ),
-    (
-        "PrioritySiteFactorPlugin",
-        &["site_factor/none"],
-        "its factor is 0",
-    ),
-    ("PriorityUsageResetPeriod", &["NONE"], "usage fades only"),
-    ("OverTimeLimit", &["0", "0 min"], "jobs end at their limit"),
-    (
-        "TopologyPlugin",
-        &["topology/none", "topology/default", "topology/flat"],
-        "all nodes are equally near",
-    ),
-    ("BurstBufferType", &[], "jobs wait for no burst buffer"),
-    ("Licenses", &[], "jobs wait for no license"),
-    ("SuspendProgram", &[], "nodes are never switched off"),
-];
+/// Options that change which job starts when and are not followed; the values with which they change nothing; what holds.
+const OF_OTHER_KINDS: &str = "PreemptType|preempt/none|no job is preempted
+PriorityWeightTRES||resources do not count in priority
+PrioritySiteFactorPlugin|site_factor/none|its factor is 0
+PriorityUsageResetPeriod|NONE|usage fades only
+OverTimeLimit|0,0 min|jobs end at their limit
+TopologyPlugin|topology/none,topology/default,topology/flat|all nodes are equally near
+BurstBufferType||jobs wait for no burst buffer
+Licenses||jobs wait for no license
+SuspendProgram||nodes are never switched off";
 
 /// Reads `SchedulerType`, `SchedulerParameters`, and whether memory is counted.
 pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Scheduler {
@@ -237,13 +192,20 @@ pub(super) fn priority(options: &Record, remarks: &mut Vec<String>) -> Result<Pr
 
 /// What else the options say that should be known.
 pub(super) fn others(options: &Record, is_shown: bool, remarks: &mut Vec<String>) {
-    for (key, neutral, instead) in OF_OTHER_KINDS {
+    for line in OF_OTHER_KINDS.lines() {
+        let mut parts = line.split('|');
+        let mut part = || parts.next().unwrap_or_default();
+        let (key, neutral, instead) = (part(), part(), part());
         let pair = options.pair(&[key]);
-        let is_neutral = |value: &str| neutral.iter().any(|own| own.eq_ignore_ascii_case(value));
+        let is_neutral = |value: &str| {
+            neutral
+                .split(',')
+                .any(|own| own.eq_ignore_ascii_case(value))
+        };
         if let Some(pair) = pair.filter(|pair| !is_neutral(&pair.value)) {
             remarks.push(remark(
                 pair,
-                &format!("{key}={} is not followed: {instead}", short(&pair.value)),
+                &format!("`{}` is not followed: {instead}", short(&pair.value)),
             ));
         }
     }

@@ -49,14 +49,10 @@ impl Conf {
                 break;
             }
             if let Some((key, value)) = line.split_once('=') {
-                self.options.0.push(Pair {
-                    key: key.trim().to_owned(),
-                    value: value.trim().to_owned(),
-                    place: Place {
-                        file: file.clone(),
-                        line: number + 1,
-                    },
-                });
+                let place = Place::new(&file, number);
+                self.options
+                    .0
+                    .push(Pair::new(key.trim(), value.trim(), &place));
             }
         }
     }
@@ -70,24 +66,21 @@ impl Conf {
     ) -> Result<(), SiteError> {
         let file: Rc<str> = name.into();
         let mut line = String::new();
-        let mut first = 1;
+        let mut first = 0;
         for (number, part) in text.lines().enumerate() {
             if line.is_empty() {
-                first = number + 1;
+                first = number;
             }
             line.push_str(without_comment(part));
             if let Some(length) = continued(&line) {
                 line.truncate(length);
                 continue;
             }
-            let place = Place {
-                file: file.clone(),
-                line: first,
-            };
+            let place = Place::new(&file, first);
             self.line(&unescaped(&std::mem::take(&mut line)), &place, within)?;
         }
         // The last line may end in a backslash.
-        let place = Place { file, line: first };
+        let place = Place::new(&file, first);
         self.line(&unescaped(&line), &place, within)
     }
 

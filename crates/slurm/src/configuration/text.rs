@@ -20,6 +20,14 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// This line of a file, counted from 0.
+    pub fn new(file: &Rc<str>, line: usize) -> Self {
+        Place {
+            file: file.clone(),
+            line: line + 1,
+        }
+    }
+
     /// What is wrong here.
     pub fn wrong(&self, why: impl std::fmt::Display) -> SiteError {
         SiteError(format!("{}, line {}: {why}", self.file, self.line))
@@ -49,11 +57,23 @@ pub(super) struct Pair {
 }
 
 impl Pair {
+    pub fn new(key: &str, value: &str, place: &Place) -> Self {
+        Pair {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            place: place.clone(),
+        }
+    }
+
     /// Reads the value.
     ///
     /// # Errors
     /// Where it is none of these, with the key before what is expected.
-    pub fn read<T>(&self, expected: &str, of: impl Fn(&str) -> Option<T>) -> Result<T, SiteError> {
+    pub fn read<T>(
+        &self,
+        expected: &str,
+        of: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, SiteError> {
         of(&self.value).ok_or_else(|| {
             let found = format!("{}={}", self.key, self.value);
             self.place.found(&found, expected)
@@ -114,11 +134,7 @@ impl Record {
     pub fn add<'a>(&mut self, line: &'a str, place: &Place) -> &'a str {
         let mut rest = line.trim();
         while let Some((key, value, behind)) = pair(rest) {
-            self.0.push(Pair {
-                key: key.to_owned(),
-                value: value.to_owned(),
-                place: place.clone(),
-            });
+            self.0.push(Pair::new(key, value, place));
             rest = behind.trim_start();
         }
         rest
@@ -156,10 +172,7 @@ pub(super) const TIME: &str = "a time such as 30 (minutes), 1:30:00, 2-12, 1-00:
 /// `hours:minutes:seconds`, `days-hours`, …; `Some(None)` without a limit.
 pub(super) fn time(text: &str) -> Option<Option<f64>> {
     let is_any = |word: &&str| text.eq_ignore_ascii_case(word);
-    if ["-1", "INFINITE", "UNLIMITED", "NONE"]
-        .iter()
-        .any(|word| is_any(word))
-    {
+    if ["-1", "INFINITE", "UNLIMITED", "NONE"].iter().any(is_any) {
         return Some(None);
     }
     let (days, clock) = match text.split_once('-') {

@@ -102,6 +102,32 @@ fn below(stream: &mut Stream, n: usize) -> usize {
     ((stream.uniform() * n as f64) as usize).min(n - 1)
 }
 
+/// A text with some of its bytes changed, lost, doubled or cut off.
+fn broken(text: &str, stream: &mut Stream) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..1 + below(stream, 6) {
+        let at = below(stream, bytes.len());
+        match below(stream, 5) {
+            0 => bytes[at] = below(stream, 256) as u8,
+            1 => bytes[at] = b"=|,[]-\\\n #9\"*"[below(stream, 13)],
+            2 => {
+                let end = (at + 1 + below(stream, 60)).min(bytes.len());
+                bytes.drain(at..end);
+            }
+            3 => {
+                let end = (at + 1 + below(stream, 60)).min(bytes.len());
+                let part = bytes[at..end].to_vec();
+                bytes.splice(at..at, part);
+            }
+            _ => bytes.truncate(at.max(1)),
+        }
+        if bytes.is_empty() {
+            bytes.push(b'x');
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Bytes changed, lost, doubled and cut off: a site or an error, nothing else.
 #[test]
 fn broken_texts_do_no_harm() {
@@ -148,28 +174,7 @@ fn broken_texts_do_no_harm() {
             }
         };
         let own = field.as_mut().unwrap();
-        let mut bytes = std::mem::take(&mut own.text).into_bytes();
-        for _ in 0..1 + below(&mut stream, 6) {
-            let at = below(&mut stream, bytes.len());
-            match below(&mut stream, 5) {
-                0 => bytes[at] = below(&mut stream, 256) as u8,
-                1 => bytes[at] = b"=|,[]-\\\n #9\"*"[below(&mut stream, 13)],
-                2 => {
-                    let end = (at + 1 + below(&mut stream, 60)).min(bytes.len());
-                    bytes.drain(at..end);
-                }
-                3 => {
-                    let end = (at + 1 + below(&mut stream, 60)).min(bytes.len());
-                    let part = bytes[at..end].to_vec();
-                    bytes.splice(at..at, part);
-                }
-                _ => bytes.truncate(at.max(1)),
-            }
-            if bytes.is_empty() {
-                bytes.push(b'x');
-            }
-        }
-        own.text = String::from_utf8_lossy(&bytes).into_owned();
+        own.text = broken(&own.text, &mut stream);
         match of_texts(&texts) {
             Ok(site) => {
                 sites += 1;

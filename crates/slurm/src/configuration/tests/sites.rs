@@ -126,7 +126,7 @@ fn remarks_say_what_is_not_followed() {
         [
             "slurm.conf, line 5: SchedulerParameters: `bf_window=week` is not followed, nor does Slurm: write bf_window=N with N from 1 to 43200",
             "slurm.conf, line 5: SchedulerParameters: `bf_magic` is no parameter of Slurm 22.05 to 26.05, and not followed",
-            "slurm.conf, line 4: PreemptType: PreemptType=preempt/qos is not followed: no job is preempted",
+            "slurm.conf, line 4: PreemptType: `preempt/qos` is not followed: no job is preempted",
             "slurm.conf, line 3: PriorityWeigthAge: no option of Slurm 22.05 to 26.05, and not followed: did you mean `PriorityWeightAge`?",
             "partition p: LLN=YES is not followed",
         ]
@@ -267,7 +267,7 @@ fn sinfo_gives_nodes_too() {
             );
         }
         assert_eq!(
-            site.remarks.iter().any(|own| own.contains("no Gres")),
+            site.remarks.iter().any(|own| own.contains("tells no Gres")),
             !has_gres,
             "{:?}",
             site.remarks

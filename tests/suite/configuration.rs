@@ -1,0 +1,58 @@
+//! How a site is set up, of a real Slurm.
+
+use synth_slurm::commands::{Exported, Text, Texts};
+use synth_slurm::configuration::of_texts;
+
+use super::cluster::Cluster;
+
+#[test]
+fn a_site_by_its_file_and_by_its_commands() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let path = cluster.configuration();
+    let conf = Some(Text {
+        name: path.display().to_string(),
+        text: std::fs::read_to_string(&path).unwrap(),
+    });
+    let mut file = of_texts(&Texts {
+        conf,
+        ..Texts::default()
+    })
+    .unwrap();
+    // This one has no accounting, and so no jobs of the past.
+    let slurm = cluster.slurm("synth");
+    let why = slurm.export("now-4weeks").unwrap_err().to_string();
+    assert!(
+        why.starts_with("sacct ended with exit code 1: Slurm accounting storage is disabled"),
+        "{why}"
+    );
+    let (texts, remarks) = slurm.set_up();
+    assert!(texts.conf.is_some() && texts.nodes.is_some() && texts.partitions.is_some());
+    assert!(
+        remarks
+            .iter()
+            .any(|own| own.starts_with("`sacctmgr -P show qos`: sacctmgr ended")),
+        "{remarks:?}"
+    );
+    let mut shown = of_texts(&texts).unwrap();
+    file.remarks.clear();
+    shown.remarks.clear();
+    assert_eq!(file, shown);
+    assert_eq!(
+        (
+            file.nodes.len(),
+            file.partitions.len(),
+            file.cluster.as_str()
+        ),
+        (4, 3, "synthtest")
+    );
+    assert_eq!(file.nodes[0].has.memory, Some(15_000));
+
+    // What is typed is what was asked for.
+    for command in &Exported::commands("now-4weeks")[1..4] {
+        let (command, _) = command.split_once(" > ").unwrap();
+        let words: Vec<&str> = command.split_whitespace().collect();
+        assert!(!cluster.run(words[0], &words[1..]).is_empty(), "{command}");
+    }
+}

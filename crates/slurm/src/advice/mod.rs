@@ -12,6 +12,7 @@ mod twin;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 pub use changes::Change;
@@ -128,6 +129,8 @@ const WORTH: f64 = 0.98;
 const DAY: f64 = 86_400.0;
 /// …than that or so many mean waits.
 const WAITS: f64 = 10.0;
+/// Blocks of time in the judged part at least.
+const FEWEST_BLOCKS: f64 = 10.0;
 /// Users that are named.
 const USERS: usize = 6;
 /// A size below which a slowdown says little \[s\].
@@ -149,34 +152,36 @@ pub fn advise(
     let mut gains = Vec::new();
     let mut best: (Vec<usize>, f64) = (Vec::new(), advising.past_mean(&advising.today));
     let mut alone = Vec::new();
-    for change in &candidates {
-        listener(&change.what);
-        let waits = advising.waits(&[change])?;
-        alone.push(advising.objective(&waits, longest));
-        gains.push(advising.gain(change.what.clone(), &waits));
+    listener("changes one by one");
+    let each = candidates
+        .par_iter()
+        .map(|change| advising.waits(&[change]));
+    let each: Vec<Vec<f64>> = each.collect::<Result<_, _>>()?;
+    for (change, waits) in candidates.iter().zip(&each) {
+        alone.push(advising.objective(waits, longest));
+        gains.push(advising.gain(change.what.clone(), waits));
     }
     let mut together = advising.today.clone();
     loop {
-        let mut round: Option<(usize, f64, Vec<f64>)> = None;
-        for n in 0..candidates.len() {
-            let is_out = |m: &usize| candidates[n].excludes(&candidates[*m]);
+        let is_tried = |n: &usize| {
+            let is_out = |m: &usize| n == m || candidates[*n].excludes(&candidates[*m]);
             // What does not help alone is not tried with others.
-            if best.0.contains(&n)
-                || best.0.iter().any(is_out)
-                || alone[n] >= advising.past_mean(&advising.today)
-            {
-                continue;
-            }
-            let chosen: Vec<&Change> = (best.0.iter().chain([&n]))
-                .map(|m| &candidates[*m])
-                .collect();
-            listener("changes together");
-            let waits = advising.waits(&chosen)?;
-            let mean = advising.objective(&waits, longest);
-            if round.as_ref().is_none_or(|(_, other, _)| mean < *other) {
-                round = Some((n, mean, waits));
-            }
-        }
+            alone[*n] < advising.past_mean(&advising.today) && !best.0.iter().any(is_out)
+        };
+        let tried: Vec<usize> = (0..candidates.len()).filter(is_tried).collect();
+        listener("changes together");
+        let with = |n: usize| -> Result<(usize, f64, Vec<f64>), AdviceError> {
+            let waits = if best.0.is_empty() {
+                each[n].clone()
+            } else {
+                let all = best.0.iter().chain([&n]);
+                let all: Vec<&Change> = all.map(|m| &candidates[*m]).collect();
+                advising.waits(&all)?
+            };
+            Ok((n, advising.objective(&waits, longest), waits))
+        };
+        let round: Vec<_> = tried.into_par_iter().map(with).collect::<Result<_, _>>()?;
+        let round = round.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
         match round {
             Some((n, mean, waits)) if mean < WORTH * best.1 => {
                 best.0.push(n);
@@ -187,12 +192,13 @@ pub fn advise(
         }
     }
     let advised: Vec<Change> = best.0.iter().map(|n| candidates[*n].clone()).collect();
-    let mut purchases = Vec::new();
-    for change in changes::purchases(site) {
-        listener(&change.what);
-        let waits = advising.waits(&[&change])?;
-        purchases.push(advising.gain(change.what.clone(), &waits));
-    }
+    listener("more nodes");
+    let purchases = changes::purchases(site);
+    let more = purchases.par_iter().map(|change| {
+        let waits = advising.waits(&[change])?;
+        Ok(advising.gain(change.what.clone(), &waits))
+    });
+    let purchases: Vec<Gain> = more.collect::<Result<_, AdviceError>>()?;
     let name = advised.iter().map(|own| own.what.as_str());
     let name = name.collect::<Vec<_>>().join("; ");
     Ok(Advice {
@@ -329,7 +335,9 @@ impl<'a> Advising<'a> {
             .map(|job| self.seconds(job.submit))
             .collect();
         let span = self.seconds(self.log.span());
-        let length = DAY.max(WAITS * own.mean.max(today.mean));
+        // Ten blocks at least say something of the spread.
+        let most = (1.0 - PAST) * span / FEWEST_BLOCKS;
+        let length = DAY.max(WAITS * own.mean.max(today.mean)).min(most);
         let blocks = Blocks::draw(&submits, [PAST * span, span], length, self.seed);
         let interval = blocks.and_then(|blocks| {
             let [own, today] =

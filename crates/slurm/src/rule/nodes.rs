@@ -11,6 +11,8 @@ use super::set::Set;
 pub(super) struct Nodes {
     /// By server: planned end \[s\], type and number of each job, by end.
     running: Vec<Vec<(f64, usize, u64)>>,
+    /// Planned end \[s\], number and server of all of them, by end.
+    ends: Vec<(f64, u64, usize)>,
     /// By server: of less weight are taken first.
     weights: Vec<u32>,
     /// By server: how often something started or ended there.
@@ -30,6 +32,7 @@ impl Nodes {
     pub fn new(weights: Vec<u32>) -> Self {
         Nodes {
             running: vec![Vec::new(); weights.len()],
+            ends: Vec::new(),
             changes: vec![1; weights.len()],
             seen: RefCell::default(),
             weights,
@@ -46,12 +49,15 @@ impl Nodes {
         for &n in servers {
             let place = self.running[n].partition_point(|own| own.0 <= end);
             self.running[n].insert(place, (end, i, number));
+            let place = self.ends.partition_point(|own| own.0 <= end);
+            self.ends.insert(place, (end, number, n));
             self.changes[n] += 1;
         }
     }
 
     /// The job of this number has ended on these servers.
     pub fn end(&mut self, servers: &[usize], number: u64) {
+        self.ends.retain(|own| own.1 != number);
         for &n in servers {
             self.running[n].retain(|own| own.2 != number);
             self.changes[n] += 1;
@@ -116,8 +122,8 @@ impl Nodes {
             return None;
         }
         let mut times: Vec<f64> = ready.iter().map(|(at, _)| *at).collect();
-        times.sort_unstable_by(f64::total_cmp);
-        let at = times[count - 1];
+        let (_, at, _) = times.select_nth_unstable_by(count - 1, f64::total_cmp);
+        let at = *at;
         let (start, until) = if at == f64::NEG_INFINITY {
             (now, at)
         } else {
@@ -129,33 +135,31 @@ impl Nodes {
         Some((start, servers))
     }
 
-    /// Returns the last end of those that are looked at together with this one: ends are looked at window by window.
+    /// Returns the last end of those on these servers that are looked at together with this one: ends are looked at window
+    /// by window.
     fn window_of(&self, at: f64, among: &Set) -> f64 {
-        let mut ends: Vec<f64> = among
+        let mut ends = self
+            .ends
             .iter()
-            .flat_map(|n| self.running[n].iter().map(|(end, ..)| *end))
-            .collect();
-        ends.sort_unstable_by(f64::total_cmp);
-        let Some(first) = ends.first() else {
+            .filter(|own| among.has(own.2))
+            .map(|own| own.0);
+        let Some(first) = ends.next() else {
             return at;
         };
-        let (base, mut window) = (
-            (first / FIRST_WINDOW).floor() * FIRST_WINDOW + FIRST_WINDOW,
-            FIRST_WINDOW,
-        );
-        let mut place = 0;
-        loop {
-            place = ends
-                .partition_point(|end| *end <= base + window)
-                .max(place + 1);
-            let last = ends[place - 1];
-            if last >= at || place == ends.len() {
-                return last.max(at);
+        let base = (first / FIRST_WINDOW).floor() * FIRST_WINDOW + FIRST_WINDOW;
+        let (mut window, mut last) = (FIRST_WINDOW, first);
+        for end in ends {
+            if end > base + window {
+                if last >= at {
+                    break;
+                }
+                while end > base + window {
+                    window *= 2.0;
+                }
             }
-            while ends[place] > base + window {
-                window *= 2.0;
-            }
+            last = end;
         }
+        last.max(at)
     }
 
     /// Chooses so many of these servers, which ascend: of the least weight first, and of these from the shortest run of

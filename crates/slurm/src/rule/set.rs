@@ -27,6 +27,11 @@ impl Set {
         self.0[n / 64] |= 1 << (n % 64);
     }
 
+    /// Whether one is in.
+    pub fn has(&self, n: usize) -> bool {
+        self.0[n / 64] >> (n % 64) & 1 == 1
+    }
+
     /// How many are in.
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()

@@ -1,1 +1,199 @@
+//! The rule on small sites, worked out by hand.
+#![allow(clippy::unwrap_used)] // A test may end by a panic.
 
+use std::sync::Arc;
+
+use super::{Facts, SlurmRule};
+use crate::configuration::{Association, Node, Partition, Qos, Site, Tres};
+use synth_cluster::simulator::OtherRule as _;
+use synth_trace::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
+use synth_trace::trace::{Options, Source, Trace};
+
+/// A site of so many nodes with four CPUs each, all in one partition.
+fn site(nodes: usize) -> Site {
+    let node = |n: usize| Node {
+        name: format!("n{n}"),
+        has: Tres {
+            cpus: Some(4),
+            ..Tres::default()
+        },
+        weight: 1,
+        is_up: true,
+    };
+    let mut site = Site {
+        nodes: (0..nodes).map(node).collect(),
+        partitions: vec![Partition {
+            name: "all".into(),
+            nodes: (0..nodes).collect(),
+            is_default: true,
+            ..Partition::default()
+        }],
+        ..Site::default()
+    };
+    site.scheduler.batch_sched_delay = 0.0;
+    site
+}
+
+/// A job: submission, size and limit \[s\], nodes, CPUs of all of them together.
+type Row = (u32, u32, u32, u32, u32);
+
+/// Returns when jobs start \[s\]; `facts` has what is changed of each job's.
+fn starts(site: &Site, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
+    let mut text = String::from("JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|TimelimitRaw\n");
+    for (n, (submit, size, limit, nodes, cpus)) in rows.iter().enumerate() {
+        let at = 1_700_000_000 + submit;
+        text += &format!(
+            "{}|{at}|{at}|{}|{size}|COMPLETED|cpu={cpus},node={nodes}|{}\n",
+            n + 1,
+            at + size,
+            f64::from(*limit) / 60.0
+        );
+    }
+    let options = Options {
+        servers: Some(site.servers().0),
+        ..Options::default()
+    };
+    let source = Source::Text("jobs".into(), text.into_bytes());
+    let log = Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap();
+    let mut facts = super::facts(site, &log).facts;
+    facts
+        .iter_mut()
+        .enumerate()
+        .for_each(|(n, own)| change(n, own));
+    let clock = Clock::whole(Speed::ONE);
+    let kinds = Kinds::exact(&log);
+    let (fleet, types) = gathered(&log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
+    let rule = SlurmRule {
+        at: Some((Arc::new(site.clone()), facts.into())),
+    };
+    let rule = rule.rule(&fleet).unwrap();
+    let state = DecisionState {
+        promised: true,
+        ..DecisionState::new(&log.jobs, types, fleet, clock)
+    };
+    let mut walk = Walk::new(&state, rule);
+    walk.finish().unwrap();
+    let jobs = log.jobs.iter().zip(walk.ends());
+    jobs.map(|(job, end)| end - job.size).collect()
+}
+
+fn plain(site: &Site, rows: &[Row]) -> Vec<f64> {
+    starts(site, rows, |_, _| ())
+}
+
+/// A reservation takes its nodes whole: a short job that would end in time passes, a long one waits though CPUs are free
+/// beside the reservation, which EASY would give it.
+#[test]
+fn backfilled_jobs_end_before_the_nodes_are_reserved() {
+    let rows = [
+        (0, 600, 600, 1, 3),
+        (10, 100, 600, 1, 2),
+        (20, 50, 300, 1, 1),
+        (30, 50, 900, 1, 1),
+    ];
+    // The third is limited to before the reservation at 600; the fourth is not. The pass after 10 s is 30 s later.
+    assert_eq!(plain(&site(1), &rows), [0.0, 600.0, 40.0, 600.0]);
+}
+
+/// The main scheduler starts nothing behind a job that does not fit; without backfilling nothing passes it.
+#[test]
+fn without_backfilling_nothing_passes() {
+    let rows = [(0, 100, 120, 1, 3), (10, 50, 60, 1, 4), (20, 5, 60, 1, 1)];
+    let mut own = site(1);
+    assert_eq!(plain(&own, &rows), [0.0, 100.0, 40.0]);
+    own.scheduler.backfills = false;
+    assert_eq!(plain(&own, &rows), [0.0, 100.0, 150.0]);
+}
+
+/// A partition that is held up holds up its nodes, not those of another one.
+#[test]
+fn partitions_are_held_up_by_themselves() {
+    let mut own = site(2);
+    own.scheduler.backfills = false;
+    own.partitions[0].nodes = vec![0];
+    own.partitions.push(Partition {
+        name: "other".into(),
+        nodes: vec![1],
+        ..Partition::default()
+    });
+    let rows = [
+        (0, 100, 120, 1, 4),
+        (1, 50, 60, 1, 4),
+        (2, 10, 60, 1, 4),
+        (3, 10, 60, 1, 1),
+    ];
+    let found = starts(&own, &rows, |n, facts| facts.partition = u32::from(n == 2));
+    assert_eq!(found, [0.0, 100.0, 2.0, 150.0]);
+}
+
+/// Jobs of several nodes start when so many have room at once, of the fewest neighbours that are enough.
+#[test]
+fn gangs_wait_for_all_their_nodes() {
+    let rows = [
+        (0, 100, 120, 1, 4),
+        (0, 200, 240, 1, 4),
+        (1, 10, 60, 3, 12),
+        (2, 10, 60, 2, 8),
+    ];
+    // Two of four nodes are free: the pair passes the three, which need a node that is held for 120 s.
+    assert_eq!(plain(&site(4), &rows), [0.0, 0.0, 100.0, 31.0]);
+}
+
+/// The site factor is the order, and the age may make up for it.
+#[test]
+fn priority_is_a_sum_of_factors() {
+    let rows = [(0, 1000, 1200, 1, 4), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
+    let mut own = site(1);
+    own.priority.is_multifactor = true;
+    let later_first = |n: usize, facts: &mut Facts| facts.site_factor = 100.0 * n as f64;
+    assert_eq!(starts(&own, &rows, later_first), [0.0, 1010.0, 1000.0]);
+    // A second of age outweighs it.
+    own.priority.weights.age = 1e9;
+    own.priority.max_age = 1e6;
+    assert_eq!(starts(&own, &rows, later_first), [0.0, 1000.0, 1010.0]);
+}
+
+/// Who has used less comes first; what was used fades.
+#[test]
+fn fair_share_ranks_those_who_had_least() {
+    let mut own = site(1);
+    own.priority.is_multifactor = true;
+    own.priority.weights.fair_share = 1000.0;
+    let user = |account: &str, user: Option<&str>, parent: &str| Association {
+        account: account.into(),
+        user: user.map(str::to_owned),
+        parent: parent.into(),
+        shares: Some(1),
+        ..Association::default()
+    };
+    own.associations = vec![
+        user("root", None, ""),
+        user("a", None, "root"),
+        user("b", None, "root"),
+        user("a", Some("ann"), "a"),
+        user("b", Some("bob"), "b"),
+    ];
+    // Ann runs for 900 s; of what waits then, by turns of her and Bob, Bob's comes first though it came later.
+    let rows = [(0, 900, 1200, 1, 4), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
+    let of = |n: usize, facts: &mut Facts| facts.association = Some([3, 3, 4][n]);
+    assert_eq!(starts(&own, &rows, of), [0.0, 910.0, 900.0]);
+}
+
+/// A user at a limit waits, and those behind do not.
+#[test]
+fn limits_of_users_hold() {
+    let mut own = site(2);
+    own.qos = vec![Qos {
+        name: "normal".into(),
+        max_jobs_per_user: Some(1),
+        ..Qos::default()
+    }];
+    let rows = [(0, 100, 120, 1, 1), (1, 10, 60, 1, 1), (2, 10, 60, 1, 1)];
+    let of = |n: usize, facts: &mut Facts| {
+        (facts.qos, facts.user) = (Some(0), u32::from(n == 2));
+    };
+    assert_eq!(starts(&own, &rows, of), [0.0, 100.0, 2.0]);
+    own.qos[0].max_jobs_per_user = None;
+    own.qos[0].max_tres_per_user.cpus = Some(2);
+    assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
+}

@@ -131,8 +131,8 @@ mod tests {
         let all = servers(&[0, 1, 2, 3]);
         assert_eq!(
             plan.left(30.0, 100.0, &all),
-            (all.clone(), None),
-            "what follows is no more"
+            (all.clone(), Some(300.0)),
+            "only what ends later brings more"
         );
         assert_eq!(plan.left(30.0, 121.0, &all).0, servers(&[2, 3]));
         assert_eq!(

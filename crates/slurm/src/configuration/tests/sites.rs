@@ -82,6 +82,7 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
             bf_max_job_test: 300,
             default_queue_depth: 1000,
             sched_min_interval: 0.0,
+            batch_sched_delay: 0.0,
             ..Scheduler::default()
         }
     );

@@ -24,7 +24,7 @@ fn a_site_is_the_same_from_a_seed() {
         "|bigmem|",
         "|gpu|",
         "node=24",
-        "gres/gpu:a100=32",
+        "gres/gpu:a100=16",
         "|PENDING|",
         "|RUNNING|",
         "_19|",

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-use super::journal::Round;
-use super::watch::{Changes, Phase, Watch, key_of};
+use super::journal::{Round, key_of};
+use super::watch::{Changes, Phase, Watch};
 use synth_slurm::commands::{Queue, State};
 
 /// What is counted from the start of a bridge on.

@@ -2,9 +2,9 @@
 
 use super::BridgeError;
 use super::decision::ActivePolicy;
-use super::journal::Round;
+use super::journal::{Round, key_of};
 use super::setup::{HoldBy, Setup};
-use super::watch::{Changes, key_of};
+use super::watch::Changes;
 use synth_slurm::commands::{Hold, JobId, Refusal, Slurm, Why};
 
 /// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::TypeMap;
+use super::journal::id_of;
 use super::setup::{HoldBy, Setup, Unknown};
 use super::types::Untyped;
 use super::usage::Usage;
@@ -134,20 +135,6 @@ pub(super) struct Watch {
     pub placed: HashMap<Key, Vec<String>>,
     /// Servers where jobs run.
     busy: HashSet<usize>,
-}
-
-/// Returns the id of a job in lines: its number, and when it was submitted.
-pub(super) fn id_of(key: Key) -> String {
-    format!("{}@{}", key.id, key.submitted)
-}
-
-/// Returns the job of an id.
-pub(super) fn key_of(id: &str) -> Option<Key> {
-    let (id, submitted) = id.split_once('@')?;
-    Some(Key {
-        id: id.parse().ok()?,
-        submitted: submitted.parse().ok()?,
-    })
 }
 
 impl Watch {

@@ -83,6 +83,7 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
         Ok(3),
         "all nodes are one server"
     );
+    assert_eq!(pool.find(&gang([2, 2], 21, 2)), Err(Untyped::Demand));
 }
 
 #[derive(clap::Parser)]
@@ -123,7 +124,10 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
     let servers = ["node/2", "node/3", "node/4", "node/5"].map(String::from);
     // It takes three of the four.
     let sent = first.release(three.key, &servers, 11.0).unwrap();
-    assert_eq!(sent, ["n2", "n3", "n4"]);
+    assert_eq!(
+        (&sent.0[..], sent.1),
+        (&["n2", "n3", "n4"].map(String::from)[..], Some(10))
+    );
     assert_eq!(first.release(three.key, &servers, 11.0), None, "once");
     // Requeued it names its nodes, and is the policy's all the same; a job of an owner who names them is not.
     let named = Row {

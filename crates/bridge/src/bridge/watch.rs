@@ -405,12 +405,11 @@ impl Watch {
         let sent = self.placed.get(&row.key).into_iter().flatten();
         let sent = || sent.filter_map(|name| self.places.server(name)).collect();
         let mut servers = self.map.servers_of(row).unwrap_or_else(sent);
-        servers.truncate(self.places.nodes(i));
         let further = (0..self.places.servers()).filter(|n| !servers.contains(n));
         let mut further: Vec<usize> = further.collect();
         further.sort_by_key(|n| self.busy.contains(n));
-        let missing = self.places.nodes(i).saturating_sub(servers.len());
-        servers.extend(further.into_iter().take(missing));
+        servers.extend(further);
+        servers.truncate(self.places.nodes(i));
         servers
     }
 

@@ -79,11 +79,11 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
     let mut pool = one;
     pool.is_pooled = true;
     assert_eq!(
-        pool.find(&gang([2, 2], 8, 2)),
+        pool.find(&gang([2, 2], 8, 1)),
         Ok(3),
         "all nodes are one server"
     );
-    assert_eq!(pool.find(&gang([2, 2], 21, 2)), Err(Untyped::Demand));
+    assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(Untyped::Demand));
 }
 
 #[derive(clap::Parser)]

@@ -1,12 +1,13 @@
 //! Jobs of several nodes: their types, where they are sent, and how they are found again.
 
 use super::{SERVER, fleet, job, map};
+use crate::bridge::journal::{Journal, Record, Round, key_of};
 use crate::bridge::setup::Setup;
 use crate::bridge::survey::Survey;
 use crate::bridge::types::Untyped;
 use crate::bridge::watch::{Changes, Moment, Watch};
 use synth_cluster::live::Places;
-use synth_cluster::live::protocol::Line;
+use synth_cluster::live::protocol::{Line, Started};
 use synth_slurm::commands::{Hold, Key, Queue, Row, State, Unread};
 
 const GANGS: &str = "kind: multiresource\ntime_unit: s\nservers:
@@ -210,4 +211,31 @@ fn what_has_no_type_is_told_with_its_work() {
         Survey::new(&watch, &table(&[&rows[2]])).note(setup.unknown),
         None
     );
+}
+
+/// What a bridge sent to nodes before it was killed the next one knows by the journal, also where it had not come to release
+/// it.
+#[test]
+fn a_journal_says_which_jobs_were_sent() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("journal");
+    let started = |words: &[&str]| {
+        let words = words.iter().map(ToString::to_string);
+        Started::On(words.collect())
+    };
+    let round = Round {
+        start: vec![
+            started(&["17@5", "node/1", "node/2"]),
+            started(&["4_3@7", "node/3"]),
+        ],
+        ..Round::default()
+    };
+    let mut journal = Journal::open(&file).unwrap();
+    assert!(journal.placed.is_empty());
+    assert!(journal.write(&Record::Round(Round::default())).is_none());
+    assert!(journal.write(&Record::Round(round)).is_none());
+    let placed = Journal::open(&file).unwrap().placed;
+    assert_eq!(placed.len(), 2);
+    assert_eq!(placed[&key_of("17@5").unwrap()], ["node/1", "node/2"]);
+    assert_eq!(placed[&key_of("4_3@7").unwrap()], ["node/3"]);
 }

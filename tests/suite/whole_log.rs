@@ -1,9 +1,7 @@
 //! The log of a Slurm site with jobs of several nodes: nothing of its work is lost on the way.
 
-#[path = "../../examples/slurm_site/site.rs"]
-mod site;
-
 use crate::common::*;
+use crate::site;
 
 /// A folder with the log, and its name.
 fn log(change: impl Fn(&str) -> String) -> (Folder, String) {

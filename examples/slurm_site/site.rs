@@ -57,12 +57,12 @@ pub fn sacct(seed: u64, count: usize, days: i64) -> String {
     let mut random = Random::seed_from_u64(seed);
     let horizon = days * 86_400;
     let mut jobs = submitted(&mut random, count, horizon);
-    for partition in 0..PARTITIONS.len() {
+    for (partition, all) in PARTITIONS.into_iter().enumerate() {
         let mut own: Vec<&mut Job> = jobs.iter_mut().collect();
         own.retain(|job| job.habit.partition == partition);
-        run_times(&mut own, PARTITIONS[partition], horizon);
+        run_times(&mut own, all, horizon);
         own.retain(|job| job.state != "CANCELLED by 0");
-        schedule(&mut own, PARTITIONS[partition]);
+        schedule(&mut own, all);
     }
     let rows = jobs.iter().map(|job| row(job, horizon));
     HEADER.to_owned() + &rows.collect::<String>()

@@ -43,6 +43,8 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
         submit(1.0, &["-n", "32"]),
         submit(1.0, &["-N", "2", "-n", "4", "--exclusive"]),
     ];
+    // Slurm would give it all CPUs of one node.
+    let even = submit(1.0, &["-N", "2", "-n", "20"]);
     let no_type = submit(0.5, &["-N", "2", "-n", "40"]);
     let planned = bridge(
         &made,
@@ -52,14 +54,14 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     let planned = { planned }.output().unwrap();
     let table = stdout(&planned);
     assert_eq!(code(&planned), 0, "{table}{}", stderr(&planned));
-    assert!(table.starts_with("warning: 1 of 8 jobs, with "), "{table}");
+    assert!(table.starts_with("warning: 1 of 9 jobs, with "), "{table}");
     assert!(
         table.contains("of several nodes (no type has as many"),
         "{table}"
     );
     let released = format!("no type      1     0   {no_type}\n");
     assert!(table.contains(&released), "{table}");
-    assert!(table.contains("gang         4     0"), "{table}");
+    assert!(table.contains("gang         5     0"), "{table}");
     cluster.run("scancel", &[&no_type]);
 
     let mut running = Some(Running::start(&made, &cluster, &words));
@@ -92,7 +94,13 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
         {
             last = Some(own.key);
             ended += 1;
-            // In the middle of the first and the third.
+            let on = |row: &Row| row.key.id.to_string() == even;
+            if on(own) {
+                let nodes = cluster.slurm("fleet").nodes().unwrap().rows;
+                let used = nodes.iter().map(|node| node.allocated.cpus);
+                assert_eq!(used.collect::<Vec<_>>(), [10, 10]);
+            }
+            // In the middle of the first, the third and the last.
             if ended % 2 == 1 {
                 submit(0.5, &["-n", "1"]);
                 drop(running.take());
@@ -102,7 +110,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
         }
         rows.is_empty()
     });
-    assert_eq!((ended, killed), (gangs.len(), 2), "{}", log(&made));
+    assert_eq!((ended, killed), (gangs.len() + 1, 3), "{}", log(&made));
 
     // A drained node: only what fits on the other one starts.
     cluster.run(

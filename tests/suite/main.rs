@@ -38,9 +38,11 @@ mod replay;
 mod same_numbers;
 mod schema;
 mod shards;
+#[path = "../../examples/slurm_site/site.rs"]
 mod site;
 mod slurm;
 mod trust;
 mod typed;
 mod upgrades;
 mod volunteer;
+mod whole_log;

@@ -114,10 +114,10 @@ fn jobs_are_released_held_and_placed() {
     let fleet = cluster.slurm("fleet");
     let placed = cluster.submit("fleet", 60.0, &[]);
     assert_eq!(
-        fleet.place(id(&placed), &["n9"]).unwrap()[0].why,
+        fleet.place(id(&placed), &["n9"], None).unwrap()[0].why,
         Why::Other
     );
-    assert!(fleet.place(id(&placed), &["n4"]).unwrap().is_empty());
+    assert!(fleet.place(id(&placed), &["n4"], None).unwrap().is_empty());
     assert!(fleet.release(&[id(&placed)]).unwrap().is_empty());
     cluster.wait("it runs on n4", || {
         cluster.row("fleet", &placed).unwrap().node_list == "n4"
@@ -145,7 +145,10 @@ fn who_has_no_right_is_told_so() {
         ..cluster.slurm("synth")
     };
     assert_eq!(slurm.release(&[id(&job)]).unwrap()[0].why, Why::NoRight);
-    assert_eq!(slurm.place(id(&job), &["n1"]).unwrap()[0].why, Why::NoRight);
+    assert_eq!(
+        slurm.place(id(&job), &["n1"], None).unwrap()[0].why,
+        Why::NoRight
+    );
     assert_eq!(cluster.row("synth", &job).unwrap().hold, Hold::User);
 }
 

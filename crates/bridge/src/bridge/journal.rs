@@ -8,7 +8,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::watch::key_of;
 use synth_cluster::artifact::Checked;
 use synth_cluster::live::Scheduler;
 use synth_cluster::live::protocol::{Line, Started, starts, tell};
@@ -72,6 +71,20 @@ pub struct Round {
     pub notes: Vec<String>,
     /// How long the bridge took to decide, without Slurm \[ms\].
     pub ms: f64,
+}
+
+/// Returns the id of a job in lines: its number, and when it was submitted.
+pub(super) fn id_of(key: Key) -> String {
+    format!("{}@{}", key.id, key.submitted)
+}
+
+/// Returns the job of an id.
+pub(super) fn key_of(id: &str) -> Option<Key> {
+    let (id, submitted) = id.split_once('@')?;
+    Some(Key {
+        id: id.parse().ok()?,
+        submitted: submitted.parse().ok()?,
+    })
 }
 
 /// A journal that is written.

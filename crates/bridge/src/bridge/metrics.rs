@@ -1,12 +1,11 @@
 //! What a bridge has done and sees, as text that Prometheus reads: node_exporter's textfile collector takes it from a file.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-use super::journal::Round;
-use super::watch::{Changes, Phase, Watch, key_of};
+use super::journal::{Round, key_of};
+use super::watch::{Changes, Phase, Watch};
 use synth_slurm::commands::{Queue, State};
 
 /// What is counted from the start of a bridge on.
@@ -26,13 +25,54 @@ pub(super) struct Metrics {
     disagreed: BTreeMap<&'static str, u64>,
 }
 
-/// A metric: its name, its kind, what it is, and its values by labels.
-type Family = (
-    &'static str,
-    &'static str,
-    &'static str,
-    Vec<(Vec<(&'static str, String)>, f64)>,
-);
+/// Metrics of a partition, one after the other.
+struct Text {
+    text: String,
+    partition: String,
+}
+
+impl Text {
+    /// A metric of [`HELP`] with its values by labels; one that counts from the start of the bridge on ends with `_total`.
+    fn add(&mut self, name: &str, values: impl IntoIterator<Item = (String, f64)>) {
+        let is_total = name.ends_with("_total");
+        let kind = if is_total { "counter" } else { "gauge" };
+        let mut help = HELP.lines().filter_map(|line| line.split_once(": "));
+        let help = help
+            .find(|(own, _)| *own == name)
+            .map_or("", |(_, help)| help);
+        let (name, partition) = (format!("synth_bridge_{name}"), &self.partition);
+        let mut add = |line: String| self.text.extend([&*line, "\n"]);
+        add(format!("# HELP {name} {help}\n# TYPE {name} {kind}"));
+        for (labels, value) in values {
+            add(format!("{name}{{{partition}{labels}}} {value}"));
+        }
+    }
+
+    fn one(&mut self, name: &str, value: f64) {
+        self.add(name, [(String::new(), value)]);
+    }
+}
+
+/// What each metric is.
+const HELP: &str = "\
+jobs: Jobs that wait for the policy, and that it has released.
+jobs_without_type: Jobs that no type of the policy holds.
+releases_total: Jobs that the policy has released.
+disagreements_total: What Slurm did otherwise than was decided.
+rounds_total: Looks at the queue.
+failed_rounds_total: Looks at the queue that Slurm did not answer.
+decisions_total: Rounds in which the policy decided.
+decision_seconds_total: Time that decisions took, without Slurm.
+last_round_timestamp_seconds: When the queue was looked at last.
+last_decision_timestamp_seconds: When the policy decided last.
+policy_info: What the policy does at present, where it says so.
+";
+
+/// A label, which is not the first.
+fn label(key: &str, value: &str) -> String {
+    let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
+    format!(",{key}=\"{}\"", escaped.replace('\n', "\\n"))
+}
 
 impl Metrics {
     /// Counts a round that was carried out; `wall` is the time of day.
@@ -91,142 +131,50 @@ impl Metrics {
         queue: &Queue,
         (partition, doing, wall): (&str, Option<String>, i64),
     ) -> String {
-        let plain = |value: f64| vec![(Vec::new(), value)];
-        let by = |label: &'static str, counts: Vec<(String, u64)>| {
-            let counts = counts.into_iter();
-            counts
-                .map(|(name, n)| (vec![(label, name)], n as f64))
-                .collect()
+        let mut text = Text {
+            text: String::new(),
+            partition: label("partition", partition)[1..].to_owned(),
         };
         let types = watch.types();
-        let mut jobs = Vec::new();
-        for (i, name) in types.iter().enumerate() {
-            for (state, phase) in [
-                ("waiting", Phase::Waiting(i)),
-                ("running", Phase::Running(i)),
-            ] {
-                let count = watch
-                    .jobs
-                    .values()
-                    .filter(|seen| seen.phase == phase)
-                    .count();
-                jobs.push((
-                    vec![("type", name.clone()), ("state", state.into())],
-                    count as f64,
-                ));
-            }
-        }
-        let mut untyped = [0.0; 2];
-        for row in queue.rows.iter().filter(|row| watch.find(row).is_err()) {
-            untyped[usize::from(row.state != State::Pending)] += 1.0;
-        }
-        let [waiting, running] = untyped;
-        let state = |state: &str, n: f64| (vec![("state", state.to_owned())], n);
-        let released = types
-            .iter()
-            .map(|name| (name.clone(), self.released.get(name).copied().unwrap_or(0)));
-        let disagreed = self
-            .disagreed
-            .iter()
-            .map(|(kind, n)| ((*kind).to_owned(), *n));
-        let mut families: Vec<Family> = vec![
-            (
-                "jobs",
-                "gauge",
-                "Jobs by type: those that wait for the policy, and those that it has released.",
-                jobs,
-            ),
-            (
-                "jobs_without_type",
-                "gauge",
-                "Jobs that no type of the policy holds.",
-                vec![state("waiting", waiting), state("running", running)],
-            ),
-            (
-                "releases_total",
-                "counter",
-                "Jobs released by the policy.",
-                by("type", released.collect()),
-            ),
-            (
-                "disagreements_total",
-                "counter",
-                "What Slurm did otherwise than the policy decided.",
-                by("kind", disagreed.collect()),
-            ),
-            (
-                "rounds_total",
-                "counter",
-                "Looks at the queue.",
-                plain(self.rounds as f64),
-            ),
-            (
-                "failed_rounds_total",
-                "counter",
-                "Looks at the queue in which Slurm did not answer.",
-                plain(self.failed as f64),
-            ),
-            (
-                "decisions_total",
-                "counter",
-                "Rounds in which the policy decided.",
-                plain(self.decisions as f64),
-            ),
-            (
-                "decision_seconds_total",
-                "counter",
-                "Time that decisions took, without Slurm.",
-                plain(self.deciding),
-            ),
-            (
-                "last_round_timestamp_seconds",
-                "gauge",
-                "When the queue was looked at last.",
-                plain(wall as f64),
-            ),
+        let jobs = types.iter().enumerate().flat_map(|(i, name)| {
+            let own = label("type", name);
+            let count = |state: &str, phase| {
+                let jobs = watch.jobs.values().filter(|seen| seen.phase == phase);
+                (
+                    format!("{own}{}", label("state", state)),
+                    jobs.count() as f64,
+                )
+            };
+            let waiting = count("waiting", Phase::Waiting(i));
+            [waiting, count("running", Phase::Running(i))]
+        });
+        text.add("jobs", jobs);
+        let without = || queue.rows.iter().filter(|row| watch.find(row).is_err());
+        let pending = without().filter(|row| row.state == State::Pending).count();
+        let untyped = [
+            ("waiting", pending),
+            ("running", without().count() - pending),
         ];
+        let untyped = untyped.map(|(state, n)| (label("state", state), n as f64));
+        text.add("jobs_without_type", untyped);
+        let released = types.iter().map(|name| {
+            let n = self.released.get(name).copied().unwrap_or(0);
+            (label("type", name), n as f64)
+        });
+        text.add("releases_total", released);
+        let kinds = self.disagreed.iter();
+        let disagreed = kinds.map(|(kind, n)| (label("kind", kind), *n as f64));
+        text.add("disagreements_total", disagreed);
+        text.one("rounds_total", self.rounds as f64);
+        text.one("failed_rounds_total", self.failed as f64);
+        text.one("decisions_total", self.decisions as f64);
+        text.one("decision_seconds_total", self.deciding);
+        text.one("last_round_timestamp_seconds", wall as f64);
         if self.decided > 0 {
-            families.push((
-                "last_decision_timestamp_seconds",
-                "gauge",
-                "When the policy decided last.",
-                plain(self.decided as f64),
-            ));
+            text.one("last_decision_timestamp_seconds", self.decided as f64);
         }
-        if let Some(doing) = doing {
-            families.push((
-                "policy_info",
-                "gauge",
-                "What the policy does at present.",
-                vec![(vec![("doing", doing)], 1.0)],
-            ));
-        }
-        let mut text = String::new();
-        for (name, kind, help, values) in families {
-            // A string takes all that is written.
-            let _ = writeln!(
-                text,
-                "# HELP synth_bridge_{name} {help}\n# TYPE synth_bridge_{name} {kind}"
-            );
-            for (labels, value) in values {
-                let labels = labels
-                    .iter()
-                    .map(|(key, own)| format!(",{key}=\"{}\"", escaped(own)));
-                let labels: String = labels.collect();
-                let partition = escaped(partition);
-                let _ = writeln!(
-                    text,
-                    "synth_bridge_{name}{{partition=\"{partition}\"{labels}}} {value}"
-                );
-            }
-        }
-        text
+        let doing = doing.map(|doing| (label("doing", &doing), 1.0));
+        text.add("policy_info", doing);
+        text.text
     }
-}
-
-/// A label's value as the format has it.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
 }

@@ -2,9 +2,9 @@
 
 use super::BridgeError;
 use super::decision::ActivePolicy;
-use super::journal::Round;
+use super::journal::{Round, key_of};
 use super::setup::{HoldBy, Setup};
-use super::watch::{Changes, key_of};
+use super::watch::{Changes, Sent};
 use synth_slurm::commands::{Hold, JobId, Refusal, Slurm, Why};
 
 /// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule
@@ -18,10 +18,10 @@ pub(super) fn act(
 ) -> Result<(), BridgeError> {
     let starts = round.start.iter().filter_map(|start| {
         let key = key_of(start.id())?;
-        let nodes = active.watch.release(key, start.servers(), now)?;
-        Some((key.id, nodes))
+        let sent = active.watch.release(key, start.servers(), now)?;
+        Some((key.id, sent))
     });
-    let starts: Vec<(JobId, Vec<String>)> = starts.collect();
+    let starts: Vec<(JobId, Sent)> = starts.collect();
     refused(&slurm.hold(&found.hold)?, say)?;
     refused(&slurm.release(&found.pass)?, say)?;
     let again = match setup.hold {
@@ -29,9 +29,9 @@ pub(super) fn act(
         HoldBy::User => slurm.hold_for_users(&found.give_up)?,
     };
     refused(&again, say)?;
-    for (job, nodes) in starts.iter().filter(|(_, nodes)| !nodes.is_empty()) {
+    for (job, (nodes, cpus)) in starts.iter().filter(|(_, (nodes, _))| !nodes.is_empty()) {
         let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
-        refused(&slurm.place(*job, &nodes)?, say)?;
+        refused(&slurm.place(*job, &nodes, *cpus)?, say)?;
     }
     let jobs: Vec<JobId> = starts.iter().map(|(job, _)| *job).collect();
     refused(&slurm.release(&jobs)?, say)

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::BridgeError;
 use super::decision::ActivePolicy;
-use super::journal::{Head, Journal, Record, Round};
+use super::journal::{Head, Journal, Record, Round, key_of};
 use super::lock::Lock;
 use super::measured::Measured;
 use super::metrics::Metrics;
 use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
 use super::survey::{Survey, plan};
-use super::watch::{Changes, Moment, key_of};
+use super::watch::{Changes, Moment};
 use synth_slurm::commands::{Hold, Nodes, Queue, Slurm, SlurmError};
 
 /// What a bridge is told while it runs: flags that signals set.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::journal::key_of;
 use super::setup::Unknown;
 use super::types::Untyped;
-use super::watch::{Changes, Phase, Watch, key_of};
+use super::watch::{Changes, Phase, Watch};
 use synth_cluster::live::protocol::Started;
 use synth_slurm::commands::{Queue, Row, State};
 

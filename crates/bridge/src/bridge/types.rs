@@ -164,7 +164,7 @@ impl TypeMap {
         let mut found = counted.map(|nodes| self.on_nodes(row, nodes));
         found
             .find_map(Result::transpose)
-            .unwrap_or(Err(if row.nodes == 1 {
+            .unwrap_or(Err(if row.nodes == 1 || self.is_pooled {
                 Untyped::Demand
             } else if self.servers.count() == 1 {
                 Untyped::OneServer

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::TypeMap;
+use super::journal::id_of;
 use super::setup::{HoldBy, Setup, Unknown};
 use super::types::Untyped;
 use super::usage::Usage;
@@ -25,8 +26,8 @@ pub(super) struct Seen {
     /// It was held again because Slurm did not start it: it goes behind the others.
     pub gave_up: bool,
     is_warned: bool,
-    /// On how many nodes it may run.
-    pub most_nodes: u32,
+    /// On how many nodes it may run, and its CPUs on all of them.
+    most: (u32, u64),
 }
 
 impl Seen {
@@ -41,6 +42,9 @@ impl Seen {
         }
     }
 }
+
+/// The nodes that a job is sent to, and its CPUs on each of several.
+pub(super) type Sent = (Vec<String>, Option<u64>);
 
 /// A moment: on the bridge's own clock \[s\], and the time of day \[s since 1970\].
 #[derive(Clone, Copy, Debug)]
@@ -136,20 +140,6 @@ pub(super) struct Watch {
     busy: HashSet<usize>,
 }
 
-/// Returns the id of a job in lines: its number, and when it was submitted.
-pub(super) fn id_of(key: Key) -> String {
-    format!("{}@{}", key.id, key.submitted)
-}
-
-/// Returns the job of an id.
-pub(super) fn key_of(id: &str) -> Option<Key> {
-    let (id, submitted) = id.split_once('@')?;
-    Some(Key {
-        id: id.parse().ok()?,
-        submitted: submitted.parse().ok()?,
-    })
-}
-
 impl Watch {
     pub fn new(map: TypeMap, setup: &Setup, places: Places, second: f64) -> Self {
         Watch {
@@ -232,7 +222,7 @@ impl Watch {
         let seen = self.jobs.entry(row.key).or_default();
         if !matches!(is, Phase::Running(_)) {
             *seen = Seen::new(is);
-            seen.most_nodes = row.most_nodes;
+            seen.most = (row.most_nodes, row.amounts.cpus);
             return;
         }
         seen.phase = is;
@@ -415,12 +405,11 @@ impl Watch {
         let sent = self.placed.get(&row.key).into_iter().flatten();
         let sent = || sent.filter_map(|name| self.places.server(name)).collect();
         let mut servers = self.map.servers_of(row).unwrap_or_else(sent);
-        servers.truncate(self.places.nodes(i));
         let further = (0..self.places.servers()).filter(|n| !servers.contains(n));
         let mut further: Vec<usize> = further.collect();
         further.sort_by_key(|n| self.busy.contains(n));
-        let missing = self.places.nodes(i).saturating_sub(servers.len());
-        servers.extend(further.into_iter().take(missing));
+        servers.extend(further);
+        servers.truncate(self.places.nodes(i));
         servers
     }
 
@@ -448,20 +437,23 @@ impl Watch {
         .collect()
     }
 
-    /// This job is to be released now, on these servers of a fleet: whether it still waits, so that it can be, and its nodes.
-    pub fn release(&mut self, key: Key, servers: &[String], now: f64) -> Option<Vec<String>> {
+    /// This job is to be released now, on these servers of a fleet: whether it still waits, so that it can be; its nodes,
+    /// and of several the CPUs on each, where that is the same number.
+    pub fn release(&mut self, key: Key, servers: &[String], now: f64) -> Option<Sent> {
         let seen = self.jobs.get_mut(&key)?;
         let Phase::Waiting(i) = seen.phase else {
             return None;
         };
         (seen.phase, seen.released) = (Phase::Running(i), Some(now));
-        let most = seen.most_nodes as usize;
+        let (most, cpus) = seen.most;
         let mut nodes = self.nodes_of(servers);
-        nodes.truncate(most);
+        nodes.truncate(most as usize);
         if !nodes.is_empty() {
             self.placed.insert(key, servers.to_vec());
         }
-        Some(nodes)
+        let parts = nodes.len().max(1) as u64;
+        let cpus = (parts > 1 && cpus % parts == 0).then(|| cpus / parts);
+        Some((nodes, cpus))
     }
 
     /// Returns the nodes that these servers of a fleet are; none of one server.

@@ -77,16 +77,24 @@ impl Slurm {
         self.each("uhold", jobs)
     }
 
-    /// Lets a pending job start on these nodes only; none lets it start on any.
+    /// Lets a pending job start on these nodes only, with so many CPUs on each at least; without nodes it may start on any.
+    /// Of a job with n times as many CPUs on n nodes no node has more, where Slurm would fill one first.
     ///
     /// # Errors
     /// As [`Slurm::release`].
-    pub fn place(&self, job: JobId, nodes: &[&str]) -> Result<Vec<Refusal>, SlurmError> {
+    pub fn place(
+        &self,
+        job: JobId,
+        nodes: &[&str],
+        cpus: Option<u64>,
+    ) -> Result<Vec<Refusal>, SlurmError> {
         let id = format!("JobId={job}");
         let list = format!("ReqNodeList={}", nodes.join(","));
         // Without it Slurm might add others to those that are named.
         let count = (!nodes.is_empty()).then(|| format!("NumNodes={0}-{0}", nodes.len()));
-        let words = ["update", &id, &list].into_iter().chain(count.as_deref());
+        let cpus = cpus.map(|cpus| format!("MinCPUsNode={cpus}"));
+        let words = ["update", &id, &list].into_iter();
+        let words = words.chain(count.as_deref()).chain(cpus.as_deref());
         self.act(&words.collect::<Vec<_>>(), &[job])
     }
 

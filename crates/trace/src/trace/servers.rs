@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn jobs_are_spread_over_as_few_servers_as_hold_them() {
         let servers = Servers::shapes("4xcpu=64,memory=256;2xcpu=64,memory=1024").unwrap();
-        let of = |total: [f64; 2], told| servers.spread(&total, told).map(|(n, on)| (n, on));
+        let of = |total: [f64; 2], told| servers.spread(&total, told);
         assert_eq!(of([200.0, 10.0], 0), Some((4, vec![50.0, 2.5])));
         assert_eq!(of([384.0, 10.0], 0), Some((6, vec![64.0, 1.667])));
         assert_eq!(of([385.0, 10.0], 0), None);

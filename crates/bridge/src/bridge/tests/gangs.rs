@@ -1,12 +1,13 @@
 //! Jobs of several nodes: their types, where they are sent, and how they are found again.
 
 use super::{SERVER, fleet, job, map};
+use crate::bridge::journal::{Journal, Record, Round, key_of};
 use crate::bridge::setup::Setup;
 use crate::bridge::survey::Survey;
 use crate::bridge::types::Untyped;
 use crate::bridge::watch::{Changes, Moment, Watch};
 use synth_cluster::live::Places;
-use synth_cluster::live::protocol::Line;
+use synth_cluster::live::protocol::{Line, Started};
 use synth_slurm::commands::{Hold, Key, Queue, Row, State, Unread};
 
 const GANGS: &str = "kind: multiresource\ntime_unit: s\nservers:
@@ -79,10 +80,11 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
     let mut pool = one;
     pool.is_pooled = true;
     assert_eq!(
-        pool.find(&gang([2, 2], 8, 2)),
+        pool.find(&gang([2, 2], 8, 1)),
         Ok(3),
         "all nodes are one server"
     );
+    assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(Untyped::Demand));
 }
 
 #[derive(clap::Parser)]
@@ -123,7 +125,10 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
     let servers = ["node/2", "node/3", "node/4", "node/5"].map(String::from);
     // It takes three of the four.
     let sent = first.release(three.key, &servers, 11.0).unwrap();
-    assert_eq!(sent, ["n2", "n3", "n4"]);
+    assert_eq!(
+        (&sent.0[..], sent.1),
+        (&["n2", "n3", "n4"].map(String::from)[..], Some(10))
+    );
     assert_eq!(first.release(three.key, &servers, 11.0), None, "once");
     // Requeued it names its nodes, and is the policy's all the same; a job of an owner who names them is not.
     let named = Row {
@@ -206,4 +211,31 @@ fn what_has_no_type_is_told_with_its_work() {
         Survey::new(&watch, &table(&[&rows[2]])).note(setup.unknown),
         None
     );
+}
+
+/// What a bridge sent to nodes before it was killed the next one knows by the journal, also where it had not come to release
+/// it.
+#[test]
+fn a_journal_says_which_jobs_were_sent() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("journal");
+    let started = |words: &[&str]| {
+        let words = words.iter().map(ToString::to_string);
+        Started::On(words.collect())
+    };
+    let round = Round {
+        start: vec![
+            started(&["17@5", "node/1", "node/2"]),
+            started(&["4_3@7", "node/3"]),
+        ],
+        ..Round::default()
+    };
+    let mut journal = Journal::open(&file).unwrap();
+    assert!(journal.placed.is_empty());
+    assert!(journal.write(&Record::Round(Round::default())).is_none());
+    assert!(journal.write(&Record::Round(round)).is_none());
+    let placed = Journal::open(&file).unwrap().placed;
+    assert_eq!(placed.len(), 2);
+    assert_eq!(placed[&key_of("17@5").unwrap()], ["node/1", "node/2"]);
+    assert_eq!(placed[&key_of("4_3@7").unwrap()], ["node/3"]);
 }

@@ -1,9 +1,7 @@
 //! The log of a Slurm site with jobs of several nodes: nothing of its work is lost on the way.
 
-#[path = "../../examples/slurm_site/site.rs"]
-mod site;
-
 use crate::common::*;
+use crate::site;
 
 /// A folder with the log, and its name.
 fn log(change: impl Fn(&str) -> String) -> (Folder, String) {
@@ -24,7 +22,7 @@ fn a_site_is_the_same_from_a_seed() {
         "|bigmem|",
         "|gpu|",
         "node=24",
-        "gres/gpu:a100=32",
+        "gres/gpu:a100=16",
         "|PENDING|",
         "|RUNNING|",
         "_19|",

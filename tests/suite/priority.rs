@@ -481,7 +481,7 @@ fn an_order_is_exported_or_refused() {
         &stdout(&ends(1, &export(&folder.policy("section7")))),
         "synth export slurm",
     );
-    ends(2, &export(&folder.name("none.json")));
+    has(&stderr(&ends(2, &export("sfj"))), "saf");
 
     // A policy file, in hours, with GPUs, a promise and an age.
     let workload = folder.write("w.yaml", "kind: multiresource\ntime_unit: h\nknown: {limit: {law: uniform, low: 1, high: 3}}\nserver: {capacity: {cpu: 64, gpu: 4, memory: 256}}\njobs:\n  - {name: a, demand: {cpu: 1, memory: 4}, arrival_rate: 1, mean_size: 1}\n  - {name: g, demand: {cpu: 1, gpu: 1}, arrival_rate: 1, mean_size: 1}\n");

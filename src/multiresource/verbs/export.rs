@@ -106,12 +106,15 @@ impl Slurm {
 
 impl SlurmPriority {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let name = self.policy.to_str().filter(|_| !self.policy.exists());
-        let order = match name.and_then(Order::named) {
-            Some(Ok(order)) => Ok(order),
-            // A word that is none is a fault of what was typed.
-            Some(Err(why)) => Err(why),
-            None => Order::of_policy(&Checked::read_with(&self.policy, caller.changes)?),
+        let order = if self.policy.exists() || is_standard_input(&self.policy) {
+            Order::of_policy(&Checked::read_with(&self.policy, caller.changes)?)
+        } else {
+            let name = self.policy.to_string_lossy();
+            Order::named(&name).ok_or_else(|| {
+                format!(
+                    "`{name}` is no file and no order: give a policy file, or saf (smallest limit × CPUs first), sjf (shortest limit first) or wfp3"
+                )
+            })?
         };
         let order = match order {
             Ok(order) => order,

@@ -26,8 +26,8 @@ local PROMISE = {{ points.promise }}
 
 local NO_VAL, YEAR = 4294967294, 525600
 
--- Returns a number if it was given; NO_VAL says that it was not.
-local function given(value)
+-- Returns a number; nothing where the field says that it was not set (NO_VAL).
+local function number_in(value)
   if value ~= nil and value < NO_VAL then return value end
 end
 
@@ -58,14 +58,14 @@ end
 -- Returns what a job takes of the scarcest resource, in CPUs. The fields of 16 bits (cpus_per_task, ntasks_per_node) are not
 -- read: what they say is in min_cpus, too.
 local function share(job, partition)
-  local cpus, nodes = given(job.min_cpus) or 1, given(job.min_nodes) or 1
+  local cpus, nodes = number_in(job.min_cpus) or 1, number_in(job.min_nodes) or 1
   local each = (partition.total_cpus or 0) / math.max(partition.total_nodes or 1, 1)
   if each > 0 and (job.shared == 0 or partition.max_share == 0 or WHOLE_NODES == 1) then
     nodes = math.max(nodes, math.ceil(cpus / each))
     cpus = nodes * each
   end
   local devices = math.max(gpus(job.tres_per_job), gpus(job.tres_per_node) * nodes, gpus(job.tres_per_socket) * nodes,
-    gpus(job.tres_per_task) * (given(job.num_tasks) or 1))
+    gpus(job.tres_per_task) * (number_in(job.num_tasks) or 1))
   cpus = math.max(cpus, nodes, devices * gpus(job.cpus_per_tres))
   return math.max(CPU * cpus, GPU * devices, 1)
 end
@@ -73,7 +73,7 @@ end
 -- Returns the limit of a job, in minutes.
 local function limit(job, partition)
   local minutes = job.time_limit
-  if minutes == nil or minutes == NO_VAL then minutes = given(partition.default_time) or partition.max_time end
+  if minutes == nil or minutes == NO_VAL then minutes = number_in(partition.default_time) or partition.max_time end
   return math.min(math.max(minutes or YEAR, 1), YEAR)
 end
 

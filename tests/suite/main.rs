@@ -18,6 +18,7 @@ mod fake_slurm;
 mod families;
 mod figures;
 mod fleet;
+mod forecast;
 mod golden;
 mod hostile;
 #[path = "../../benches/instances/mod.rs"]

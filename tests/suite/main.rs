@@ -19,6 +19,7 @@ mod fake_slurm;
 mod families;
 mod figures;
 mod fleet;
+mod forecast;
 mod gangs;
 mod golden;
 mod hostile;

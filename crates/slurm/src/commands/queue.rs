@@ -1,6 +1,6 @@
 //! The queue of a partition, and its jobs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::amounts::{bytes, instant, time_limit, whole};
 use super::columns::{Cells, Layout, STATES, Table, layout};
@@ -27,6 +27,31 @@ impl Slurm {
         let text = String::from_utf8_lossy(&bytes);
         let numbers = text.lines().filter_map(|line| line.trim().parse().ok());
         Ok(numbers.collect())
+    }
+
+    /// Asks since when the jobs of the partition have their nodes \[s since 1970, UTC\].
+    ///
+    /// # Errors
+    /// As [`SlurmError`] has it.
+    pub fn starts(&self) -> Result<HashMap<JobId, i64>, SlurmError> {
+        let words = [
+            "-h",
+            "-r",
+            "-a",
+            "-p",
+            &*self.partition,
+            "-t",
+            "R,CF,CG,S",
+            "-O",
+            "JobArrayID:24,StartTime:20",
+        ];
+        let bytes = self.ask("squeue", &words)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let start = |line: &str| {
+            let mut cells = line.split_whitespace();
+            Some((cells.next()?.parse().ok()?, instant(cells.next()?)?))
+        };
+        Ok(text.lines().filter_map(start).collect())
     }
 }
 

@@ -117,10 +117,10 @@ mod tests {
             let now = 50.0 * f64::from(n);
             let usual = 1000.0 * (0.5 * random.normal()).exp();
             let mut draws: Vec<f64> = (0..60)
-                .map(|_| usual * (0.3 * random.normal()).exp())
+                .map(|_| usual * (0.5 * random.normal()).exp())
                 .collect();
             draws.sort_unstable_by(f64::total_cmp);
-            let wait = 1.5 * usual * random.normal().exp();
+            let wait = 1.2 * usual * (0.7 * random.normal()).exp();
             calibration.look(now);
             let said = calibration.quantiles(&draws);
             for (started, said) in started.iter_mut().zip(said.0) {

@@ -53,14 +53,17 @@ const RUNS: u32 = 10;
 /// Where widths and limits are taken among those of jobs.
 const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
 
-/// Returns different values at some places among all in ascending order.
-fn picked<T: Copy + PartialEq>(all: &[T]) -> Vec<T> {
+/// Returns values at some places among all in ascending order, each well above the one before.
+fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
     let mut values = PLACES
         .map(|place| all[(place * (all.len() - 1) as f64) as usize])
         .to_vec();
-    values.dedup();
+    values.dedup_by(|next, before| of(*next) < APART * of(*before));
     values
 }
+
+/// Neighbours are larger by this factor.
+const APART: f64 = 1.3;
 
 impl Probes {
     /// Chooses widths and limits that the log's jobs have, and moments.
@@ -74,14 +77,14 @@ impl Probes {
         };
         let mut widths: Vec<u32> = log.jobs.iter().map(|job| job.kind).collect();
         widths.sort_by(|a, b| share(*a).total_cmp(&share(*b)).then(a.cmp(b)));
-        let widths = picked(&widths);
+        let widths = picked(&widths, share);
         let limits = log.jobs.iter().map(|job| job.promised);
         let mut limits: Vec<f64> = limits.filter(|limit| limit.is_finite()).collect();
         limits.sort_unstable_by(f64::total_cmp);
         let limits = if limits.is_empty() {
             vec![f64::INFINITY]
         } else {
-            picked(&limits)
+            picked(&limits, |limit| limit)
         };
         let job = |kind: &u32, limit: &f64| Job {
             submit: 0.0,

@@ -1,27 +1,40 @@
 //! When jobs will start.
 
+mod live;
 mod words;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
-use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json};
-use crate::multiresource::forecast::{Draws, Scoring, Site};
+use crate::kind::{
+    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, refuse,
+};
+use crate::multiresource::forecast::{Draws, ForecastError, Scored, Scoring, Site};
 use crate::multiresource::policy::{Knows, Policy};
-use crate::multiresource::replay::Speed;
+use crate::multiresource::replay::{Log, Speed};
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::judge::read;
+use crate::slurm::Slurm;
 use crate::trace;
 
 /// What is typed.
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    /// The log, plain or packed by gzip; `-` is standard input
-    #[arg(id = "trace", value_name = "LOG")]
+    /// The log, plain or packed by gzip (`-`: standard input): forecasts are scored on it. Or `slurm`, with --partition: what
+    /// waits there now
+    #[arg(id = "trace", value_name = "LOG|slurm")]
     trace: PathBuf,
+
+    /// Forecast the jobs that wait in this partition of a live Slurm
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["speed", "every", "map", "output"])]
+    partition: Option<String>,
+
+    /// Of a live partition: its past, as `sacct -aXP -o ALL` writes it; forecasts are calibrated on it
+    #[arg(long, value_name = "FILE", requires = "partition")]
+    log: Option<PathBuf>,
 
     /// The rule that runs there, such as easy, easy+saf or first-fit+sjf
     #[arg(long, value_name = "RULE", default_value = "easy")]
@@ -54,7 +67,16 @@ pub struct Arguments {
 const ABOUT: &str = "\
 The log comes again under the rule. At each submission of a job that waits, the queue is run forward 60 times, with lengths and \
 later arrivals drawn from what was known then; the quantiles of its start are moved by what came of the forecasts before. \
-The first tenth of the forecasts is not counted.";
+The first tenth of the forecasts is not counted.
+
+Examples:
+  synth forecast log.swf --policy easy+saf --map
+      how right forecasts are on a log, and what other jobs would wait
+  sacct -aXP -o ALL -S now-28days -r batch > past.txt; synth forecast slurm --partition batch --log past.txt
+      when the jobs of a partition start";
+
+/// About so many jobs of the log of a live partition are looked at.
+const LOOKED_AT: usize = 2000;
 
 /// How many times a queue is run forward.
 const RUNS: u32 = 60;
@@ -62,34 +84,36 @@ const RUNS: u32 = 60;
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let written = self.output.iter().map(PathBuf::as_path);
-        (vec![&self.trace], written.collect())
+        let read = match self.partition {
+            Some(_) => Vec::from_iter(self.log.as_deref()),
+            None => vec![&*self.trace],
+        };
+        (read, written.collect())
     }
 }
 
 impl OwnVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
+        match &self.partition {
+            Some(_) if self.trace != Path::new("slurm") => refuse(format!(
+                "--partition is of a live Slurm: write `synth forecast slurm --partition NAME --log {}`",
+                self.trace.display()
+            )),
+            Some(partition) => self.live(partition, caller),
+            None => self.scored(caller),
+        }
+    }
+}
+
+impl Arguments {
+    /// Scores forecasts on a log.
+    fn scored(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
         let width = caller.width;
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (log, file) = read(Path::new(&self.trace), &self.reading, listener)?;
-        let scoring = Scoring {
-            log: &log,
-            speed: self.speed.unwrap_or(Speed::ONE),
-            draws: Draws {
-                runs: RUNS,
-                seed: self.seed,
-            },
-            every: self.every as usize,
-            interrupt: &interrupt,
-        };
-        let all = log.jobs.len();
-        let scored = scoring.run(|site| rule(&self.policy, site), self.map, &mut |come| {
-            if come % 64 == 0 {
-                listener(&format!("{come} of {all} jobs have come"));
-            }
-        });
-        let scored = match scored {
+        let (log, file) = read(&self.trace, &self.reading, listener)?;
+        let scored = match self.score((&log, self.every as usize), &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput {
                     notes: vec!["Interrupted before the last job: nothing is written.".into()],
@@ -110,11 +134,67 @@ impl OwnVerb for Arguments {
             ..VerbOutput::default()
         })
     }
+
+    fn score(
+        &self,
+        (log, every): (&Log, usize),
+        interrupt: &AtomicBool,
+        listener: &mut dyn FnMut(&str),
+    ) -> Result<Scored, ForecastError> {
+        let scoring = Scoring {
+            log,
+            speed: self.speed.unwrap_or(Speed::ONE),
+            draws: self.draws(),
+            every,
+            interrupt,
+        };
+        let all = log.jobs.len();
+        scoring.run(|site| rule(&self.policy, site), self.map, &mut |come| {
+            if come % 64 == 0 {
+                listener(&format!("{come} of {all} jobs have come"));
+            }
+        })
+    }
+
+    fn draws(&self) -> Draws {
+        Draws {
+            runs: RUNS,
+            seed: self.seed,
+        }
+    }
+
+    /// Forecasts the jobs that wait in a partition.
+    fn live(&self, partition: &str, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let interrupt = caller.interrupt.clone();
+        let width = caller.width;
+        let past = self.log.as_deref().map(|file| (file, &self.reading));
+        let live = live::live(
+            &Slurm::new(partition),
+            past,
+            self.draws(),
+            &|site| rule(&self.policy, site),
+            &mut |log| {
+                // Nobody waits long for an answer.
+                let every = log.jobs.len().div_ceil(LOOKED_AT).max(self.every as usize);
+                let scored = self.score((log, every), &interrupt, &mut |what| {
+                    caller.notify(Notice::Doing(what));
+                })?;
+                Ok((scored.calibration, scored.record))
+            },
+        )?;
+        Ok(VerbOutput {
+            table: words::live(&live, &self.policy, width),
+            notes: live.notes,
+            ..VerbOutput::default()
+        })
+    }
 }
 
 /// Makes a rule for the servers of a log.
 fn rule(name: &str, site: &Site) -> Result<Box<dyn Policy>, String> {
-    let rule = Contender::named(name, &site.fleet)?;
+    // Over several servers in order of arrival, if no other order is named.
+    let rule = Contender::named(name, &site.fleet)
+        .or_else(|why| Contender::named(&format!("{name}+fcfs"), &site.fleet).map_err(|_| why))?;
     let is_known = rule.knows_of(&site.fleet) != Knows::Sizes;
     let policy = rule.rule(&site.fleet).map_err(|why| why.to_string())?;
     if !is_known || policy.knows() == Knows::Sizes {

@@ -2,6 +2,7 @@
 
 use itertools::Itertools as _;
 
+use super::live::Live;
 use crate::multiresource::forecast::{LEVELS, Map, Record, Scored};
 use crate::multiresource::replay::Log;
 use crate::multiresource::report::lines;
@@ -111,6 +112,67 @@ fn map_table(map: &Map, width: usize) -> String {
         ),
         table.within(width)
     )
+}
+
+/// Says of each job of a partition when it starts, or why nobody knows; and how right that was.
+pub fn live(live: &Live, rule: &str, width: usize) -> String {
+    let mut table = Table::new([
+        "job",
+        "user",
+        "half of such start by",
+        "nine of ten by",
+        "limits say",
+    ]);
+    let clock = |wait: f64| {
+        let at = (live.now as f64 + wait) / 60.0;
+        let minutes = (at.ceil() as i64).rem_euclid(24 * 60);
+        format!(
+            "{:02}:{:02} UTC, in {}",
+            minutes / 60,
+            minutes % 60,
+            length(wait)
+        )
+    };
+    let mut others = Vec::new();
+    for own in &live.jobs {
+        let id = own.row.key.id.to_string();
+        match &own.answer {
+            Ok(answer) => {
+                let [_, half, most] = answer.waits.0;
+                let cells = [half, most, answer.by_limits].map(|wait| {
+                    if wait.is_finite() {
+                        clock(wait)
+                    } else {
+                        "nobody knows".into()
+                    }
+                });
+                table.row([id, own.row.user.clone()].into_iter().chain(cells));
+            }
+            Err(why) => others.push(format!("{id} ({}): {why}", own.row.user)),
+        }
+    }
+    let record = live.record.as_ref().map(|record| {
+        let [_, half, most] = record.started.map(|share| 100.0 * share);
+        format!(
+            "Of {} on the log of the past under {rule}, {half:.0} % started by the time of half, {most:.0} % by that of nine of ten; the time of half was off by {} (median).",
+            counted(record.forecasts as f64, "forecast"),
+            length(record.error)
+        )
+    });
+    let waits = live.jobs.iter().any(|own| own.answer.is_ok());
+    let parts = [
+        if waits {
+            table.within(width)
+        } else {
+            "No job waits that will start by itself.".into()
+        },
+        others.iter().map(|own| wrap(own, width)).join("\n"),
+        record.map_or(String::new(), |record| wrap(&record, width)),
+    ];
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .join("\n\n")
 }
 
 /// Returns what a person should know besides.

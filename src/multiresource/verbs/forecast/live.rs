@@ -1,0 +1,392 @@
+//! A partition of a live Slurm: what waits there, and when it will start.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::document::number_of;
+use crate::kind::{VerbResult, refuse};
+use crate::multiresource::forecast::{
+    Calibration, Draws, Moment, Past, Present, Quantiles, Record, Site,
+};
+use crate::multiresource::policy::Policy;
+use crate::multiresource::replay::{Job, Log, Speed};
+use crate::multiresource::verbs::judge::read;
+use crate::number::Decimal;
+use crate::slurm::{Amounts, Hold, Node, NodeState, Row, Slurm, expand};
+use crate::trace::{self, Account, Format, Servers, Shape, Tick};
+
+/// A job that waits.
+pub struct Waiting {
+    /// Its row of the queue.
+    pub row: Row,
+    /// When it starts, or why it does not.
+    pub answer: Result<Answer, String>,
+}
+
+/// When a job starts: waits from now on \[s\].
+pub struct Answer {
+    /// By which one, five and nine of ten such jobs start.
+    pub waits: Quantiles,
+    /// If all run up to their limits.
+    pub by_limits: f64,
+}
+
+/// What is forecast of a partition.
+pub struct Live {
+    /// When it was looked at \[s since 1970, UTC\].
+    pub now: i64,
+    /// The jobs that wait.
+    pub jobs: Vec<Waiting>,
+    /// How right forecasts were on the log of the past, if one is there and jobs waited on it.
+    pub record: Option<Record>,
+    /// What a person should know besides.
+    pub notes: Vec<String>,
+}
+
+/// A log of the past, and how it is read.
+pub type PastLog<'a> = (&'a Path, &'a trace::Options);
+
+/// Makes the rule for the servers.
+pub type Make<'a> = &'a dyn Fn(&Site) -> Result<Box<dyn Policy>, String>;
+
+/// What is counted of a node or a job: CPUs and GPUs. Memory is not: whether it is shared out, the queue does not tell.
+fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
+    let gpus = has_gpus.then(|| amounts.gres("gpu") as f64);
+    [Some(amounts.cpus as f64), gpus]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Reads a partition, and forecasts all of its jobs that wait.
+///
+/// # Errors
+/// When Slurm does not answer, no node is up, the log cannot be read, or the rule does not go with the nodes.
+pub fn live(
+    slurm: &Slurm,
+    past_log: Option<PastLog<'_>>,
+    draws: Draws,
+    rule: Make<'_>,
+    score: &mut dyn FnMut(&Log) -> VerbResult<(Calibration, Option<Record>)>,
+) -> VerbResult<Live> {
+    slurm.site()?;
+    let (queue, nodes, starts) = (slurm.queue()?, slurm.nodes()?, slurm.starts()?);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() as i64;
+    let mut notes: Vec<String> = [queue.unread.note("squeue"), nodes.unread.note("sinfo")]
+        .into_iter()
+        .flatten()
+        .collect();
+    let has_gpus = nodes.rows.iter().any(|node| node.capacity.gres("gpu") > 0);
+    let up = nodes_up(&nodes.rows, &queue.rows, has_gpus);
+    let names = ["cpu", "gpu"].iter().take(1 + usize::from(has_gpus));
+    let servers = Servers {
+        resources: names.map(|name| (*name).to_owned()).collect(),
+        shapes: shapes(&up),
+    };
+    if servers.shapes.is_empty() {
+        return refuse(format!(
+            "no node of the partition {} is up and has room for its jobs: see `sinfo -p {}`",
+            slurm.partition, slurm.partition
+        ));
+    }
+    let mut log = match past_log {
+        Some((file, reading)) => {
+            let mut reading = reading.clone();
+            reading.servers = Some(servers.clone());
+            read(file, &reading, &mut |_| ())?.0
+        }
+        None => blank(servers.clone()),
+    };
+    if log.jobs.len() > 1 && log.load() > MOST_LOAD {
+        return refuse(format!(
+            "the jobs of the log would be a load of {:.2} on the {} nodes of the partition {} that are up: give --log with the jobs of this partition alone, such as `sacct -aXP -o ALL -r {}` writes",
+            log.load(),
+            up.len(),
+            slurm.partition,
+            slurm.partition
+        ));
+    }
+    let (calibration, record) = if past_log.is_some() {
+        score(&log)?
+    } else {
+        Default::default()
+    };
+    if past_log.is_none() {
+        notes.push("There is no log of past jobs: limits are taken for run times, so nearly all start earlier. Give --log FILE, as `sacct -aXP -o ALL` writes it.".into());
+    }
+    let mut past = Past::default();
+    for (n, job) in log.jobs.iter().enumerate() {
+        past.came(job);
+        past.ended(n, job.size);
+    }
+    let at = log.jobs.last().map_or(0.0, |job| job.submit + 1.0);
+    let (mut present, mut jobs) = (Vec::new(), Vec::new());
+    let mut rows = queue.rows;
+    rows.sort_by_key(|row| row.key);
+    for row in rows {
+        let (demand, nodes) = (demand_of(&row, &servers, has_gpus), row.nodes);
+        let started = starts.get(&row.key.id).filter(|_| row.has_nodes());
+        let why = if row.has_nodes() {
+            None
+        } else {
+            why_not(&row, now)
+        };
+        let fits = servers.hold(&demand, nodes);
+        if row.has_nodes() {
+            let places: Option<Vec<String>> = expand(&row.node_list);
+            let known = places.filter(|places| {
+                fits && places
+                    .iter()
+                    .all(|place| up.iter().any(|own| own.0 == *place))
+            });
+            // On other nodes it is in nobody's way here.
+            if let Some(places) = known {
+                let start = started.copied().unwrap_or(now).min(now);
+                let job = job_of(
+                    &row,
+                    at - (now - row.key.submitted.min(start)) as f64,
+                    kind(&mut log, demand, nodes),
+                );
+                present.push((job, Some(at - (now - start) as f64), places));
+            }
+        } else if let Some(why) = why.or_else(|| (!fits).then(|| TOO_LARGE.to_owned())) {
+            jobs.push(Waiting {
+                row,
+                answer: Err(why),
+            });
+        } else {
+            let job = job_of(
+                &row,
+                at - (now - row.key.submitted).max(0) as f64,
+                kind(&mut log, demand, nodes),
+            );
+            present.push((job, None, Vec::new()));
+            jobs.push(Waiting {
+                row,
+                answer: Err(String::new()),
+            });
+        }
+    }
+    present.sort_by(|a, b| a.0.submit.total_cmp(&b.0.submit));
+    if present.iter().any(|own| own.1.is_none()) {
+        let all: Vec<Job> = log
+            .jobs
+            .iter()
+            .copied()
+            .chain(present.iter().map(|own| own.0))
+            .collect();
+        let live = Log { jobs: all, ..log };
+        answer(
+            &live,
+            at,
+            present,
+            &up,
+            (&past, &calibration, draws),
+            rule,
+            &mut jobs,
+        )?;
+    }
+    Ok(Live {
+        now,
+        jobs,
+        record,
+        notes,
+    })
+}
+
+/// A log with more load is not of these nodes.
+const MOST_LOAD: f64 = 1.5;
+
+const TOO_LARGE: &str = "never: it asks for more than the nodes that are up have, or than other partitions leave of them";
+
+/// Why nobody can say when a job starts, if so.
+fn why_not(row: &Row, now: i64) -> Option<String> {
+    match row.hold {
+        Hold::User => return Some("held: its owner can release it".into()),
+        Hold::Admin => return Some("held by an operator".into()),
+        Hold::Other => return Some("held by Slurm: its priority is 0".into()),
+        Hold::None => {}
+    }
+    if row.depends {
+        return Some(format!("waits for other jobs ({})", row.reason));
+    }
+    if row.eligible.is_some_and(|eligible| eligible > now) {
+        return Some("has a begin time that has not come".into());
+    }
+    if row.names_nodes {
+        return Some("asks for certain nodes or features, which are not looked at here".into());
+    }
+    row.has_unknown_gres
+        .then(|| "asks for generic resources of an unknown amount".into())
+}
+
+/// The nodes on which jobs start: name, and what is there for jobs of the partition.
+fn nodes_up(nodes: &[Node], rows: &[Row], has_gpus: bool) -> Vec<(String, Vec<f64>)> {
+    let mut own: HashMap<String, Amounts> = HashMap::new();
+    for row in rows.iter().filter(|row| row.has_nodes()) {
+        for name in expand(&row.node_list).unwrap_or_default() {
+            let sum = own.entry(name).or_default();
+            *sum = std::mem::take(sum).plus(&row.amounts.part(row.nodes));
+        }
+    }
+    let up = nodes.iter().filter(|node| node.state == NodeState::Up);
+    up.map(|node| {
+        let mine = own.get(&node.name).cloned().unwrap_or_default();
+        let others = node.allocated.clone().less(&mine);
+        (
+            node.name.clone(),
+            counted(&node.capacity.clone().less(&others), has_gpus),
+        )
+    })
+    .filter(|(_, there)| there[0] > 0.0)
+    .collect()
+}
+
+/// Returns the nodes by what they have.
+fn shapes(up: &[(String, Vec<f64>)]) -> Vec<Shape> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    for (_, there) in up {
+        let capacity: Vec<Decimal> = there
+            .iter()
+            .map(|n| Decimal::new(*n).unwrap_or(Decimal::ZERO))
+            .collect();
+        match shapes.iter_mut().find(|shape| shape.capacity == capacity) {
+            Some(shape) => shape.count += 1,
+            None => shapes.push(Shape { count: 1, capacity }),
+        }
+    }
+    shapes
+}
+
+/// What a job takes of each of its nodes.
+fn demand_of(row: &Row, servers: &Servers, has_gpus: bool) -> Vec<f64> {
+    let mut demand = counted(&row.amounts, has_gpus);
+    demand
+        .iter_mut()
+        .for_each(|own| *own = (*own / f64::from(row.nodes)).ceil());
+    if row.is_exclusive {
+        let cpus = servers.shapes.iter().map(|shape| shape.capacity[0].value());
+        demand[0] = cpus.fold(demand[0], f64::max);
+    }
+    demand
+}
+
+/// Returns the number of a vector of demands; a new one is added.
+fn kind(log: &mut Log, demand: Vec<f64>, nodes: u32) -> u32 {
+    let known = log
+        .vectors
+        .iter()
+        .zip(&log.nodes)
+        .position(|(own, count)| **own == *demand && *count == nodes);
+    known.unwrap_or_else(|| {
+        log.vectors.push(demand.into());
+        log.nodes.push(nodes);
+        log.vectors.len() - 1
+    }) as u32
+}
+
+fn job_of(row: &Row, submit: f64, kind: u32) -> Job {
+    let limit = row
+        .time_limit
+        .map_or(f64::INFINITY, |limit| limit.max(1) as f64);
+    Job {
+        submit,
+        size: 1.0,
+        limit,
+        promised: limit,
+        waited: f64::NAN,
+        line: 0,
+        kind,
+        user: number_of(row.user.as_bytes()),
+        class: 0,
+    }
+}
+
+fn blank(servers: Servers) -> Log {
+    Log {
+        jobs: Vec::new(),
+        vectors: Vec::new(),
+        nodes: Vec::new(),
+        servers,
+        tick: Tick::Second,
+        format: Format::Sacct,
+        account: Account::default(),
+        censored: 0,
+        has_limits: true,
+        rounded: 0,
+    }
+}
+
+/// Forecasts the jobs that wait, in their order.
+fn answer(
+    log: &Log,
+    at: f64,
+    present: Vec<(Job, Option<f64>, Vec<String>)>,
+    up: &[(String, Vec<f64>)],
+    (past, calibration, draws): (&Past, &Calibration, Draws),
+    rule: Make<'_>,
+    jobs: &mut [Waiting],
+) -> VerbResult<()> {
+    let mut log = log.clone();
+    // A node on which nothing that comes fits is none.
+    let used: Vec<usize> = log.jobs.iter().map(|job| job.kind as usize).collect();
+    let vectors = &log.vectors;
+    let holds = |shape: &Shape| {
+        let fits = |own: &[f64]| {
+            own.iter()
+                .zip(&shape.capacity)
+                .all(|(own, there)| *own <= there.value())
+        };
+        used.iter().any(|n| fits(&vectors[*n]))
+    };
+    log.servers.shapes.retain(holds);
+    let site = Site::of_log(&log, Speed::ONE)?;
+    let policy = rule(&site)?;
+    let mut order: Vec<&str> = Vec::new();
+    for shape in site.fleet.shapes() {
+        let alike = up.iter().filter(|(_, there)| {
+            let capacity = shape.capacity().iter().map(|own| own.value());
+            capacity.eq(there.iter().copied())
+        });
+        order.extend(alike.map(|(name, _)| &**name));
+    }
+    let of_name = |name: &String| order.iter().position(|own| own == name);
+    let is_fleet = !site.fleet.is_one_server();
+    let (mut moment, mut waiting) = (
+        Moment {
+            at,
+            jobs: Vec::new(),
+        },
+        Vec::new(),
+    );
+    for (n, (job, started, places)) in present.into_iter().enumerate() {
+        if started.is_none() {
+            waiting.push(n);
+        }
+        let servers = places
+            .iter()
+            .filter(|_| is_fleet)
+            .filter_map(of_name)
+            .collect();
+        moment.jobs.push(Present {
+            job,
+            started,
+            servers,
+        });
+    }
+    let drawn = site.forecast(&moment, past, &*policy, &waiting, draws)?;
+    let is_known = past.known() > 0;
+    let open = jobs
+        .iter_mut()
+        .filter(|own| own.answer.as_ref().is_err_and(String::is_empty));
+    for (own, (draws, by_limits)) in open.zip(drawn) {
+        let waits = if is_known {
+            calibration.quantiles(&draws)
+        } else {
+            Quantiles([by_limits; 3])
+        };
+        own.answer = Ok(Answer { waits, by_limits });
+    }
+    Ok(())
+}

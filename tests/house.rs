@@ -30,7 +30,7 @@ const ORDER: [(&str, &[&str]); 11] = [
     ),
     (
         "crates/slurm/src",
-        &["commands", "configuration", "rule", "order", "advice"],
+        &["commands", "configuration", "order", "rule", "advice"],
     ),
     ("crates/bridge/src", &["bridge"]),
     (

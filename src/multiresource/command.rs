@@ -173,8 +173,10 @@ impl Kind for Multiresource {
     }
 
     fn rule(name: &str, workload: Option<&Fleet>) -> Result<Contender, String> {
+        if let Some(rule) = SlurmRule::named(name) {
+            return Ok(Contender::Other(Arc::new(rule?)));
+        }
         match workload {
-            _ if name == SlurmRule::NAME => Ok(Contender::Other(Arc::new(SlurmRule::default()))),
             Some(fleet) => Contender::named(name, fleet),
             None => Contender::parse(name),
         }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::twin::Setting;
 use crate::configuration::{Site, Weights};
-use crate::order::{A_DECADE, Levels};
+use crate::order::A_DECADE;
 use synth_cluster::policy::Priority;
 use synth_trace::replay::Log;
 
@@ -266,7 +266,7 @@ impl Change {
     }
 
     /// Changes a setting.
-    pub(super) fn apply(&self, setting: &mut Setting, log: &Log) {
+    pub(super) fn apply(&self, setting: &mut Setting) {
         match &self.kind {
             Kind::Parameter(own) => (own.set)(&mut setting.site, own.value),
             Kind::Nodes(like, count) => more_nodes(&mut setting.site, *like, *count),
@@ -277,22 +277,7 @@ impl Change {
                 if ordered.age > 0.0 {
                     own.max_age = WEEK;
                 }
-                let levels = Levels::of(ordered.priority);
-                let per_second = log.tick.per_second() as f64;
-                let cpu = log.servers.resources.iter().position(|name| name == "cpu");
-                for (facts, job) in setting.facts.iter_mut().zip(&log.jobs) {
-                    let partition = &setting.site.partitions[facts.partition as usize];
-                    let none = partition.default_time.or(partition.max_time);
-                    let limit = if job.promised.is_finite() {
-                        Some(job.promised / per_second)
-                    } else {
-                        none
-                    };
-                    let kind = job.kind as usize;
-                    let cpus = cpu.map_or(1.0, |cpu| log.vectors[kind][cpu]);
-                    let share = cpus * f64::from(log.nodes[kind]);
-                    facts.site_factor = levels.site_factor(limit, share);
-                }
+                setting.order = Some(ordered.priority);
             }
         }
     }

@@ -251,6 +251,7 @@ impl<'a> Advising<'a> {
         let setting = Setting {
             site: site.clone(),
             facts: sent.facts,
+            order: None,
         };
         let twin = Twin::new(log);
         let today = twin.waits(&setting)?;
@@ -271,9 +272,7 @@ impl<'a> Advising<'a> {
             return Err(AdviceError("interrupted".into()));
         }
         let mut setting = self.setting.clone();
-        changes
-            .iter()
-            .for_each(|change| change.apply(&mut setting, self.log));
+        changes.iter().for_each(|change| change.apply(&mut setting));
         self.twin.waits(&setting)
     }
 

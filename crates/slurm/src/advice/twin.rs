@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::AdviceError;
 use crate::configuration::Site;
 use crate::rule::{Facts, SlurmRule};
+use synth_cluster::policy::Priority;
 use synth_cluster::simulator::OtherRule as _;
 use synth_trace::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
 
@@ -19,6 +20,7 @@ pub(super) struct Twin<'a> {
 pub(super) struct Setting {
     pub site: Site,
     pub facts: Vec<Facts>,
+    pub order: Option<Priority>,
 }
 
 impl<'a> Twin<'a> {
@@ -51,6 +53,7 @@ impl<'a> Twin<'a> {
         let (fleet, types) = seen.map_err(|faults| refused(faults.to_string()))?;
         let rule = SlurmRule {
             at: Some((Arc::new(setting.site.clone()), setting.facts.clone().into())),
+            order: setting.order,
         };
         let rule = rule.rule(&fleet).map_err(|why| refused(why.0))?;
         let state = DecisionState {

@@ -41,7 +41,8 @@ use priority::Factors;
 use set::Set;
 
 use crate::configuration::Site;
-use synth_cluster::policy::{Event, Job, Knows, Policy, System};
+use crate::order::Levels;
+use synth_cluster::policy::{Event, Job, Knows, Policy, Priority, System};
 use synth_cluster::workload::Fleet;
 use synth_core::number::seconds_in;
 
@@ -53,6 +54,8 @@ const YEAR: f64 = 365.0 * 86_400.0;
 pub struct Slurm {
     site: Arc<Site>,
     jobs: Jobs,
+    /// The order that a submit script gives jobs by their site factor.
+    levels: Option<Levels>,
     /// What a second is in the rule's time.
     second: f64,
     /// Whether sizes are taken for limits.
@@ -168,6 +171,7 @@ impl Slurm {
             factors: Factors::new(&site, cpus, count),
             second: 1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0),
             by_sizes,
+            levels: None,
             jobs,
             waiting: Vec::new(),
             running: Vec::new(),
@@ -181,6 +185,13 @@ impl Slurm {
             },
             site,
         }
+    }
+
+    /// The same, where a submit script gives jobs this order.
+    #[must_use]
+    pub fn ordered(self, order: Option<Priority>) -> Self {
+        let levels = order.map(Levels::of);
+        Slurm { levels, ..self }
     }
 
     fn now(&self, system: &System) -> f64 {
@@ -208,6 +219,10 @@ impl Slurm {
             tier: partition.tier,
             has_started: false,
         };
+        if let Some(levels) = &self.levels {
+            let share = self.limits.amounts(i).cpus;
+            waiting.facts.site_factor += levels.site_factor(own.or(partition.default_time), share);
+        }
         waiting.priority = self.priority(&waiting, self.now(system));
         let place = self
             .waiting
@@ -216,7 +231,7 @@ impl Slurm {
     }
 
     fn priority(&self, waiting: &Waiting, now: f64) -> f64 {
-        if !self.site.priority.is_multifactor {
+        if !self.priority_is_a_sum() {
             // Each job comes behind all that were there.
             return 0.0;
         }
@@ -305,10 +320,15 @@ impl Slurm {
         self.plan_wake(system);
     }
 
+    /// Whether a priority is a sum of factors: submit scripts need that.
+    fn priority_is_a_sum(&self) -> bool {
+        self.site.priority.is_multifactor || self.levels.is_some()
+    }
+
     /// Whether the order of jobs may change as time passes.
     fn moves(&self) -> bool {
         let weights = &self.site.priority.weights;
-        self.site.priority.is_multifactor && (weights.age > 0.0 || weights.fair_share > 0.0)
+        self.priority_is_a_sum() && (weights.age > 0.0 || weights.fair_share > 0.0)
     }
 
     fn plan_wake(&self, system: &mut System) {

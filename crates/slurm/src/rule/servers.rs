@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::Slurm;
 use super::jobs::{Facts, Jobs};
 use crate::configuration::{Node, Partition, Site};
-use synth_cluster::policy::{Knows, Policy, Unsuitable};
+use itertools::Itertools as _;
+use synth_cluster::policy::{Knows, Policy, Priority, Unsuitable};
 use synth_cluster::simulator::OtherRule;
 use synth_cluster::workload::{Fleet, Known};
 use synth_core::number::Decimal;
@@ -91,11 +92,37 @@ impl Site {
 pub struct SlurmRule {
     /// The site and the facts of the jobs that come; without it one partition has all.
     pub at: Option<(Arc<Site>, Arc<[Facts]>)>,
+    /// The order that a submit script gives jobs by their site factor.
+    pub order: Option<Priority>,
 }
 
 impl SlurmRule {
-    /// Its name.
-    pub const NAME: &'static str = "slurm";
+    const NAME: &'static str = "slurm";
+
+    /// Returns the rule that `slurm` names, or `slurm+saf` with the order of a submit script; `None` where another one is
+    /// named.
+    ///
+    /// # Errors
+    /// Where there is no such order: which there are.
+    pub fn named(text: &str) -> Option<Result<Self, String>> {
+        let order = text.strip_prefix(SlurmRule::NAME)?;
+        if order.is_empty() {
+            return Some(Ok(SlurmRule::default()));
+        }
+        let order = order.strip_prefix('+')?;
+        let orders = || Priority::NAMED.iter().filter(|(name, _)| *name != "fcfs");
+        let found = orders().find(|(name, _)| *name == order);
+        Some(match found {
+            Some((_, priority)) => Ok(SlurmRule {
+                at: None,
+                order: Some(*priority),
+            }),
+            None => Err(format!(
+                "there is no order `{order}` of slurm: write slurm, or slurm+ and one of {}",
+                orders().map(|(name, _)| *name).join(", ")
+            )),
+        })
+    }
 }
 
 impl OtherRule for SlurmRule {
@@ -131,6 +158,7 @@ impl OtherRule for SlurmRule {
                 (site, Jobs::ByType(facts.into()), servers)
             }
         };
-        Ok(Box::new(Slurm::new(site, jobs, fleet, &servers, by_sizes)))
+        let rule = Slurm::new(site, jobs, fleet, &servers, by_sizes);
+        Ok(Box::new(rule.ordered(self.order)))
     }
 }

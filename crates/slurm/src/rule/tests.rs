@@ -65,6 +65,7 @@ fn starts(site: &Site, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<
     let (fleet, types) = gathered(&log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
     let rule = SlurmRule {
         at: Some((Arc::new(site.clone()), facts.into())),
+        order: None,
     };
     let rule = rule.rule(&fleet).unwrap();
     let state = DecisionState {

@@ -410,13 +410,9 @@ impl<'a> Stage<'a> {
         };
         let (mut fleet, mut types) = seen(false)?;
         let rule = match &policy.rule {
-            Contender::Other(_) => {
-                let at = self.site.as_ref().map(|(site, facts)| {
-                    let facts = jobs.iter().map(|job| facts[&job.line]).collect();
-                    (site.clone(), facts)
-                });
-                Contender::Other(Arc::new(SlurmRule { at }))
-            }
+            Contender::Other(rule) => self
+                .at_site(&policy.name, jobs)
+                .unwrap_or(Contender::Other(rule.clone())),
             _ => Contender::named(&policy.name, &fleet)?,
         };
         // A rule that asks for sizes gets them.
@@ -426,6 +422,15 @@ impl<'a> Stage<'a> {
         let promised = matches!(rule, Contender::Backfilling(_) | Contender::Other(_));
         let scene = scene(fleet, types, clock, latency);
         Ok((rule, DecisionState { promised, ..scene }))
+    }
+
+    /// Returns the rule of this name for the site that the jobs ran on, where that is known.
+    fn at_site(&self, name: &str, jobs: &[Job]) -> Option<Contender> {
+        let (site, facts) = self.site.as_ref()?;
+        let facts = jobs.iter().map(|job| facts[&job.line]).collect();
+        let rule = SlurmRule::named(name)?.ok()?;
+        let at = Some((site.clone(), facts));
+        Some(Contender::Other(Arc::new(SlurmRule { at, ..rule })))
     }
 
     /// Returns all results, with what is known of the trace.

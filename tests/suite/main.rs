@@ -1,6 +1,7 @@
 //! All integration tests but the house's own, as one program: it is linked once.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod advise;
 mod bridge;
 mod checker;
 mod checker_mutations;

@@ -46,7 +46,8 @@ impl Site {
                 gres.push(name);
             }
         }
-        let knows_memory = self.nodes.iter().any(|node| node.has.memory.is_some());
+        let knows_memory =
+            self.scheduler.counts_memory && self.nodes.iter().any(|node| node.has.memory.is_some());
         let capacity = |node: &Node| {
             let has = &node.has;
             let decimal = |amount: f64| Decimal::new(amount).unwrap_or(Decimal::ZERO);

@@ -39,8 +39,12 @@ pub fn text(advice: &Advice, width: usize) -> String {
 
 const FOOT: &str = "waits of the second half of the log; in brackets 95 % intervals of the ratio of mean waits, by blocks of time in pairs: where that has 1 in it no difference is seen. Changes were chosen on the first half.";
 
-/// Whether anything is advised.
+/// Whether anything is advised: the replay is near the log, and what helped in its first half is seen to help in the second.
 pub fn is_given(advice: &Advice) -> bool {
+    is_near(advice) && advice.gain.as_ref().is_some_and(Gain::is_sure)
+}
+
+fn is_near(advice: &Advice) -> bool {
     advice.likeness.is_none_or(|own| own.is_near())
 }
 
@@ -59,7 +63,7 @@ pub fn headline(advice: &Advice) -> String {
             }
         ),
     };
-    if !is_given(advice) {
+    if !is_near(advice) {
         return format!(
             "{near} That is too far apart for advice: what makes jobs wait here is not in the replay (dependencies, reservations, constraints, nodes that were down, limits that are not in these files)."
         );
@@ -67,7 +71,8 @@ pub fn headline(advice: &Advice) -> String {
     match &advice.gain {
         None => format!("{near} Nothing that was tried helps: leave it as it is."),
         Some(gain) if !gain.is_sure() => format!(
-            "{near} What helped in the first half of the log is not seen to help in the second ({}): no difference is sure.",
+            "{near} Nothing is advised: what helped most in the first half of the log ({}) is not seen to help in the second ({}).",
+            gain.what,
             over(gain)
         ),
         Some(gain) => format!(

@@ -1,0 +1,148 @@
+//! What a site should change: from files, from a login node, and where nothing is to be said.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::*;
+
+const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-2] CPUs=16\n\
+    PartitionName=batch Nodes=ALL Default=YES MaxTime=UNLIMITED\n";
+
+/// A log on two nodes of 16 CPUs in which many short jobs wait behind long ones: what sacct prints. Waits are those of an
+/// empty cluster times `waits`.
+fn log(jobs: u32, waits: i64) -> String {
+    let mut text = String::from(
+        "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n",
+    );
+    let mut free = [0_i64; 2];
+    for n in 0..jobs {
+        let is_long = n % 8 == 0;
+        let submit = 1_700_000_000 + i64::from(n) * 1000;
+        let (size, cpus) = if is_long { (12_000, 16) } else { (300, 4) };
+        let first = if free[0] <= free[1] { 0 } else { 1 };
+        let start = submit.max(free[first]);
+        free[first] = start + size * cpus / 16;
+        let start = submit + (start - submit) * waits;
+        let user = if is_long { "ann" } else { "bob" };
+        text += &format!(
+            "{n}|{user}|a|batch|normal|{submit}|{submit}|{start}|{}|{size}|COMPLETED|1|cpu={cpus},node=1|{}\n",
+            start + size,
+            if is_long { 400 } else { 10 }
+        );
+    }
+    text
+}
+
+#[test]
+fn the_order_of_short_jobs_is_advised_with_who_pays() {
+    let folder = Folder::new();
+    let (log, conf) = (
+        folder.write("jobs.txt", &log(2000, 1)),
+        folder.write("slurm.conf", CONF),
+    );
+    let (json, page) = (folder.name("a.json"), folder.name("a.html"));
+    let run = works(&format!(
+        "advise slurm {log} --slurm {conf} -o {json} --html {page}"
+    ));
+    let text = stdout(&run);
+    has(&text, "Slurm as it is set up, replayed: jobs wait");
+    has(&text, "1. ");
+    has(&text, "--partition batch`");
+    has(&text, "user ann");
+    let advice: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    let (today, then) = (&advice["today"]["mean"], &advice["gain"]["waits"]["mean"]);
+    assert!(then.as_f64() < today.as_f64(), "{today} {then}");
+    // What helps in a log is what its own replay says: the same numbers by another way.
+    let replay = works(&format!(
+        "compare --trace {log} --slurm {conf} --policies slurm --measure .5,1 -o -"
+    ));
+    let replay: Value = serde_json::from_str(&stdout(&replay)).unwrap();
+    let wait = &replay["paces"][0]["policies"][0]["replayed"]["measured"]["mean_wait"];
+    let (own, other) = (wait.as_f64().unwrap(), today.as_f64().unwrap());
+    assert!((own - other).abs() < 1e-6 * other, "{own} {other}");
+    has(
+        &std::fs::read_to_string(page).unwrap(),
+        "Who gains, and who waits longer?",
+    );
+}
+
+#[test]
+fn nothing_is_advised_where_the_replay_is_far_from_the_log() {
+    let folder = Folder::new();
+    let (log, conf) = (
+        folder.write("jobs.txt", &log(2000, 20)),
+        folder.write("slurm.conf", CONF),
+    );
+    let run = ends(1, &format!("advise slurm {log} --slurm {conf}"));
+    has(&stdout(&run), "too far apart for advice");
+    assert!(!stdout(&run).contains("1. "), "{}", stdout(&run));
+}
+
+/// On a login node no file is needed: Slurm's own commands tell all.
+#[test]
+fn a_login_node_tells_all() {
+    let folder = Folder::new();
+    folder.write("jobs", &log(2000, 1));
+    let command = |name: &str, text: &str| {
+        let file = folder.write(name, &format!("#!/bin/sh\n{text}\n"));
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    command("sacct", "cat \"$(dirname \"$0\")/jobs\"");
+    command(
+        "scontrol",
+        "case \"$*\" in
+'show config') printf 'ClusterName = c\\nSelectType = select/cons_tres\\nSelectTypeParameters = CR_CORE\\nSchedulerType = sched/backfill\\n' ;;
+'show node -o') for n in 1 2; do echo \"NodeName=n$n CPUAlloc=0 CPUTot=16 RealMemory=1000 State=IDLE\"; done ;;
+'show partition -o') echo 'PartitionName=batch Default=YES MaxTime=UNLIMITED Nodes=n[1-2] State=UP' ;;
+esac",
+    );
+    for name in ["sacctmgr", "sshare"] {
+        command(
+            name,
+            "echo 'You are not running a supported accounting_storage plugin' >&2; exit 1",
+        );
+    }
+    let path = format!(
+        "{}:{}",
+        folder.path("").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let run = Command::new(env!("CARGO_BIN_EXE_synth"))
+        .args(["advise", "slurm", "--since", "2w"])
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", stderr(&run));
+    has(&stdout(&run), "1. ");
+    has(&stderr(&run), "now-336hours");
+    has(&stderr(&run), "sacctmgr");
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let folder = Folder::new();
+    let conf = folder.write("slurm.conf", CONF);
+    let short = folder.write("short.txt", &log(60, 1));
+    let long = folder.write("long.txt", &log(300, 1));
+    let bare = folder.write("bare.conf", "ClusterName=c\n");
+    fails(
+        &format!("advise slurm {short} --slurm {conf}"),
+        "export more weeks",
+    );
+    fails(&format!("advise slurm {long}"), "--slurm");
+    fails(
+        &format!("advise slurm {long} --slurm missing"),
+        "cannot read missing",
+    );
+    fails(
+        &format!("advise slurm {long} --slurm {bare}"),
+        "has no nodes",
+    );
+    fails(
+        &format!("advise slurm {long} --slurm {conf} --servers cpu=4"),
+        "leave --servers out",
+    );
+    fails("advise slurm --since soon", "--since");
+}

@@ -47,6 +47,9 @@ pub struct Live {
 /// A log of the past, and how it is read.
 pub type PastLog<'a> = (&'a Path, &'a trace::Options);
 
+/// What is learned of forecasts on a log, and how right they were.
+pub type Learned = (Calibration, Option<Record>);
+
 /// Makes the rule for the servers.
 pub type Make<'a> = &'a dyn Fn(&Site) -> Result<Box<dyn Policy>, String>;
 
@@ -68,7 +71,7 @@ pub fn live(
     past_log: Option<PastLog<'_>>,
     draws: Draws,
     rule: Make<'_>,
-    score: &mut dyn FnMut(&Log) -> VerbResult<(Calibration, Option<Record>)>,
+    score: &mut dyn FnMut(&Log) -> VerbResult<Learned>,
 ) -> VerbResult<Live> {
     slurm.site()?;
     let (queue, nodes, starts) = (slurm.queue()?, slurm.nodes()?, slurm.starts()?);

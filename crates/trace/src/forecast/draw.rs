@@ -53,6 +53,11 @@ pub struct Draws {
     pub seed: u64,
 }
 
+/// So many jobs that are there are run forward in all runs together…
+const JOBS: u32 = 10_000;
+/// …unless there are fewer runs than this.
+const FEWEST: u32 = 16;
+
 /// A day \[s\].
 const DAY: f64 = 86_400.0;
 
@@ -87,6 +92,15 @@ impl Site {
         })
     }
 
+    /// Returns what the policy sees of these jobs.
+    pub(super) fn scene<'a>(&self, jobs: &'a [Job]) -> DecisionState<'a> {
+        let (types, fleet) = (self.types.clone(), self.fleet.clone());
+        DecisionState {
+            promised: true,
+            ..DecisionState::new(jobs, types, fleet, self.clock)
+        }
+    }
+
     /// Returns a length of the policy's time in seconds.
     pub fn seconds(&self, time: f64) -> f64 {
         self.clock.ticks(time) / self.per_second
@@ -114,6 +128,12 @@ impl Site {
             (LATER * self.clock.ticks(latest) + day).min(DAYS * day)
         } else {
             WEEK * day
+        };
+        // With many jobs that wait a run takes longer, and there are fewer.
+        let most = JOBS / moment.jobs.len().max(1) as u32;
+        let draws = Draws {
+            runs: draws.runs.min(most.max(FEWEST)),
+            ..draws
         };
         let drawn = self.draws(moment, past, policy, jobs, draws, until)?;
         let seconds = |time: f64| self.seconds(time).min(HORIZON);
@@ -230,10 +250,7 @@ impl Site {
         policy: Box<dyn Policy>,
         jobs: &[usize],
     ) -> Result<Vec<f64>, Stopped> {
-        let scene = DecisionState {
-            promised: true,
-            ..DecisionState::new(all, self.types.clone(), self.fleet.clone(), self.clock)
-        };
+        let scene = self.scene(all);
         let now = self.clock.submit(moment.at);
         let present: Vec<_> = moment
             .jobs

@@ -9,7 +9,7 @@ use super::calibration::{Calibration, LEVELS, Quantiles};
 use super::course::Course;
 use super::draw::{Draws, Site};
 use super::map::{Map, Probes};
-use crate::replay::{DecisionState, Log, Speed, Stopped};
+use crate::replay::{Log, Speed, Stopped};
 use synth_cluster::policy::Policy;
 use synth_core::document::DocumentError;
 
@@ -116,15 +116,7 @@ impl Scoring<'_> {
     ) -> Result<Scored, ForecastError> {
         let log = self.log;
         let site = Site::of_log(log, self.speed)?;
-        let scene = DecisionState {
-            promised: true,
-            ..DecisionState::new(
-                &log.jobs,
-                site.types.clone(),
-                site.fleet.clone(),
-                site.clock,
-            )
-        };
+        let scene = site.scene(&log.jobs);
         let policy = make(&site).map_err(ForecastError::Rule)?;
         let mut course = Course::new(log, &site, &scene, policy);
         let mut probes = mapped.then(|| Probes::of(log));
@@ -142,13 +134,8 @@ impl Scoring<'_> {
             if let Some(probes) = &mut probes
                 && probes.is_due(come.end)
             {
-                probes.look(
-                    &site,
-                    &course.moment().0,
-                    &course.past,
-                    &*course.policy(),
-                    draws,
-                )?;
+                let (moment, policy) = (course.moment().0, course.policy());
+                probes.look(&site, &moment, &course.past, &*policy, draws)?;
             }
             let (moment, places) = course.moment();
             let waits = |place: &usize| moment.jobs[*place].started.is_none();

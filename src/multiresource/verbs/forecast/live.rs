@@ -13,7 +13,7 @@ use crate::multiresource::policy::Policy;
 use crate::multiresource::replay::{Job, Log, Speed};
 use crate::multiresource::verbs::judge::read;
 use crate::number::Decimal;
-use crate::slurm::{Amounts, Hold, Node, NodeState, Row, Slurm, expand};
+use crate::slurm::{Amounts, Hold, JobId, Node, NodeState, Row, Slurm, expand};
 use crate::trace::{self, Account, Format, Servers, Shape, Tick};
 
 /// A job that waits.
@@ -47,6 +47,9 @@ pub struct Live {
 /// A log of the past, and how it is read.
 pub type PastLog<'a> = (&'a Path, &'a trace::Options);
 
+/// What is learned of forecasts on a log, and how right they were.
+pub type Learned = (Calibration, Option<Record>);
+
 /// Makes the rule for the servers.
 pub type Make<'a> = &'a dyn Fn(&Site) -> Result<Box<dyn Policy>, String>;
 
@@ -68,7 +71,7 @@ pub fn live(
     past_log: Option<PastLog<'_>>,
     draws: Draws,
     rule: Make<'_>,
-    score: &mut dyn FnMut(&Log) -> VerbResult<(Calibration, Option<Record>)>,
+    score: &mut dyn FnMut(&Log) -> VerbResult<Learned>,
 ) -> VerbResult<Live> {
     slurm.site()?;
     let (queue, nodes, starts) = (slurm.queue()?, slurm.nodes()?, slurm.starts()?);
@@ -121,53 +124,15 @@ pub fn live(
         past.ended(n, job.size);
     }
     let at = log.jobs.last().map_or(0.0, |job| job.submit + 1.0);
-    let (mut present, mut jobs) = (Vec::new(), Vec::new());
-    let mut rows = queue.rows;
-    rows.sort_by_key(|row| row.key);
-    for row in rows {
-        let (demand, nodes) = (demand_of(&row, &servers, has_gpus), row.nodes);
-        let started = starts.get(&row.key.id).filter(|_| row.has_nodes());
-        let why = if row.has_nodes() {
-            None
-        } else {
-            why_not(&row, now)
-        };
-        let fits = servers.hold(&demand, nodes);
-        if row.has_nodes() {
-            let places: Option<Vec<String>> = expand(&row.node_list);
-            let known = places.filter(|places| {
-                fits && places
-                    .iter()
-                    .all(|place| up.iter().any(|own| own.0 == *place))
-            });
-            // On other nodes it is in nobody's way here.
-            if let Some(places) = known {
-                let start = started.copied().unwrap_or(now).min(now);
-                let job = job_of(
-                    &row,
-                    at - (now - row.key.submitted.min(start)) as f64,
-                    kind(&mut log, demand, nodes),
-                );
-                present.push((job, Some(at - (now - start) as f64), places));
-            }
-        } else if let Some(why) = why.or_else(|| (!fits).then(|| TOO_LARGE.to_owned())) {
-            jobs.push(Waiting {
-                row,
-                answer: Err(why),
-            });
-        } else {
-            let job = job_of(
-                &row,
-                at - (now - row.key.submitted).max(0) as f64,
-                kind(&mut log, demand, nodes),
-            );
-            present.push((job, None, Vec::new()));
-            jobs.push(Waiting {
-                row,
-                answer: Err(String::new()),
-            });
-        }
-    }
+    let seen = Seen {
+        at,
+        now,
+        up: &up,
+        starts: &starts,
+        servers: &servers,
+        has_gpus,
+    };
+    let (mut present, mut jobs) = seen.sorted(queue.rows, &mut log);
     present.sort_by(|a, b| a.0.submit.total_cmp(&b.0.submit));
     if present.iter().any(|own| own.1.is_none()) {
         let all: Vec<Job> = log
@@ -193,6 +158,81 @@ pub fn live(
         record,
         notes,
     })
+}
+
+/// What is known of a partition when its queue is looked at.
+struct Seen<'a> {
+    /// Now, on the axis of the log's submissions \[s\].
+    at: f64,
+    now: i64,
+    up: &'a [(String, Vec<f64>)],
+    starts: &'a HashMap<JobId, i64>,
+    servers: &'a Servers,
+    has_gpus: bool,
+}
+
+/// A job that is there: when it started, if it has, and on which nodes.
+type Here = (Job, Option<f64>, Vec<String>);
+
+impl Seen<'_> {
+    /// Returns the jobs that are in each other's way, and all that wait: those that will not start by themselves with why.
+    fn sorted(&self, mut rows: Vec<Row>, log: &mut Log) -> (Vec<Here>, Vec<Waiting>) {
+        let Seen {
+            at,
+            now,
+            up,
+            starts,
+            servers,
+            has_gpus,
+        } = self;
+        let (mut present, mut jobs) = (Vec::new(), Vec::new());
+        rows.sort_by_key(|row| row.key);
+        for row in rows {
+            let (demand, nodes) = (demand_of(&row, servers, *has_gpus), row.nodes);
+            let started = starts.get(&row.key.id).filter(|_| row.has_nodes());
+            let why = if row.has_nodes() {
+                None
+            } else {
+                why_not(&row, *now)
+            };
+            let fits = servers.hold(&demand, nodes);
+            if row.has_nodes() {
+                let places: Option<Vec<String>> = expand(&row.node_list);
+                let known = places.filter(|places| {
+                    fits && places
+                        .iter()
+                        .all(|place| up.iter().any(|own| own.0 == *place))
+                });
+                // On other nodes it is in nobody's way here.
+                if let Some(places) = known {
+                    let start = started.copied().unwrap_or(*now).min(*now);
+                    let job = job_of(
+                        &row,
+                        at - (now - row.key.submitted.min(start)) as f64,
+                        kind(log, demand, nodes),
+                    );
+                    present.push((job, Some(at - (now - start) as f64), places));
+                }
+            } else if let Some(why) = why.or_else(|| (!fits).then(|| TOO_LARGE.to_owned())) {
+                jobs.push(Waiting {
+                    row,
+                    answer: Err(why),
+                });
+            } else {
+                let job = job_of(
+                    &row,
+                    at - (now - row.key.submitted).max(0) as f64,
+                    kind(log, demand, nodes),
+                );
+                present.push((job, None, Vec::new()));
+                jobs.push(Waiting {
+                    row,
+                    answer: Err(String::new()),
+                });
+            }
+        }
+        (present, jobs)
+    }
 }
 
 /// A log with more load is not of these nodes.
@@ -322,7 +362,7 @@ fn blank(servers: Servers) -> Log {
 fn answer(
     log: &Log,
     at: f64,
-    present: Vec<(Job, Option<f64>, Vec<String>)>,
+    present: Vec<Here>,
     up: &[(String, Vec<f64>)],
     (past, calibration, draws): (&Past, &Calibration, Draws),
     rule: Make<'_>,

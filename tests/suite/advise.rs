@@ -18,8 +18,8 @@ fn log(jobs: u32, waits: i64) -> String {
     );
     let mut free = [0_i64; 2];
     for n in 0..jobs {
-        let is_long = n % 8 == 0;
-        let submit = 1_700_000_000 + i64::from(n) * 1000;
+        let is_long = n % 24 < 3;
+        let submit = 1_700_000_000 + i64::from(n) * 900;
         let (size, cpus) = if is_long { (12_000, 16) } else { (300, 4) };
         let first = if free[0] <= free[1] { 0 } else { 1 };
         let start = submit.max(free[first]);

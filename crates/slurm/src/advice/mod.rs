@@ -360,10 +360,11 @@ impl<'a> Advising<'a> {
     /// By class or user, what today's rule and a change mean to the judged jobs; those that lose most first.
     fn parts(&self, waits: &[f64], name: impl Fn(usize) -> Option<String>) -> Vec<Part> {
         let mut sums: HashMap<String, (u64, f64, f64)> = HashMap::new();
-        for n in self.first..waits.len() {
+        let judged = self.today.iter().zip(waits).enumerate().skip(self.first);
+        for (n, (today, wait)) in judged {
             if let Some(name) = name(n) {
                 let sum = sums.entry(name).or_default();
-                *sum = (sum.0 + 1, sum.1 + self.today[n], sum.2 + waits[n]);
+                *sum = (sum.0 + 1, sum.1 + today, sum.2 + wait);
             }
         }
         let part = |(name, (jobs, today, changed)): (String, (u64, f64, f64))| Part {

@@ -20,34 +20,22 @@ pub fn facts(site: &Site, log: &Log) -> Sent {
     let places = Places::new(site);
     let shapes = site.servers().0;
     let (mut unknown, mut moved) = (0_usize, 0_usize);
-    let mut known: HashMap<(u32, u32, u32), Facts> = HashMap::new();
+    let mut known: HashMap<(u32, u32), Facts> = HashMap::new();
     let mut sent = Sent::default();
     let capacities = Capacities::new(site, &shapes.resources);
     for job in &log.jobs {
-        let facts = *known
-            .entry((job.class, job.user, job.kind))
-            .or_insert_with(|| {
-                let class = log.account.classes.get(job.class as usize);
-                let names = class.map_or(["", "", ""], |class| {
-                    [&*class.partition, &*class.account, &*class.qos]
-                });
-                let user = log.account.users.get(&job.user);
-                places.of(names, user.map_or("", String::as_str), job.user)
-            });
-        let named = log.account.classes.get(job.class as usize);
-        let is_named = named.is_some_and(|class| !class.partition.is_empty());
-        unknown += usize::from(
-            is_named
-                && places
-                    .partition(&named.map_or("", |c| &c.partition))
-                    .is_none(),
-        );
-        let (demand, nodes) = (
-            &log.vectors[job.kind as usize],
-            log.nodes[job.kind as usize],
-        );
-        let holds = |p: usize| capacities.hold(site, p, demand, nodes);
-        let mut facts = facts;
+        let class = log.account.classes.get(job.class as usize);
+        let names = class.map_or(["", "", ""], |class| {
+            [&*class.partition, &*class.account, &*class.qos]
+        });
+        let mut facts = *known.entry((job.class, job.user)).or_insert_with(|| {
+            let user = log.account.users.get(&job.user);
+            places.of(names, user.map_or("", String::as_str), job.user)
+        });
+        let [partition, ..] = names;
+        unknown += usize::from(!partition.is_empty() && places.partition(partition).is_none());
+        let kind = job.kind as usize;
+        let holds = |p: usize| capacities.hold(site, p, &log.vectors[kind], log.nodes[kind]);
         if !holds(facts.partition as usize) {
             let other = (0..site.partitions.len()).find(|p| holds(*p));
             facts.partition = other.map_or(facts.partition, |p| p as u32);

@@ -1,9 +1,9 @@
 //! Advice as a page for those who decide.
 
 use super::words::{COLUMNS, PARTS, headline, is_given, part_rows, rows};
-use crate::report::plot::Drawn;
-use crate::report::{Page, Section};
-use synth_slurm::advice::Advice;
+use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves};
+use crate::report::{Page, Section, quoted};
+use synth_slurm::advice::{Advice, Gain, Waits};
 
 /// Renders the page.
 ///
@@ -16,14 +16,21 @@ pub fn page(advice: &Advice, file: &str) -> Drawn<String> {
         let how = change.lines.join(", ") + &besides.unwrap_or_default();
         (change.what.clone(), how)
     });
-    let people = part_rows(advice).into_iter().map(|(name, cells)| {
-        let cells = cells
-            .iter()
-            .zip(PARTS)
-            .map(|(cell, head)| format!("{head} {}", cell.text));
-        format!("{name}: {}", cells.collect::<Vec<_>>().join(", "))
-    });
-    let people: Vec<String> = people.collect();
+    let names = rows(advice).into_iter().map(|(name, _)| name);
+    let mut sections = vec![Section {
+        title: "What does a short mean wait cost those who wait longest?".into(),
+        text:
+            "Each mark is a setting: the longest wait over the mean wait. Left and below is better."
+                .into(),
+        panels: vec![front(advice)?],
+    }];
+    if let Some(gain) = advice.gain.as_ref().filter(|_| is_given(advice)) {
+        sections.push(Section {
+            title: "Who gains, and who waits longer?".into(),
+            text: people(advice),
+            panels: vec![classes(gain)?],
+        });
+    }
     Page {
         headline: headline(advice),
         warnings: advice.remarks.clone(),
@@ -31,19 +38,80 @@ pub fn page(advice: &Advice, file: &str) -> Drawn<String> {
         what: "Today's rule and each change alone, on the second half of the log".into(),
         columns: COLUMNS.map(str::to_owned).into(),
         rows: rows(advice),
-        sections: vec![Section {
-            title: "Who gains, and who waits longer?".into(),
-            text: people.join(". "),
-            panels: Vec::new(),
-        }],
+        sections,
         method: vec![
+            ("The way back", "Take the lines out of slurm.conf again and run `scontrol reconfigure`; the folder that `synth export slurm-priority` writes has a script for jobs that wait.".into()),
             ("Replay", "The jobs of the log come again as they came, on the nodes of the site, and are scheduled as Slurm does: the main scheduler and backfilling with its reservations, priorities, fair share, limits of quality of service and accounts. Preemption, reservations by hand, licenses, constraints and dependencies are left out.".into()),
             ("Choice", "Changes are chosen on the first half of the log by the mean wait, one after the other as long as one more lowers it by 2 %. What is shown is the second half.".into()),
             ("Intervals", format!("95 %, by moving blocks of time in pairs, from seed {}.", advice.seed)),
-            ("The way back", "Take the lines out of slurm.conf again and run `scontrol reconfigure`; the folder that `synth export slurm-priority` writes has a script for jobs that wait.".into()),
         ],
-        command: format!("synth advise slurm {file} --slurm SITE --seed {}", advice.seed),
-        ..Page::new(format!("Advice for {file}"), std::iter::empty())?
+        command: format!("synth advise slurm {} --slurm SITE --seed {}", quoted(file), advice.seed),
+        ..Page::new(format!("Advice for {file}"), names)?
     }
     .text()
+}
+
+/// Classes and users with their waits, in one paragraph: those who lose most first.
+fn people(advice: &Advice) -> String {
+    let said = part_rows(advice).into_iter().map(|(name, cells)| {
+        let cells = cells.iter().zip(PARTS);
+        let cells = cells.map(|(cell, head)| format!("{head} {}", cell.text));
+        format!("{name}: {}.", cells.collect::<Vec<_>>().join(", "))
+    });
+    let said: Vec<String> = said.collect();
+    format!(
+        "Mean waits, those who lose most first; the marks are the classes in this order, over today's wait. {}",
+        said.join(" ")
+    )
+}
+
+/// The longest wait over the mean wait, in the order of the rows.
+fn front(advice: &Advice) -> Drawn<Panel> {
+    let advised = advice.gain.as_ref().filter(|_| is_given(advice));
+    let gains = advised
+        .into_iter()
+        .chain(&advice.tried)
+        .chain(&advice.purchases);
+    let waits = std::iter::once(&advice.today).chain(gains.map(|gain| &gain.waits));
+    let hours = |waits: &Waits| Point::exact(waits.mean / 3600.0, waits.longest / 3600.0);
+    let points: Vec<Point> = waits.map(hours).collect();
+    let x = Axis::around(
+        "mean wait [h]",
+        Scale::Linear,
+        points.iter().map(|own| own.at),
+    );
+    let y = Axis::around(
+        "longest wait [h]",
+        Scale::Linear,
+        points.iter().map(|own| own.value),
+    );
+    let marks = points.into_iter().enumerate();
+    let all: Vec<Curve> = marks.map(|(n, point)| Curve::new(n, vec![point])).collect();
+    Ok(Panel::new(
+        "longest wait over mean wait".into(),
+        "One mark a setting: its longest wait over its mean wait".into(),
+        curves(&x, &y, &all)?,
+    ))
+}
+
+/// The mean wait of each class over today's.
+fn classes(gain: &Gain) -> Drawn<Panel> {
+    let waited = gain
+        .classes
+        .iter()
+        .zip(1_u32..)
+        .filter(|(own, _)| own.today > 0.0);
+    let points = waited.map(|(own, n)| Point::exact(f64::from(n), own.changed / own.today));
+    let points: Vec<Point> = points.collect();
+    let end = gain.classes.len() as f64 + 0.5;
+    let x = Axis::new("class", Scale::Linear, 0.5, end);
+    let values = points.iter().map(|point| point.value).chain([0.0, 1.0]);
+    let y = Axis::around("mean wait over today's", Scale::Linear, values);
+    let line = [0.5, end].map(|at| Point::exact(at, 1.0));
+    let all = [Curve::new(0, line.to_vec()), Curve::new(1, points)];
+    Ok(Panel::new(
+        "mean wait over today's, by class".into(),
+        "Mean wait with what is advised over that of today, by class of jobs".into(),
+        curves(&x, &y, &all)?,
+    ))
 }

@@ -123,7 +123,10 @@ fn over(gain: &Gain) -> String {
 /// The heads of the columns of [`rows`] but the first.
 pub const COLUMNS: [&str; 4] = ["mean wait", "over today's", "slowdown", "longest"];
 
-/// A row for today's rule and each change alone.
+/// The name of what is advised, all changes together.
+const ADVISED: &str = "as advised";
+
+/// A row for today's rule, what is advised and each change alone.
 pub fn rows(advice: &Advice) -> Rows {
     let today = (
         "today".to_owned(),
@@ -145,8 +148,11 @@ pub fn rows(advice: &Advice) -> Rows {
             ],
         )
     };
+    let gain = advice.gain.as_ref().filter(|_| is_given(advice));
+    let advised = gain.map(|gain| (ADVISED.to_owned(), row(gain).1));
     let gains = advice.tried.iter().chain(&advice.purchases).map(row);
     std::iter::once(today)
+        .chain(advised)
         .chain(gains)
         .map(|(name, cells)| (name, cells.map(Shown::plain).into()))
         .collect()

@@ -105,7 +105,7 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     fails("judge missing.swf", "cannot read missing.swf");
     fails(&format!("judge {empty}"), "the file is empty");
     fails(&format!("judge {short}"), "where 50 and 1 are needed");
-    fails(&format!("judge {file} --past 1%"), "Take another --past");
+    fails(&format!("judge {file} --past 1%"), "take another --past");
     fails(&format!("judge {file} --past 100%"), "give less than 100%");
     fails(
         &format!("judge {file} --every 0"),

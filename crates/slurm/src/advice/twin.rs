@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::AdviceError;
 use crate::configuration::Site;
-use crate::rule::{Facts, SlurmRule};
+use crate::rule::{Facts, SlurmRule, clock_of};
 use synth_cluster::policy::Priority;
 use synth_cluster::simulator::OtherRule as _;
 use synth_trace::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
@@ -54,6 +54,7 @@ impl<'a> Twin<'a> {
         let rule = SlurmRule {
             at: Some((Arc::new(setting.site.clone()), setting.facts.clone().into())),
             order: setting.order,
+            clock: clock_of(self.log),
         };
         let rule = rule.rule(&fleet).map_err(|why| refused(why.0))?;
         let state = DecisionState {

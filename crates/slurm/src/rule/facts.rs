@@ -15,6 +15,12 @@ pub struct Sent {
     pub remarks: Vec<String>,
 }
 
+/// What the clock shows at the first submission of a log \[s of a day\].
+pub fn clock_of(log: &Log) -> f64 {
+    let per_second = i64::try_from(log.tick.per_second()).unwrap_or(1);
+    log.begin.rem_euclid(86_400 * per_second) as f64 / per_second as f64
+}
+
 /// Returns where each job of a log belongs.
 pub fn facts(site: &Site, log: &Log) -> Sent {
     let places = Places::new(site);

@@ -30,7 +30,7 @@ mod tests;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-pub use facts::{Sent, facts};
+pub use facts::{Sent, clock_of, facts};
 pub use jobs::{Facts, Jobs};
 pub use servers::SlurmRule;
 
@@ -58,6 +58,8 @@ pub struct Slurm {
     levels: Option<Levels>,
     /// What a second is in the rule's time.
     second: f64,
+    /// What its clock shows at time 0 \[s\]: plans are made in whole minutes of that.
+    clock: f64,
     /// Whether sizes are taken for limits.
     by_sizes: bool,
     /// By partition, its servers.
@@ -171,6 +173,7 @@ impl Slurm {
             factors: Factors::new(&site, cpus, count),
             second: 1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0),
             by_sizes,
+            clock: 0.0,
             levels: None,
             jobs,
             waiting: Vec::new(),
@@ -187,15 +190,19 @@ impl Slurm {
         }
     }
 
-    /// The same, where a submit script gives jobs this order.
+    /// The same, where a submit script gives jobs this order, and a clock shows this at time 0 \[s\].
     #[must_use]
-    pub fn ordered(self, order: Option<Priority>) -> Self {
+    pub fn with(self, order: Option<Priority>, clock: f64) -> Self {
         let levels = order.map(Levels::of);
-        Slurm { levels, ..self }
+        Slurm {
+            levels,
+            clock,
+            ..self
+        }
     }
 
     fn now(&self, system: &System) -> f64 {
-        system.now() / self.second
+        system.now() / self.second + self.clock
     }
 
     /// A job waits that came then.
@@ -213,7 +220,7 @@ impl Slurm {
             i,
             job,
             facts,
-            submit: job.arrived / self.second,
+            submit: job.arrived / self.second + self.clock,
             limit: limit.min(partition.max_time.unwrap_or(YEAR)),
             priority: 0.0,
             tier: partition.tier,
@@ -340,7 +347,7 @@ impl Slurm {
             ..
         } = self.times;
         let next = main.min(full).min(backfill).min(priorities);
-        system.wake_at(next * self.second);
+        system.wake_at((next - self.clock) * self.second);
     }
 
     /// When backfilling looks again, now that something has changed.

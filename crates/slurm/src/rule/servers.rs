@@ -95,6 +95,8 @@ pub struct SlurmRule {
     pub at: Option<(Arc<Site>, Arc<[Facts]>)>,
     /// The order that a submit script gives jobs by their site factor.
     pub order: Option<Priority>,
+    /// What a clock shows at time 0 \[s\]: plans are made in whole steps of that.
+    pub clock: f64,
 }
 
 impl SlurmRule {
@@ -115,8 +117,8 @@ impl SlurmRule {
         let found = orders().find(|(name, _)| *name == order);
         Some(match found {
             Some((_, priority)) => Ok(SlurmRule {
-                at: None,
                 order: Some(*priority),
+                ..SlurmRule::default()
             }),
             None => Err(format!(
                 "there is no order `{order}` of slurm: write slurm, or slurm+ and one of {}",
@@ -160,6 +162,6 @@ impl OtherRule for SlurmRule {
             }
         };
         let rule = Slurm::new(site, jobs, fleet, &servers, by_sizes);
-        Ok(Box::new(rule.ordered(self.order)))
+        Ok(Box::new(rule.with(self.order, self.clock)))
     }
 }

@@ -41,7 +41,8 @@ type Row = (u32, u32, u32, u32, u32);
 fn starts(site: &Site, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
     let mut text = String::from("JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|TimelimitRaw\n");
     for (n, (submit, size, limit, nodes, cpus)) in rows.iter().enumerate() {
-        let at = 1_700_000_000 + submit;
+        // A whole minute.
+        let at = 1_699_999_980 + submit;
         text += &format!(
             "{}|{at}|{at}|{}|{size}|COMPLETED|cpu={cpus},node={nodes}|{}\n",
             n + 1,
@@ -65,7 +66,7 @@ fn starts(site: &Site, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<
     let (fleet, types) = gathered(&log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
     let rule = SlurmRule {
         at: Some((Arc::new(site.clone()), facts.into())),
-        order: None,
+        ..SlurmRule::default()
     };
     let rule = rule.rule(&fleet).unwrap();
     let state = DecisionState {

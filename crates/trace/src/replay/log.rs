@@ -38,6 +38,8 @@ pub struct Log {
     pub servers: Servers,
     /// The resolution of its times.
     pub tick: Tick,
+    /// When the first of all jobs came, by the clock of the log \[ticks\].
+    pub begin: i64,
     /// Its format.
     pub format: Format,
     /// What was done with its lines.
@@ -97,6 +99,7 @@ impl Log {
         }
         Ok(Log {
             jobs,
+            begin: first.unwrap_or_default(),
             censored,
             has_limits,
             ..Log::without_jobs(trace)
@@ -111,6 +114,7 @@ impl Log {
             nodes: trace.demands().nodes().to_vec(),
             servers: trace.servers().clone(),
             tick: trace.tick(),
+            begin: 0,
             format: trace.format(),
             account: trace.account().clone(),
             censored: 0,

@@ -355,6 +355,7 @@ fn blank(servers: Servers) -> Log {
         censored: 0,
         has_limits: true,
         rounded: 0,
+        begin: 0,
     }
 }
 

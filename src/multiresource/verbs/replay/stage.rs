@@ -20,7 +20,7 @@ use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
 use crate::trace::{Source, Trace};
 use synth_slurm::configuration::{Site, of_path};
-use synth_slurm::rule::{Facts, SlurmRule, facts};
+use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts};
 
 /// All that a replay needs.
 pub struct Stage<'a> {
@@ -430,7 +430,8 @@ impl<'a> Stage<'a> {
         let facts = jobs.iter().map(|job| facts[&job.line]).collect();
         let rule = SlurmRule::named(name)?.ok()?;
         let at = Some((site.clone(), facts));
-        Some(Contender::Other(Arc::new(SlurmRule { at, ..rule })))
+        let clock = clock_of(&self.log);
+        Some(Contender::Other(Arc::new(SlurmRule { at, clock, ..rule })))
     }
 
     /// Returns all results, with what is known of the trace.

@@ -93,10 +93,17 @@ pub(super) fn candidates(site: &Site, log: &Log) -> Vec<Change> {
 pub(super) fn purchases(site: &Site) -> Vec<Change> {
     let mut kinds: Vec<(usize, usize)> = Vec::new();
     for (n, node) in site.nodes.iter().enumerate() {
-        match kinds
-            .iter_mut()
-            .find(|(first, _)| site.nodes[*first].has == node.has)
-        {
+        let partitions = |n: usize| {
+            let of = |own: &&crate::configuration::Partition| own.nodes.contains(&n);
+            site.partitions
+                .iter()
+                .filter(of)
+                .map(|own| &own.name)
+                .collect::<Vec<_>>()
+        };
+        let alike =
+            |first: usize| site.nodes[first].has == node.has && partitions(first) == partitions(n);
+        match kinds.iter_mut().find(|(first, _)| alike(*first)) {
             Some((_, count)) => *count += 1,
             None => kinds.push((n, 1)),
         }
@@ -157,7 +164,7 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
     if ordered.age > 0.0 {
         lines.push("PriorityMaxAge=7-0".into());
     }
-    lines.push("JobSubmitPlugins=lua".into());
+    lines.push("to JobSubmitPlugins: lua".into());
     Change {
         what,
         lines,
@@ -217,8 +224,8 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
     let mut add = |name: &'static str, value: f64, set: fn(&mut Site, f64), now: f64| {
         all.push(Change {
             what: format!("{name}={value:.0} (now {now:.0})"),
-            lines: vec![format!("SchedulerParameters={name}={value:.0}")],
-            besides: None,
+            lines: vec![format!("to SchedulerParameters: {name}={value:.0}")],
+            besides: Some("sdiag".into()),
             kind: Kind::Parameter(Parameter { name, value, set }),
         });
     };

@@ -248,6 +248,9 @@ impl<'a> Advising<'a> {
             )));
         }
         let sent = facts(site, log);
+        let mut site = site.clone();
+        // What was used by the day of the export has the jobs of the log in it.
+        site.associations.iter_mut().for_each(|own| own.usage = 0.0);
         let setting = Setting {
             site: site.clone(),
             facts: sent.facts,

@@ -55,6 +55,7 @@ impl<'a> Twin<'a> {
             at: Some((Arc::new(setting.site.clone()), setting.facts.clone().into())),
             order: setting.order,
             clock: clock_of(self.log),
+            second: Some(clock.size(self.log.tick.per_second() as f64)),
         };
         let rule = rule.rule(&fleet).map_err(|why| refused(why.0))?;
         let state = DecisionState {

@@ -21,6 +21,22 @@ pub fn clock_of(log: &Log) -> f64 {
     log.begin.rem_euclid(86_400 * per_second) as f64 / per_second as f64
 }
 
+/// Leaves out the jobs that no partition of a site holds; says so if there are some.
+pub fn leave_out(site: &Site, log: &mut Log) -> Option<String> {
+    let capacities = Capacities::new(site, &site.servers().0.resources);
+    let holds = |kind: usize| {
+        let (demand, nodes) = (&log.vectors[kind], log.nodes[kind]);
+        (0..site.partitions.len()).any(|p| capacities.hold(site, p, demand, nodes))
+    };
+    let held: Vec<bool> = (0..log.vectors.len()).map(holds).collect();
+    let before = log.jobs.len();
+    log.jobs.retain(|job| held[job.kind as usize]);
+    let out = before - log.jobs.len();
+    (out > 0).then(|| {
+        format!("{out} of {before} jobs fit into no partition of the site as it is now: they are left out")
+    })
+}
+
 /// Returns where each job of a log belongs.
 pub fn facts(site: &Site, log: &Log) -> Sent {
     let places = Places::new(site);
@@ -156,7 +172,7 @@ impl Capacities {
         let own: &Partition = &site.partitions[p];
         let fits = |n: &&usize| {
             let mut pairs = demand.iter().zip(&self.nodes[**n]);
-            site.nodes[**n].is_up && pairs.all(|(demand, has)| *demand <= *has + 1e-9)
+            pairs.all(|(demand, has)| *demand <= *has + 1e-9)
         };
         own.nodes.iter().filter(fits).take(nodes as usize).count() == nodes as usize
     }

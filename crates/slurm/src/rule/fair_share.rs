@@ -5,7 +5,10 @@ use crate::configuration::Association;
 /// The tree of accounts and users, with what each had (Slurm's Fair Tree: `fair_tree.c`).
 #[derive(Clone, Debug)]
 pub(super) struct FairShare {
+    /// The account directly above.
     parents: Vec<Option<usize>>,
+    /// The nearest account above that has shares of its own: with `fairshare=parent` an account stands for none.
+    above: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
     roots: Vec<usize>,
     is_user: Vec<bool>,
@@ -29,9 +32,18 @@ impl FairShare {
             None => account_of(&own.parent),
         };
         let parents: Vec<Option<usize>> = associations.iter().map(parent).collect();
+        let is_through = |n: &usize| associations[*n].shares.is_none() && parents[*n].is_some();
+        let nearest = |parent: &Option<usize>| {
+            let mut up = std::iter::successors(*parent, |n| parents[*n]);
+            up.find(|n| !is_through(n))
+        };
+        let above: Vec<Option<usize>> = parents.iter().map(nearest).collect();
         let mut children = vec![Vec::new(); associations.len()];
         let mut roots = Vec::new();
-        for (n, parent) in parents.iter().enumerate() {
+        for (n, parent) in above.iter().enumerate() {
+            if associations[n].user.is_none() && is_through(&n) {
+                continue;
+            }
             match parent {
                 Some(parent) => children[*parent].push(n),
                 None => roots.push(n),
@@ -50,6 +62,7 @@ impl FairShare {
             users: is_user.iter().filter(|is_user| **is_user).count(),
             usage: associations.iter().map(|own| own.usage).collect(),
             parents,
+            above,
             children,
             roots,
             is_user,
@@ -92,7 +105,7 @@ impl FairShare {
         let Some(share) = self.shares[n] else {
             return if self.is_user[n] { f64::INFINITY } else { -1.0 };
         };
-        let of_parent = self.parents[n].map_or_else(
+        let of_parent = self.above[n].map_or_else(
             || self.roots.iter().map(|root| self.usage[*root]).sum(),
             |parent| self.usage[parent],
         );

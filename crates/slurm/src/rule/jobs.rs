@@ -111,9 +111,7 @@ impl Amounts {
 
 /// Returns the servers of each partition where the site's nodes are the servers of a fleet: `servers[n]` is that of node n.
 pub(super) fn members(site: &Site, servers: &[usize]) -> Vec<Vec<usize>> {
-    let of = |nodes: &Vec<usize>| {
-        let up = nodes.iter().filter(|n| site.nodes[**n].is_up);
-        up.map(|n| servers[*n]).collect()
-    };
+    // What is down now was up for the jobs of the past.
+    let of = |nodes: &Vec<usize>| nodes.iter().map(|n| servers[*n]).collect();
     site.partitions.iter().map(|own| of(&own.nodes)).collect()
 }

@@ -78,7 +78,7 @@ impl Limits {
     /// A job of type i starts (1) or has ended (−1).
     pub fn count(&mut self, i: usize, facts: &Facts, sign: f64) {
         let job = &self.types[i];
-        for n in both(facts.qos, self.of_partition[facts.partition as usize]) {
+        for n in both(self.of_partition[facts.partition as usize], facts.qos) {
             let (all, users) = &mut self.qos[n];
             all.add(job, sign);
             users.entry(facts.user).or_default().add(job, sign);
@@ -90,31 +90,40 @@ impl Limits {
         }
     }
 
-    /// Whether no limit keeps a job of type i from starting now.
+    /// Nothing runs.
+    pub fn clear(&mut self) {
+        self.qos.fill_with(Default::default);
+        self.associations.fill_with(Default::default);
+    }
+
+    /// Whether no limit keeps a job of type i from starting now. The quality of service of the partition goes before that of
+    /// the job, and both before accounts: what one of them limits, the others do not (`acct_policy.c`).
     pub fn allow(&self, i: usize, facts: &Facts, site: &Site) -> bool {
-        let job = &self.types[i];
-        let none = Running::default();
-        let by_qos = |n: usize| {
+        let (job, none) = (&self.types[i], Running::default());
+        let (mut of_all, mut of_user) = (Said::default(), Said::default());
+        for n in both(self.of_partition[facts.partition as usize], facts.qos) {
             let own: &Qos = &site.qos[n];
             let (all, users) = &self.qos[n];
             let user = users.get(&facts.user).unwrap_or(&none);
-            all.allows(job, own.grp_jobs, &own.grp_tres, &self.gres)
-                && user.allows(
+            let allows = of_all.allows(all, job, own.grp_jobs, &own.grp_tres, &self.gres)
+                && of_user.allows(
+                    user,
                     job,
                     own.max_jobs_per_user,
                     &own.max_tres_per_user,
                     &self.gres,
                 )
-                && none.allows(job, None, &own.max_tres_per_job, &self.gres)
-        };
-        if !both(facts.qos, self.of_partition[facts.partition as usize]).all(by_qos) {
-            return false;
+                && none.allows(job, None, &own.max_tres_per_job, &self.gres);
+            if !allows {
+                return false;
+            }
         }
         let mut at = facts.association.map(|n| n as usize);
-        let mut most = self.most_jobs(facts.association, site);
+        let own_most = self.most_jobs(facts.association, site);
+        let mut most = own_most.filter(|_| !of_user.jobs);
         while let Some(n) = at {
-            let own = &site.associations[n];
-            if !self.associations[n].allows(job, most, &own.grp_tres, &self.gres) {
+            let limit = of_all.others(&site.associations[n].grp_tres);
+            if !self.associations[n].allows(job, most, &limit, &self.gres) {
                 return false;
             }
             (at, most) = (self.parents[n], None);
@@ -130,8 +139,47 @@ impl Limits {
     }
 }
 
-/// The quality of service of a job, and that of its partition where that is another one.
-fn both(job: Option<u32>, partition: Option<usize>) -> impl Iterator<Item = usize> {
-    let job = job.map(|n| n as usize);
-    job.into_iter().chain(partition.filter(|n| job != Some(*n)))
+/// What is limited already.
+#[derive(Default)]
+struct Said {
+    jobs: bool,
+    tres: Tres,
+}
+
+impl Said {
+    /// Whether a limit allows one job more beside those that run, in what nothing before it limits.
+    fn allows(
+        &mut self,
+        running: &Running,
+        job: &Amounts,
+        jobs: Option<u64>,
+        tres: &Tres,
+        gres: &[(String, usize)],
+    ) -> bool {
+        let limit = self.others(tres);
+        let allows = running.allows(job, jobs.filter(|_| !self.jobs), &limit, gres);
+        self.jobs |= jobs.is_some();
+        self.tres.cpus = self.tres.cpus.or(tres.cpus);
+        self.tres.memory = self.tres.memory.or(tres.memory);
+        self.tres.nodes = self.tres.nodes.or(tres.nodes);
+        self.tres.gres.extend(limit.gres);
+        allows
+    }
+
+    /// Returns what of a limit nothing before it says.
+    fn others(&self, limit: &Tres) -> Tres {
+        let is_new = |own: &&(String, u64)| !self.tres.gres.iter().any(|said| said.0 == own.0);
+        Tres {
+            cpus: limit.cpus.filter(|_| self.tres.cpus.is_none()),
+            memory: limit.memory.filter(|_| self.tres.memory.is_none()),
+            nodes: limit.nodes.filter(|_| self.tres.nodes.is_none()),
+            gres: limit.gres.iter().filter(is_new).cloned().collect(),
+        }
+    }
+}
+
+/// The quality of service of a partition, and that of a job where that is another one.
+fn both(partition: Option<usize>, job: Option<u32>) -> impl Iterator<Item = usize> {
+    let job = job.map(|n| n as usize).filter(|n| partition != Some(*n));
+    partition.into_iter().chain(job)
 }

@@ -30,7 +30,7 @@ mod tests;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-pub use facts::{Sent, clock_of, facts};
+pub use facts::{Sent, clock_of, facts, leave_out};
 pub use jobs::{Facts, Jobs};
 pub use servers::SlurmRule;
 
@@ -46,6 +46,8 @@ use synth_cluster::policy::{Event, Job, Knows, Policy, Priority, System};
 use synth_cluster::workload::Fleet;
 use synth_core::number::seconds_in;
 
+/// What is due within this time is due \[s\]: times are rounded in other units.
+const GRAIN: f64 = 1e-6;
 /// Seconds in a year, for jobs without any limit.
 const YEAR: f64 = 365.0 * 86_400.0;
 
@@ -168,7 +170,7 @@ impl Slurm {
                 .into_iter()
                 .map(|own| Set::of(count, own))
                 .collect(),
-            nodes: Nodes::new(weights),
+            nodes: Nodes::new(weights, cpu.unwrap_or(0)),
             limits: Limits::new(&site, amounts, Amounts::gres_of(fleet)),
             factors: Factors::new(&site, cpus, count),
             second: 1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0),
@@ -190,13 +192,15 @@ impl Slurm {
         }
     }
 
-    /// The same, where a submit script gives jobs this order, and a clock shows this at time 0 \[s\].
+    /// The same, where a submit script gives jobs this order, a clock shows this at time 0 \[s\], and a second is so long in
+    /// the rule's time.
     #[must_use]
-    pub fn with(self, order: Option<Priority>, clock: f64) -> Self {
+    pub fn with(self, order: Option<Priority>, clock: f64, second: Option<f64>) -> Self {
         let levels = order.map(Levels::of);
         Slurm {
             levels,
             clock,
+            second: second.unwrap_or(self.second),
             ..self
         }
     }
@@ -207,6 +211,9 @@ impl Slurm {
 
     /// A job waits that came then.
     fn wait(&mut self, i: usize, job: Job, system: &System) {
+        if self.waiting.is_empty() && self.moves() {
+            self.reorder(self.now(system));
+        }
         let facts = self.jobs.of(i, job.number);
         let partition = &self.site.partitions[facts.partition as usize];
         let own = if self.by_sizes {
@@ -251,7 +258,8 @@ impl Slurm {
     /// Calculates all priorities anew, and puts the queue in order.
     fn reorder(&mut self, now: f64) {
         for own in &mut self.running {
-            self.factors.used(own.usage(now, &self.limits));
+            let usage = own.usage(now, &self.limits);
+            self.factors.used(usage, now, &self.site);
             own.counted = now;
         }
         self.factors.settle(now, &self.site);
@@ -286,45 +294,63 @@ impl Slurm {
         };
         let own = self.running.swap_remove(place);
         self.limits.count(own.i, &own.facts, -1.0);
-        let usage = own.usage(self.now(system), &self.limits);
-        self.factors.used(usage);
+        let now = self.now(system);
+        let usage = own.usage(now, &self.limits);
+        self.factors.used(usage, now, &self.site);
     }
 
     /// What is due at this time happens: priorities, the main scheduler, backfilling.
     fn look(&mut self, system: &mut System) {
         let now = self.now(system);
-        if self.times.priorities <= now {
+        let is_due = |at: f64| at <= now + GRAIN;
+        if is_due(self.times.priorities) {
             self.reorder(now);
             self.times.priorities = f64::INFINITY;
+            self.times.main = now;
             self.times.backfill = self.next_backfill(now);
         }
-        if self.times.full <= now {
-            self.main(true, system);
+        let (mut looked, mut started) = (false, false);
+        if is_due(self.times.full) || is_due(self.times.main) {
+            started |= self.main(is_due(self.times.full), system);
+            looked |= !self.site.scheduler.backfills;
             (self.times.full, self.times.main) = (f64::INFINITY, f64::INFINITY);
-        } else if self.times.main <= now {
-            self.main(false, system);
-            self.times.main = f64::INFINITY;
         }
-        if self.times.backfill <= now {
-            self.backfill(system);
+        if is_due(self.times.backfill) {
+            let has_started = self.backfill(system);
             self.times.last_backfill = now;
-            self.times.backfill = f64::INFINITY;
+            // What it started is a change, after which it looks again.
+            self.times.backfill = if has_started {
+                self.next_backfill(now)
+            } else {
+                f64::INFINITY
+            };
+            (looked, started) = (true, started || has_started);
         }
-        if self.waiting.is_empty() {
+        // Where nothing runs and nothing starts, nothing ever will until a job comes.
+        let is_over = looked && !started && self.times.main == f64::INFINITY;
+        if self.waiting.is_empty() || self.running.is_empty() && is_over {
             self.times.stop();
         } else {
-            let own = &self.site;
-            let next = |period: f64| (now / period).floor() * period + period;
-            if self.moves() && self.times.priorities == f64::INFINITY {
-                self.times.priorities = next(own.priority.calc_period);
-            }
-            // With a shorter queue it would see what was seen before.
-            let is_long = self.waiting.len() > own.scheduler.default_queue_depth as usize;
-            if let Some(interval) = own.scheduler.sched_interval.filter(|_| is_long) {
-                self.times.full = self.times.full.min(next(interval));
-            }
+            self.look_later(now);
         }
         self.plan_wake(system);
+    }
+
+    /// Plans the looks that come by the clock alone.
+    fn look_later(&mut self, now: f64) {
+        let own = &self.site;
+        let next = |period: f64| {
+            let period = period.max(1.0);
+            ((now + GRAIN) / period).floor() * period + period
+        };
+        if self.moves() && self.times.priorities == f64::INFINITY {
+            self.times.priorities = next(own.priority.calc_period);
+        }
+        // With a shorter queue it would see what was seen before.
+        let is_long = self.waiting.len() > own.scheduler.default_queue_depth as usize;
+        if let Some(interval) = own.scheduler.sched_interval.filter(|_| is_long) {
+            self.times.full = self.times.full.min(next(interval));
+        }
     }
 
     /// Whether a priority is a sum of factors: submit scripts need that.
@@ -407,23 +433,23 @@ impl Policy for Slurm {
     fn take_over(&mut self, system: &mut System) {
         let now = self.now(system);
         self.waiting.clear();
+        self.times.stop();
+        let known = std::mem::take(&mut self.running);
+        self.nodes = self.nodes.cleared();
+        self.limits.clear();
         for i in 0..system.types() {
             let running: Vec<Job> = system.running_jobs(i).collect();
             for job in running {
-                if self.running.iter().any(|own| own.number == job.number) {
-                    continue;
-                }
                 let facts = self.jobs.of(i, job.number);
-                let end = now + system.limit_left(job) / self.second;
-                let servers = system.places_of(job).to_vec();
-                self.nodes
-                    .start(&servers, end.min(now + YEAR), i, job.number);
+                let end = now + (system.limit_left(job) / self.second).min(YEAR);
+                self.nodes.start(system.places_of(job), end, i, job.number);
                 self.limits.count(i, &facts, 1.0);
+                let before = known.iter().find(|own| own.number == job.number);
                 self.running.push(Running {
                     number: job.number,
                     i,
                     facts,
-                    counted: now,
+                    counted: before.map_or(now, |own| own.counted),
                 });
             }
             let jobs: Vec<Job> = system.waiting_jobs(i).collect();

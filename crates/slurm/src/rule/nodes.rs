@@ -15,6 +15,8 @@ pub(super) struct Nodes {
     ends: Vec<(f64, u64, usize)>,
     /// By server: of less weight are taken first.
     weights: Vec<u32>,
+    /// The resource that CPUs are.
+    cpu: usize,
     /// By server: how often something started or ended there.
     changes: Vec<u32>,
     /// By type and server: from when on one more job fits, and at which change that was seen.
@@ -28,15 +30,21 @@ const ANY_TIME: f64 = 1.0;
 const FIRST_WINDOW: f64 = 30.0;
 
 impl Nodes {
-    /// Returns empty servers of these weights.
-    pub fn new(weights: Vec<u32>) -> Self {
+    /// Returns empty servers of these weights; CPUs are this resource.
+    pub fn new(weights: Vec<u32>, cpu: usize) -> Self {
         Nodes {
             running: vec![Vec::new(); weights.len()],
             ends: Vec::new(),
             changes: vec![1; weights.len()],
             seen: RefCell::default(),
             weights,
+            cpu,
         }
+    }
+
+    /// Returns the same servers, empty.
+    pub fn cleared(&self) -> Self {
+        Nodes::new(self.weights.clone(), self.cpu)
     }
 
     /// How many servers there are.
@@ -100,7 +108,13 @@ impl Nodes {
     /// Returns where a job of type i starts now, on servers of this set; none where there is no room.
     pub fn room_now(&self, i: usize, among: &Set, system: &System) -> Option<Vec<usize>> {
         let fits = |n: &usize| system.fits_on(i, *n);
-        self.choose(system.nodes(i), among.iter().filter(fits))
+        let there = among.iter().filter(fits);
+        let free = |n| (n, system.free_on(n, self.cpu));
+        self.choose(
+            system.nodes(i),
+            system.demand(i)[self.cpu],
+            there.map(free).collect(),
+        )
     }
 
     /// Returns when \[s\] and where a job of type i may start at the earliest if jobs run to their limits, on servers of
@@ -131,60 +145,81 @@ impl Nodes {
             (if until <= now { now + ANY_TIME } else { until }, until)
         };
         let there = ready.iter().filter(|(at, _)| *at <= until);
-        let servers = self.choose(count, there.map(|(_, n)| *n))?;
+        let free = |(_, n): &(f64, usize)| (*n, self.free_at(*n, until, system));
+        let demand = system.demand(i)[self.cpu];
+        let servers = self.choose(count, demand, there.map(free).collect())?;
         Some((start, servers))
     }
 
-    /// Returns the last end of those on these servers that are looked at together with this one: ends are looked at window
-    /// by window.
-    fn window_of(&self, at: f64, among: &Set) -> f64 {
-        let mut ends = self
-            .ends
-            .iter()
-            .filter(|own| among.has(own.2))
-            .map(|own| own.0);
-        let Some(first) = ends.next() else {
-            return at;
-        };
-        let base = (first / FIRST_WINDOW).floor() * FIRST_WINDOW + FIRST_WINDOW;
-        let (mut window, mut last) = (FIRST_WINDOW, first);
-        for end in ends {
-            if end > base + window {
-                if last >= at {
-                    break;
-                }
-                while end > base + window {
-                    window *= 2.0;
-                }
-            }
-            last = end;
-        }
-        last.max(at)
+    /// Returns how many CPUs server n has free once what ends by then has ended.
+    fn free_at(&self, n: usize, until: f64, system: &System) -> u64 {
+        let ended = self.running[n].iter().take_while(|own| own.0 <= until);
+        let freed: u64 = ended.map(|own| system.demand(own.1)[self.cpu]).sum();
+        system.free_on(n, self.cpu) + freed
     }
 
-    /// Chooses so many of these servers, which ascend: of the least weight first, and of these from the shortest run of
-    /// neighbours that is long enough (`_eval_nodes`).
-    fn choose(&self, count: usize, there: impl Iterator<Item = usize>) -> Option<Vec<usize>> {
-        let mut by_weight: Vec<usize> = there.collect();
-        if by_weight.len() < count {
+    /// Returns the last end of those on these servers that are looked at together with this one: ends are looked at window
+    /// by window, and a window ends where the next job of all, wherever it runs, ends behind it.
+    fn window_of(&self, at: f64, among: &Set) -> f64 {
+        let mut last: Option<f64> = None;
+        let (mut base, mut window) = (0.0, FIRST_WINDOW);
+        for (place, (end, _, n)) in self.ends.iter().enumerate() {
+            if !among.has(*n) {
+                continue;
+            }
+            if last.is_none() {
+                base = (end / FIRST_WINDOW).floor() * FIRST_WINDOW + FIRST_WINDOW;
+            }
+            last = Some(*end);
+            match self.ends.get(place + 1) {
+                Some((next, ..)) if *next > base + window => {
+                    if *end >= at {
+                        break;
+                    }
+                    window *= 2.0;
+                    while *next > base + window {
+                        window *= 2.0;
+                    }
+                }
+                _ => {}
+            }
+        }
+        last.map_or(at, |last| last.max(at))
+    }
+
+    /// Chooses so many of these servers, which ascend, each with its free CPUs, for a job that needs so many on each: from
+    /// the runs of neighbours of the least weight the one with the fewest free CPUs that are enough, or else with the most;
+    /// the last server is the one that fits best (`_eval_nodes`).
+    fn choose(&self, count: usize, demand: u64, mut left: Vec<(usize, u64)>) -> Option<Vec<usize>> {
+        if left.len() < count {
             return None;
         }
-        by_weight.sort_by_key(|n| (self.weights[*n], *n));
         let mut chosen = Vec::with_capacity(count);
-        for alike in by_weight.chunk_by(|a, b| self.weights[*a] == self.weights[*b]) {
-            let left = count - chosen.len();
-            let mut runs: Vec<&[usize]> = alike.chunk_by(|a, b| a + 1 == *b).collect();
-            let enough = runs.iter().filter(|run| run.len() >= left);
-            if let Some(run) = enough.min_by_key(|run| run.len()) {
-                chosen.extend_from_slice(&run[..left]);
-                return Some(chosen);
-            }
-            runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
-            chosen.extend(runs.into_iter().flatten().take(left));
-            if chosen.len() == count {
-                return Some(chosen);
-            }
+        while chosen.len() < count {
+            let needed = count - chosen.len();
+            let alike = |a: &(usize, u64), b: &(usize, u64)| {
+                a.0 + 1 == b.0 && self.weights[a.0] == self.weights[b.0]
+            };
+            let free = |run: &[(usize, u64)]| run.iter().map(|own| own.1).sum::<u64>();
+            let rank = |run: &&[(usize, u64)]| {
+                let is_enough = run.len() >= needed && free(run) >= demand * needed as u64;
+                let free = free(run);
+                let waste = if is_enough { free } else { u64::MAX - free };
+                (self.weights[run[0].0], !is_enough, waste)
+            };
+            let run = left.chunk_by(alike).min_by_key(rank)?;
+            let taken: Vec<usize> = if needed == 1 {
+                run.iter()
+                    .min_by_key(|own| own.1)
+                    .map(|own| own.0)
+                    .into_iter()
+                    .collect()
+            } else {
+                run.iter().take(needed).map(|own| own.0).collect()
+            };
+            left.retain(|own| !taken.contains(&own.0));
+            chosen.extend(taken);
         }
-        None
+        Some(chosen)
     }
 }

@@ -19,8 +19,8 @@ struct Tested {
 }
 
 impl Slurm {
-    /// Starts jobs in order, by partition until one does not fit (`_schedule`).
-    pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) {
+    /// Starts jobs in order, by partition until one does not fit (`_schedule`); returns whether there were some.
+    pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
         self.times.last_queued = now;
@@ -62,7 +62,9 @@ impl Slurm {
                 }
             }
         }
+        let before = self.waiting.len();
         self.waiting.retain(|own| !own.has_started);
+        self.waiting.len() < before
     }
 
     /// Whether nobody passes a job that does not fit.
@@ -72,8 +74,9 @@ impl Slurm {
             && now - own.submit >= scheduler.bf_min_age_reserve
     }
 
-    /// Plans for each job in order, and starts those whose time is now (`_attempt_backfill`).
-    pub(super) fn backfill(&mut self, system: &mut System) {
+    /// Plans for each job in order, and starts those whose time is now (`_attempt_backfill`); returns whether there were
+    /// some.
+    pub(super) fn backfill(&mut self, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
         let servers = self.nodes.len();
@@ -82,11 +85,7 @@ impl Slurm {
         for place in 0..self.waiting.len() {
             let own = self.waiting[place];
             let most = scheduler.bf_max_job_start;
-            let is_over = plan.len() > scheduler.bf_max_job_test as usize;
-            if tested.all >= scheduler.bf_max_job_test
-                || most > 0 && tested.started >= most
-                || is_over
-            {
+            if tested.all >= scheduler.bf_max_job_test || most > 0 && tested.started >= most {
                 break;
             }
             if !self.limits.allow(own.i, &own.facts, &site) || !self.is_tested(&own, &mut tested) {
@@ -103,12 +102,16 @@ impl Slurm {
                 self.start(place, &chosen, system);
                 tested.started += 1;
             } else if reserves && start <= now + scheduler.bf_window {
+                if plan.made() >= scheduler.bf_max_job_test as usize {
+                    break;
+                }
                 *reserved += 1;
                 let chosen = Set::of(servers, chosen);
                 plan.reserve(start, start + own.limit, &chosen);
             }
         }
         self.waiting.retain(|own| !own.has_started);
+        tested.started > 0
     }
 
     /// Whether a pass has not yet tested as many of its user and its partition as it may; counts it.

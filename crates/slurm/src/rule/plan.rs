@@ -8,6 +8,8 @@ use super::set::Set;
 pub(super) struct Plan {
     /// In order, each up to where the next begins.
     parts: Vec<Part>,
+    /// How many were ever made: those that are merged leave no room for others.
+    made: usize,
     /// In whole steps of this length \[s\] reservations are made.
     resolution: f64,
 }
@@ -30,13 +32,14 @@ impl Plan {
                 end: step(now + window).max(step(now) + resolution),
                 left: Set::all(servers),
             }],
+            made: 1,
             resolution,
         }
     }
 
-    /// How many parts it has.
-    pub fn len(&self) -> usize {
-        self.parts.len()
+    /// How many parts were ever made.
+    pub fn made(&self) -> usize {
+        self.made
     }
 
     /// Returns which of these servers are left for all of a time, and from when on others may be: the end of the first part
@@ -111,6 +114,7 @@ impl Plan {
         };
         part.end = time;
         self.parts.insert(place + 1, behind);
+        self.made += 1;
         Some(place + 1)
     }
 }
@@ -127,7 +131,7 @@ mod tests {
     fn a_reservation_takes_its_servers_whole_for_its_time() {
         let mut plan = Plan::new(30.0, 3600.0, 60.0, 4);
         plan.reserve(130.0, 310.0, &servers(&[0, 1]));
-        assert_eq!(plan.len(), 3);
+        assert_eq!(plan.parts.len(), 3);
         let all = servers(&[0, 1, 2, 3]);
         assert_eq!(
             plan.left(30.0, 100.0, &all),
@@ -143,8 +147,8 @@ mod tests {
         assert!(!plan.overlaps(0.0, 120.0, &servers(&[1])));
         assert!(!plan.overlaps(300.0, 999.0, &servers(&[1])));
         plan.reserve(300.0, 420.0, &servers(&[0, 1]));
-        assert_eq!(plan.len(), 3, "parts that are alike are one");
+        assert_eq!(plan.parts.len(), 3, "parts that are alike are one");
         plan.reserve(9999.0, 99_999.0, &servers(&[0]));
-        assert_eq!(plan.len(), 3, "nothing behind the window");
+        assert_eq!(plan.parts.len(), 3, "nothing behind the window");
     }
 }

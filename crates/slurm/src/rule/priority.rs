@@ -15,8 +15,8 @@ pub(super) struct Factors {
     associations: Vec<f64>,
     shares: FairShare,
     fair: Vec<f64>,
-    /// When usage was faded and added last \[s\].
-    faded: f64,
+    /// Up to when usage has faded \[s\].
+    faded: Option<f64>,
 }
 
 /// The lowest and the highest priority of a job that is not held.
@@ -40,12 +40,13 @@ impl Factors {
             associations: over_largest(site.associations.iter().map(|a| a.priority).collect()),
             fair: shares.factors(),
             shares,
-            faded: 0.0,
+            faded: None,
         }
     }
 
-    /// This association used so much \[CPU s\].
-    pub fn used(&mut self, usage: Option<(u32, f64)>) {
+    /// This association used so much \[CPU s\] up to now.
+    pub fn used(&mut self, usage: Option<(u32, f64)>, now: f64, site: &Site) {
+        self.fade(now, site);
         if let Some((association, used)) = usage {
             self.shares.add(association as usize, used);
         }
@@ -53,12 +54,15 @@ impl Factors {
 
     /// Lets what was used fade, and finds the factors anew.
     pub fn settle(&mut self, now: f64, site: &Site) {
-        let passed = now - self.faded;
-        self.faded = now;
-        if let Some(half) = site.priority.decay_half_life {
+        self.fade(now, site);
+        self.fair = self.shares.factors();
+    }
+
+    fn fade(&mut self, now: f64, site: &Site) {
+        let passed = now - self.faded.replace(now).unwrap_or(now);
+        if let Some(half) = site.priority.decay_half_life.filter(|_| passed > 0.0) {
             self.shares.fade(0.5_f64.powf(passed / half));
         }
-        self.fair = self.shares.factors();
     }
 
     /// Returns the priority of a job that has waited so long and may run so long \[s\].

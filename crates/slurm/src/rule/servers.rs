@@ -97,6 +97,8 @@ pub struct SlurmRule {
     pub order: Option<Priority>,
     /// What a clock shows at time 0 \[s\]: plans are made in whole steps of that.
     pub clock: f64,
+    /// How long a second is in the rule's time, where that is not the workload's unit.
+    pub second: Option<f64>,
 }
 
 impl SlurmRule {
@@ -162,6 +164,6 @@ impl OtherRule for SlurmRule {
             }
         };
         let rule = Slurm::new(site, jobs, fleet, &servers, by_sizes);
-        Ok(Box::new(rule.with(self.order, self.clock)))
+        Ok(Box::new(rule.with(self.order, self.clock, self.second)))
     }
 }

@@ -199,3 +199,80 @@ fn limits_of_users_hold() {
     own.qos[0].max_tres_per_user.cpus = Some(2);
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
 }
+
+/// A job of one node goes where it fits best: beside another one, so that an empty node stays for a job that needs it whole.
+#[test]
+fn jobs_fill_nodes_up() {
+    let rows = [
+        (0, 100, 120, 1, 4),
+        (0, 1000, 1200, 1, 2),
+        (110, 500, 600, 1, 1),
+        (120, 10, 60, 1, 4),
+    ];
+    assert_eq!(plain(&site(2), &rows), [0.0, 0.0, 110.0, 120.0]);
+}
+
+/// By default submissions are looked at together some seconds later, also when nothing else happens then; and a pass that has
+/// started as many jobs as it may is followed by another one.
+#[test]
+fn the_clock_alone_brings_looks() {
+    let mut own = site(1);
+    own.scheduler.batch_sched_delay = 3.0;
+    own.scheduler.backfills = false;
+    let rows = [(0, 1, 60, 1, 1), (2, 5, 60, 1, 1)];
+    assert_eq!(plain(&own, &rows), [0.0, 4.0]);
+    let mut own = site(1);
+    own.scheduler.bf_max_job_start = 1;
+    let rows = [
+        (0, 200, 240, 1, 1),
+        (1, 50, 60, 1, 4),
+        (2, 20, 60, 1, 1),
+        (2, 20, 60, 1, 1),
+    ];
+    assert_eq!(plain(&own, &rows)[2..], [30.0, 60.0]);
+}
+
+/// Accounts whose shares are those of their parents stand for none: their users share with their aunts.
+#[test]
+fn fair_share_goes_through_accounts_without_shares() {
+    use super::fair_share::FairShare;
+    let of = |account: &str, user: Option<&str>, parent: &str, shares: Option<u64>, usage: f64| {
+        Association {
+            account: account.into(),
+            user: user.map(str::to_owned),
+            parent: parent.into(),
+            shares,
+            usage,
+            ..Association::default()
+        }
+    };
+    let tree = FairShare::new(&[
+        of("root", None, "", Some(1), 10.0),
+        of("a", None, "root", None, 0.0),
+        of("b", None, "root", Some(1), 10.0),
+        of("a", Some("ann"), "a", Some(1), 0.0),
+        of("b", Some("bob"), "b", Some(1), 10.0),
+    ]);
+    assert_eq!(tree.factors(), [0.0, 0.0, 0.0, 1.0, 0.5]);
+}
+
+/// What the quality of service of the partition limits, that of the job does not.
+#[test]
+fn the_limits_of_the_partition_go_first() {
+    let mut own = site(2);
+    let qos = |name: &str, cpus: u64| Qos {
+        name: name.into(),
+        grp_tres: Tres {
+            cpus: Some(cpus),
+            ..Tres::default()
+        },
+        ..Qos::default()
+    };
+    own.qos = vec![qos("normal", 1), qos("large", 8)];
+    own.partitions[0].qos = Some("large".into());
+    let rows = [(0, 100, 120, 1, 1), (1, 10, 60, 1, 1)];
+    let of = |_: usize, facts: &mut Facts| facts.qos = Some(0);
+    assert_eq!(starts(&own, &rows, of), [0.0, 1.0]);
+    own.partitions[0].qos = None;
+    assert_eq!(starts(&own, &rows, of), [0.0, 100.0]);
+}

@@ -84,7 +84,11 @@ impl<'a> Walk<'a> {
     /// When the policy made a decision that no server could carry out.
     pub fn until(&mut self, time: f64) -> Result<(), Stopped> {
         let engine = &mut self.0;
-        while engine.server.next_end().min(engine.arrival()) < time && engine.step() {}
+        let next = |engine: &mut Engine<'_>| {
+            let wake = engine.server.system.wake();
+            engine.server.next_end().min(engine.arrival()).min(wake)
+        };
+        while next(engine) < time && engine.step() {}
         engine
             .audit()
             .map_err(|violation| Stopped::Failure(violation.into()))?;

@@ -15,6 +15,7 @@ use crate::typed::{positive, time};
 use synth_slurm::advice::advise;
 use synth_slurm::commands;
 use synth_slurm::configuration::{Site, of_path, of_texts};
+use synth_slurm::rule::leave_out;
 
 /// Of which scheduler.
 #[derive(Subcommand)]
@@ -118,9 +119,10 @@ impl Arguments {
             servers: Some(site.servers().0),
             ..self.reading.clone()
         };
-        let log = Log::read(&mut Trace::open(&source, &reading)?, |jobs| {
+        let mut log = Log::read(&mut Trace::open(&source, &reading)?, |jobs| {
             listener(&format!("reading {name}: {jobs} jobs"));
         })?;
+        let out = leave_out(&site, &mut log);
         let mut advice = advise(
             &log,
             &site,
@@ -130,7 +132,7 @@ impl Arguments {
                 listener(&format!("trying: {what}"));
             },
         )?;
-        advice.remarks.splice(0..0, remarks);
+        advice.remarks.splice(0..0, remarks.into_iter().chain(out));
         let mut documents = Vec::new();
         if let Some(file) = &self.html {
             documents.push((file.clone(), page::page(&advice, &name)?));

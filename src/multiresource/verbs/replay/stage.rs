@@ -20,7 +20,7 @@ use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
 use crate::trace::{Source, Trace};
 use synth_slurm::configuration::{Site, of_path};
-use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts};
+use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, leave_out};
 
 /// All that a replay needs.
 pub struct Stage<'a> {
@@ -83,8 +83,9 @@ impl<'a> Stage<'a> {
             listener(&format!("reading {file}: {jobs} jobs"));
         })?;
         let site = site.map(|site| {
+            let out = leave_out(&site, &mut log);
             let sent = facts(&site, &log);
-            let remarks = site.remarks.iter().chain(&sent.remarks);
+            let remarks = site.remarks.iter().chain(&out).chain(&sent.remarks);
             log.account.remarks.extend(remarks.cloned());
             let lines = log.jobs.iter().map(|job| job.line);
             (Arc::new(site), lines.zip(sent.facts).collect())
@@ -411,7 +412,7 @@ impl<'a> Stage<'a> {
         let (mut fleet, mut types) = seen(false)?;
         let rule = match &policy.rule {
             Contender::Other(rule) => self
-                .at_site(&policy.name, jobs)
+                .at_site(&policy.name, jobs, clock.size(self.per_second()))
                 .unwrap_or(Contender::Other(rule.clone())),
             _ => Contender::named(&policy.name, &fleet)?,
         };
@@ -425,13 +426,19 @@ impl<'a> Stage<'a> {
     }
 
     /// Returns the rule of this name for the site that the jobs ran on, where that is known.
-    fn at_site(&self, name: &str, jobs: &[Job]) -> Option<Contender> {
+    fn at_site(&self, name: &str, jobs: &[Job], second: f64) -> Option<Contender> {
         let (site, facts) = self.site.as_ref()?;
         let facts = jobs.iter().map(|job| facts[&job.line]).collect();
         let rule = SlurmRule::named(name)?.ok()?;
         let at = Some((site.clone(), facts));
         let clock = clock_of(&self.log);
-        Some(Contender::Other(Arc::new(SlurmRule { at, clock, ..rule })))
+        let second = Some(second);
+        Some(Contender::Other(Arc::new(SlurmRule {
+            at,
+            clock,
+            second,
+            ..rule
+        })))
     }
 
     /// Returns all results, with what is known of the trace.

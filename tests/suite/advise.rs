@@ -47,9 +47,9 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
         "advise slurm {log} --slurm {conf} -o {json} --html {page}"
     ));
     let text = stdout(&run);
-    has(&text, "Slurm as it is set up, replayed: jobs wait");
+    has(&text, "Slurm as it is set up, replayed, makes it");
     has(&text, "1. ");
-    has(&text, "--partition batch`");
+    has(&text, "--partition batch");
     has(&text, "user ann");
     let advice: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     let (today, then) = (&advice["today"]["mean"], &advice["gain"]["waits"]["mean"]);

@@ -60,7 +60,7 @@ const ORDERS: [(&str, &str, Priority); 2] = [
     ("sjf", "shortest limit first", Priority::SHORTEST),
 ];
 /// What a week of waiting weighs beside them, in factors of ten of the limit: so that nobody waits without end.
-const AGES: [f64; 3] = [0.0, 2.0, 8.0];
+const AGES: [f64; 2] = [0.0, 4.0];
 
 /// Returns the changes that a site may make, those that cost nothing but lines first.
 pub(super) fn candidates(site: &Site, log: &Log) -> Vec<Change> {
@@ -143,24 +143,33 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
     let mut what = words.to_owned();
     let own = ordered.weights(&site.priority.weights);
     if ordered.age > 0.0 {
-        what += &format!(", a week of waiting {:.0}", own.age);
+        what += &format!(", waiting counts {:.0} a week", own.age);
     }
     if ordered.others.is_some() {
         what += ", before other factors";
     }
     let named = [
-        ("Age", own.age, ordered.age > 0.0),
-        ("Fairshare", own.fair_share, false),
-        ("JobSize", own.job_size, false),
-        ("Partition", own.partition, false),
-        ("QOS", own.qos, false),
-        ("Assoc", own.assoc, false),
+        ("Age", own.age),
+        ("Fairshare", own.fair_share),
+        ("JobSize", own.job_size),
+        ("Partition", own.partition),
+        ("QOS", own.qos),
+        ("Assoc", own.assoc),
     ];
-    let changed = |(_, weight, is_set): &&(&str, f64, bool)| {
-        *is_set || ordered.others.is_some() && *weight > 0.0
-    };
-    let changed = named.iter().filter(changed);
-    lines.extend(changed.map(|(name, weight, _)| format!("PriorityWeight{name}={weight:.0}")));
+    let now = &site.priority.weights;
+    let now = [
+        now.age,
+        now.fair_share,
+        now.job_size,
+        now.partition,
+        now.qos,
+        now.assoc,
+    ];
+    for ((name, weight), now) in named.iter().zip(now) {
+        if *weight != now {
+            lines.push(format!("PriorityWeight{name}={weight:.0} (now {now:.0})"));
+        }
+    }
     if ordered.age > 0.0 {
         lines.push("PriorityMaxAge=7-0".into());
     }
@@ -169,7 +178,12 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
         what,
         lines,
         besides: Some(format!(
-            "synth export slurm-priority {name} --partition {partitions}"
+            "synth export slurm-priority {name} --partition {partitions}{}",
+            if ordered.age > 0.0 {
+                "  # with this PriorityWeightAge in its lines; age needs slurmdbd"
+            } else {
+                ""
+            }
         )),
         kind: Kind::Order(ordered),
     }
@@ -225,7 +239,7 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
         all.push(Change {
             what: format!("{name}={value:.0} (now {now:.0})"),
             lines: vec![format!("to SchedulerParameters: {name}={value:.0}")],
-            besides: Some("sdiag".into()),
+            besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
             kind: Kind::Parameter(Parameter { name, value, set }),
         });
     };

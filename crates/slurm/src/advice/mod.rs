@@ -3,7 +3,8 @@
 //!
 //! # Theory
 //! Changes are chosen on the first half of the log by the mean wait, one after the other as long as one more helps;
-//! what they bring is measured on the second half, beside the rule of today there, by blocks of time in pairs. Nothing is advised
+//! what they bring is measured on the second half, beside the rule of today there, by blocks of time in pairs. Each is replayed several
+//! times, with the clock at another second: a start that is a second early moves all behind it. Nothing is advised
 //! where today's rule in the replay is far from the waits that the log tells.
 
 mod changes;
@@ -34,7 +35,7 @@ pub struct Advice {
     pub jobs: u64,
     /// The part of the span before what is judged.
     pub past: f64,
-    /// Of all jobs: how near the replay of today's rule is to what the log tells.
+    /// Of the judged jobs: how near the replay of today's rule is to what the log tells.
     pub likeness: Option<Likeness>,
     /// Of the judged jobs, under today's rule.
     pub today: Waits,
@@ -115,7 +116,9 @@ pub struct Part {
     pub name: String,
     /// How many jobs.
     pub jobs: u64,
-    /// Mean wait today.
+    /// Mean wait that the log tells, if it tells that of all.
+    pub recorded: Option<f64>,
+    /// Mean wait under today's rule.
     pub today: f64,
     /// Mean wait with the change.
     pub changed: f64,
@@ -156,7 +159,7 @@ pub fn advise(
     let each = candidates
         .par_iter()
         .map(|change| advising.waits(&[change]));
-    let each: Vec<Vec<f64>> = each.collect::<Result<_, _>>()?;
+    let each: Vec<Runs> = each.collect::<Result<_, _>>()?;
     for (change, waits) in candidates.iter().zip(&each) {
         alone.push(advising.objective(waits, longest));
         gains.push(advising.gain(change.what.clone(), waits));
@@ -170,7 +173,7 @@ pub fn advise(
         };
         let tried: Vec<usize> = (0..candidates.len()).filter(is_tried).collect();
         listener("changes together");
-        let with = |n: usize| -> Result<(usize, f64, Vec<f64>), AdviceError> {
+        let with = |n: usize| -> Result<(usize, f64, Runs), AdviceError> {
             let waits = if best.0.is_empty() {
                 each[n].clone()
             } else {
@@ -216,12 +219,15 @@ pub fn advise(
     })
 }
 
+/// The waits of all jobs \[s\], in each of some runs.
+type Runs = Vec<Vec<f64>>;
+
 /// A log and its site, with today's waits.
 struct Advising<'a> {
     log: &'a Log,
     twin: Twin<'a>,
     setting: Setting,
-    today: Vec<f64>,
+    today: Runs,
     /// The first job that is judged.
     first: usize,
     remarks: Vec<String>,
@@ -270,7 +276,7 @@ impl<'a> Advising<'a> {
         })
     }
 
-    fn waits(&self, changes: &[&Change]) -> Result<Vec<f64>, AdviceError> {
+    fn waits(&self, changes: &[&Change]) -> Result<Runs, AdviceError> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(AdviceError("interrupted".into()));
         }
@@ -280,72 +286,64 @@ impl<'a> Advising<'a> {
     }
 
     /// Returns the mean wait on the past; infinity where the promise is not kept there.
-    fn objective(&self, waits: &[f64], longest: Option<f64>) -> f64 {
-        let most = |waits: &[f64]| waits[..self.first].iter().copied().fold(0.0, f64::max);
-        let keeps = longest.is_none_or(|times| most(waits) <= times * most(&self.today));
+    fn objective(&self, runs: &Runs, longest: Option<f64>) -> f64 {
+        let most = |runs: &Runs| self.over(runs, |waits| largest(&waits[..self.first]));
+        let keeps = longest.is_none_or(|times| most(runs) <= times * most(&self.today));
         if keeps {
-            self.past_mean(waits)
+            self.past_mean(runs)
         } else {
             f64::INFINITY
         }
     }
 
-    fn past_mean(&self, waits: &[f64]) -> f64 {
-        waits[..self.first].iter().sum::<f64>() / self.first as f64
+    fn past_mean(&self, runs: &Runs) -> f64 {
+        self.over(runs, |waits| mean(&waits[..self.first]))
+    }
+
+    /// Returns the mean of a measure over runs.
+    fn over(&self, runs: &Runs, of: impl Fn(&[f64]) -> f64) -> f64 {
+        runs.iter().map(|waits| of(waits)).sum::<f64>() / runs.len() as f64
     }
 
     fn seconds(&self, ticks: f64) -> f64 {
         ticks / self.log.tick.per_second() as f64
     }
 
-    fn judged(&self, waits: &[f64]) -> Waits {
-        let own = &waits[self.first..];
-        let count = own.len() as f64;
-        let sizes = self.log.jobs[self.first..]
-            .iter()
-            .map(|job| self.seconds(job.size));
+    fn judged(&self, runs: &Runs) -> Waits {
+        let sizes = || {
+            self.log.jobs[self.first..]
+                .iter()
+                .map(|job| self.seconds(job.size))
+        };
         let slowdown = |(wait, size): (&f64, f64)| ((wait + size) / size.max(SHORT)).max(1.0);
+        let slowdowns = |waits: &[f64]| {
+            let own = &waits[self.first..];
+            own.iter().zip(sizes()).map(slowdown).sum::<f64>() / own.len() as f64
+        };
         Waits {
-            jobs: own.len() as u64,
-            mean: own.iter().sum::<f64>() / count,
-            slowdown: own.iter().zip(sizes).map(slowdown).sum::<f64>() / count,
-            longest: own.iter().copied().fold(0.0, f64::max),
+            jobs: (self.log.jobs.len() - self.first) as u64,
+            mean: self.over(runs, |waits| mean(&waits[self.first..])),
+            slowdown: self.over(runs, slowdowns),
+            longest: self.over(runs, |waits| largest(&waits[self.first..])),
         }
     }
 
     fn likeness(&self) -> Option<Likeness> {
-        let pairs = self.log.jobs.iter().zip(&self.today);
-        let there = pairs.filter(|(job, _)| !job.waited.is_nan());
-        let (mut count, mut recorded, mut replayed) = (0.0, 0.0, 0.0);
-        for (job, wait) in there {
-            count += 1.0;
-            recorded += self.seconds(job.waited);
-            replayed += wait;
-        }
-        (count > 0.0).then(|| Likeness {
-            recorded: recorded / count,
-            replayed: replayed / count,
+        let recorded = |n: usize| self.seconds(self.log.jobs[n].waited);
+        let known: Vec<usize> = (self.first..self.log.jobs.len())
+            .filter(|n| !recorded(*n).is_nan())
+            .collect();
+        let over = |of: &dyn Fn(usize) -> f64| {
+            known.iter().map(|n| of(*n)).sum::<f64>() / known.len() as f64
+        };
+        (!known.is_empty()).then(|| Likeness {
+            recorded: over(&recorded),
+            replayed: self.over(&self.today, |waits| over(&|n| waits[n])),
         })
     }
 
-    fn gain(&self, what: String, waits: &[f64]) -> Gain {
-        let (own, today) = (self.judged(waits), self.judged(&self.today));
-        let submits: Vec<f64> = self
-            .log
-            .jobs
-            .iter()
-            .map(|job| self.seconds(job.submit))
-            .collect();
-        let span = self.seconds(self.log.span());
-        // Ten blocks at least say something of the spread.
-        let most = (1.0 - PAST) * span / FEWEST_BLOCKS;
-        let length = DAY.max(WAITS * own.mean.max(today.mean)).min(most);
-        let blocks = Blocks::draw(&submits, [PAST * span, span], length, self.seed);
-        let interval = blocks.and_then(|blocks| {
-            let [own, today] =
-                [waits, &self.today].map(|waits| blocks.means(waits.iter().copied()));
-            Interval::of_ratio(&own, &today)
-        });
+    fn gain(&self, what: String, runs: &Runs) -> Gain {
+        let (own, today) = (self.judged(runs), self.judged(&self.today));
         Gain {
             what,
             waits: own,
@@ -354,27 +352,58 @@ impl<'a> Advising<'a> {
             } else {
                 1.0
             },
-            interval,
-            classes: self.parts(waits, |n| self.class(n)),
-            users: self.users(waits),
+            interval: self.interval(runs, own.mean.max(today.mean)),
+            classes: self.parts(runs, |n| self.class(n)),
+            users: self.users(runs),
         }
     }
 
+    /// Returns an interval of the ratio of mean waits: each draw of blocks takes one run of each, so that what a second more or
+    /// less does is in it.
+    fn interval(&self, runs: &Runs, mean: f64) -> Option<Interval> {
+        let jobs = self.log.jobs.iter();
+        let submits: Vec<f64> = jobs.map(|job| self.seconds(job.submit)).collect();
+        let span = self.seconds(self.log.span());
+        // Ten blocks at least say something of the spread.
+        let most = (1.0 - PAST) * span / FEWEST_BLOCKS;
+        let length = DAY.max(WAITS * mean).min(most);
+        let blocks = Blocks::draw(&submits, [PAST * span, span], length, self.seed)?;
+        let means = |runs: &Runs| -> Vec<Vec<Option<f64>>> {
+            let each = runs.iter().map(|waits| blocks.means(waits.iter().copied()));
+            each.collect()
+        };
+        let (own, today) = (means(runs), means(&self.today));
+        let drawn = |of: &[Vec<Option<f64>>], run: fn(usize, usize) -> usize| -> Vec<Option<f64>> {
+            let draws = 0..of[0].len();
+            draws.map(|n| of[run(n, of.len())][n]).collect()
+        };
+        let own = drawn(&own, |n, runs| n % runs);
+        let today = drawn(&today, |n, runs| n / runs % runs);
+        Interval::of_ratio(&own, &today)
+    }
+
     /// By class or user, what today's rule and a change mean to the judged jobs; those that lose most first.
-    fn parts(&self, waits: &[f64], name: impl Fn(usize) -> Option<String>) -> Vec<Part> {
-        let mut sums: HashMap<String, (u64, f64, f64)> = HashMap::new();
-        let judged = self.today.iter().zip(waits).enumerate().skip(self.first);
-        for (n, (today, wait)) in judged {
+    fn parts(&self, runs: &Runs, name: impl Fn(usize) -> Option<String>) -> Vec<Part> {
+        let mut sums: HashMap<String, (u64, [f64; 3])> = HashMap::new();
+        for n in self.first..self.log.jobs.len() {
             if let Some(name) = name(n) {
-                let sum = sums.entry(name).or_default();
-                *sum = (sum.0 + 1, sum.1 + today, sum.2 + wait);
+                let of = |runs: &Runs| self.over(runs, |waits| waits[n]);
+                let recorded = self.seconds(self.log.jobs[n].waited);
+                let (count, sums) = sums.entry(name).or_default();
+                *count += 1;
+                let own = [recorded, of(&self.today), of(runs)];
+                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
             }
         }
-        let part = |(name, (jobs, today, changed)): (String, (u64, f64, f64))| Part {
-            name,
-            jobs,
-            today: today / jobs as f64,
-            changed: changed / jobs as f64,
+        let part = |(name, (jobs, sums)): (String, (u64, [f64; 3]))| {
+            let [recorded, today, changed] = sums.map(|sum| sum / jobs as f64);
+            Part {
+                name,
+                jobs,
+                recorded: Some(recorded).filter(|own| !own.is_nan()),
+                today,
+                changed,
+            }
         };
         let mut parts: Vec<Part> = sums.into_iter().map(part).collect();
         let lost = |part: &Part| (part.changed - part.today) * part.jobs as f64;
@@ -386,10 +415,10 @@ impl<'a> Advising<'a> {
         parts
     }
 
-    fn users(&self, waits: &[f64]) -> Vec<Part> {
+    fn users(&self, runs: &Runs) -> Vec<Part> {
         let names = &self.log.account.users;
         let name = |n: usize| Some(format!("user {}", names.get(&self.log.jobs[n].user)?));
-        let mut users = self.parts(waits, name);
+        let mut users = self.parts(runs, name);
         if users.len() > USERS {
             users.drain(USERS / 2..users.len() - USERS / 2);
         }
@@ -428,4 +457,12 @@ impl<'a> Advising<'a> {
         };
         Some(format!("{width} {what}, {time}"))
     }
+}
+
+fn mean(waits: &[f64]) -> f64 {
+    waits.iter().sum::<f64>() / waits.len() as f64
+}
+
+fn largest(waits: &[f64]) -> f64 {
+    waits.iter().copied().fold(0.0, f64::max)
 }

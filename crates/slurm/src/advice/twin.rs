@@ -15,6 +15,9 @@ pub(super) struct Twin<'a> {
     kinds: Kinds,
 }
 
+/// Seconds by which the clock is set forth: no two are alike for passes of backfilling, nor for the steps of its plans.
+const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
+
 /// How a site schedules: its set-up, and the facts of the jobs that come.
 #[derive(Clone)]
 pub(super) struct Setting {
@@ -31,11 +34,17 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Returns the wait of each job \[s\] in such a setting.
+    /// Returns the wait of each job \[s\] in such a setting, once for each of some seconds in which its clock may stand: plans are made in
+    /// whole minutes, and a start that is a second early moves all behind it.
     ///
     /// # Errors
     /// When the jobs cannot be replayed there.
-    pub fn waits(&self, setting: &Setting) -> Result<Vec<f64>, AdviceError> {
+    pub fn waits(&self, setting: &Setting) -> Result<Vec<Vec<f64>>, AdviceError> {
+        let seconds = SECONDS.into_iter();
+        seconds.map(|second| self.once(setting, second)).collect()
+    }
+
+    fn once(&self, setting: &Setting, second: f64) -> Result<Vec<f64>, AdviceError> {
         let servers = setting.site.servers().0;
         let larger;
         let log = if servers == self.log.servers {
@@ -54,7 +63,7 @@ impl<'a> Twin<'a> {
         let rule = SlurmRule {
             at: Some((Arc::new(setting.site.clone()), setting.facts.clone().into())),
             order: setting.order,
-            clock: clock_of(self.log),
+            clock: clock_of(self.log) + second,
             second: Some(clock.size(self.log.tick.per_second() as f64)),
         };
         let rule = rule.rule(&fleet).map_err(|why| refused(why.0))?;

@@ -110,8 +110,8 @@ impl Amounts {
 }
 
 /// Returns the servers of each partition where the site's nodes are the servers of a fleet: `servers[n]` is that of node n.
-pub(super) fn members(site: &Site, servers: &[usize]) -> Vec<Vec<usize>> {
+pub(super) fn members(site: &Site, servers: &[Option<usize>]) -> Vec<Vec<usize>> {
     // What is down now was up for the jobs of the past.
-    let of = |nodes: &Vec<usize>| nodes.iter().map(|n| servers[*n]).collect();
+    let of = |nodes: &Vec<usize>| nodes.iter().filter_map(|n| servers[*n]).collect();
     site.partitions.iter().map(|own| of(&own.nodes)).collect()
 }

@@ -142,19 +142,21 @@ impl Times {
 }
 
 impl Slurm {
-    /// Returns the rule for a fleet: `servers[n]` is the server that node n of the site is, `jobs` the facts of those that come.
+    /// Returns the rule for a fleet: `servers[n]` is the server that node n of the site is, if it is one, `jobs` the facts of those that come.
     /// With `by_sizes` jobs' sizes are taken for their limits.
     pub fn new(
         site: Arc<Site>,
         jobs: Jobs,
         fleet: &Fleet,
-        servers: &[usize],
+        servers: &[Option<usize>],
         by_sizes: bool,
     ) -> Self {
         let count = fleet.servers();
         let mut weights = vec![1; count];
         for (node, n) in site.nodes.iter().zip(servers) {
-            weights[*n] = node.weight;
+            if let Some(n) = n {
+                weights[*n] = node.weight;
+            }
         }
         let cpu = fleet.envelope().resources().iter();
         let cpu = cpu.clone().position(|own| own.name() == "cpu");

@@ -8,7 +8,7 @@ use crate::configuration::{Node, Partition, Site};
 use itertools::Itertools as _;
 use synth_cluster::policy::{Knows, Policy, Priority, Unsuitable};
 use synth_cluster::simulator::OtherRule;
-use synth_cluster::workload::{Fleet, Known};
+use synth_cluster::workload::{self, Fleet, Known};
 use synth_core::number::Decimal;
 use synth_trace::trace::{Servers, Shape};
 
@@ -146,24 +146,40 @@ impl OtherRule for SlurmRule {
         let by_sizes = self.knows(fleet) == Knows::Sizes;
         let (site, jobs, servers) = match &self.at {
             Some((site, facts)) => {
-                let servers = site.servers().1;
-                if servers.len() != fleet.servers() {
-                    return Err(Unsuitable(format!(
-                        "the site has {} nodes, and there are {} servers: leave the servers to the site",
-                        servers.len(),
-                        fleet.servers()
-                    )));
-                }
+                let servers = in_fleet(site, fleet);
                 (site.clone(), Jobs::ByNumber(facts.clone()), servers)
             }
             None => {
                 let site = Arc::new(Site::plain(fleet));
                 let facts = vec![Facts::default(); fleet.types().len()];
-                let servers = (0..fleet.servers()).collect();
+                let servers = (0..fleet.servers()).map(Some).collect();
                 (site, Jobs::ByType(facts.into()), servers)
             }
         };
         let rule = Slurm::new(site, jobs, fleet, &servers, by_sizes);
         Ok(Box::new(rule.with(self.order, self.clock, self.second)))
     }
+}
+
+/// Returns which server of a fleet each node of a site is; none of nodes that no job can use, which a fleet leaves out.
+fn in_fleet(site: &Site, fleet: &Fleet) -> Vec<Option<usize>> {
+    let (servers, places) = site.servers();
+    let mut own = fleet.shapes().iter().peekable();
+    // By server of the site: its number in the fleet.
+    let (mut numbers, mut next) = (Vec::new(), 0);
+    for shape in &servers.shapes {
+        let is_it = |other: &workload::Shape| {
+            let there = |amounts: &[Decimal]| {
+                let amounts = amounts.iter().filter(|amount| !amount.is_zero());
+                amounts.copied().collect::<Vec<_>>()
+            };
+            other.count() == shape.count && there(other.capacity()) == there(&shape.capacity)
+        };
+        let found = own.next_if(|other| is_it(other)).is_some();
+        for _ in 0..shape.count {
+            numbers.push(found.then_some(next));
+            next += usize::from(found);
+        }
+    }
+    places.into_iter().map(|server| numbers[server]).collect()
 }

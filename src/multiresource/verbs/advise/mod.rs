@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use super::progress;
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, json, refuse};
 use crate::multiresource::replay::Log;
+use crate::report::quoted;
 use crate::trace::{self, Source, Trace};
 use crate::typed::{positive, time};
 use synth_slurm::advice::advise;
@@ -42,7 +43,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "4w", value_parser = weeks, conflicts_with = "trace")]
     since: f64,
 
-    /// A promise: nobody waits longer than so many times the longest wait of today, such as 1.5 [default: none]
+    /// Only what let nobody wait longer than so many times today's longest wait in the first half of the log, such as 1.5
+    /// [default: anything]
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
@@ -135,7 +137,7 @@ impl Arguments {
         advice.remarks.splice(0..0, remarks.into_iter().chain(out));
         let mut documents = Vec::new();
         if let Some(file) = &self.html {
-            documents.push((file.clone(), page::page(&advice, &name)?));
+            documents.push((file.clone(), page::page(&advice, self.command())?));
         }
         if let Some(file) = &self.output {
             documents.push((file.clone(), json(&advice)?));
@@ -147,6 +149,26 @@ impl Arguments {
             documents,
             ..VerbOutput::default()
         })
+    }
+
+    /// Returns the command that gives the same again.
+    fn command(&self) -> String {
+        let path = |path: &Path| quoted(&path.display().to_string());
+        let log = match &self.trace {
+            Some(file) => format!(" {}", path(file)),
+            None => format!(" --since {}s", self.since),
+        };
+        let slurm = self
+            .slurm
+            .as_deref()
+            .map(|own| format!(" --slurm {}", path(own)));
+        let longest = self.longest.map(|times| format!(" --longest {times}"));
+        format!(
+            "synth advise slurm{log}{}{} --seed {}",
+            slurm.unwrap_or_default(),
+            longest.unwrap_or_default(),
+            self.seed
+        )
     }
 
     /// Returns how the site is set up, and its jobs: from files, or as a login node tells them.

@@ -2,14 +2,14 @@
 
 use super::words::{COLUMNS, PARTS, headline, is_given, part_rows, rows};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves};
-use crate::report::{Page, Section, quoted};
+use crate::report::{Page, Section};
 use synth_slurm::advice::{Advice, Gain, Waits};
 
 /// Renders the page.
 ///
 /// # Errors
 /// When a picture cannot be drawn.
-pub fn page(advice: &Advice, file: &str) -> Drawn<String> {
+pub fn page(advice: &Advice, command: String) -> Drawn<String> {
     let changes = advice.advised.iter().filter(|_| is_given(advice));
     let answers = changes.map(|change| {
         let besides = change.besides.as_ref().map(|own| format!("; {own}"));
@@ -17,13 +17,16 @@ pub fn page(advice: &Advice, file: &str) -> Drawn<String> {
         (change.what.clone(), how)
     });
     let names = rows(advice).into_iter().map(|(name, _)| name);
-    let mut sections = vec![Section {
+    let mut sections = Vec::new();
+    if advice.likeness.is_none_or(|own| own.is_near()) {
+        sections.push(Section {
         title: "What does a short mean wait cost those who wait longest?".into(),
         text:
             "Each mark is a setting: the longest wait over the mean wait. Left and below is better."
                 .into(),
         panels: vec![front(advice)?],
-    }];
+        });
+    }
     if let Some(gain) = advice.gain.as_ref().filter(|_| is_given(advice)) {
         sections.push(Section {
             title: "Who gains, and who waits longer?".into(),
@@ -31,22 +34,23 @@ pub fn page(advice: &Advice, file: &str) -> Drawn<String> {
             panels: vec![classes(gain)?],
         });
     }
+    let is_near = advice.likeness.is_none_or(|own| own.is_near());
     Page {
         headline: headline(advice),
         warnings: advice.remarks.clone(),
         answers: answers.collect(),
         what: "Today's rule and each change alone, on the second half of the log".into(),
         columns: COLUMNS.map(str::to_owned).into(),
-        rows: rows(advice),
+        rows: if is_near { rows(advice) } else { Vec::new() },
         sections,
         method: vec![
-            ("The way back", "Take the lines out of slurm.conf again and run `scontrol reconfigure`; the folder that `synth export slurm-priority` writes has a script for jobs that wait.".into()),
+            ("The way back", "Take the lines out of slurm.conf again; `scontrol reconfigure` is enough but for PriorityType, which needs a restart of slurmctld and may stay. The folder that `synth export slurm-priority` writes has the steps, and a script for jobs that wait.".into()),
             ("Replay", "The jobs of the log come again as they came, on the nodes of the site, and are scheduled as Slurm does: the main scheduler and backfilling with its reservations, priorities, fair share, limits of quality of service and accounts. Preemption, reservations by hand, licenses, constraints and dependencies are left out.".into()),
             ("Choice", "Changes are chosen on the first half of the log by the mean wait, one after the other as long as one more lowers it by 2 %. What is shown is the second half.".into()),
-            ("Intervals", format!("95 %, by moving blocks of time in pairs, from seed {}.", advice.seed)),
+            ("Intervals", format!("95 %, by moving blocks of time in pairs, from seed {}; each setting is replayed with the clock at three different seconds, and a draw takes one of them.", advice.seed)),
         ],
-        command: format!("synth advise slurm {} --slurm SITE --seed {}", quoted(file), advice.seed),
-        ..Page::new(format!("Advice for {file}"), names)?
+        command,
+        ..Page::new("What this site should change in slurm.conf".into(), names)?
     }
     .text()
 }

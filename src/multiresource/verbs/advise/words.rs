@@ -9,35 +9,30 @@ use synth_slurm::advice::{Advice, Gain, Part};
 
 /// Returns the advice, the table of what was tried, and who gains and loses, at most `width` characters wide.
 pub fn text(advice: &Advice, width: usize) -> String {
-    let mut parts = vec![headline(advice)];
+    let mut parts = vec![wrap(&headline(advice), width)];
     if is_given(advice) {
-        parts.extend(advice.advised.iter().enumerate().map(|(n, change)| {
-            let mut text = format!("{}. {}: {}", n + 1, change.what, change.lines.join(", "));
-            if let Some(besides) = &change.besides {
-                text += &format!("; `{besides}`");
-            }
-            text
-        }));
-        parts.extend(advice.gain.as_ref().map(who));
+        for (n, change) in advice.advised.iter().enumerate() {
+            parts.push(wrap(&format!("{}. {}", n + 1, change.what), width));
+            // One line each: they are copied.
+            let lines = change.lines.iter().chain(&change.besides);
+            parts.push(lines.map(|line| format!("  {line}")).join("\n"));
+        }
+        parts.extend(advice.gain.as_ref().map(|gain| wrap(&who(gain), width)));
     }
-    let paragraphs = parts.iter().map(|part| wrap(part, width));
-    let tables = [
-        grid(
-            "tried alone",
-            &COLUMNS.map(str::to_owned),
-            &rows(advice),
-            width,
-        ),
-        of_parts(advice, width),
-        wrap(FOOT, width),
-    ];
-    paragraphs
-        .chain(tables)
+    if is_near(advice) {
+        let columns = COLUMNS.map(str::to_owned);
+        parts.push(grid("tried alone", &columns, &rows(advice), width));
+        parts.push(of_parts(advice, width));
+        parts.push(wrap(FOOT, width));
+    }
+    parts
+        .into_iter()
         .filter(|part| !part.is_empty())
         .join("\n\n")
 }
 
-const FOOT: &str = "waits of the second half of the log; in brackets 95 % intervals of the ratio of mean waits, by blocks of time in pairs: where that has 1 in it no difference is seen. Changes were chosen on the first half.";
+const FOOT: &str = "Waits of the second half of the log; slowdown: mean of max(1, (wait + run time) / max(run time, 10 s)); in brackets 95 % intervals of the ratio of mean waits, by blocks of time in \
+pairs and over three seconds at which the clock may stand: where that has 1 in it no difference is seen. Changes were chosen on the first half. A row is one change alone.";
 
 /// Whether anything is advised: the replay is near the log, and what helped in its first half is seen to help in the second.
 pub fn is_given(advice: &Advice) -> bool {
@@ -51,11 +46,11 @@ fn is_near(advice: &Advice) -> bool {
 /// Says what to do in a few sentences, and how far to believe it.
 pub fn headline(advice: &Advice) -> String {
     let near = match &advice.likeness {
-        None => "The log does not tell when jobs started, so that it is not known how near this replay is to the site.".into(),
+        None => "The log does not tell when jobs started (sacct: Start), so that nobody knows how near this replay is to the site.".into(),
         Some(own) => format!(
-            "Slurm as it is set up, replayed: jobs wait {} on average, and the log tells {}{}.",
-            time(own.replayed),
+            "In the second half of the log jobs waited {} on average; Slurm as it is set up, replayed, makes it {}{}.",
             time(own.recorded),
+            time(own.replayed),
             if own.recorded > 0.0 {
                 format!(" ({:.2} times)", own.replayed / own.recorded)
             } else {
@@ -64,19 +59,31 @@ pub fn headline(advice: &Advice) -> String {
         ),
     };
     if !is_near(advice) {
-        return format!(
-            "{near} That is too far apart for advice: what makes jobs wait here is not in the replay (dependencies, reservations, constraints, nodes that were down, limits that are not in these files)."
-        );
+        let is_short = advice
+            .likeness
+            .is_some_and(|own| own.replayed < own.recorded);
+        let why = if is_short {
+            "what makes jobs wait here is not in the replay (dependencies, reservations, constraints, nodes that were down, limits that are not in these files)"
+        } else {
+            "the site has more nodes or other limits than these files say, or not all of its jobs started as this log has them"
+        };
+        return format!("{near} That is too far apart for advice: {why}.");
     }
+    let promise = match advice.longest {
+        Some(times) => format!(
+            " and lets nobody wait longer than {times} times today's longest wait in its first half"
+        ),
+        None => String::new(),
+    };
     match &advice.gain {
-        None => format!("{near} Nothing that was tried helps: leave it as it is."),
+        None => format!("{near} Nothing that was tried helps{promise}: leave it as it is."),
         Some(gain) if !gain.is_sure() => format!(
             "{near} Nothing is advised: what helped most in the first half of the log ({}) is not seen to help in the second ({}).",
             gain.what,
             over(gain)
         ),
         Some(gain) => format!(
-            "{near} With {} the mean wait is {} instead of {} ({}), the mean slowdown {:.1} instead of {:.1}, the longest wait {} instead of {}:",
+            "{near} With {} the mean wait is {} instead of these {} ({}), the mean slowdown {:.1} instead of {:.1}, the longest wait {} instead of {}:",
             counted(advice.advised.len() as f64, "change"),
             time(gain.waits.mean),
             time(advice.today.mean),
@@ -89,6 +96,9 @@ pub fn headline(advice: &Advice) -> String {
     }
 }
 
+/// From this part on a wait is longer.
+const LONGER: f64 = 1.05;
+
 /// Says who pays and who gains.
 fn who(gain: &Gain) -> String {
     let says = |part: &Part| {
@@ -99,7 +109,7 @@ fn who(gain: &Gain) -> String {
             time(part.changed)
         )
     };
-    let loses = |part: &&Part| part.changed > part.today;
+    let loses = |part: &&Part| part.changed > LONGER * part.today;
     let classes = gain.classes.iter().filter(loses).map(says).join("; ");
     let users = gain.users.iter().filter(loses).map(says).join("; ");
     let paid = [("classes", classes), ("users", users)];
@@ -159,7 +169,7 @@ pub fn rows(advice: &Advice) -> Rows {
 }
 
 /// The heads of the columns of [`part_rows`] but the first.
-pub const PARTS: [&str; 3] = ["jobs", "today", "then"];
+pub const PARTS: [&str; 4] = ["jobs", "the log", "today", "then"];
 
 /// A row for each class and each named user.
 pub fn part_rows(advice: &Advice) -> Rows {
@@ -167,7 +177,13 @@ pub fn part_rows(advice: &Advice) -> Rows {
         return Rows::default();
     };
     let row = |part: &Part| {
-        let cells = [part.jobs.to_string(), time(part.today), time(part.changed)];
+        let recorded = part.recorded.map_or(String::new(), time);
+        let cells = [
+            part.jobs.to_string(),
+            recorded,
+            time(part.today),
+            time(part.changed),
+        ];
         (part.name.clone(), cells.map(Shown::plain).into())
     };
     gain.classes.iter().chain(&gain.users).map(row).collect()

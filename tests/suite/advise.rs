@@ -47,7 +47,7 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
         "advise slurm {log} --slurm {conf} -o {json} --html {page}"
     ));
     let text = stdout(&run);
-    has(&text, "Slurm as it is set up, replayed, makes it");
+    has(&text, "Slurm as it is set up, replayed, makes");
     has(&text, "1. ");
     has(&text, "--partition batch");
     has(&text, "user ann");

@@ -4,6 +4,7 @@ mod live;
 mod words;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
@@ -18,6 +19,7 @@ use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::judge::read;
 use crate::slurm::Slurm;
 use crate::trace;
+use synth_slurm::rule::SlurmRule;
 
 /// What is typed.
 #[derive(Args)]
@@ -192,9 +194,13 @@ impl Arguments {
 
 /// Makes a rule for the servers of a log.
 fn rule(name: &str, site: &Site) -> Result<Box<dyn Policy>, String> {
-    // Over several servers in order of arrival, if no other order is named.
-    let rule = Contender::named(name, &site.fleet)
-        .or_else(|why| Contender::named(&format!("{name}+fcfs"), &site.fleet).map_err(|_| why))?;
+    let rule = match SlurmRule::named(name) {
+        Some(rule) => Contender::Other(Arc::new(rule?)),
+        // Over several servers in order of arrival, if no other order is named.
+        None => Contender::named(name, &site.fleet).or_else(|why| {
+            Contender::named(&format!("{name}+fcfs"), &site.fleet).map_err(|_| why)
+        })?,
+    };
     let is_known = rule.knows_of(&site.fleet) != Knows::Sizes;
     let policy = rule.rule(&site.fleet).map_err(|why| why.to_string())?;
     if !is_known || policy.knows() == Knows::Sizes {

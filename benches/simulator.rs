@@ -282,6 +282,7 @@ fn replays(c: &mut Criterion) {
         censored: 0,
         has_limits: true,
         rounded: 0,
+        begin: 0,
     };
     let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(&log));
     let mut group = c.benchmark_group("simulator");

@@ -8,6 +8,7 @@
 //! where today's rule in the replay is far from the waits that the log tells.
 
 mod changes;
+mod error;
 mod twin;
 
 use std::collections::HashMap;
@@ -17,16 +18,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 pub use changes::Change;
+pub use error::AdviceError;
 use twin::{Setting, Twin};
 
 use crate::configuration::Site;
 use crate::rule::facts;
 use synth_trace::replay::{Blocks, Interval, Log};
-
-/// Why there is no advice.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct AdviceError(pub String);
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -152,49 +149,17 @@ pub fn advise(
 ) -> Result<Advice, AdviceError> {
     let advising = Advising::new(log, site, seed, interrupt)?;
     let candidates = changes::candidates(site, log);
-    let mut gains = Vec::new();
-    let mut best: (Vec<usize>, f64) = (Vec::new(), advising.past_mean(&advising.today));
-    let mut alone = Vec::new();
     listener("changes one by one");
     let each = candidates
         .par_iter()
         .map(|change| advising.waits(&[change]));
     let each: Vec<Runs> = each.collect::<Result<_, _>>()?;
-    for (change, waits) in candidates.iter().zip(&each) {
-        alone.push(advising.objective(waits, longest));
-        gains.push(advising.gain(change.what.clone(), waits));
-    }
-    let mut together = advising.today.clone();
-    loop {
-        let is_tried = |n: &usize| {
-            let is_out = |m: &usize| n == m || candidates[*n].excludes(&candidates[*m]);
-            // What does not help alone is not tried with others.
-            alone[*n] < advising.past_mean(&advising.today) && !best.0.iter().any(is_out)
-        };
-        let tried: Vec<usize> = (0..candidates.len()).filter(is_tried).collect();
-        listener("changes together");
-        let with = |n: usize| -> Result<(usize, f64, Runs), AdviceError> {
-            let waits = if best.0.is_empty() {
-                each[n].clone()
-            } else {
-                let all = best.0.iter().chain([&n]);
-                let all: Vec<&Change> = all.map(|m| &candidates[*m]).collect();
-                advising.waits(&all)?
-            };
-            Ok((n, advising.objective(&waits, longest), waits))
-        };
-        let round: Vec<_> = tried.into_par_iter().map(with).collect::<Result<_, _>>()?;
-        let round = round.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
-        match round {
-            Some((n, mean, waits)) if mean < WORTH * best.1 => {
-                best.0.push(n);
-                best.1 = mean;
-                together = waits;
-            }
-            _ => break,
-        }
-    }
-    let advised: Vec<Change> = best.0.iter().map(|n| candidates[*n].clone()).collect();
+    let pairs = candidates.iter().zip(&each);
+    let tried = pairs.map(|(change, runs)| advising.gain(change.what.clone(), runs));
+    let tried = tried.collect();
+    listener("changes together");
+    let (best, together) = advising.together(&candidates, &each, longest)?;
+    let advised: Vec<Change> = best.iter().map(|n| candidates[*n].clone()).collect();
     listener("more nodes");
     let purchases = changes::purchases(site);
     let more = purchases.par_iter().map(|change| {
@@ -211,7 +176,7 @@ pub fn advise(
         today: advising.judged(&advising.today),
         gain: (!advised.is_empty()).then(|| advising.gain(name, &together)),
         advised,
-        tried: gains,
+        tried,
         purchases,
         remarks: advising.remarks.clone(),
         longest,
@@ -283,6 +248,45 @@ impl<'a> Advising<'a> {
         let mut setting = self.setting.clone();
         changes.iter().for_each(|change| change.apply(&mut setting));
         self.twin.waits(&setting)
+    }
+
+    /// Chooses changes on the past, one after the other as long as one more helps; `each` has the waits of each alone. Returns
+    /// their places, and the waits with all of them.
+    fn together(
+        &self,
+        candidates: &[Change],
+        each: &[Runs],
+        longest: Option<f64>,
+    ) -> Result<(Vec<usize>, Runs), AdviceError> {
+        let today = self.past_mean(&self.today);
+        // What does not help alone is not tried with others.
+        let helps = |n: &usize| self.objective(&each[*n], longest) < today;
+        let helpful: Vec<usize> = (0..candidates.len()).filter(helps).collect();
+        let (mut best, mut mean, mut together) = (Vec::new(), today, self.today.clone());
+        loop {
+            let is_out = |n: usize, m: usize| n == m || candidates[n].excludes(&candidates[m]);
+            let left = helpful.iter().copied();
+            let left: Vec<usize> = left
+                .filter(|n| !best.iter().any(|m| is_out(*n, *m)))
+                .collect();
+            let with = |n: usize| -> Result<(usize, f64, Runs), AdviceError> {
+                let runs = if best.is_empty() {
+                    each[n].clone()
+                } else {
+                    let all = best.iter().chain([&n]).map(|m| &candidates[*m]);
+                    self.waits(&all.collect::<Vec<_>>())?
+                };
+                Ok((n, self.objective(&runs, longest), runs))
+            };
+            let round: Vec<_> = left.into_par_iter().map(with).collect::<Result<_, _>>()?;
+            match round.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
+                Some((n, own, runs)) if own < WORTH * mean => {
+                    best.push(n);
+                    (mean, together) = (own, runs);
+                }
+                _ => return Ok((best, together)),
+            }
+        }
     }
 
     /// Returns the mean wait on the past; infinity where the promise is not kept there.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::AdviceError;
+use super::error::AdviceError;
 use crate::configuration::Site;
 use crate::rule::{Facts, SlurmRule, clock_of};
 use synth_cluster::policy::Priority;

@@ -294,14 +294,14 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
     let number = |column| cells.free(column).parse::<u32>().ok().filter(|n| *n > 0);
     let tres = cells.free(TRES);
     let mut parts = tres.split(',');
-    let asked = parts.find_map(|part| part.strip_prefix("node=")?.parse().ok());
+    let named = parts.find_map(|part| part.strip_prefix("node=")?.parse().ok());
     let estimate = cells.read(NODES, |text| u32::try_from(whole(text)?).ok())?;
-    let asked: u32 = asked.unwrap_or(estimate).max(1);
+    let least: u32 = named.unwrap_or(estimate).max(1);
     let (tasks, on_each) = (number(TASKS), number(TASKS_ON_NODE));
     let by_tasks = tasks
         .zip(on_each)
         .map(|(tasks, on_each)| tasks.div_ceil(on_each));
-    let nodes = by_tasks.unwrap_or(1).max(asked);
+    let nodes = by_tasks.unwrap_or(1).max(least);
     let mut per_node = Amounts::default();
     // Of tasks on each node not all may be there.
     if let (Some(tasks), Some(on_each)) = (tasks, on_each) {
@@ -310,7 +310,7 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
     }
     // The column is of a node or of a CPU.
     let memory = bytes(&cells.free(MEMORY)).unwrap_or(0);
-    if memory.saturating_mul(asked.into()) == amounts.memory {
+    if memory.saturating_mul(least.into()) == amounts.memory {
         per_node.memory = memory;
     }
     let request = cells.free(PER_NODE);

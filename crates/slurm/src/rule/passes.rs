@@ -102,7 +102,7 @@ impl Slurm {
                 self.start(place, &chosen, system);
                 tested.started += 1;
             } else if reserves && start <= now + scheduler.bf_window {
-                if plan.made() >= scheduler.bf_max_job_test as usize {
+                if plan.count() >= scheduler.bf_max_job_test as usize {
                     break;
                 }
                 *reserved += 1;

@@ -9,7 +9,7 @@ pub(super) struct Plan {
     /// In order, each up to where the next begins.
     parts: Vec<Part>,
     /// How many were ever made: those that are merged leave no room for others.
-    made: usize,
+    count: usize,
     /// In whole steps of this length \[s\] reservations are made.
     resolution: f64,
 }
@@ -32,14 +32,14 @@ impl Plan {
                 end: step(now + window).max(step(now) + resolution),
                 left: Set::all(servers),
             }],
-            made: 1,
+            count: 1,
             resolution,
         }
     }
 
     /// How many parts were ever made.
-    pub fn made(&self) -> usize {
-        self.made
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// Returns which of these servers are left for all of a time, and from when on others may be: the end of the first part
@@ -114,7 +114,7 @@ impl Plan {
         };
         part.end = time;
         self.parts.insert(place + 1, behind);
-        self.made += 1;
+        self.count += 1;
         Some(place + 1)
     }
 }

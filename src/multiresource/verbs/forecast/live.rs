@@ -93,23 +93,7 @@ pub fn live(
             slurm.partition, slurm.partition
         ));
     }
-    let mut log = match past_log {
-        Some((file, reading)) => {
-            let mut reading = reading.clone();
-            reading.servers = Some(servers.clone());
-            read(file, &reading, &mut |_| ())?.0
-        }
-        None => blank(servers.clone()),
-    };
-    if log.jobs.len() > 1 && log.load() > MOST_LOAD {
-        return refuse(format!(
-            "the jobs of the log would be a load of {:.2} on the {} nodes of the partition {} that are up: give --log with the jobs of this partition alone, such as `sacct -aXP -o ALL -r {}` writes",
-            log.load(),
-            up.len(),
-            slurm.partition,
-            slurm.partition
-        ));
-    }
+    let mut log = past_of(past_log, &servers, up.len(), slurm)?;
     let (calibration, record) = if past_log.is_some() {
         score(&log)?
     } else {
@@ -158,6 +142,30 @@ pub fn live(
         record,
         notes,
     })
+}
+
+/// Reads the log of past jobs on these servers; without one it has none.
+fn past_of(
+    past_log: Option<PastLog<'_>>,
+    servers: &Servers,
+    up: usize,
+    slurm: &Slurm,
+) -> VerbResult<Log> {
+    let Some((file, reading)) = past_log else {
+        return Ok(blank(servers.clone()));
+    };
+    let mut reading = reading.clone();
+    reading.servers = Some(servers.clone());
+    let (log, _) = read(file, &reading, &mut |_| ())?;
+    if log.jobs.len() > 1 && log.load() > MOST_LOAD {
+        return refuse(format!(
+            "the jobs of the log would be a load of {:.2} on the {up} nodes of the partition {} that are up: give --log with the jobs of this partition alone, such as `sacct -aXP -o ALL -r {}` writes",
+            log.load(),
+            slurm.partition,
+            slurm.partition
+        ));
+    }
+    Ok(log)
 }
 
 /// What is known of a partition when its queue is looked at.

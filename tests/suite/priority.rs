@@ -22,7 +22,7 @@ struct Site {
 }
 
 impl Site {
-    /// The one that these tests share, with smallest area first; `None` where there is no Slurm.
+    /// The one that these tests share, with smallest area first; `None` where there is no Slurm, or no luac.
     fn shared() -> Option<MutexGuard<'static, Site>> {
         static SHARED: OnceLock<Option<Mutex<Site>>> = OnceLock::new();
         let site = SHARED
@@ -36,6 +36,11 @@ impl Site {
     }
 
     fn start() -> Option<Site> {
+        let looks = std::process::Command::new("luac").arg("-v").output();
+        if looks.is_err() {
+            eprintln!("no luac is here: exported scripts are not tried");
+            return None;
+        }
         let cluster = Cluster::start("backfill")?;
         let file = cluster.configuration();
         let folder = file.with_file_name("order");

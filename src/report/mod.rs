@@ -15,7 +15,9 @@ pub use self::csv::Csv;
 pub use comparison::{
     Besides, Mean, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };
-pub use number::{bar, below, change, counted, decimals, estimate, number, percent, within};
+pub use number::{
+    bar, below, change, counted, decimals, estimate, length, number, percent, within,
+};
 pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outcomes_table};
 pub use page::{Page, Rows, Section, Shown, grid};
 pub use run::{RunWords, class_table, headed, policy_report, run_report, verdict_table};

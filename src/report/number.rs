@@ -85,6 +85,19 @@ pub fn bar(fraction: f64) -> String {
     "█".repeat((20.0 * fraction).round().clamp(0.0, 20.0) as usize)
 }
 
+/// Says a length of time \[s\] in the unit that is easily read.
+pub fn length(seconds: f64) -> String {
+    let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
+    match units.into_iter().find(|(_, own)| seconds >= 1.95 * own) {
+        Some((name, own)) => {
+            let count = seconds / own;
+            let digits = usize::from(count < 9.95);
+            format!("{count:.digits$} {name}")
+        }
+        None => format!("{seconds:.0} s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

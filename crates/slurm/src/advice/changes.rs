@@ -126,16 +126,7 @@ pub(super) fn purchases(site: &Site) -> Vec<Change> {
 }
 
 fn others_weigh(site: &Site) -> bool {
-    let own = &site.priority.weights;
-    let all = [
-        own.fair_share,
-        own.job_size,
-        own.partition,
-        own.qos,
-        own.assoc,
-        own.age,
-    ];
-    site.priority.is_multifactor && all.iter().any(|weight| *weight > A_DECADE)
+    site.priority.is_multifactor && site.priority.weights.largest() > A_DECADE
 }
 
 fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Ordered) -> Change {
@@ -148,25 +139,9 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
     if ordered.others.is_some() {
         what += ", before other factors";
     }
-    let named = [
-        ("Age", own.age),
-        ("Fairshare", own.fair_share),
-        ("JobSize", own.job_size),
-        ("Partition", own.partition),
-        ("QOS", own.qos),
-        ("Assoc", own.assoc),
-    ];
-    let now = &site.priority.weights;
-    let now = [
-        now.age,
-        now.fair_share,
-        now.job_size,
-        now.partition,
-        now.qos,
-        now.assoc,
-    ];
-    for ((name, weight), now) in named.iter().zip(now) {
-        if *weight != now {
+    let now = site.priority.weights.named();
+    for ((name, weight), (_, now)) in own.named().into_iter().zip(now) {
+        if weight != now {
             lines.push(format!("PriorityWeight{name}={weight:.0} (now {now:.0})"));
         }
     }
@@ -193,36 +168,13 @@ impl Ordered {
     /// Returns the weights that go with it.
     fn weights(&self, own: &Weights) -> Weights {
         let others = match self.others {
-            Some(most) => less(own, most),
+            Some(most) => own.at_most(most),
             None => own.clone(),
         };
         Weights {
             age: if self.age > 0.0 { self.age } else { others.age },
             ..others
         }
-    }
-}
-
-/// All weights by one factor, so that none is above this.
-fn less(weights: &Weights, most: f64) -> Weights {
-    let all = [
-        weights.age,
-        weights.fair_share,
-        weights.job_size,
-        weights.partition,
-        weights.qos,
-        weights.assoc,
-    ];
-    let largest = all.into_iter().fold(0.0, f64::max);
-    let part = (most / largest).min(1.0);
-    let [age, fair_share, job_size, partition, qos, assoc] = all.map(|own| (own * part).round());
-    Weights {
-        age,
-        fair_share,
-        job_size,
-        partition,
-        qos,
-        assoc,
     }
 }
 

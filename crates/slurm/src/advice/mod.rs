@@ -23,7 +23,8 @@ use twin::{Setting, Twin};
 
 use crate::configuration::Site;
 use crate::rule::facts;
-use synth_trace::replay::{Blocks, Interval, Log};
+use synth_trace::judge::Outcome;
+use synth_trace::replay::{Blocks, Interval, Job, Log};
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -50,6 +51,21 @@ pub struct Advice {
     pub longest: Option<f64>,
     /// Seed of the blocks.
     pub seed: u64,
+}
+
+impl Advice {
+    /// Whether the replay is near the log, as far as that is known.
+    pub fn is_near(&self) -> bool {
+        self.likeness.is_none_or(|own| own.is_near())
+    }
+
+    /// Returns what the advised changes bring, where they are to be made: the replay is near the log, and what helped in its
+    /// first half is seen to help in the second.
+    pub fn sure(&self) -> Option<&Gain> {
+        self.gain
+            .as_ref()
+            .filter(|gain| self.is_near() && gain.is_sure())
+    }
 }
 
 /// The waits of jobs.
@@ -133,10 +149,8 @@ const WAITS: f64 = 10.0;
 const FEWEST_BLOCKS: f64 = 10.0;
 /// Users that are named.
 const USERS: usize = 6;
-/// A size below which a slowdown says little \[s\].
-const SHORT: f64 = 10.0;
 
-/// Says what a site should change, from a log of its jobs. `listener` hears of progress.
+/// Says what a site should change, from a log of its jobs. `listener` is called with what is tried now.
 ///
 /// # Errors
 /// Where the jobs cannot be replayed, there are too few, or it is interrupted.
@@ -195,6 +209,8 @@ struct Advising<'a> {
     today: Runs,
     /// The first job that is judged.
     first: usize,
+    /// Of each job.
+    classes: Vec<String>,
     remarks: Vec<String>,
     seed: u64,
     interrupt: &'a AtomicBool,
@@ -222,8 +238,9 @@ impl<'a> Advising<'a> {
         let mut site = site.clone();
         // What was used by the day of the export has the jobs of the log in it.
         site.associations.iter_mut().for_each(|own| own.usage = 0.0);
+        let remarks = site.remarks.iter().cloned().chain(sent.remarks).collect();
         let setting = Setting {
-            site: site.clone(),
+            site,
             facts: sent.facts,
             order: None,
         };
@@ -235,7 +252,8 @@ impl<'a> Advising<'a> {
             setting,
             today,
             first,
-            remarks: site.remarks.iter().cloned().chain(sent.remarks).collect(),
+            classes: classes(log),
+            remarks,
             seed,
             interrupt,
         })
@@ -319,7 +337,7 @@ impl<'a> Advising<'a> {
                 .iter()
                 .map(|job| self.seconds(job.size))
         };
-        let slowdown = |(wait, size): (&f64, f64)| ((wait + size) / size.max(SHORT)).max(1.0);
+        let slowdown = |(wait, size): (&f64, f64)| Outcome::bounded_slowdown(*wait, size);
         let slowdowns = |waits: &[f64]| {
             let own = &waits[self.first..];
             own.iter().zip(sizes()).map(slowdown).sum::<f64>() / own.len() as f64
@@ -357,7 +375,7 @@ impl<'a> Advising<'a> {
                 1.0
             },
             interval: self.interval(runs, own.mean.max(today.mean)),
-            classes: self.parts(runs, |n| self.class(n)),
+            classes: self.parts(runs, |n| Some(self.classes[n].clone())),
             users: self.users(runs),
         }
     }
@@ -428,22 +446,19 @@ impl<'a> Advising<'a> {
         }
         users
     }
+}
 
-    /// Nodes, or CPUs where all jobs have one node, and the limit.
-    fn class(&self, n: usize) -> Option<String> {
-        let job = &self.log.jobs[n];
-        let (kind, limit) = (job.kind as usize, self.seconds(job.limit));
-        let has_gangs = self.log.nodes.iter().any(|nodes| *nodes > 1);
-        let cpu = self
-            .log
-            .servers
-            .resources
-            .iter()
-            .position(|name| name == "cpu");
+/// Returns the class of each job: its nodes, or CPUs where all jobs have one node, and its limit.
+fn classes(log: &Log) -> Vec<String> {
+    let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
+    let mut resources = log.servers.resources.iter();
+    let cpu = resources.position(|name| name == "cpu");
+    let class = |job: &Job| {
+        let kind = job.kind as usize;
         let (width, [one, several]) = if has_gangs {
-            (f64::from(self.log.nodes[kind]), ["node", "nodes"])
+            (f64::from(log.nodes[kind]), ["node", "nodes"])
         } else {
-            let cpus = cpu.map_or(1.0, |cpu| self.log.vectors[kind][cpu]);
+            let cpus = cpu.map_or(1.0, |cpu| log.vectors[kind][cpu]);
             (cpus, ["CPU", "CPUs"])
         };
         let what = if width < 2.0 { one } else { several };
@@ -454,13 +469,14 @@ impl<'a> Advising<'a> {
             ..65.0 => "17 to 64",
             _ => "65 and more",
         };
-        let time = match limit / 3600.0 {
+        let time = match job.limit / log.tick.per_second() as f64 / 3600.0 {
             ..=1.0 => "up to 1 h",
             ..=12.0 => "1 to 12 h",
             _ => "over 12 h",
         };
-        Some(format!("{width} {what}, {time}"))
-    }
+        format!("{width} {what}, {time}")
+    };
+    log.jobs.iter().map(class).collect()
 }
 
 fn mean(waits: &[f64]) -> f64 {

@@ -7,7 +7,7 @@ use crate::configuration::Site;
 use crate::rule::{Facts, SlurmRule, clock_of};
 use synth_cluster::policy::Priority;
 use synth_cluster::simulator::OtherRule as _;
-use synth_trace::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
+use synth_trace::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Walk, gathered};
 
 /// Jobs of a log, to be replayed on a site and on changed ones.
 pub(super) struct Twin<'a> {
@@ -40,11 +40,6 @@ impl<'a> Twin<'a> {
     /// # Errors
     /// When the jobs cannot be replayed there.
     pub fn waits(&self, setting: &Setting) -> Result<Vec<Vec<f64>>, AdviceError> {
-        let seconds = SECONDS.into_iter();
-        seconds.map(|second| self.once(setting, second)).collect()
-    }
-
-    fn once(&self, setting: &Setting, second: f64) -> Result<Vec<f64>, AdviceError> {
         let servers = setting.site.servers().0;
         let larger;
         let log = if servers == self.log.servers {
@@ -57,27 +52,37 @@ impl<'a> Twin<'a> {
             &larger
         };
         let clock = Clock::whole(Speed::ONE);
-        let refused = |why: String| AdviceError(why);
         let seen = gathered(log, &log.jobs, &self.kinds, clock, 0.0, false);
-        let (fleet, types) = seen.map_err(|faults| refused(faults.to_string()))?;
-        let rule = SlurmRule {
-            at: Some((Arc::new(setting.site.clone()), setting.facts.clone().into())),
-            order: setting.order,
-            clock: clock_of(self.log) + second,
-            second: Some(clock.size(self.log.tick.per_second() as f64)),
-        };
-        let rule = rule.rule(&fleet).map_err(|why| refused(why.0))?;
+        let (fleet, types) = seen.map_err(|faults| AdviceError(faults.to_string()))?;
         let state = DecisionState {
             promised: true,
             ..DecisionState::new(&log.jobs, types, fleet, clock)
         };
-        let mut walk = Walk::new(&state, rule);
-        walk.finish().map_err(|why| refused(why.to_string()))?;
-        let per_second = log.tick.per_second() as f64;
-        let waits = log.jobs.iter().zip(walk.ends());
-        // Times are whole in a replay at speed 1.
-        Ok(waits
-            .map(|(job, end)| (end - job.submit - job.size).max(0.0) / per_second)
-            .collect())
+        let at = (Arc::new(setting.site.clone()), setting.facts.clone().into());
+        let run = |second: f64| {
+            let rule = SlurmRule {
+                at: Some(at.clone()),
+                order: setting.order,
+                clock: clock_of(log) + second,
+                second: Some(clock.size(log.tick.per_second() as f64)),
+            };
+            waits_under(&rule, &state, log)
+        };
+        SECONDS.into_iter().map(run).collect()
     }
+}
+
+/// Returns the wait of each job \[s\] under a rule.
+fn waits_under(
+    rule: &SlurmRule,
+    state: &DecisionState<'_>,
+    log: &Log,
+) -> Result<Vec<f64>, AdviceError> {
+    let rule = rule.rule(&state.fleet);
+    let mut walk = Walk::new(state, rule.map_err(|why| AdviceError(why.0))?);
+    walk.finish().map_err(|why| AdviceError(why.to_string()))?;
+    let per_second = log.tick.per_second() as f64;
+    // Times are whole in a replay at speed 1.
+    let wait = |(job, end): (&Job, &f64)| (end - job.submit - job.size).max(0.0) / per_second;
+    Ok(log.jobs.iter().zip(walk.ends()).map(wait).collect())
 }

@@ -225,6 +225,43 @@ pub struct Weights {
     pub assoc: f64,
 }
 
+impl Weights {
+    /// Returns them with their names in slurm.conf, behind `PriorityWeight`.
+    pub fn named(&self) -> [(&'static str, f64); 6] {
+        [
+            ("Age", self.age),
+            ("Fairshare", self.fair_share),
+            ("JobSize", self.job_size),
+            ("Partition", self.partition),
+            ("QOS", self.qos),
+            ("Assoc", self.assoc),
+        ]
+    }
+
+    /// Returns them in whole numbers, times one factor that leaves none above this.
+    #[must_use]
+    pub fn at_most(&self, most: f64) -> Self {
+        let part = (most / self.largest()).min(1.0);
+        let of = |own: f64| (own * part).round();
+        Weights {
+            age: of(self.age),
+            fair_share: of(self.fair_share),
+            job_size: of(self.job_size),
+            partition: of(self.partition),
+            qos: of(self.qos),
+            assoc: of(self.assoc),
+        }
+    }
+
+    /// Returns the largest.
+    pub fn largest(&self) -> f64 {
+        self.named()
+            .into_iter()
+            .map(|own| own.1)
+            .fold(0.0, f64::max)
+    }
+}
+
 /// A quality of service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Qos {
@@ -267,6 +304,22 @@ pub struct Association {
     pub grp_tres: Tres,
     /// The quality of service of jobs that name none.
     pub default_qos: Option<String>,
+}
+
+impl Association {
+    /// Returns the place of the account directly above each of these; none of roots.
+    pub fn parents(all: &[Self]) -> Vec<Option<usize>> {
+        let account = |name: &str| {
+            let is_it = |own: &Self| own.user.is_none() && own.account == name;
+            all.iter().position(is_it)
+        };
+        let above = |own: &Self| match &own.user {
+            Some(_) => account(&own.account),
+            None if own.parent.is_empty() => None,
+            None => account(&own.parent),
+        };
+        all.iter().map(above).collect()
+    }
 }
 
 impl Site {

@@ -22,16 +22,7 @@ pub(super) struct FairShare {
 impl FairShare {
     /// Returns the tree of these associations.
     pub fn new(associations: &[Association]) -> Self {
-        let account_of = |name: &str| {
-            let is_it = |own: &Association| own.user.is_none() && own.account == name;
-            associations.iter().position(is_it)
-        };
-        let parent = |own: &Association| match &own.user {
-            Some(_) => account_of(&own.account),
-            None if own.parent.is_empty() => None,
-            None => account_of(&own.parent),
-        };
-        let parents: Vec<Option<usize>> = associations.iter().map(parent).collect();
+        let parents = Association::parents(associations);
         let is_through = |n: &usize| associations[*n].shares.is_none() && parents[*n].is_some();
         let nearest = |parent: &Option<usize>| {
             let mut up = std::iter::successors(*parent, |n| parents[*n]);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::jobs::{Amounts, Facts};
-use crate::configuration::{Qos, Site, Tres};
+use crate::configuration::{Association, Qos, Site, Tres};
 
 /// What runs of each user and each account, beside what may.
 #[derive(Clone, Debug)]
@@ -46,20 +46,11 @@ impl Running {
 
 impl Limits {
     pub fn new(site: &Site, types: Vec<Amounts>, gres: Vec<(String, usize)>) -> Self {
-        let account = |name: &str| {
-            let is_it =
-                |own: &crate::configuration::Association| own.user.is_none() && own.account == name;
-            site.associations.iter().position(is_it)
-        };
-        let parent = |own: &crate::configuration::Association| match &own.user {
-            Some(_) => account(&own.account),
-            None => account(&own.parent).filter(|_| !own.parent.is_empty()),
-        };
         let qos_of = |name: &String| site.qos.iter().position(|own| own.name == *name);
         Limits {
             qos: vec![Default::default(); site.qos.len()],
             associations: vec![Running::default(); site.associations.len()],
-            parents: site.associations.iter().map(parent).collect(),
+            parents: Association::parents(&site.associations),
             of_partition: site
                 .partitions
                 .iter()

@@ -51,9 +51,9 @@ impl Servers {
     }
 
     /// Returns on how many servers a job runs that holds so much (R) on all of them together, and what it holds on each,
-    /// where the trace does not tell their number (`told` is 0), or a server has more than an equal part of it: as few,
-    /// and no fewer than told, as hold it in equal parts. `None` where it cannot be.
-    pub(super) fn spread(&self, total: &[f64], told: u32) -> Option<(u32, Vec<f64>)> {
+    /// where the trace does not tell their number (`named` is 0), or a server has more than an equal part of it: as few,
+    /// and no fewer than named, as hold it in equal parts. `None` where it cannot be.
+    pub(super) fn spread(&self, total: &[f64], named: u32) -> Option<(u32, Vec<f64>)> {
         let all: u32 = self.shapes.iter().map(|shape| shape.count).sum();
         let mut fewest = total.iter().enumerate().map(|(j, total)| {
             let mut shapes: Vec<(f64, u32)> = Vec::new();
@@ -62,14 +62,16 @@ impl Servers {
             least(&shapes, *total)
         });
         let fewest = fewest.try_fold(1, |most, own| Some(own?.max(most)))?;
-        if told > 0 && fewest > told {
+        if named > 0 && fewest > named {
             return None;
         }
-        (fewest.max(told)..=all).take(MOST_TRIED).find_map(|nodes| {
-            let mut demand = total.to_vec();
-            self.part(&mut demand, nodes);
-            self.hold(&demand, nodes).then_some((nodes, demand))
-        })
+        (fewest.max(named)..=all)
+            .take(MOST_TRIED)
+            .find_map(|nodes| {
+                let mut demand = total.to_vec();
+                self.part(&mut demand, nodes);
+                self.hold(&demand, nodes).then_some((nodes, demand))
+            })
     }
 
     /// Capacity of all servers together (R).
@@ -197,11 +199,11 @@ mod tests {
     #[test]
     fn jobs_are_spread_over_as_few_servers_as_hold_them() {
         let servers = Servers::shapes("4xcpu=64,memory=256;2xcpu=64,memory=1024").unwrap();
-        let of = |total: [f64; 2], told| servers.spread(&total, told);
+        let of = |total: [f64; 2], named| servers.spread(&total, named);
         assert_eq!(of([200.0, 10.0], 0), Some((4, vec![50.0, 2.5])));
         assert_eq!(of([384.0, 10.0], 0), Some((6, vec![64.0, 1.667])));
         assert_eq!(of([385.0, 10.0], 0), None);
-        // On three that are told two have to be large ones; in equal parts it takes more.
+        // On three that are named two have to be large ones; in equal parts it takes more.
         assert_eq!(of([48.0, 1200.0], 3), Some((5, vec![10.0, 240.0])));
         assert_eq!(of([48.0, 2500.0], 3), None);
         assert_eq!(of([0.0, 0.0], 0), Some((1, vec![0.0, 0.0])));

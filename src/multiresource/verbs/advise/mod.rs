@@ -4,6 +4,7 @@ mod page;
 mod words;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use clap::{Args, Subcommand};
 
@@ -125,7 +126,7 @@ impl Arguments {
             listener(&format!("reading {name}: {jobs} jobs"));
         })?;
         let out = leave_out(&site, &mut log);
-        let mut advice = advise(
+        let advice = advise(
             &log,
             &site,
             (self.longest, self.seed),
@@ -133,7 +134,19 @@ impl Arguments {
             &mut |what| {
                 listener(&format!("trying: {what}"));
             },
-        )?;
+        );
+        let mut advice = match advice {
+            Err(_) if interrupt.load(Ordering::Relaxed) => {
+                return Ok(VerbOutput {
+                    notes: vec![
+                        "Interrupted before all changes were tried: nothing is written.".into(),
+                    ],
+                    interrupted: true,
+                    ..VerbOutput::default()
+                });
+            }
+            advice => advice?,
+        };
         advice.remarks.splice(0..0, remarks.into_iter().chain(out));
         let mut documents = Vec::new();
         if let Some(file) = &self.html {
@@ -145,7 +158,7 @@ impl Arguments {
         Ok(VerbOutput {
             table: words::text(&advice, width),
             notes: words::notes(&advice, &log, width),
-            negative: advice.likeness.is_some_and(|own| !own.is_near()),
+            negative: !advice.is_near(),
             documents,
             ..VerbOutput::default()
         })
@@ -173,21 +186,20 @@ impl Arguments {
 
     /// Returns how the site is set up, and its jobs: from files, or as a login node tells them.
     fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(Site, Source, Vec<String>)> {
-        let of_files = |path: &Path| of_path(path);
         if let Some(file) = &self.trace {
-            let site = self.slurm.as_deref().map(of_files).transpose()?;
+            let site = self.slurm.as_deref().map(of_path).transpose()?;
             let site = site.ok_or("the site's set-up is missing: give --slurm")?;
             return Ok((site, Source::named(file), Vec::new()));
         }
         let since = format!("now-{:.0}hours", (self.since / 3600.0).ceil());
-        listener("asking sacct, scontrol, sacctmgr and sshare");
+        listener("running sacct, scontrol, sacctmgr and sshare");
         let exported = commands::Slurm::new("").export(&since)?;
         let site = match &self.slurm {
             Some(path) => of_path(path)?,
             None => of_texts(&exported.texts)?,
         };
         let mut remarks = vec![format!(
-            "asked: {}",
+            "printed by: {}",
             commands::Exported::commands(&since)
                 .iter()
                 .filter_map(|line| line.split(" > ").next())

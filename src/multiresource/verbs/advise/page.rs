@@ -1,6 +1,6 @@
 //! Advice as a page for those who decide.
 
-use super::words::{COLUMNS, PARTS, headline, is_given, part_rows, rows};
+use super::words::{COLUMNS, PARTS, headline, part_rows, rows};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves};
 use crate::report::{Page, Section};
 use synth_slurm::advice::{Advice, Gain, Waits};
@@ -10,7 +10,7 @@ use synth_slurm::advice::{Advice, Gain, Waits};
 /// # Errors
 /// When a picture cannot be drawn.
 pub fn page(advice: &Advice, command: String) -> Drawn<String> {
-    let changes = advice.advised.iter().filter(|_| is_given(advice));
+    let changes = advice.advised.iter().filter(|_| advice.sure().is_some());
     let answers = changes.map(|change| {
         let besides = change.besides.as_ref().map(|own| format!("; {own}"));
         let how = change.lines.join(", ") + &besides.unwrap_or_default();
@@ -18,7 +18,7 @@ pub fn page(advice: &Advice, command: String) -> Drawn<String> {
     });
     let names = rows(advice).into_iter().map(|(name, _)| name);
     let mut sections = Vec::new();
-    if advice.likeness.is_none_or(|own| own.is_near()) {
+    if advice.is_near() {
         sections.push(Section {
         title: "What does a short mean wait cost those who wait longest?".into(),
         text:
@@ -27,21 +27,20 @@ pub fn page(advice: &Advice, command: String) -> Drawn<String> {
         panels: vec![front(advice)?],
         });
     }
-    if let Some(gain) = advice.gain.as_ref().filter(|_| is_given(advice)) {
+    if let Some(gain) = advice.sure() {
         sections.push(Section {
             title: "Who gains, and who waits longer?".into(),
             text: people(advice),
             panels: vec![classes(gain)?],
         });
     }
-    let is_near = advice.likeness.is_none_or(|own| own.is_near());
     Page {
         headline: headline(advice),
         warnings: advice.remarks.clone(),
         answers: answers.collect(),
         what: "Today's rule and each change alone, on the second half of the log".into(),
         columns: COLUMNS.map(str::to_owned).into(),
-        rows: if is_near { rows(advice) } else { Vec::new() },
+        rows: if advice.is_near() { rows(advice) } else { Vec::new() },
         sections,
         method: vec![
             ("The way back", "Take the lines out of slurm.conf again; `scontrol reconfigure` is enough but for PriorityType, which needs a restart of slurmctld and may stay. The folder that `synth export slurm-priority` writes has the steps, and a script for jobs that wait.".into()),
@@ -71,8 +70,8 @@ fn people(advice: &Advice) -> String {
 
 /// The longest wait over the mean wait, in the order of the rows.
 fn front(advice: &Advice) -> Drawn<Panel> {
-    let advised = advice.gain.as_ref().filter(|_| is_given(advice));
-    let gains = advised
+    let gains = advice
+        .sure()
         .into_iter()
         .chain(&advice.tried)
         .chain(&advice.purchases);

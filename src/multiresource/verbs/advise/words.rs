@@ -4,22 +4,22 @@ use itertools::Itertools as _;
 
 use crate::multiresource::replay::Log;
 use crate::multiresource::report::lines;
-use crate::report::{Rows, Shown, counted, grid, wrap};
+use crate::report::{Rows, Shown, counted, grid, length, wrap};
 use synth_slurm::advice::{Advice, Gain, Part};
 
 /// Returns the advice, the table of what was tried, and who gains and loses, at most `width` characters wide.
 pub fn text(advice: &Advice, width: usize) -> String {
     let mut parts = vec![wrap(&headline(advice), width)];
-    if is_given(advice) {
+    if let Some(gain) = advice.sure() {
         for (n, change) in advice.advised.iter().enumerate() {
             parts.push(wrap(&format!("{}. {}", n + 1, change.what), width));
             // One line each: they are copied.
             let lines = change.lines.iter().chain(&change.besides);
             parts.push(lines.map(|line| format!("  {line}")).join("\n"));
         }
-        parts.extend(advice.gain.as_ref().map(|gain| wrap(&who(gain), width)));
+        parts.push(wrap(&who(gain), width));
     }
-    if is_near(advice) {
+    if advice.is_near() {
         let columns = COLUMNS.map(str::to_owned);
         parts.push(grid("tried alone", &columns, &rows(advice), width));
         parts.push(of_parts(advice, width));
@@ -34,23 +34,14 @@ pub fn text(advice: &Advice, width: usize) -> String {
 const FOOT: &str = "Waits of the second half of the log; slowdown: mean of max(1, (wait + run time) / max(run time, 10 s)); in brackets 95 % intervals of the ratio of mean waits, by blocks of time in \
 pairs and over three seconds at which the clock may stand: where that has 1 in it no difference is seen. Changes were chosen on the first half. A row is one change alone.";
 
-/// Whether anything is advised: the replay is near the log, and what helped in its first half is seen to help in the second.
-pub fn is_given(advice: &Advice) -> bool {
-    is_near(advice) && advice.gain.as_ref().is_some_and(Gain::is_sure)
-}
-
-fn is_near(advice: &Advice) -> bool {
-    advice.likeness.is_none_or(|own| own.is_near())
-}
-
 /// Says what to do in a few sentences, and how far to believe it.
 pub fn headline(advice: &Advice) -> String {
     let near = match &advice.likeness {
         None => "The log does not tell when jobs started (sacct: Start), so that nobody knows how near this replay is to the site.".into(),
         Some(own) => format!(
             "In the second half of the log jobs waited {} on average; Slurm as it is set up, replayed, makes it {}{}.",
-            time(own.recorded),
-            time(own.replayed),
+            length(own.recorded),
+            length(own.replayed),
             if own.recorded > 0.0 {
                 format!(" ({:.2} times)", own.replayed / own.recorded)
             } else {
@@ -58,7 +49,7 @@ pub fn headline(advice: &Advice) -> String {
             }
         ),
     };
-    if !is_near(advice) {
+    if !advice.is_near() {
         let is_short = advice
             .likeness
             .is_some_and(|own| own.replayed < own.recorded);
@@ -85,13 +76,13 @@ pub fn headline(advice: &Advice) -> String {
         Some(gain) => format!(
             "{near} With {} the mean wait is {} instead of these {} ({}), the mean slowdown {:.1} instead of {:.1}, the longest wait {} instead of {}:",
             counted(advice.advised.len() as f64, "change"),
-            time(gain.waits.mean),
-            time(advice.today.mean),
+            length(gain.waits.mean),
+            length(advice.today.mean),
             over(gain),
             gain.waits.slowdown,
             advice.today.slowdown,
-            time(gain.waits.longest),
-            time(advice.today.longest)
+            length(gain.waits.longest),
+            length(advice.today.longest)
         ),
     }
 }
@@ -105,8 +96,8 @@ fn who(gain: &Gain) -> String {
         format!(
             "{} ({} -> {})",
             part.name,
-            time(part.today),
-            time(part.changed)
+            length(part.today),
+            length(part.changed)
         )
     };
     let loses = |part: &&Part| part.changed > LONGER * part.today;
@@ -141,25 +132,24 @@ pub fn rows(advice: &Advice) -> Rows {
     let today = (
         "today".to_owned(),
         [
-            time(advice.today.mean),
+            length(advice.today.mean),
             "1".into(),
             format!("{:.1}", advice.today.slowdown),
-            time(advice.today.longest),
+            length(advice.today.longest),
         ],
     );
     let row = |gain: &Gain| {
         (
             gain.what.clone(),
             [
-                time(gain.waits.mean),
+                length(gain.waits.mean),
                 over(gain).replace(" times", ""),
                 format!("{:.1}", gain.waits.slowdown),
-                time(gain.waits.longest),
+                length(gain.waits.longest),
             ],
         )
     };
-    let gain = advice.gain.as_ref().filter(|_| is_given(advice));
-    let advised = gain.map(|gain| (ADVISED.to_owned(), row(gain).1));
+    let advised = advice.sure().map(|gain| (ADVISED.to_owned(), row(gain).1));
     let gains = advice.tried.iter().chain(&advice.purchases).map(row);
     std::iter::once(today)
         .chain(advised)
@@ -173,16 +163,16 @@ pub const PARTS: [&str; 4] = ["jobs", "the log", "today", "then"];
 
 /// A row for each class and each named user.
 pub fn part_rows(advice: &Advice) -> Rows {
-    let Some(gain) = advice.gain.as_ref().filter(|_| is_given(advice)) else {
+    let Some(gain) = advice.sure() else {
         return Rows::default();
     };
     let row = |part: &Part| {
-        let recorded = part.recorded.map_or(String::new(), time);
+        let recorded = part.recorded.map_or(String::new(), length);
         let cells = [
             part.jobs.to_string(),
             recorded,
-            time(part.today),
-            time(part.changed),
+            length(part.today),
+            length(part.changed),
         ];
         (part.name.clone(), cells.map(Shown::plain).into())
     };
@@ -203,19 +193,4 @@ pub fn notes(advice: &Advice, log: &Log, width: usize) -> Vec<String> {
     notes.extend(advice.remarks.iter().map(|remark| wrap(remark, width)));
     notes.retain(|note| !note.is_empty());
     notes
-}
-
-/// Says a length of time in a unit that fits, with two or three digits.
-pub fn time(seconds: f64) -> String {
-    let (value, unit) = match seconds {
-        ..120.0 => (seconds, "s"),
-        ..7200.0 => (seconds / 60.0, "min"),
-        ..259_200.0 => (seconds / 3600.0, "h"),
-        _ => (seconds / 86_400.0, "d"),
-    };
-    if value < 10.0 {
-        format!("{value:.1} {unit}")
-    } else {
-        format!("{value:.0} {unit}")
-    }
 }

@@ -6,7 +6,7 @@ use super::live::Live;
 use crate::multiresource::forecast::{LEVELS, Map, Record, Scored};
 use crate::multiresource::replay::Log;
 use crate::multiresource::report::lines;
-use crate::report::{Table, counted, number, percent, wrap};
+use crate::report::{Table, counted, length, number, percent, wrap};
 
 /// Returns all tables, at most `width` characters wide.
 pub fn tables(scored: &Scored, rule: &str, width: usize) -> String {
@@ -69,19 +69,6 @@ fn shares(record: &Record, width: usize) -> String {
         table.row([name.to_owned()].into_iter().chain(cells));
     }
     table.within(width)
-}
-
-/// Says a length of time in the unit that is easily read.
-pub fn length(seconds: f64) -> String {
-    let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
-    match units.into_iter().find(|(_, own)| seconds >= 1.95 * own) {
-        Some((name, own)) => {
-            let count = seconds / own;
-            let digits = usize::from(count < 9.95);
-            format!("{count:.digits$} {name}")
-        }
-        None => format!("{seconds:.0} s"),
-    }
 }
 
 fn map_table(map: &Map, width: usize) -> String {

@@ -224,7 +224,7 @@ fn what_may_be_cut_is_not_guessed() {
 #[test]
 fn nodes_that_jobs_ask_for() {
     // Asked for; NumNodes, MaxNodes, NumTasks, NTPerNode, MinMemory, TRES.
-    for (asked, [estimate, most, tasks, on_node, memory, tres], expected) in [
+    for (request, [estimate, most, tasks, on_node, memory, tres], expected) in [
         (
             "-N2 -n8",
             ["2", "2", "8", "0", "10M", "cpu=8,mem=80M,node=2"],
@@ -289,7 +289,7 @@ fn nodes_that_jobs_ask_for() {
         assert_eq!(
             [nodes[0], nodes[1], each.cpus, each.memory >> 20],
             expected,
-            "{asked}"
+            "{request}"
         );
     }
     // On two nodes a job takes its memory of each twice, and that of its CPUs once.

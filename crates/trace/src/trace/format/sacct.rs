@@ -223,8 +223,8 @@ impl Sacct {
         demand.fill(0.0);
         let plain = |column: Option<usize>| column.map_or(Ok(None), |column| rows.amount(column));
         let Some(column) = allocated.or(requested) else {
-            let (cpus, told) = (plain(self.cpus)?, plain(self.nodes)?.unwrap_or(0.0));
-            let nodes = told.max(1.0);
+            let (cpus, named) = (plain(self.cpus)?, plain(self.nodes)?.unwrap_or(0.0));
+            let nodes = named.max(1.0);
             for (demand, name) in demand.iter_mut().zip(&self.names) {
                 let amount = match name.as_str() {
                     "cpu" => cpus,
@@ -242,7 +242,7 @@ impl Sacct {
                 }
                 *demand = amount.unwrap_or(0.0);
             }
-            return Ok(told as u32);
+            return Ok(named as u32);
         };
         let text = rows.get(column);
         let read = |tres: &str| {
@@ -259,8 +259,8 @@ impl Sacct {
             }
             *demand = amount.unwrap_or(0.0);
         }
-        let told = read("node")?.map_or_else(|| plain(self.nodes), |nodes| Ok(Some(nodes)))?;
-        Ok(told.unwrap_or(0.0) as u32)
+        let named = read("node")?.map_or_else(|| plain(self.nodes), |nodes| Ok(Some(nodes)))?;
+        Ok(named.unwrap_or(0.0) as u32)
     }
 
     /// Reads the memory that a job requested \[GiB\]: `4000Mc` is that for each cpu, `16Gn` that for each node.

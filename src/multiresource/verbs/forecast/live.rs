@@ -100,7 +100,7 @@ pub fn live(
         Default::default()
     };
     if past_log.is_none() {
-        notes.push("There is no log of past jobs: limits are taken for run times, so nearly all start earlier. Give --log FILE, as `sacct -aXP -o ALL` writes it.".into());
+        notes.push(format!("There is no log of past jobs: limits are taken for run times, so nearly all start earlier. Give --log FILE, as `{} -r {}` writes it.", trace::EXPORT, slurm.partition));
     }
     let mut past = Past::default();
     for (n, job) in log.jobs.iter().enumerate() {
@@ -159,9 +159,10 @@ fn past_of(
     let (log, _) = read(file, &reading, &mut |_| ())?;
     if log.jobs.len() > 1 && log.load() > MOST_LOAD {
         return refuse(format!(
-            "the jobs of the log would be a load of {:.2} on the {up} nodes of the partition {} that are up: give --log with the jobs of this partition alone, such as `sacct -aXP -o ALL -r {}` writes",
+            "the jobs of the log would be a load of {:.2} on the {up} nodes of the partition {} that are up: give --log with the jobs of this partition alone, such as `{} -r {}` writes",
             log.load(),
             slurm.partition,
+            trace::EXPORT,
             slurm.partition
         ));
     }

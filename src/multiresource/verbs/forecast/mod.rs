@@ -34,7 +34,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["speed", "every", "map", "output"])]
     partition: Option<String>,
 
-    /// Of a live partition: its past, as `sacct -aXP -o ALL` writes it; forecasts are calibrated on it
+    /// Of a live partition: its past, as sacct writes it (`synth advise slurm --help` has the command); forecasts are
+    /// calibrated on it
     #[arg(long, value_name = "FILE", requires = "partition")]
     log: Option<PathBuf>,
 
@@ -74,7 +75,7 @@ The first tenth of the forecasts is not counted.
 Examples:
   synth forecast log.swf --policy easy+saf --map
       how right forecasts are on a log, and what other jobs would wait
-  sacct -aXP -o ALL -S now-28days -r batch > past.txt; synth forecast slurm --partition batch --log past.txt
+  synth forecast slurm --partition batch --log past.txt
       when the jobs of a partition start";
 
 /// About so many jobs of the log of a live partition are looked at.

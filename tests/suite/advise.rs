@@ -80,6 +80,42 @@ fn nothing_is_advised_where_the_replay_is_far_from_the_log() {
     assert!(!stdout(&run).contains("1. "), "{}", stdout(&run));
 }
 
+/// Of a log that does not tell when jobs started nothing can be checked: nothing is advised, in words or on the page.
+#[test]
+fn nothing_is_advised_where_the_log_tells_no_waits() {
+    let folder = Folder::new();
+    let started = log(2000, 1);
+    let bare = started.lines().map(|line| {
+        let cells = line.split('|').enumerate().filter(|(n, _)| *n != 7);
+        cells.map(|(_, cell)| cell).collect::<Vec<_>>().join("|") + "\n"
+    });
+    let (bare, conf, page) = (
+        folder.write("jobs.txt", &bare.collect::<String>()),
+        folder.write("slurm.conf", CONF),
+        folder.name("a.html"),
+    );
+    let run = ends(
+        1,
+        &format!(
+            "advise slurm {bare} --slurm {conf} --partition batch --from 1h --status completed --html {page}"
+        ),
+    );
+    let text = stdout(&run).replace('\n', " ");
+    has(
+        &text,
+        "nothing here can be checked against what happened. Nothing is advised",
+    );
+    has(&text, "tried alone");
+    assert!(
+        !text.contains("1. ") && !text.contains("as advised"),
+        "{text}"
+    );
+    // The page says how to get it again: with what was read.
+    let page = std::fs::read_to_string(page).unwrap();
+    has(&page, "--partition batch --from 1h --status completed");
+    assert!(!page.contains("Who gains"), "{page}");
+}
+
 /// On a login node no file is needed: Slurm's own commands tell all.
 #[test]
 fn a_login_node_tells_all() {

@@ -162,3 +162,176 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
         .find(|line| line.trim_start().starts_with("13"));
     has(row.unwrap(), "UTC, in");
 }
+
+const ONE: &str = "kind: multiresource\ntime_unit: min\nserver: {capacity: {cpu: 20}}\n\
+    jobs: [{name: all, demand: {cpu: 20}, arrival_rate: .05, mean_size: 10}]\n";
+
+/// So many jobs of ten minutes one after the other, and three that come together at the time 300: lines of `synth drive`.
+fn lines(count: u32) -> Vec<String> {
+    let each = (0..count).flat_map(|n| {
+        let t = 12 * n;
+        let id = format!("{n}@{}", 60 * t);
+        [
+            format!("{{\"t\":{t},\"arrive\":\"all\",\"job\":\"{id}\"}}"),
+            format!("{{\"t\":{},\"leave\":\"{id}\"}}", t + 10),
+        ]
+    });
+    let last = (20..23).map(|n| format!("{{\"t\":300,\"arrive\":\"all\",\"job\":\"{n}@18000\"}}"));
+    each.chain(last).collect()
+}
+
+fn policy(folder: &Folder) -> String {
+    let (workload, policy) = (folder.write("w.yaml", ONE), folder.name("p.json"));
+    works(&format!(
+        "--workload {workload} --family first-fit -o {policy}"
+    ));
+    policy
+}
+
+/// All ran ten minutes: so it is known to the second when the others start; but not while others use the room, and not
+/// before some have ended.
+#[test]
+fn drive_says_when_a_job_starts() {
+    let folder = Folder::new();
+    let policy = policy(&folder);
+    let ask = |t: u32, job: &str| format!("{{\"t\":{t},\"forecast\":\"{job}@18000\"}}");
+    let asked = [
+        ask(304, "21"),
+        ask(304, "22"),
+        ask(304, "20"),
+        ask(304, "23"),
+        "{\"t\":305,\"occupy\":{\"cpu\":1}}".into(),
+        ask(305, "22"),
+    ];
+    let run = fed(
+        &format!("drive {policy}"),
+        &[lines(20), asked.to_vec()].concat().join("\n"),
+    );
+    let printed = stdout(&run);
+    let answers: Vec<&str> = printed.lines().skip(43).collect();
+    for (answer, words) in answers.iter().zip([
+        "\"forecast\":[310.0,310.0,310.0]}",
+        "\"forecast\":[320.0,320.0,320.0]}",
+        "\"forecast\":\"it has started\"}",
+        "no job \\\"23@18000\\\" is known",
+        "\"stop\":[]}",
+        "\"forecast\":\"others use the room that it needs",
+    ]) {
+        has(answer, words);
+    }
+    let early = [lines(9), vec![ask(300, "22")]].concat().join("\n");
+    has(
+        &stdout(&fed(&format!("drive {policy}"), &early)),
+        "9 jobs have ended so far, and 10 are needed",
+    );
+}
+
+/// A journal of a bridge says when a job starts; the queue says why nobody knows.
+#[test]
+fn a_bridge_says_when_a_job_starts() {
+    let (fake, folder) = (Fake::new(), Folder::new());
+    let policy = policy(&folder);
+    let head = format!(
+        "{{\"policy\":\"p.json\",\"digest\":\"{}\",\"cluster\":\"fake\",\"partition\":\"synth\",\"time_unit\":\"min\",\"seed\":1}}",
+        synth::document::digest(&std::fs::read_to_string(&policy).unwrap())
+    );
+    let rounds = |lines: Vec<String>| {
+        let rounds = lines.into_iter().map(|line| {
+            let t = line[5..].split([',', '}']).next().unwrap().to_owned();
+            format!("{{\"t\":{t},\"told\":[{line}],\"start\":[],\"ms\":0}}")
+        });
+        let all = std::iter::once(head.clone()).chain(rounds);
+        all.map(|line| synth::document::line::sealed(&line) + "\n")
+            .collect::<String>()
+    };
+    let short = folder.write("short.jsonl", &rounds(lines(3)));
+    // The bridge was started anew: what it saw before counts.
+    let whole = rounds(lines(20)[..40].to_vec()) + &rounds(lines(0));
+    let journal = folder.write("j.jsonl", &whole);
+    let why = |journal: &str, job: u32| {
+        stdout(&works(&format!(
+            "bridge --replay {journal} {policy} --why {job}"
+        )))
+    };
+    let said = why(&journal, 22);
+    has(&said, "1 older ones of its type are ahead");
+    has(
+        &said,
+        "one starts within 20 min, five within 20 min, nine within 20 min",
+    );
+    has(
+        &why(&short, 22),
+        "When it starts nobody can say: 3 jobs have ended so far",
+    );
+    fails(
+        &format!("bridge --replay {journal} {policy} --why 5"),
+        "synth bridge slurm POLICY",
+    );
+    let held = |id: &'static str, more: &[(&'static str, &'static str)]| {
+        job(&[more, &[("JobArrayID", id), ("tres-alloc", "cpu=20,node=1")]].concat())
+    };
+    fake.queue(
+        &[
+            held("22", &[]),
+            held("31", &[("Dependency", "afterok:22(unfulfilled)")]),
+            held("32", &[("EligibleTime", "2100-01-01T00:00:00")]),
+            held("33", &[("tres-alloc", "cpu=64,node=1")]),
+            held("34", &[("Reason", "JobHeldAdmin")]),
+        ]
+        .concat(),
+    );
+    let ask = |job: &str| {
+        let mut command = command(&format!(
+            "bridge slurm {policy} --partition synth --journal {journal} --why {job}"
+        ));
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", fake.folder().display()));
+        let output = command.output().unwrap();
+        stdout(&output) + &stderr(&output)
+    };
+    has(&ask("22"), "nine within");
+    for (job, words) in [
+        (
+            "31",
+            "it waits for other jobs. When it starts nobody can say.",
+        ),
+        ("32", "it is to begin later. When"),
+        ("33", "it is one of the jobs that no type holds. When"),
+        (
+            "34",
+            "it is held (JobHeldAdmin), and not for the policy. When",
+        ),
+        ("35", "job 35 neither waits nor runs in the partition synth"),
+    ] {
+        has(&ask(job), words);
+    }
+}
+
+/// The record as Prometheus reads it.
+#[test]
+fn the_record_is_written_for_prometheus() {
+    let folder = Folder::new();
+    let file = folder.write("log.swf", &log(400, true));
+    let (document, metrics) = (folder.name("f.json"), folder.name("f.prom"));
+    works(&format!(
+        "forecast {file} -o {document} --metrics {metrics}"
+    ));
+    let record = &folder.json("f.json")["record"];
+    let text = std::fs::read_to_string(metrics).unwrap();
+    let labels = format!("log=\"{file}\",policy=\"easy\"");
+    let started = &record["started"];
+    for (name, more, value) in [
+        ("forecasts", "", &record["forecasts"]),
+        ("started_ratio", ",quantile=\"0.1\"", &started[0]),
+        ("started_ratio", ",quantile=\"0.9\"", &started[2]),
+        ("error_seconds", "", &record["error"]),
+        ("error_by_limits_seconds", "", &record["error_by_limits"]),
+    ] {
+        let value = value.as_f64().unwrap();
+        has(&text, &format!("# TYPE synth_forecast_{name} gauge\n"));
+        has(
+            &text,
+            &format!("\nsynth_forecast_{name}{{{labels}{more}}} {value}\n"),
+        );
+    }
+}

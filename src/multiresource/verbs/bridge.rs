@@ -1,20 +1,25 @@
 //! `synth bridge`: a policy runs the jobs of a real scheduler.
 
 use std::collections::HashMap;
-use std::error::Error;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, Subcommand};
 use itertools::Itertools as _;
 
 use crate::document::{digest, text_of};
-use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult};
+use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, refuse};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
-    Bridge, Replayed, Setup, Signals, jobs_csv, release_all, replay,
+    Bridge, Hears, Replayed, Setup, Signals, jobs_csv, release_all, replay,
 };
+use crate::multiresource::forecast::Online;
+use crate::multiresource::live::protocol::{Foresight as _, Line, Started};
+use crate::multiresource::live::{Scheduler, Waits};
+use crate::number::seconds_in;
+use crate::report::{counted, length, percent};
 use crate::slurm::Slurm;
 use crate::typed::PolicyFile;
 
@@ -50,7 +55,7 @@ struct ReplayArguments {
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
 
-    /// Say why this job waits at the end of the journal
+    /// Say why this job waits at the end of the journal, and when it starts
     #[arg(long, value_name = "JOBID")]
     why: Option<String>,
 }
@@ -71,6 +76,10 @@ struct SlurmArguments {
     /// Release every held job of the partition, and end: the way back, without a policy
     #[arg(long, conflicts_with = "a_policy")]
     release_all: bool,
+
+    /// Say why this job waits, and when it starts: from the queue and the journal of the bridge that runs
+    #[arg(long, value_name = "JOBID", requires = "journal", conflicts_with_all = ["release_all", "dry_run"])]
+    why: Option<String>,
 }
 
 const EXAMPLES: &str = "\
@@ -85,7 +94,9 @@ Examples:
   synth bridge --replay batch.jsonl policy.json --jobs jobs.csv
       the same decisions without Slurm, and the jobs for `synth simulate --jobs`
   synth bridge --replay batch.jsonl policy.json --why 17
-      why job 17 waits: what the policy does, and who is ahead";
+      why job 17 waits: what the policy does, and who is ahead; and when it starts
+  synth bridge slurm policy.json --partition batch --journal batch.jsonl --why 17
+      the same beside the bridge that runs, also of jobs that are held or depend on others";
 
 /// The same text is printed again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
@@ -133,12 +144,29 @@ impl SlurmArguments {
             });
         }
         let policy = self.policy.file()?;
-        let signals = listen()?;
         let setup = Setup {
             policy: policy.to_owned(),
             changes: caller.changes,
+            dry_run: self.setup.dry_run || self.why.is_some(),
             ..self.setup.clone()
         };
+        if let Some((job, journal)) = self.why.as_ref().zip(self.setup.journal.as_ref()) {
+            let obstacle = Bridge::begin(slurm, setup)?.obstacle(job)?;
+            return Ok(VerbOutput {
+                table: match obstacle {
+                    Some(why) => format!("job {job}: {why}. When it starts nobody can say."),
+                    None => {
+                        let written = fs::metadata(journal).and_then(|own| own.modified());
+                        let later = written.map(|at| SystemTime::now().duration_since(at));
+                        let later = later.ok().and_then(Result::ok).unwrap_or_default();
+                        let journal = Journal::read(journal, policy, caller)?;
+                        journal.why(job, later.as_secs_f64())?
+                    }
+                },
+                ..VerbOutput::default()
+            });
+        }
+        let signals = listen()?;
         let mut bridge = Bridge::begin(slurm, setup.clone())?;
         caller.notify(Notice::Known(&bridge.announced()));
         if setup.dry_run {
@@ -177,20 +205,17 @@ fn listen() -> Result<Signals, String> {
 
 impl ReplayArguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let path = self.policy.file()?;
-        let Some(journal) = &self.replay else {
+        let Some(file) = &self.replay else {
             return Err("give --replay JOURNAL and the policy".into());
         };
-        let name = path.display().to_string();
-        let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
-        let policy = Checked::parse_with(&text, &name, caller.changes)?;
-        let replayed = replay(journal, &policy, &digest(&text))?;
+        let journal = Journal::read(file, self.policy.file()?, caller)?;
+        let replayed = journal.replay(&mut |_, _, _| ())?;
         let mut answered = VerbOutput::default();
         if let Some(file) = &self.jobs {
             answered.documents = vec![(file.clone(), jobs_csv(&replayed.jobs)?)];
         }
         answered.table = if let Some(job) = &self.why {
-            why(job, &replayed, policy.workload().time_unit())?
+            journal.why(job, 0.0)?
         } else if let Some((line, then, now)) = &replayed.differs {
             answered.negative = true;
             format!("line {line} is decided otherwise: then {then:?} started, and now {now:?}")
@@ -206,22 +231,109 @@ impl ReplayArguments {
     }
 }
 
-/// Says why a job waits where the journal ends.
-fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Error>> {
-    let scheduler = &replayed.scheduler;
-    let is_own = |id: &&String| id.split('@').next() == Some(job);
-    let id = replayed.present.keys().rfind(is_own);
-    let Some(id) = id.filter(|id| scheduler.knows(id)) else {
-        return Err(format!("job {job} neither waits nor runs where the journal ends").into());
+/// A journal, and the policy that decided there.
+struct Journal {
+    file: PathBuf,
+    policy: Checked,
+    digest: String,
+}
+
+/// So many jobs of a journal are forecast at most, to see how right that is.
+const LOOKED_AT: usize = 200;
+
+impl Journal {
+    fn read(file: &Path, policy: &Path, caller: &Caller<'_>) -> VerbResult<Self> {
+        let name = policy.display().to_string();
+        let text = text_of(policy).map_err(|why| format!("cannot read {name}: {why}"))?;
+        Ok(Journal {
+            file: file.to_owned(),
+            policy: Checked::parse_with(&text, &name, caller.changes)?,
+            digest: digest(&text),
+        })
+    }
+
+    fn replay(&self, hears: Hears<'_>) -> Result<Replayed, String> {
+        replay(&self.file, &self.policy, &self.digest, hears)
+    }
+
+    /// Says why a job waits where the journal ends, and when it starts, so many seconds later.
+    fn why(&self, job: &str, later: f64) -> VerbResult<String> {
+        let mut came = 0;
+        self.replay(&mut |line, scheduler, _| {
+            came += usize::from(newly_waits(line, scheduler).is_some());
+        })?;
+        let every = came.div_ceil(LOOKED_AT).max(1);
+        let mut foresight = Online::new(1);
+        let replayed = self.replay(&mut |line, scheduler, starts| {
+            let ids = starts.iter().map(Started::id);
+            ids.for_each(|id| foresight.started(id, line.t));
+            if let Some(id) = newly_waits(line, scheduler) {
+                came += 1;
+                if came % every == 0 {
+                    // Where nobody knows, nothing is learned.
+                    let _ = foresight.forecast(scheduler, id);
+                }
+            }
+        })?;
+        let scheduler = &replayed.scheduler;
+        let is_own = |id: &&String| id.split('@').next() == Some(job);
+        let id = replayed.present.keys().rfind(is_own);
+        let Some(id) = id.filter(|id| scheduler.knows(id)) else {
+            return refuse(format!(
+                "job {job} neither waits nor runs where the journal ends: it has ended, or is held, depends on others or has no type: `synth bridge slurm POLICY --partition NAME --journal {} --why {job}` asks Slurm",
+                self.file.display()
+            ));
+        };
+        let Some(waits) = scheduler.waits(id) else {
+            return Ok(format!(
+                "job {job} does not wait for the policy: it has been released"
+            ));
+        };
+        let unit = self.policy.workload().time_unit();
+        let since = replayed.t - replayed.present[id].arrival;
+        let why = why((job, since, unit), &waits, scheduler);
+        let starts = foresight.forecast(scheduler, id);
+        let second = seconds_in(unit).unwrap_or(1.0);
+        let left = |at: f64| (at - scheduler.now()) * second - later;
+        let starts = starts.map(|own| own.map(left));
+        Ok(format!("{why}\n{}", when(starts, foresight.record())))
+    }
+}
+
+/// Returns the job of a line that came, and waits now that all of its time has been decided.
+fn newly_waits<'a>(line: &'a Line, scheduler: &Scheduler) -> Option<&'a str> {
+    let came = line.arrive.as_ref().filter(|_| !line.more);
+    let job = came.and(line.job.as_deref());
+    job.filter(|job| !scheduler.runs(job))
+}
+
+/// Says when a job starts: in how many seconds of ten jobs one, five and nine, and how right that was.
+fn when(starts: Result<[f64; 3], String>, (count, right): (usize, [f64; 3])) -> String {
+    let [one, half, most] = match starts {
+        Ok(starts) => starts.map(|wait| length(wait.max(0.0))),
+        Err(why) => return format!("When it starts nobody can say: {why}."),
     };
-    let Some(waits) = scheduler.waits(id) else {
-        return Ok(format!(
-            "job {job} does not wait for the policy: it has been released"
-        ));
+    let record = if count > 0 {
+        let right = right.map(percent);
+        format!(
+            "of {} in this journal {} started by the first time, {} by the second and {} by the third",
+            counted(count as f64, "job"),
+            right[0],
+            right[1],
+            right[2]
+        )
+    } else {
+        "how right that is, the journal does not show yet".into()
     };
+    format!(
+        "Of ten such jobs one starts within {one}, five within {half}, nine within {most}: {record}."
+    )
+}
+
+/// Says why a job waits that has waited for so long.
+fn why((job, since, unit): (&str, f64, &str), waits: &Waits, scheduler: &Scheduler) -> String {
     let places = scheduler.places();
     let name = places.type_name(waits.job_type);
-    let since = replayed.t - replayed.present[id].arrival;
     let ahead = match waits.ahead {
         0 if waits.is_of_all => "it is the next".to_owned(),
         ahead if waits.is_of_all => format!("{ahead} jobs are before it in the order"),
@@ -239,5 +351,5 @@ fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Err
         let [waiting, running] = scheduler.count(i);
         format!("{name}: {running} run, {waiting} wait")
     });
-    Ok(text + &counts.join("; "))
+    text + &counts.join("; ")
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use crate::document::{is_standard_input, text_of};
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
+use crate::multiresource::forecast::Online;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol;
 use crate::multiresource::policy::Learned;
@@ -40,6 +41,7 @@ out says which jobs start and stop, and when the policy's next clock rings: send
   {\"t\":0,\"adopt\":\"big\",\"job\":\"9\",\"ran\":5}   a job that runs already, before anything else
   {\"t\":4,\"occupy\":{\"cpu\":4}}                  what others use, or what is out of order, from now on
   {\"t\":9.71}                                  the clocks that are due ring
+  {\"t\":9.8,\"forecast\":\"18\"}                  when one, five and nine of ten such jobs start, or why nobody knows
 
 docs/drive.md has the protocol, and a client in Python.";
 
@@ -70,7 +72,8 @@ impl OwnVerb for Arguments {
             .into());
         }
         let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
-        let driven = protocol::drive(&mut scheduler, input, &mut *caller.output)?;
+        let mut foresight = Online::new(self.seed);
+        let driven = protocol::drive(&mut scheduler, input, &mut *caller.output, &mut foresight)?;
         scheduler.audit()?;
         let notes = match driven.refused {
             0 => Vec::new(),

@@ -222,11 +222,19 @@ pub struct Recorded {
     pub size: f64,
 }
 
+/// What hears a line of a journal, with the scheduler behind it and what it starts.
+pub type Hears<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
+
 /// Reads a journal, and lets the policy decide again.
 ///
 /// # Errors
 /// When it cannot be read, a line is not of a journal, or none is of this policy.
-pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, String> {
+pub fn replay(
+    path: &Path,
+    policy: &Checked,
+    digest: &str,
+    hears: Hears<'_>,
+) -> Result<Replayed, String> {
     let name = path.display();
     let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -250,14 +258,17 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, S
                     let scheduler = || Scheduler::with_learned(policy, head.seed, learned);
                     let own = replay.get_or_insert_with(|| Replayed::new(scheduler()));
                     // The same policy may begin again: another bridge, or the file was read again.
-                    own.scheduler = scheduler();
+                    let before = std::mem::replace(&mut own.scheduler, scheduler());
+                    own.scheduler.remember(&before);
                     own.present.clear();
                 }
                 heads.push(head);
             }
             Record::Round(round) if is_own => {
                 if let Some(replay) = &mut replay {
-                    replay.round(n + 1, &round).map_err(|why| wrong(&why))?;
+                    replay
+                        .round(n + 1, &round, hears)
+                        .map_err(|why| wrong(&why))?;
                 }
             }
             // What was learned comes of the rounds again.
@@ -291,7 +302,7 @@ impl Replayed {
         }
     }
 
-    fn round(&mut self, place: usize, round: &Round) -> Result<(), String> {
+    fn round(&mut self, place: usize, round: &Round, hears: Hears<'_>) -> Result<(), String> {
         if self.began + round.t < self.t {
             self.began = self.t;
         }
@@ -299,7 +310,9 @@ impl Replayed {
         let mut start = Vec::new();
         for line in &round.reported {
             self.notify(line);
-            start.extend(decide(&mut self.scheduler, line)?);
+            let starts = decide(&mut self.scheduler, line)?;
+            hears(line, &self.scheduler, &starts);
+            start.extend(starts);
         }
         self.rounds += 1;
         self.starts += start.len() as u64;

@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use super::journal::{Round, key_of};
 use super::watch::{Changes, Phase, Watch};
+use synth_core::document::exposition::{Exposition, label};
 use synth_slurm::commands::{Queue, State};
 
 /// What is counted from the start of a bridge on.
@@ -25,34 +26,6 @@ pub(super) struct Metrics {
     disagreed: BTreeMap<&'static str, u64>,
 }
 
-/// Metrics of a partition, one after the other.
-struct Text {
-    text: String,
-    partition: String,
-}
-
-impl Text {
-    /// A metric of [`HELP`] with its values by labels; one that counts from the start of the bridge on ends with `_total`.
-    fn add(&mut self, name: &str, values: impl IntoIterator<Item = (String, f64)>) {
-        let is_total = name.ends_with("_total");
-        let kind = if is_total { "counter" } else { "gauge" };
-        let mut help = HELP.lines().filter_map(|line| line.split_once(": "));
-        let help = help
-            .find(|(own, _)| *own == name)
-            .map_or("", |(_, help)| help);
-        let (name, partition) = (format!("synth_bridge_{name}"), &self.partition);
-        let mut add = |line: String| self.text.extend([&*line, "\n"]);
-        add(format!("# HELP {name} {help}\n# TYPE {name} {kind}"));
-        for (labels, value) in values {
-            add(format!("{name}{{{partition}{labels}}} {value}"));
-        }
-    }
-
-    fn one(&mut self, name: &str, value: f64) {
-        self.add(name, [(String::new(), value)]);
-    }
-}
-
 /// What each metric is.
 const HELP: &str = "\
 jobs: Jobs that wait for the policy, and that it has released.
@@ -67,12 +40,6 @@ last_round_timestamp_seconds: When the queue was looked at last.
 last_decision_timestamp_seconds: When the policy decided last.
 policy_info: What the policy does at present, where it says so.
 ";
-
-/// A label, which is not the first.
-fn label(key: &str, value: &str) -> String {
-    let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
-    format!(",{key}=\"{}\"", escaped.replace('\n', "\\n"))
-}
 
 impl Metrics {
     /// Counts a round that was carried out; `wall` is the time of day.
@@ -131,10 +98,7 @@ impl Metrics {
         queue: &Queue,
         (partition, doing, wall): (&str, Option<String>, i64),
     ) -> String {
-        let mut text = Text {
-            text: String::new(),
-            partition: label("partition", partition)[1..].to_owned(),
-        };
+        let mut text = Exposition::new("synth_bridge_", HELP, &[("partition", partition)]);
         let types = watch.types();
         let jobs = types.iter().enumerate().flat_map(|(i, name)| {
             let own = label("type", name);

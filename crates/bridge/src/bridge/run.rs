@@ -14,7 +14,7 @@ use super::measured::Measured;
 use super::metrics::Metrics;
 use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
-use super::survey::{Survey, plan};
+use super::survey::{Survey, obstacle, plan};
 use super::watch::{Changes, Moment};
 use synth_slurm::commands::{Hold, Nodes, Queue, Slurm, SlurmError};
 
@@ -333,6 +333,21 @@ impl Bridge {
         let mut lines: Vec<String> = survey.into_iter().chain(found.notes.clone()).collect();
         lines.push(plan(watch, &queue, &found, &round.start));
         Ok(lines.join("\n"))
+    }
+
+    /// Says why a job does not wait for the policy; nothing where it does.
+    ///
+    /// # Errors
+    /// When Slurm does not answer, or the job is not there.
+    pub fn obstacle(&self, job: &str) -> Result<Option<String>, BridgeError> {
+        let queue = self.slurm.queue()?;
+        let row = queue.rows.iter().find(|row| row.key.id.to_string() == job);
+        let row = row.ok_or_else(|| {
+            let partition = &self.slurm.partition;
+            format!("job {job} neither waits nor runs in the partition {partition}: see `squeue -p {partition}`")
+        })?;
+        let (watch, holds) = (&self.active.watch, self.setup.hold);
+        Ok(obstacle(watch, row, holds, self.moment().wall))
     }
 
     fn measure(&mut self, round: &Round, now: f64) {

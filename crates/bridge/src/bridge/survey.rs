@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::journal::key_of;
-use super::setup::Unknown;
+use super::setup::{HoldBy, Unknown};
 use super::types::Untyped;
 use super::watch::{Changes, Phase, Watch};
 use synth_cluster::live::protocol::Started;
-use synth_slurm::commands::{Queue, Row, State};
+use synth_slurm::commands::{Hold, Queue, Row, State};
 
 /// More jobs are not named one by one.
 const NAMED: usize = 20;
@@ -66,6 +66,33 @@ impl Survey {
             )
         })
     }
+}
+
+/// Says why a job of the queue does not wait for the policy, if it does not.
+pub(super) fn obstacle(watch: &Watch, row: &Row, holds: HoldBy, now: i64) -> Option<String> {
+    let is_ours = matches!(
+        (row.hold, holds),
+        (Hold::User, _) | (Hold::Admin, HoldBy::Admin)
+    );
+    let why = if row.has_nodes() {
+        "it has been released, and Slurm has started it".into()
+    } else if let Err(why) = watch.find(row) {
+        format!("it is one of the jobs {}", why.words())
+    } else if row.depends || !row.waits_for.is_empty() {
+        "it waits for other jobs".into()
+    } else if row.eligible.is_some_and(|eligible| eligible > now) {
+        "it is to begin later".into()
+    } else if row.hold == Hold::None {
+        format!(
+            "it has been released, and Slurm has not started it ({})",
+            row.reason
+        )
+    } else if !is_ours {
+        format!("it is held ({}), and not for the policy", row.reason)
+    } else {
+        return None;
+    };
+    Some(why)
 }
 
 /// Returns a table of what waits and runs by type, and of what would be released now.

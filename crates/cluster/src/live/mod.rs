@@ -7,6 +7,7 @@
 mod event;
 mod place;
 pub mod protocol;
+mod seen;
 mod site;
 
 use std::collections::{BTreeMap, HashMap};
@@ -16,6 +17,7 @@ use crate::artifact::Checked;
 use crate::policy::{Event, Job, Learned};
 pub use event::{ClusterEvent, Submission, Waits};
 pub use place::Places;
+pub use seen::Seen;
 pub use site::Decided;
 use site::Site;
 use synth_simulation::{Stream, Streams};
@@ -58,6 +60,7 @@ pub struct Scheduler {
     now: f64,
     has_begun: bool,
     needs_limits: bool,
+    ended: seen::Ended,
     /// What has been decided since a thing was last told.
     decided: Decided,
 }
@@ -88,6 +91,7 @@ impl Scheduler {
             clocks: Streams::new(seed, 0).service,
             now: f64::NEG_INFINITY,
             has_begun: false,
+            ended: seen::Ended::default(),
             decided: Decided::default(),
         }
     }
@@ -378,6 +382,10 @@ impl Scheduler {
         let Some(known) = self.known.remove(job) else {
             return;
         };
+        if let Some(seen) = self.seen(&known) {
+            let ended = Some(self.now);
+            self.ended.push(Seen { ended, ..seen });
+        }
         match known.place {
             Place::In(job) => {
                 let ended = self.site.system.complete_slot(job.slot, self.now);

@@ -42,6 +42,11 @@ impl Places {
         }
     }
 
+    /// Returns the servers and types.
+    pub fn fleet(&self) -> &Fleet {
+        &self.fleet
+    }
+
     /// Returns how many servers there are.
     pub fn servers(&self) -> usize {
         self.servers.len()

@@ -60,6 +60,9 @@ pub struct Line {
     /// A clock that rings, due or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring: Option<usize>,
+    /// The id of a waiting job of which is asked when it starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<String>,
     /// Whether the next line is of the same time, and is decided on together with it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub more: bool,
@@ -70,7 +73,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Line {
-    /// Checks that it comes in time and says all that the rule looks at: who runs many schedulers by it may forget.
+    /// Checks that it comes in time, says all that the rule looks at, and asks for a job that is known: who runs many schedulers by it may forget.
     fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
         let comes = self.arrive.is_some() || self.adopt.is_some();
         if self.adopt.is_some() && scheduler.has_begun() {
@@ -78,6 +81,9 @@ impl Line {
                 "adopt comes before anything else: what others start later is told by occupy"
                     .into(),
             );
+        }
+        if let Some(job) = self.forecast.as_ref().filter(|job| !scheduler.knows(job)) {
+            return Err(format!("no job {job:?} is known"));
         }
         if comes && scheduler.needs_limits() && self.limit.is_none() {
             return Err("the rule decides by limits: give \"limit\"".into());
@@ -95,6 +101,7 @@ impl Line {
             self.put_back.is_some(),
             self.occupy.is_some(),
             self.ring.is_some(),
+            self.forecast.is_some(),
         ];
         if events.iter().filter(|is_there| **is_there).count() > 1 {
             return Err("two things happened: say each in a line of its own".into());
@@ -160,6 +167,9 @@ pub enum Answer {
         /// When the next clock rings: then a line with the time alone is due.
         #[serde(skip_serializing_if = "Option::is_none")]
         wake: Option<f64>,
+        /// When the job starts of which that was asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        forecast: Option<Forecast>,
     },
     /// Nothing was done.
     Refused {
@@ -168,6 +178,28 @@ pub enum Answer {
         /// The number of the line, from 1.
         line: u64,
     },
+}
+
+/// When a job starts.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Forecast {
+    /// Times by which one, five and nine of ten such jobs start.
+    Starts([f64; 3]),
+    /// Why nobody knows.
+    Unknown(String),
+}
+
+/// What knows when jobs start: it learns from those that it was asked about.
+pub trait Foresight {
+    /// Returns the times by which one, five and nine of ten such jobs as this one, which is known, start.
+    ///
+    /// # Errors
+    /// Why nobody knows.
+    fn forecast(&mut self, scheduler: &Scheduler, job: &str) -> Result<[f64; 3], String>;
+
+    /// A job starts at this time.
+    fn started(&mut self, job: &str, t: f64);
 }
 
 /// What went through.
@@ -187,11 +219,12 @@ pub fn drive(
     scheduler: &mut Scheduler,
     mut input: BufReader<impl Read>,
     mut output: impl Write,
+    foresight: &mut dyn Foresight,
 ) -> io::Result<Driven> {
     let (mut driven, mut text) = (Driven::default(), Vec::new());
     while let Some(is_whole) = read_line(&mut input, &mut text)? {
         let answered = if is_whole {
-            answer(scheduler, &text)
+            answer(scheduler, &text, foresight)
         } else {
             Err(format!("longer than {LONGEST} bytes"))
         };
@@ -227,15 +260,26 @@ fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result
     Ok(Some(is_whole))
 }
 
-fn answer(scheduler: &mut Scheduler, text: &[u8]) -> Result<Answer, String> {
+fn answer(
+    scheduler: &mut Scheduler,
+    text: &[u8],
+    foresight: &mut dyn Foresight,
+) -> Result<Answer, String> {
     let line: Line = serde_json::from_slice(text).map_err(|e| e.to_string())?;
     line.is_whole(scheduler)?;
     let decided = tell(scheduler, &line)?;
+    for (id, _) in &decided.start {
+        foresight.started(id, line.t);
+    }
+    let forecast = line.forecast.as_deref();
+    let forecast = forecast.map(|job| foresight.forecast(scheduler, job));
+    let forecast = forecast.map(|known| known.map_or_else(Forecast::Unknown, Forecast::Starts));
     Ok(Answer::Decided {
         t: line.t,
         start: starts(&decided, scheduler.places()),
         stop: decided.stop.iter().map(|id| id.to_string()).collect(),
         wake: scheduler.wake(),
+        forecast,
     })
 }
 

@@ -7,6 +7,7 @@
 //! it is understood.
 
 mod conform;
+pub mod exposition;
 mod fault;
 mod file;
 mod json;

@@ -59,12 +59,17 @@ impl Advice {
         self.likeness.is_none_or(|own| own.is_near())
     }
 
+    /// Whether the replay was compared with what happened, and is near it.
+    pub fn is_checked(&self) -> bool {
+        self.likeness.is_some_and(|own| own.is_near())
+    }
+
     /// Returns what the advised changes bring, where they are to be made: the replay is near the log, and what helped in its
     /// first half is seen to help in the second.
     pub fn sure(&self) -> Option<&Gain> {
         self.gain
             .as_ref()
-            .filter(|gain| self.is_near() && gain.is_sure())
+            .filter(|gain| self.is_checked() && gain.is_sure())
     }
 }
 

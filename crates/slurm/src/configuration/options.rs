@@ -76,6 +76,7 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
     // `select/cons_tres` takes CR_Core_Memory where nothing is said.
     let says_nothing = !select.to_ascii_uppercase().contains("CR_") && !gives_whole_nodes(options);
     own.counts_memory = says_nothing || select.to_ascii_uppercase().contains("MEMORY");
+    own.defers = options.text(&["Epilog"]).is_none();
     let mut not_followed = Vec::new();
     let Some(pair) = options.pair(&["SchedulerParameters"]) else {
         return own;
@@ -175,6 +176,7 @@ pub(super) fn priority(options: &Record, remarks: &mut Vec<String>) -> Result<Pr
             || options.says(&["PriorityFavorSmall"], "true"),
         small_relative_to_time: has("SMALL_RELATIVE_TO_TIME"),
         is_fair_tree: !has("NO_FAIR_TREE") && !has("DEPTH_OBLIVIOUS"),
+        dampening: options.number(&["FairShareDampeningFactor"], 1)?.max(1) as f64,
     };
     for flag in [
         "DEPTH_OBLIVIOUS",

@@ -137,7 +137,8 @@ pub struct Scheduler {
     pub sched_min_interval: f64,
     /// The least time between two passes after submissions \[s\].
     pub batch_sched_delay: f64,
-    /// Whether jobs that end are looked at no sooner than submissions (`defer`).
+    /// Whether the ends of jobs are looked at no sooner than submissions: with `defer`, and without an `Epilog`, which nodes
+    /// would report (`_rpc_terminate_job` in `src/slurmd/slurmd/req.c`).
     pub defers: bool,
     /// Jobs that are let past one whose user or account is at a limit: not with `assoc_limit_stop`.
     pub assoc_limit_stop: bool,
@@ -166,7 +167,7 @@ impl Default for Scheduler {
             sched_interval: Some(60.0),
             sched_min_interval: 2e-6,
             batch_sched_delay: 3.0,
-            defers: false,
+            defers: true,
             assoc_limit_stop: false,
         }
     }
@@ -191,6 +192,8 @@ pub struct Priority {
     pub small_relative_to_time: bool,
     /// Whether fair share goes down the tree of accounts (as by default), and not by each association's own usage.
     pub is_fair_tree: bool,
+    /// What usage over shares is divided by where it does not.
+    pub dampening: f64,
 }
 
 impl Default for Priority {
@@ -204,6 +207,7 @@ impl Default for Priority {
             favors_small: false,
             small_relative_to_time: false,
             is_fair_tree: true,
+            dampening: 1.0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Fair share: what accounts and users had lately, beside what is theirs.
 
-use crate::configuration::Association;
+use crate::configuration::{Association, Priority};
 
 /// The tree of accounts and users, with what each had (Slurm's Fair Tree: `fair_tree.c`).
 #[derive(Clone, Debug)]
@@ -75,8 +75,15 @@ impl FairShare {
         }
     }
 
-    /// Returns the factor of each association, in [0, 1]; 0 of accounts.
-    pub fn factors(&self) -> Vec<f64> {
+    /// Returns the factor of each association, in [0, 1]; with the Fair Tree 0 of accounts.
+    pub fn factors(&self, priority: &Priority) -> Vec<f64> {
+        if !priority.is_fair_tree {
+            let factor = |n| match self.effective(n) {
+                [used, share] if share > 0.0 => 0.5_f64.powf(used / share / priority.dampening),
+                _ => 0.0,
+            };
+            return (0..self.usage.len()).map(factor).collect();
+        }
         let mut factors = vec![0.0; self.usage.len()];
         let mut ranks = Ranks {
             rank: self.users,
@@ -89,6 +96,26 @@ impl FairShare {
         };
         self.rank(&top, false, &mut ranks, &mut factors);
         factors
+    }
+
+    /// Returns the effective usage and the shares of an association, as parts of all: what others of its account used counts by
+    /// its shares there (`_set_usage_efctv` and `priority_p_calc_fs_factor` in `priority_multifactor.c`).
+    fn effective(&self, n: usize) -> [f64; 2] {
+        let all: f64 = self.roots.iter().map(|root| self.usage[*root]).sum();
+        let used = if all > 0.0 { self.usage[n] / all } else { 0.0 };
+        let is_root =
+            |n: &usize| matches!(self.roots[..], [root] if root == *n && !self.is_user[root]);
+        let above = self.above[n].filter(|parent| !is_root(parent));
+        match (above, self.shares[n]) {
+            _ if is_root(&n) => [1.0, 1.0],
+            (None, Some(share)) => [used, share],
+            (None, None) => [1.0, 1.0],
+            (Some(parent), None) => self.effective(parent),
+            (Some(parent), Some(share)) => {
+                let [of_parent, part] = self.effective(parent);
+                [used + (of_parent - used) * share, part * share]
+            }
+        }
     }
 
     /// How much less than its part this one had; among siblings the largest comes first.

@@ -87,10 +87,15 @@ impl Limits {
         self.associations.fill_with(Default::default);
     }
 
-    /// Whether no limit keeps a job of type i from starting now. The quality of service of the partition goes before that of
+    /// Whether no limit of numbers of jobs keeps one from starting now: these are looked at before room is.
+    pub fn allow_one(&self, facts: &Facts, site: &Site) -> bool {
+        self.allow(&Amounts::default(), facts, site)
+    }
+
+    /// Whether no limit keeps a job that holds this from starting now. The quality of service of the partition goes before that of
     /// the job, and both before accounts: what one of them limits, the others do not (`acct_policy.c`).
-    pub fn allow(&self, i: usize, facts: &Facts, site: &Site) -> bool {
-        let (job, none) = (&self.types[i], Running::default());
+    pub fn allow(&self, job: &Amounts, facts: &Facts, site: &Site) -> bool {
+        let none = Running::default();
         let (mut of_all, mut of_user) = (Said::default(), Said::default());
         for n in both(self.of_partition[facts.partition as usize], facts.qos) {
             let own: &Qos = &site.qos[n];

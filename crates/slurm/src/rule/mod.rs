@@ -26,6 +26,7 @@ mod servers;
 mod set;
 #[cfg(test)]
 mod tests;
+mod times;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use limits::Limits;
 use nodes::Nodes;
 use priority::Factors;
 use set::Set;
+use times::Times;
 
 use crate::configuration::Site;
 use crate::order::Levels;
@@ -116,31 +118,6 @@ impl Running {
     }
 }
 
-/// When the schedulers look next, and looked last \[s\].
-#[derive(Clone, Copy, Debug)]
-struct Times {
-    /// The main one, at the first jobs of the queue.
-    main: f64,
-    /// The main one, at all of it.
-    full: f64,
-    /// Backfilling.
-    backfill: f64,
-    /// When priorities are calculated anew.
-    priorities: f64,
-    last_queued: f64,
-    last_backfill: f64,
-}
-
-impl Times {
-    /// Nothing is looked at any more.
-    fn stop(&mut self) {
-        self.main = f64::INFINITY;
-        self.full = f64::INFINITY;
-        self.backfill = f64::INFINITY;
-        self.priorities = f64::INFINITY;
-    }
-}
-
 impl Slurm {
     /// Returns the rule for a fleet: `servers[n]` is the server that node n of the site is, if it is one, `jobs` the facts of those that come.
     /// With `by_sizes` jobs' sizes are taken for their limits.
@@ -166,7 +143,6 @@ impl Slurm {
         };
         let cpus = fleet.shapes().iter().map(of_shape).sum();
         let amounts = Amounts::of_types(fleet);
-        let none = f64::NEG_INFINITY;
         Slurm {
             members: members(&site, servers)
                 .into_iter()
@@ -182,14 +158,7 @@ impl Slurm {
             jobs,
             waiting: Vec::new(),
             running: Vec::new(),
-            times: Times {
-                main: f64::INFINITY,
-                full: f64::INFINITY,
-                backfill: f64::INFINITY,
-                priorities: f64::INFINITY,
-                last_queued: none,
-                last_backfill: none,
-            },
+            times: Times::NEVER,
             site,
         }
     }
@@ -276,7 +245,9 @@ impl Slurm {
         let now = self.now(system);
         let own = &mut self.waiting[place];
         own.has_started = true;
-        let (i, job, facts, end) = (own.i, own.job, own.facts, now + own.limit);
+        // Slurm's times are whole seconds.
+        let end = (now + own.limit).floor();
+        let (i, job, facts) = (own.i, own.job, own.facts);
         system.start_job_on(i, job, servers);
         self.nodes.start(servers, end, i, job.number);
         self.limits.count(i, &facts, 1.0);
@@ -312,10 +283,15 @@ impl Slurm {
             self.times.backfill = self.next_backfill(now);
         }
         let (mut looked, mut started) = (false, false);
-        if is_due(self.times.full) || is_due(self.times.main) {
-            started |= self.main(is_due(self.times.full), system);
+        let (is_full, is_queued) = (is_due(self.times.full), is_due(self.times.queued));
+        if is_full || is_queued || is_due(self.times.main) {
+            started |= self.main(is_full, system);
             looked |= !self.site.scheduler.backfills;
-            (self.times.full, self.times.main) = (f64::INFINITY, f64::INFINITY);
+            self.times.main = f64::INFINITY;
+            if is_full || is_queued {
+                self.times.last_queued = now;
+                (self.times.full, self.times.queued) = (f64::INFINITY, f64::INFINITY);
+            }
         }
         if is_due(self.times.backfill) {
             let has_started = self.backfill(system);
@@ -329,7 +305,7 @@ impl Slurm {
             (looked, started) = (true, started || has_started);
         }
         // Where nothing runs and nothing starts, nothing ever will until a job comes.
-        let is_over = looked && !started && self.times.main == f64::INFINITY;
+        let is_over = looked && !started && self.times.queued == f64::INFINITY;
         if self.waiting.is_empty() || self.running.is_empty() && is_over {
             self.times.stop();
         } else {
@@ -367,14 +343,7 @@ impl Slurm {
     }
 
     fn plan_wake(&self, system: &mut System) {
-        let Times {
-            main,
-            full,
-            backfill,
-            priorities,
-            ..
-        } = self.times;
-        let next = main.min(full).min(backfill).min(priorities);
+        let next = self.times.next();
         system.wake_at((next - self.clock) * self.second);
     }
 
@@ -409,17 +378,21 @@ impl Policy for Slurm {
     fn note(&mut self, event: Event, system: &mut System) {
         let now = self.now(system);
         let scheduler = &self.site.scheduler;
+        self.times.go_on(now);
         let queued = (self.times.last_queued + scheduler.batch_sched_delay).max(now);
         match event {
             Event::Arrival(i) => {
                 if let Some(job) = system.youngest(i) {
-                    self.times.main = self.times.main.min(queued);
+                    self.times.queued = self.times.queued.min(queued);
                     self.wait(i, job, system);
                 }
             }
             Event::Completion(_) => {
-                let at = if scheduler.defers { queued } else { now };
-                self.times.main = self.times.main.min(at);
+                if scheduler.defers {
+                    self.times.queued = self.times.queued.min(queued);
+                } else {
+                    self.times.main = now;
+                }
                 self.ended(system);
             }
             Event::Clock(_) => return,
@@ -443,7 +416,7 @@ impl Policy for Slurm {
             let running: Vec<Job> = system.running_jobs(i).collect();
             for job in running {
                 let facts = self.jobs.of(i, job.number);
-                let end = now + (system.limit_left(job) / self.second).min(YEAR);
+                let end = (now + (system.limit_left(job) / self.second).min(YEAR)).floor();
                 self.nodes.start(system.places_of(job), end, i, job.number);
                 self.limits.count(i, &facts, 1.0);
                 let before = known.iter().find(|own| own.number == job.number);

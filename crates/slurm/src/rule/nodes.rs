@@ -11,7 +11,7 @@ use super::set::Set;
 pub(super) struct Nodes {
     /// By server: planned end \[s\], type and number of each job, by end.
     running: Vec<Vec<(f64, usize, u64)>>,
-    /// Planned end \[s\], number and server of all of them, by end.
+    /// Planned end \[s\], number and server of all of them, in this order.
     ends: Vec<(f64, u64, usize)>,
     /// By server: of less weight are taken first.
     weights: Vec<u32>,
@@ -57,7 +57,8 @@ impl Nodes {
         for &n in servers {
             let place = self.running[n].partition_point(|own| own.0 <= end);
             self.running[n].insert(place, (end, i, number));
-            let place = self.ends.partition_point(|own| own.0 <= end);
+            let is_before = |own: &(f64, u64, usize)| (own.0, own.1) <= (end, number);
+            let place = self.ends.partition_point(is_before);
             self.ends.insert(place, (end, number, n));
             self.changes[n] += 1;
         }

@@ -7,6 +7,9 @@ use super::set::Set;
 use super::{Slurm, Waiting};
 use synth_cluster::policy::System;
 
+/// When a job at a limit that holds others up is taken to start, where its nodes are free \[s\].
+const UNKNOWN: f64 = 500.0;
+
 /// How many jobs of each kind a pass of backfilling has tested.
 #[derive(Default)]
 struct Tested {
@@ -23,7 +26,6 @@ impl Slurm {
     pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
-        self.times.last_queued = now;
         let mut open: Vec<bool> = self.members.iter().map(|own| own.len() > 0).collect();
         let mut blocked = Set::none(self.nodes.len());
         let mut tested = vec![0; open.len()];
@@ -46,13 +48,15 @@ impl Slurm {
             if most > 0 && tested[p] > most {
                 continue;
             }
-            let allowed = self.limits.allow(own.i, &own.facts, &site);
+            let mut among = self.members[p].clone();
+            among.remove(&blocked);
+            let allowed = self.limits.allow_one(&own.facts, &site);
+            let room = || self.nodes.room_now(own.i, &among, system);
+            let room = allowed.then(room).flatten();
+            let allowed = allowed && (room.is_none() || self.allows(&own));
             if !allowed && !scheduler.assoc_limit_stop {
                 continue;
             }
-            let mut among = self.members[p].clone();
-            among.remove(&blocked);
-            let room = self.nodes.room_now(own.i, &among, system);
             if let Some(servers) = room.filter(|_| allowed) {
                 self.start(place, &servers, system);
             } else if self.reserves(&own, now) {
@@ -65,6 +69,12 @@ impl Slurm {
         let before = self.waiting.len();
         self.waiting.retain(|own| !own.has_started);
         self.waiting.len() < before
+    }
+
+    /// Whether no limit keeps a job from starting where there is room.
+    fn allows(&self, own: &Waiting) -> bool {
+        let amounts = self.limits.amounts(own.i);
+        self.limits.allow(amounts, &own.facts, &self.site)
     }
 
     /// Whether nobody passes a job that does not fit.
@@ -88,16 +98,27 @@ impl Slurm {
             if tested.all >= scheduler.bf_max_job_test || most > 0 && tested.started >= most {
                 break;
             }
-            if !self.limits.allow(own.i, &own.facts, &site) || !self.is_tested(&own, &mut tested) {
+            let stops = scheduler.assoc_limit_stop;
+            let allowed = stops || self.limits.allow_one(&own.facts, &site);
+            if !allowed || !self.is_tested(&own, &mut tested) {
                 continue;
             }
             let reserved = tested.reserved.entry(own.facts.partition).or_default();
             let most = scheduler.bf_job_part_count_reserve;
             let reserves = self.reserves(&own, now) && (most == 0 || *reserved < most);
             tested.all += 1;
-            let Some((start, chosen)) = self.planned(&own, now, reserves, &plan, system) else {
+            let planned = self.planned(&own, now, reserves, &plan, system);
+            let Some((mut start, chosen)) = planned else {
                 continue;
             };
+            if !self.allows(&own) {
+                if !stops {
+                    continue;
+                }
+                if start <= now {
+                    start = now + UNKNOWN;
+                }
+            }
             if start <= now {
                 self.start(place, &chosen, system);
                 tested.started += 1;

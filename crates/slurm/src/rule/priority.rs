@@ -38,7 +38,7 @@ impl Factors {
             partitions: over_largest(site.partitions.iter().map(|p| p.job_factor).collect()),
             qos: over_largest(site.qos.iter().map(|q| q.priority).collect()),
             associations: over_largest(site.associations.iter().map(|a| a.priority).collect()),
-            fair: shares.factors(),
+            fair: shares.factors(&site.priority),
             shares,
             faded: None,
         }
@@ -55,7 +55,7 @@ impl Factors {
     /// Lets what was used fade, and finds the factors anew.
     pub fn settle(&mut self, now: f64, site: &Site) {
         self.fade(now, site);
-        self.fair = self.shares.factors();
+        self.fair = self.shares.factors(&site.priority);
     }
 
     fn fade(&mut self, now: f64, site: &Site) {

@@ -164,21 +164,25 @@ impl OtherRule for SlurmRule {
 /// Returns which server of a fleet each node of a site is; none of nodes that no job can use, which a fleet leaves out.
 fn in_fleet(site: &Site, fleet: &Fleet) -> Vec<Option<usize>> {
     let (servers, places) = site.servers();
-    let mut own = fleet.shapes().iter().peekable();
-    // By server of the site: its number in the fleet.
-    let (mut numbers, mut next) = (Vec::new(), 0);
+    let resources = fleet.envelope().resources();
+    let has = |shape: &workload::Shape, name: &str| {
+        let place = resources.iter().position(|own| own.name() == name);
+        place.map_or(Decimal::ZERO, |j| shape.capacity()[j])
+    };
+    // A fleet puts shapes and resources in an order of its own.
+    let mut next = 0;
+    let shapes = fleet.shapes().iter().map(|shape| {
+        next += shape.count() as usize;
+        (next - shape.count() as usize, shape)
+    });
+    let own: Vec<_> = shapes.collect();
+    let mut numbers = Vec::new();
     for shape in &servers.shapes {
-        let is_it = |other: &workload::Shape| {
-            let there = |amounts: &[Decimal]| {
-                let amounts = amounts.iter().filter(|amount| !amount.is_zero());
-                amounts.copied().collect::<Vec<_>>()
-            };
-            other.count() == shape.count && there(other.capacity()) == there(&shape.capacity)
-        };
-        let found = own.next_if(|other| is_it(other)).is_some();
-        for _ in 0..shape.count {
-            numbers.push(found.then_some(next));
-            next += usize::from(found);
+        let amounts = || servers.resources.iter().zip(&shape.capacity);
+        let is_it = |other| amounts().all(|(name, amount)| has(other, name) == *amount);
+        let found = own.iter().find(|(_, other)| is_it(other));
+        for n in 0..shape.count as usize {
+            numbers.push(found.map(|(first, _)| first + n));
         }
     }
     places.into_iter().map(|server| numbers[server]).collect()

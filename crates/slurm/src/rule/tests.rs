@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use super::fair_share::FairShare;
 use super::{Facts, SlurmRule};
-use crate::configuration::{Association, Node, Partition, Qos, Site, Tres};
+use crate::configuration::{Association, Node, Partition, Priority, Qos, Site, Tres};
 use synth_cluster::simulator::OtherRule as _;
 use synth_trace::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
 use synth_trace::trace::{Options, Source, Trace};
@@ -198,6 +199,40 @@ fn limits_of_users_hold() {
     own.qos[0].max_jobs_per_user = None;
     own.qos[0].max_tres_per_user.cpus = Some(2);
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
+    // Limits of numbers of jobs come before room, those of what jobs hold behind it: a job without room holds others up.
+    let mut own = Site {
+        qos: own.qos,
+        ..site(1)
+    };
+    own.scheduler.backfills = false;
+    own.qos[0].max_tres_per_user.cpus = Some(4);
+    let rows = [(0, 100, 120, 1, 3), (1, 10, 60, 1, 2), (2, 10, 60, 1, 1)];
+    assert_eq!(starts(&own, &rows, of)[2], 100.0);
+    own.qos[0].max_jobs_per_user = Some(1);
+    assert_eq!(starts(&own, &rows, of)[2], 2.0);
+}
+
+/// With `assoc_limit_stop` a job at a limit holds others up, and backfilling reserves for it.
+#[test]
+fn jobs_at_limits_may_hold_others_up() {
+    let mut own = site(1);
+    own.qos = vec![Qos {
+        name: "normal".into(),
+        max_jobs_per_user: Some(1),
+        ..Qos::default()
+    }];
+    own.scheduler.assoc_limit_stop = true;
+    let rows = [
+        (0, 100, 120, 1, 1),
+        (1, 10, 60, 1, 1),
+        (2, 10, 600, 1, 1),
+        (2, 10, 60, 1, 1),
+    ];
+    let of = |n: usize, facts: &mut Facts| {
+        (facts.qos, facts.user) = (Some(0), n.saturating_sub(1) as u32);
+    };
+    // What ends before 530 s passes at 30 s, and not what is limited to 630 s.
+    assert_eq!(starts(&own, &rows, of), [0.0, 100.0, 100.0, 30.0]);
 }
 
 /// A job of one node goes where it fits best: beside another one, so that an empty node stays for a job that needs it whole.
@@ -220,7 +255,12 @@ fn the_clock_alone_brings_looks() {
     own.scheduler.batch_sched_delay = 3.0;
     own.scheduler.backfills = false;
     let rows = [(0, 1, 60, 1, 1), (2, 5, 60, 1, 1)];
-    assert_eq!(plain(&own, &rows), [0.0, 4.0]);
+    assert_eq!(plain(&own, &rows), [0.0, 3.0]);
+    // Nodes tell when an Epilog has ended, which is looked at at once.
+    let rows = [(0, 1, 60, 1, 4), (0, 5, 60, 1, 4)];
+    assert_eq!(plain(&own, &rows), [0.0, 3.0]);
+    own.scheduler.defers = false;
+    assert_eq!(plain(&own, &rows), [0.0, 1.0]);
     let mut own = site(1);
     own.scheduler.bf_max_job_start = 1;
     let rows = [
@@ -232,20 +272,59 @@ fn the_clock_alone_brings_looks() {
     assert_eq!(plain(&own, &rows)[2..], [30.0, 60.0]);
 }
 
+/// An account, or a user in one, with its shares and what it used.
+fn of(
+    account: &str,
+    user: Option<&str>,
+    parent: &str,
+    shares: Option<u64>,
+    usage: f64,
+) -> Association {
+    Association {
+        account: account.into(),
+        user: user.map(str::to_owned),
+        parent: parent.into(),
+        shares,
+        usage,
+        ..Association::default()
+    }
+}
+
+/// The example of Slurm's own page (doc/html/classic_fair_share.shtml), with a user more who has the shares of his account.
+#[test]
+fn without_the_fair_tree_effective_usage_counts() {
+    let tree = FairShare::new(&[
+        of("root", None, "", Some(1), 100.0),
+        of("A", None, "root", Some(40), 45.0),
+        of("D", None, "root", Some(60), 25.0),
+        of("B", None, "A", Some(30), 20.0),
+        of("C", None, "A", Some(10), 25.0),
+        of("E", None, "D", Some(25), 25.0),
+        of("F", None, "D", Some(35), 0.0),
+        of("B", Some("1"), "B", Some(1), 20.0),
+        of("C", Some("2"), "C", Some(1), 25.0),
+        of("C", Some("3"), "C", Some(1), 0.0),
+        of("E", Some("4"), "E", Some(1), 25.0),
+        of("F", Some("5"), "F", Some(1), 0.0),
+        of("F", Some("6"), "F", None, 0.0),
+    ]);
+    let mut priority = Priority {
+        is_fair_tree: false,
+        ..Priority::default()
+    };
+    let usual = [0.408479, 0.022097, 0.125, 0.5, 0.749154, 0.749154_f64];
+    let users = |priority: &Priority| tree.factors(priority)[7..].to_vec();
+    for (found, usual) in users(&priority).into_iter().zip(usual) {
+        assert!((found - usual).abs() < 1e-4, "{found} {usual}");
+    }
+    let bare = users(&priority)[0];
+    priority.dampening = 2.0;
+    assert!((users(&priority)[0] - bare.sqrt()).abs() < 1e-12);
+}
+
 /// Accounts whose shares are those of their parents stand for none: their users share with their aunts.
 #[test]
 fn fair_share_goes_through_accounts_without_shares() {
-    use super::fair_share::FairShare;
-    let of = |account: &str, user: Option<&str>, parent: &str, shares: Option<u64>, usage: f64| {
-        Association {
-            account: account.into(),
-            user: user.map(str::to_owned),
-            parent: parent.into(),
-            shares,
-            usage,
-            ..Association::default()
-        }
-    };
     let tree = FairShare::new(&[
         of("root", None, "", Some(1), 10.0),
         of("a", None, "root", None, 0.0),
@@ -253,7 +332,10 @@ fn fair_share_goes_through_accounts_without_shares() {
         of("a", Some("ann"), "a", Some(1), 0.0),
         of("b", Some("bob"), "b", Some(1), 10.0),
     ]);
-    assert_eq!(tree.factors(), [0.0, 0.0, 0.0, 1.0, 0.5]);
+    assert_eq!(
+        tree.factors(&Priority::default()),
+        [0.0, 0.0, 0.0, 1.0, 0.5]
+    );
 }
 
 /// What the quality of service of the partition limits, that of the job does not.
@@ -275,4 +357,44 @@ fn the_limits_of_the_partition_go_first() {
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0]);
     own.partitions[0].qos = None;
     assert_eq!(starts(&own, &rows, of), [0.0, 100.0]);
+}
+
+/// A fleet puts the smaller nodes first; partitions keep theirs.
+#[test]
+fn partitions_keep_their_nodes_where_these_differ() {
+    let mut own = site(2);
+    own.nodes[0].has.cpus = Some(8);
+    own.partitions[0].nodes = vec![0];
+    own.partitions.push(Partition {
+        name: "small".into(),
+        nodes: vec![1],
+        ..Partition::default()
+    });
+    let rows = [(0, 100, 120, 1, 8), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
+    let found = starts(&own, &rows, |n, facts| facts.partition = u32::from(n == 1));
+    assert_eq!(found, [0.0, 1.0, 100.0]);
+}
+
+/// A job on other nodes that ends soon after hides when a reservation could begin: it begins as the next one of its own
+/// nodes ends, and a long job passes (seen on a real Slurm, too).
+#[test]
+fn ends_on_other_nodes_delay_reservations() {
+    let mut own = site(2);
+    own.partitions[0].nodes = vec![0];
+    own.partitions.push(Partition {
+        name: "other".into(),
+        nodes: vec![1],
+        ..Partition::default()
+    });
+    let rows = [
+        (0, 300, 300, 1, 1),
+        (0, 3000, 3600, 1, 2),
+        (5, 300, 300, 1, 1),
+        (10, 10, 60, 1, 2),
+        (20, 900, 900, 1, 1),
+    ];
+    let elsewhere = |n: usize, facts: &mut Facts| facts.partition = u32::from(n == 2);
+    assert_eq!(starts(&own, &rows, elsewhere)[3..], [930.0, 30.0]);
+    let rows = [rows[0], rows[1], rows[3], rows[4]];
+    assert_eq!(starts(&own, &rows, |_, _| ())[2..], [300.0, 310.0]);
 }

@@ -76,8 +76,12 @@ impl<'a> Course<'a> {
             servers,
         });
         let at = self.log.jobs[self.next - 1].submit;
-        let jobs = jobs.collect();
-        (Moment { at, jobs }, places)
+        let moment = Moment {
+            at,
+            jobs: jobs.collect(),
+            occupied: Vec::new(),
+        };
+        (moment, places)
     }
 
     /// Returns the rule as it is now.

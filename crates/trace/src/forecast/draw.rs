@@ -42,6 +42,8 @@ pub struct Moment {
     pub at: f64,
     /// The jobs, by submission.
     pub jobs: Vec<Present>,
+    /// What others use: servers, each with units of its resources.
+    pub occupied: Vec<(usize, Vec<u64>)>,
 }
 
 /// How the future is drawn.
@@ -57,6 +59,14 @@ pub struct Draws {
 const JOBS: u32 = 10_000;
 /// …unless there are fewer runs than this.
 const FEWEST: u32 = 16;
+
+/// For a start a run has so many times as many jobs as are there, and as these; where the jobs in question do not start among
+/// them it is made again with more…
+const FIRST: usize = 8;
+/// …by this factor…
+const MORE: usize = 8;
+/// …up to so many.
+const MOST: usize = 50_000;
 
 /// A day \[s\].
 const DAY: f64 = 86_400.0;
@@ -163,17 +173,28 @@ impl Site {
         let laws: Vec<Law> = laws.collect();
         let rules: Vec<_> = (0..draws.runs).map(|_| policy.clone_rule()).collect();
         let runs = rules.into_par_iter().enumerate().map(|(n, rule)| {
-            let mut levels = Levels::new(draws.seed, n as u32);
-            let standing = moment.jobs.iter().zip(&laws);
-            let mut all: Vec<Job> = standing
-                .map(|(own, law)| {
-                    let level = levels.of(&own.job);
-                    let size = law.at(level).max(ran(own).floor() + 1.0).ceil();
-                    Job { size, ..own.job }
-                })
-                .collect();
-            self.come(moment.at, past, horizon, &mut levels, &mut all);
-            self.run(moment, &all, rule, jobs)
+            let seed = draws.seed.wrapping_add(n as u64);
+            let mut most = FIRST * (moment.jobs.len() + FIRST);
+            loop {
+                let mut levels = Levels::new(draws.seed, n as u32);
+                let standing = moment.jobs.iter().zip(&laws);
+                let mut all: Vec<Job> = standing
+                    .map(|(own, law)| {
+                        let level = levels.of(&own.job);
+                        let size = law.at(level).max(ran(own).floor() + 1.0).ceil();
+                        Job { size, ..own.job }
+                    })
+                    .collect();
+                let until = self.come(moment.at, past, horizon, (&mut levels, most), &mut all);
+                let starts = self.run(moment, &all, (rule.clone_rule(), seed), jobs)?;
+                // Those that come later than all starts change nothing.
+                let until = self.clock.submit(until) - now;
+                let is_whole = until == f64::INFINITY || most >= MOST;
+                if is_whole || starts.iter().all(|start| *start < until) {
+                    return Ok::<_, Stopped>(starts);
+                }
+                most *= MORE;
+            }
         });
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let sorted = (0..jobs.len()).map(|n| {
@@ -205,18 +226,27 @@ impl Site {
             let size = limit.max(ran.floor() + 1.0);
             Job { size, ..own.job }
         });
-        self.run(moment, &all.collect::<Vec<_>>(), policy.clone_rule(), jobs)
+        let rule = (policy.clone_rule(), 0);
+        self.run(moment, &all.collect::<Vec<_>>(), rule, jobs)
     }
 
-    /// Appends jobs that come later: days of the past, drawn with replacement.
-    fn come(&self, at: f64, past: &Past, horizon: f64, levels: &mut Levels, all: &mut Vec<Job>) {
+    /// Appends jobs that come later: days of the past, drawn with replacement, up to so many jobs in all. Returns until when
+    /// these are all that come.
+    fn come(
+        &self,
+        at: f64,
+        past: &Past,
+        horizon: f64,
+        (levels, most): (&mut Levels, usize),
+        all: &mut Vec<Job>,
+    ) -> f64 {
         let came = past.jobs();
         let Some(first) = came.first() else {
-            return;
+            return f64::INFINITY;
         };
         let length = (at - first.submit).min(DAY * self.per_second);
         if length <= 0.0 {
-            return;
+            return f64::INFINITY;
         }
         let days = ((at - first.submit) / length).floor().min(DAYS);
         let until = at + horizon;
@@ -236,10 +266,14 @@ impl Site {
                 if job.size.is_nan() {
                     job.size = past.law(&job, 0.0).at(levels.fresh()).ceil().max(1.0);
                 }
+                if all.len() >= most {
+                    return job.submit;
+                }
                 all.push(job);
             }
             begin += length;
         }
+        f64::INFINITY
     }
 
     /// Runs the queue forward once, with these jobs: those that are there, and behind them those that come.
@@ -247,17 +281,18 @@ impl Site {
         &self,
         moment: &Moment,
         all: &[Job],
-        policy: Box<dyn Policy>,
+        (policy, seed): (Box<dyn Policy>, u64),
         jobs: &[usize],
     ) -> Result<Vec<f64>, Stopped> {
-        let scene = self.scene(all);
+        let mut scene = self.scene(all);
+        scene.seed = seed;
         let now = self.clock.submit(moment.at);
         let present: Vec<_> = moment
             .jobs
             .iter()
             .map(|own| (own.started, &own.servers[..]))
             .collect();
-        let mut walk = Walk::from_present(&scene, &present, policy, now);
+        let mut walk = Walk::from_present(&scene, &present, &moment.occupied, policy, now);
         let until = now + self.clock.size(HORIZON * self.per_second);
         let starts = walk.starts(jobs, until)?;
         Ok(starts.into_iter().map(|start| start - now).collect())

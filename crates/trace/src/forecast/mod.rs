@@ -10,7 +10,7 @@
 //!
 //! Such draws are too sure of themselves. So the levels at which their quantiles are taken are moved by what came of the forecasts
 //! before ([`Calibration`]). On a log this is done from job to job ([`Scoring`]): nothing is looked at that
-//! was not known then.
+//! was not known then. A scheduler that runs is forecast from the jobs that it has seen ([`Online`]).
 //!
 //! # Bibliography
 //! Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021. Smith, Taylor, Foster, "Using run-time
@@ -21,12 +21,14 @@ mod calibration;
 mod course;
 mod draw;
 mod map;
+mod online;
 mod past;
 mod score;
 
 pub use calibration::{Calibration, LEVELS, Quantiles};
 pub use draw::{Draws, Moment, Present, Site};
 pub use map::{Cell, Map};
+pub use online::Online;
 pub use past::{Law, Past};
 pub use score::{Forecast, ForecastError, Record, Scored, Scoring};
 

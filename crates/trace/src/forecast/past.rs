@@ -59,19 +59,29 @@ fn unit(job: &Job) -> f64 {
 impl Past {
     /// A job has come; nothing is looked at of its size.
     pub fn came(&mut self, job: &Job) {
-        self.came.push(Job {
+        self.comes_with(&Job {
             size: f64::NAN,
             ..*job
         });
+    }
+
+    /// A job came; NaN for its size where it has not ended.
+    pub fn comes_with(&mut self, job: &Job) {
+        self.came.push(*job);
     }
 
     /// The n-th that came has ended after it ran so long \[ticks\].
     pub fn ended(&mut self, n: usize, size: f64) {
         self.came[n].size = size;
         let job = self.came[n];
-        for (class, _) in Class::all(&job) {
+        self.learn(&job);
+    }
+
+    /// Jobs may be like this one, which has ended after its size.
+    pub fn learn(&mut self, job: &Job) {
+        for (class, _) in Class::all(job) {
             let lengths = self.lengths.entry(class).or_default();
-            lengths.push(size / unit(&job));
+            lengths.push(job.size / unit(job));
         }
     }
 

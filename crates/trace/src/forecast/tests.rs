@@ -110,6 +110,7 @@ fn a_job_that_has_run_for_long_ends_as_the_longer_ones_did() {
         servers: Vec::new(),
     };
     let moment = Moment {
+        occupied: Vec::new(),
         at: 5040.0,
         jobs: vec![running, waiting],
     };

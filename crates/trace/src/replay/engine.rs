@@ -142,10 +142,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Begins at a time at which the first jobs of the scene are there already: when each of them started, if it has, and on
-    /// which servers of a fleet, or where there is room. All times are in the policy's time.
+    /// which servers of a fleet, or where there is room; and what others use of servers, in units. All times are in the
+    /// policy's time.
     pub fn from_present(
         scene: &'a DecisionState<'a>,
         present: &[(Option<f64>, &[usize])],
+        occupied: &[(usize, Vec<u64>)],
         policy: Box<dyn Policy>,
         now: f64,
     ) -> Self {
@@ -169,6 +171,9 @@ impl<'a> Walk<'a> {
             }
         }
         system.advance(now);
+        for (server, units) in occupied {
+            system.occupy(*server, units, now);
+        }
         let mut service = Streams::new(scene.seed, 0).service;
         let decides_on_state = policy.decides_on_state();
         Walk(Engine {

@@ -3,7 +3,7 @@
 mod page;
 mod words;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::{Args, Subcommand};
@@ -150,7 +150,7 @@ impl Arguments {
         advice.remarks.splice(0..0, remarks.into_iter().chain(out));
         let mut documents = Vec::new();
         if let Some(file) = &self.html {
-            documents.push((file.clone(), page::page(&advice, self.command())?));
+            documents.push((file.clone(), page::page(&advice, command())?));
         }
         if let Some(file) = &self.output {
             documents.push((file.clone(), json(&advice)?));
@@ -158,30 +158,10 @@ impl Arguments {
         Ok(VerbOutput {
             table: words::text(&advice, width),
             notes: words::notes(&advice, &log, width),
-            negative: !advice.is_near(),
+            negative: !advice.is_checked(),
             documents,
             ..VerbOutput::default()
         })
-    }
-
-    /// Returns the command that gives the same again.
-    fn command(&self) -> String {
-        let path = |path: &Path| quoted(&path.display().to_string());
-        let log = match &self.trace {
-            Some(file) => format!(" {}", path(file)),
-            None => format!(" --since {}s", self.since),
-        };
-        let slurm = self
-            .slurm
-            .as_deref()
-            .map(|own| format!(" --slurm {}", path(own)));
-        let longest = self.longest.map(|times| format!(" --longest {times}"));
-        format!(
-            "synth advise slurm{log}{}{} --seed {}",
-            slurm.unwrap_or_default(),
-            longest.unwrap_or_default(),
-            self.seed
-        )
     }
 
     /// Returns how the site is set up, and its jobs: from files, or as a login node tells them.
@@ -210,4 +190,11 @@ impl Arguments {
         let log = exported.log;
         Ok((site, Source::Text(log.name, log.text.into_bytes()), remarks))
     }
+}
+
+/// Returns the command that gives the same again: what was typed, with all that was left out of the log.
+fn command() -> String {
+    let typed = std::env::args_os().skip(1);
+    let words = typed.map(|word| format!(" {}", quoted(&word.to_string_lossy())));
+    format!("synth{}", words.collect::<String>())
 }

@@ -37,7 +37,7 @@ pairs and over three seconds at which the clock may stand: where that has 1 in i
 /// Says what to do in a few sentences, and how far to believe it.
 pub fn headline(advice: &Advice) -> String {
     let near = match &advice.likeness {
-        None => "The log does not tell when jobs started (sacct: Start), so that nobody knows how near this replay is to the site.".into(),
+        None => "The log does not tell when jobs started (sacct: Start), so that nothing here can be checked against what happened.".into(),
         Some(own) => format!(
             "In the second half of the log jobs waited {} on average; Slurm as it is set up, replayed, makes it {}{}.",
             length(own.recorded),
@@ -68,6 +68,11 @@ pub fn headline(advice: &Advice) -> String {
     };
     match &advice.gain {
         None => format!("{near} Nothing that was tried helps{promise}: leave it as it is."),
+        Some(gain) if advice.likeness.is_none() => format!(
+            "{near} Nothing is advised: in the replay alone {} makes the mean wait {}; export Start, too, for advice.",
+            gain.what,
+            over(gain)
+        ),
         Some(gain) if !gain.is_sure() => format!(
             "{near} Nothing is advised: what helped most in the first half of the log ({}) is not seen to help in the second ({}).",
             gain.what,

@@ -407,6 +407,7 @@ fn answer(
         Moment {
             at,
             jobs: Vec::new(),
+            occupied: Vec::new(),
         },
         Vec::new(),
     );

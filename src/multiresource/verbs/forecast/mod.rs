@@ -12,7 +12,7 @@ use clap::Args;
 use crate::kind::{
     Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, refuse,
 };
-use crate::multiresource::forecast::{Draws, ForecastError, Scored, Scoring, Site};
+use crate::multiresource::forecast::{Draws, ForecastError, Record, Scored, Scoring, Site};
 use crate::multiresource::policy::{Knows, Policy};
 use crate::multiresource::replay::{Log, Speed};
 use crate::multiresource::simulator::Contender;
@@ -63,6 +63,10 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Also write how right forecasts were to this file, for Prometheus (node_exporter's textfile collector)
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+
     #[command(flatten)]
     reading: trace::Options,
 }
@@ -76,7 +80,9 @@ Examples:
   synth forecast log.swf --policy easy+saf --map
       how right forecasts are on a log, and what other jobs would wait
   synth forecast slurm --partition batch --log past.txt
-      when the jobs of a partition start";
+      when the jobs of a partition start
+  synth forecast slurm --partition batch --log past.txt --metrics /var/lib/node_exporter/forecast.prom
+      the same, and how right that was on the past, for Prometheus";
 
 /// About so many jobs of the log of a live partition are looked at.
 const LOOKED_AT: usize = 2000;
@@ -86,7 +92,8 @@ const RUNS: u32 = 60;
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let written = self.output.iter().map(PathBuf::as_path);
+        let written = [&self.output, &self.metrics].into_iter().flatten();
+        let written = written.map(PathBuf::as_path);
         let read = match self.partition {
             Some(_) => Vec::from_iter(self.log.as_deref()),
             None => vec![&*self.trace],
@@ -130,6 +137,7 @@ impl Arguments {
         if let Some(file) = &self.output {
             documents.push((file.clone(), json(&scored)?));
         }
+        documents.extend(self.metrics(scored.record.as_ref(), ("log", &file)));
         Ok(VerbOutput {
             table: words::tables(&scored, &self.policy, width),
             notes: words::notes(&log, &scored, &file, width),
@@ -157,6 +165,12 @@ impl Arguments {
                 listener(&format!("{come} of {all} jobs have come"));
             }
         })
+    }
+
+    /// Returns the record as Prometheus reads it, where that is to be written.
+    fn metrics(&self, record: Option<&Record>, of: (&str, &str)) -> Option<(PathBuf, String)> {
+        let text = |file: &PathBuf| (file.clone(), words::metrics(record, of, &self.policy));
+        self.metrics.as_ref().map(text)
     }
 
     fn draws(&self) -> Draws {
@@ -187,6 +201,7 @@ impl Arguments {
         )?;
         Ok(VerbOutput {
             table: words::live(&live, &self.policy, width),
+            documents: Vec::from_iter(self.metrics(live.record.as_ref(), ("partition", partition))),
             notes: live.notes,
             ..VerbOutput::default()
         })

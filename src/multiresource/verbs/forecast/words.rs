@@ -3,6 +3,7 @@
 use itertools::Itertools as _;
 
 use super::live::Live;
+use crate::document::exposition::{Exposition, label};
 use crate::multiresource::forecast::{LEVELS, Map, Record, Scored};
 use crate::multiresource::replay::Log;
 use crate::multiresource::report::lines;
@@ -160,6 +161,29 @@ pub fn live(live: &Live, rule: &str, width: usize) -> String {
         .into_iter()
         .filter(|part| !part.is_empty())
         .join("\n\n")
+}
+
+/// What each metric is.
+const HELP: &str = "\
+forecasts: Forecasts of the past that were compared with what came.
+started_ratio: The share of jobs that started by the time that was said of this quantile.
+error_seconds: Median error of the time by which half were to start.
+error_by_limits_seconds: The same where limits are taken for run times.
+";
+
+/// Returns a record as text that Prometheus reads; without one no forecast was compared. `of` is a label: of what it is.
+pub fn metrics(record: Option<&Record>, of: (&str, &str), rule: &str) -> String {
+    let mut text = Exposition::new("synth_forecast_", HELP, &[of, ("policy", rule)]);
+    text.one("forecasts", record.map_or(0.0, |own| own.forecasts as f64));
+    if let Some(record) = record {
+        let levels = LEVELS.map(|level| label("quantile", &level.to_string()));
+        text.add("started_ratio", levels.into_iter().zip(record.started));
+        text.one("error_seconds", record.error);
+        if !record.error_by_limits.is_nan() {
+            text.one("error_by_limits_seconds", record.error_by_limits);
+        }
+    }
+    text.text
 }
 
 /// Returns what a person should know besides.

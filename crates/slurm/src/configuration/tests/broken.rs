@@ -75,6 +75,44 @@ fn errors_name_the_place_and_what_to_write() {
     );
 }
 
+/// What is taken for slurm.conf by mistake is named.
+#[test]
+fn a_file_of_another_kind() {
+    for (what, words) in [
+        (
+            "{\n  \"format\": \"synth policy\"",
+            "this is JSON, such as a policy file",
+        ),
+        (
+            "# Two types.\n\nkind: multiresource\n",
+            "this is a workload in YAML",
+        ),
+        (
+            "time_unit: s\nkind: multiresource\n",
+            "this is a workload in YAML",
+        ),
+        (
+            "JobID|User|Submit\n1|ann|2026\n",
+            "as sacct prints it, which stands before --slurm",
+        ),
+        (
+            "; Version: 2.2\n1 0 -1\n",
+            "in the Standard Workload Format",
+        ),
+    ] {
+        let conf = text("own", what);
+        let read = of_texts(&Texts {
+            conf,
+            ..Texts::default()
+        });
+        let why = read.unwrap_err().to_string();
+        assert!(
+            why.starts_with("own: ") && why.contains(words) && why.contains("give slurm.conf"),
+            "{why}"
+        );
+    }
+}
+
 #[test]
 fn a_file_that_includes_itself() {
     let folder = tempfile::tempdir().unwrap();

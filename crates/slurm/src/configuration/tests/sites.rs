@@ -142,7 +142,8 @@ fn remarks_say_what_is_not_followed() {
 /// Without a word: Slurm 22.05 gives whole nodes, and ranks jobs by their place.
 #[test]
 fn defaults_of_22_05() {
-    let site = of_conf("NodeName=n[1-2]\nPartitionName=p Nodes=n[1-2]");
+    let lines = "NodeName=n[1-2]\nPartitionName=p Nodes=n[1-2]\n";
+    let site = of_conf(lines);
     assert_eq!(
         site.nodes[1].has,
         Tres {
@@ -158,6 +159,9 @@ fn defaults_of_22_05() {
             && !site.scheduler.counts_memory
     );
     assert_eq!(site.remarks.len(), 2);
+    assert!(site.scheduler.defers);
+    let site = of_conf(&format!("Epilog=/etc/slurm/epilog\n{lines}"));
+    assert!(!site.scheduler.defers, "nodes tell when it has ended");
     let site = of_conf(
         "SelectType=select/cons_tres\nNodeName=n Sockets=2 CoresPerSocket=8 ThreadsPerCore=2\nPartitionName=p Nodes=ALL",
     );

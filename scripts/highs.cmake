@@ -1,4 +1,4 @@
-# How cmake compiles HiGHS; cargo names this file to it (.cargo/config.toml).
+# How cmake compiles HiGHS; cargo (.cargo/config.toml) and scripts/wheel name this file to it.
 
 # Eight sources at a time ("unity build"), as HiGHS itself does on macOS: headers are read once.
 set(CMAKE_UNITY_BUILD ON)
@@ -8,11 +8,17 @@ if(NOT CMAKE_HOST_WIN32)
   # -O3, cmake's default, takes longer to compile and solves no faster.
   set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "")
   set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "")
-  # The compilers that scripts/setup has looked for; with a toolchain file nobody else names them.
-  if(NOT DEFINED ENV{CC})
+  # The compilers that the environment names for this target, as scripts/wheel has it; else those that scripts/setup has
+  # looked for. With a toolchain file nobody else names them.
+  string(REPLACE "-" "_" target "$ENV{TARGET}")
+  if(DEFINED ENV{CC_${target}})
+    set(CMAKE_C_COMPILER "$ENV{CC_${target}}")
+  elseif(NOT DEFINED ENV{CC})
     set(CMAKE_C_COMPILER cc)
   endif()
-  if(NOT DEFINED ENV{CXX})
+  if(DEFINED ENV{CXX_${target}})
+    set(CMAKE_CXX_COMPILER "$ENV{CXX_${target}}")
+  elseif(NOT DEFINED ENV{CXX})
     set(CMAKE_CXX_COMPILER c++)
   endif()
 endif()

@@ -10,7 +10,7 @@ mod output;
 #[cfg(test)]
 mod tests;
 
-pub use loads::{Queueing, compare_over_loads, merge_over_loads};
+pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
 pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult, json, refuse};
 
 use std::fmt::Display;
@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 use clap::{Args, Subcommand};
 
 use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
-use crate::document::{DocumentError, Parsed, called, digest, is_standard_input, suggest, text_of};
+use crate::document::{DocumentError, Parsed, called, digest, is_there, suggest, text_of};
 use crate::report::Table;
 use crate::simulation::sweep::{Comparing, Entrant, Knows, Whole};
 use crate::simulation::{Ending, Run, Settings};
@@ -73,6 +73,14 @@ pub trait Kind: Content {
         _caller: &mut Caller<'_>,
     ) -> VerbResult<Option<Self::Checked>> {
         Ok(None)
+    }
+
+    /// Returns the workload with all arrival rates scaled so that its load is ρ.
+    ///
+    /// # Errors
+    /// When it has no load, or that is not known.
+    fn at_load(_workload: &Self::Checked, _load: f64) -> VerbResult<Self::Checked> {
+        refuse("this kind of workload has no load to scale to")
     }
 
     /// Returns where the workload that a policy was made for and this one differ.
@@ -430,7 +438,7 @@ pub fn read_policy<K: Content>(
     changes: Changes,
 ) -> Result<(Checked<K>, String), VerbError> {
     let file = Path::new(name);
-    if !file.exists() && !is_standard_input(file) {
+    if !is_there(file) {
         return refuse(format!("there is no policy file {name}, and {unnamed}"));
     }
     let path = called(file);

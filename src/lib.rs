@@ -107,6 +107,7 @@
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
 //!   Simulation 69(6), 1997.
 
+pub mod cli;
 pub mod compatibility;
 pub mod figures;
 pub mod kind;

@@ -1,8 +1,9 @@
-//! The command line: parse, run, print, exit code. Artifacts and tables for programs go to
-//! standard output; what a person reads goes to standard error.
+//! The program `synth`: what is typed → [`synth::cli`].
 
-mod cli;
+use std::ffi::OsString;
+use std::process::ExitCode;
 
-fn main() -> std::process::ExitCode {
-    cli::main()
+fn main() -> ExitCode {
+    let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
+    ExitCode::from(synth::cli::main(&typed))
 }

@@ -1,20 +1,19 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use crate::document::text_of;
+use crate::kind::{Kind, NamesFiles as _, VerbOutput};
+use crate::report::Mean;
+use crate::simulation::Settings;
+use crate::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
+use crate::typed::{Budget, WorkloadFile, below_one, fraction, positive};
 use clap::Args;
 use itertools::Itertools as _;
-use synth::document::text_of;
-use synth::kind::{Kind, NamesFiles as _, VerbOutput};
-use synth::report::Mean;
-use synth::simulation::Settings;
-use synth::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
-use synth::typed::{Budget, WorkloadFile, below_one, fraction, positive};
 
 use super::interrupt;
 use super::output::{Results, apart, is_stdout};
 use super::progress::with_caller;
-use super::terminal::{Common, Outcome, code_if, tell, width};
+use super::terminal::{Common, Outcome, SUCCESS, code_if};
 use super::workload::read_workload;
 
 #[derive(Args)]
@@ -83,7 +82,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         }),
         _ => None,
     };
-    let interrupt = interrupt::Later::new();
+    let interrupt = interrupt::Later::new(&common.host);
     let settings = Settings {
         interrupt: interrupt.flag(),
         common_sizes: true,
@@ -118,10 +117,10 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
 }
 
 /// Says how to go on after an interruption, and returns its exit code.
-fn cut(compared: &VerbOutput, common: &Common) -> ExitCode {
+fn cut(compared: &VerbOutput, common: &Common) -> u8 {
     if compared.journal.is_some() {
         let how = "Interrupted: give the same options with --resume to continue.";
-        tell(common, how);
+        common.tell(how);
     }
     interrupt::code()
 }
@@ -139,8 +138,8 @@ fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -
         Some(cells) => format!("Shard {shard} has {cells} cells, in {to}."),
         None => format!("Shard {shard} is whole already, in {to}."),
     };
-    tell(common, &text);
-    Ok(ExitCode::SUCCESS)
+    common.tell(&text);
+    Ok(SUCCESS)
 }
 
 impl<K: Kind> Arguments<K> {
@@ -244,7 +243,7 @@ pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
         return Err(format!("parts of the unknown kind of workload `{}`", heading.kind).into());
     }
     let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
-    let mut merged = K::merge(&workload, &whole, width())?;
+    let mut merged = K::merge(&workload, &whole, common.host.width())?;
     results.publish(&mut merged, common)?;
     Ok(code_if(merged.negative))
 }

@@ -1,11 +1,10 @@
 use std::path::PathBuf;
-use std::process::ExitCode;
 
+use crate::figures::{self, Paper};
+use crate::typed::count;
 use clap::Args;
-use synth::figures::{self, Paper};
-use synth::typed::count;
 
-use super::terminal::{Common, Outcome, say, tell, width};
+use super::terminal::{Common, Outcome};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -32,8 +31,7 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         figure,
         events,
     } = arguments;
-    let told = |what: &str| tell(common, what);
-    let findings = figures::write(*paper, figure, *events, output, told)?;
-    say(&figures::report(&findings, width()))?;
-    Ok(ExitCode::SUCCESS)
+    let notify = |what: &str| common.tell(what);
+    let findings = figures::write(*paper, figure, *events, output, notify)?;
+    common.printed(&figures::report(&findings, common.host.width()))
 }

@@ -3,6 +3,7 @@
 //! All of it is generic over the kind, which the documents among the arguments name: see [`kinds`].
 
 mod compare;
+mod embedding;
 mod figures;
 mod interrupt;
 mod output;
@@ -11,22 +12,24 @@ mod terminal;
 mod verbs;
 mod workload;
 
+use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
+use std::rc::Rc;
 
+use crate::artifact::{Artifact, ArtifactError};
+use crate::document::{is_there, nearest};
+use crate::kind::{Kind, Verbs as _};
+use crate::kinds::{self, Visitor};
+use crate::typed::PolicyFile;
 use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use itertools::Itertools as _;
-use synth::artifact::{Artifact, ArtifactError};
-use synth::document::nearest;
-use synth::kind::{Kind, Verbs as _};
-use synth::kinds::{self, Visitor};
-use synth::typed::PolicyFile;
 
+pub use embedding::{Answer, Embedding, Progress};
 use output::emit;
-use terminal::{Common, NEGATIVE, Outcome, printed, say, tell_always, width};
+use terminal::{Common, Host, NEGATIVE, Outcome, SUCCESS, harmless};
 
 /// The style of `error:` and `warning:`.
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
@@ -132,23 +135,35 @@ Exit codes:
   130  interrupted by Ctrl-C (129 by SIGHUP, 143 by SIGTERM): the results so far are printed
      and marked; a second signal ends the program at once";
 
+/// Runs the command that was typed, behind the name of the program: prints, listens to signals, and returns the exit
+/// code.
+pub fn main(typed: &[OsString]) -> u8 {
+    dispatch(typed, Host::Terminal)
+}
+
+/// Runs a command within another program: as [`main`], but that nothing is printed.
+pub fn answer(typed: &[OsString], program: Embedding) -> Answer {
+    let program = Rc::new(program);
+    let code = dispatch(typed, Host::Program(Rc::clone(&program)));
+    program.answer(code)
+}
+
 /// Runs what was typed, for the kind of the documents that it names.
-pub fn main() -> ExitCode {
-    let typed = || std::env::args_os().skip(1);
+fn dispatch(typed: &[OsString], host: Host) -> u8 {
     let kinds = kinds::each(Describe);
     // The kind that alone has a verb of this name.
-    let alone = |word: std::ffi::OsString| {
+    let alone = |word: &OsString| {
         let has = |kind: &&Description| kind.verbs.iter().any(|verb| word == verb.as_str());
         kinds.iter().filter(has).exactly_one().ok()
     };
-    let by_verb = typed().take(2).find_map(alone);
+    let by_verb = typed.iter().take(2).find_map(alone);
     let by_document = || {
-        let name = kinds::named(&workload::kind_of(typed())?)?;
+        let name = kinds::named(&workload::kind_of(typed)?)?;
         kinds
             .iter()
             .find(|kind| [kind.name, kind.workload].contains(&name))
     };
-    (by_verb.or_else(by_document).unwrap_or(&kinds[0]).main)()
+    (by_verb.or_else(by_document).unwrap_or(&kinds[0]).main)(typed, host)
 }
 
 /// What the command line needs to know of a kind before it parses arguments for it.
@@ -161,7 +176,7 @@ struct Description {
     rules: fn(usize) -> String,
     /// The shape of its policies.
     schema: fn() -> schemars::Schema,
-    main: fn() -> ExitCode,
+    main: fn(&[OsString], Host) -> u8,
 }
 
 #[derive(Clone, Copy)]
@@ -185,46 +200,55 @@ impl Visitor for Describe {
 }
 
 /// Parses what was typed for this kind, and runs it.
-fn main_for<K: Kind>() -> ExitCode {
-    if let Some(why) = unknown_verb::<K>() {
-        return failed(&why, 2);
+fn main_for<K: Kind>(typed: &[OsString], host: Host) -> u8 {
+    if let Some(why) = unknown_verb::<K>(typed) {
+        return failed(&why, 2, &host);
     }
-    let typed = match Arguments::<K>::try_parse() {
-        Ok(typed) => typed,
-        Err(error) => return refused(&error),
+    let name = OsString::from("synth");
+    let mut arguments = match Arguments::<K>::try_parse_from([&name].into_iter().chain(typed)) {
+        Ok(arguments) => arguments,
+        Err(error) => return refused(&error, &host),
     };
-    match run(&typed) {
+    arguments.common.host = host.clone();
+    match run(&arguments) {
         Ok(code) => code,
         Err(error) => {
             let io = error.downcast_ref::<std::io::Error>();
             if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
                 // The reader of the output has closed it, which is no error.
-                return ExitCode::SUCCESS;
+                return SUCCESS;
             }
             // That a policy is refused is an answer, not a failure.
             let refused = error.downcast_ref::<ArtifactError>();
             let is_answer = matches!(refused, Some(ArtifactError::Refused { .. }));
-            failed(&error.to_string(), if is_answer { NEGATIVE } else { 2 })
+            failed(
+                &error.to_string(),
+                if is_answer { NEGATIVE } else { 2 },
+                &host,
+            )
         }
     }
 }
 
 /// Prints an error; reports of documents begin with the word already.
-fn failed(why: &str, code: u8) -> ExitCode {
+fn failed(why: &str, code: u8, host: &Host) -> u8 {
     let why = why.trim_start_matches("error: ");
     let (on, off) = (EMPHASIS, EMPHASIS.render_reset());
-    tell_always(&format!("{on}error:{off} {why}"));
-    ExitCode::from(code)
+    match host {
+        Host::Terminal => host.tell(&format!("{on}error:{off} {why}")),
+        Host::Program(program) => program.fail(harmless(why)),
+    }
+    code
 }
 
 /// Says what is wrong with the first word that was typed, if it is neither a verb nor a file.
-fn unknown_verb<K: Kind>() -> Option<String> {
-    let word = std::env::args_os().nth(1)?;
+fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
+    let word = typed.first()?;
     let word = word.to_str().filter(|word| !word.starts_with('-'))?;
     let command = Arguments::<K>::command();
     let verbs = command.get_subcommands().map(clap::Command::get_name);
     let verbs: Vec<&str> = verbs.chain(["help"]).collect();
-    if verbs.contains(&word) || Path::new(word).exists() {
+    if verbs.contains(&word) || is_there(Path::new(word)) {
         return None;
     }
     let help = match nearest(word, &verbs) {
@@ -235,15 +259,18 @@ fn unknown_verb<K: Kind>() -> Option<String> {
 }
 
 /// Prints why what was typed is no command, or the help.
-fn refused(error: &clap::Error) -> ExitCode {
+fn refused(error: &clap::Error, host: &Host) -> u8 {
     let text = error.render().ansi().to_string();
-    if error.use_stderr() {
-        tell_always(text.trim_end());
-    } else {
+    match host {
+        Host::Program(program) if error.use_stderr() => {
+            let text = error.render().to_string();
+            program.fail(text.trim_start_matches("error: ").trim_end().to_owned());
+        }
+        _ if error.use_stderr() => host.tell(text.trim_end()),
         // A closed standard output is no reason to fail.
-        drop(say(&text));
+        _ => drop(host.say(&text)),
     }
-    ExitCode::from(error.exit_code() as u8)
+    error.exit_code() as u8
 }
 
 fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
@@ -258,32 +285,37 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Figures(arguments)) => figures::run(arguments, common),
         Some(Command::Rules) => {
             let kinds = kinds::each(Describe).into_iter();
-            let mut each =
-                kinds.map(|kind| format!("kind: {}\n{}\n", kind.workload, (kind.rules)(width())));
-            printed(&each.join("\n"))
+            let mut each = kinds.map(|kind| {
+                format!(
+                    "kind: {}\n{}\n",
+                    kind.workload,
+                    (kind.rules)(common.host.width())
+                )
+            });
+            common.printed(&each.join("\n"))
         }
         Some(Command::Own(verb)) => verbs::own(verb.typed(), common),
         Some(Command::Schema { kind }) => {
             let kind = kind.as_deref().unwrap_or(K::NAME);
             let mut kinds = kinds::each(Describe).into_iter();
             let schema = kinds.find(|own| own.name == kind).map(|own| (own.schema)());
-            printed(&(serde_json::to_string_pretty(&schema)? + "\n"))
+            common.printed(&(serde_json::to_string_pretty(&schema)? + "\n"))
         }
         Some(Command::Completions { shell }) => {
             let (mut script, mut command) = (Vec::new(), Arguments::<K>::command());
             clap_complete::generate(*shell, &mut command, "synth", &mut script);
-            printed_as_is(script)
+            printed_as_is(script, common)
         }
         Some(Command::Man) => {
             let mut page = Vec::new();
             clap_mangen::Man::new(Arguments::<K>::command()).render(&mut page)?;
-            printed_as_is(page)
+            printed_as_is(page, common)
         }
     }
 }
 
 /// Writes text for other programs to standard output.
-fn printed_as_is(text: Vec<u8>) -> Outcome {
-    emit(None, &String::from_utf8(text)?)?;
-    Ok(ExitCode::SUCCESS)
+fn printed_as_is(text: Vec<u8>, common: &Common) -> Outcome {
+    emit(None, &String::from_utf8(text)?, common)?;
+    Ok(SUCCESS)
 }

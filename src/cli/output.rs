@@ -6,12 +6,12 @@ use std::io::Write as _;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::document::is_standard_input;
+use crate::kind::VerbOutput;
 use clap::Args;
-use synth::document::is_standard_input;
-use synth::kind::VerbOutput;
 
 use super::interrupt;
-use super::terminal::{Common, Outcome, code_if, say, tell};
+use super::terminal::{Common, Host, Outcome, code_if};
 
 /// Returns whether the name means standard output.
 pub fn is_stdout(path: &Path) -> bool {
@@ -67,11 +67,9 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Writes text to a file, or else (and to `-`) to standard output. A regular file is replaced whole
 /// or not at all, behind a link too; a device or a pipe is written to.
-pub fn emit(output: Option<&Path>, text: &str) -> Result<(), Box<dyn Error>> {
+pub fn emit(output: Option<&Path>, text: &str, common: &Common) -> Result<(), Box<dyn Error>> {
     let Some(path) = output.filter(|path| !is_stdout(path)) else {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        return Ok(stdout.flush()?);
+        return Ok(common.host.write(text)?);
     };
     let written = match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => {
@@ -109,18 +107,21 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
 /// Writes documents to their files, notes to standard error, and prints the table: to standard output, or to standard
 /// error where a document goes to standard output.
 fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
-    output.notes.iter().for_each(|note| tell(common, note));
+    if let Host::Program(program) = &common.host {
+        program.keep(output);
+    }
+    output.notes.iter().for_each(|note| common.tell(note));
     for (file, text) in &output.documents {
-        emit(Some(file), text)?;
+        emit(Some(file), text, common)?;
     }
     let table = output.table.trim_end();
     if table.is_empty() {
         return Ok(());
     }
     if output.documents.iter().any(|(file, _)| is_stdout(file)) {
-        tell(common, table)
+        common.tell(table);
     } else {
-        say(&format!("{table}\n"))?
+        common.host.say(&format!("{table}\n"))?;
     }
     Ok(())
 }

@@ -1,17 +1,17 @@
 //! What a verb tells while it works, on standard error; progress of steps that take longer than a second, where that is
 //! a terminal.
 
-use std::io::{BufWriter, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use synth::kind::{Caller, Notice, VerbResult};
-use synth::report::number;
-use synth::simulation::Progress;
+use crate::kind::{Caller, Notice, VerbResult};
+use crate::report::number;
+use crate::simulation::Progress;
 
 use super::interrupt;
-use super::terminal::{Common, tell, width};
+use super::terminal::{Common, Host};
 
 /// Runs a verb and shows its progress, until it has an answer.
 pub fn with_caller<T>(
@@ -24,10 +24,11 @@ pub fn with_caller<T>(
         interrupt,
         line: None,
     };
-    let mut output = BufWriter::new(std::io::stdout().lock());
+    let mut output = Output(common.host.clone());
+    let mut output = BufWriter::new(&mut output);
     let answer = verb(&mut Caller {
         means: Vec::new(),
-        width: width(),
+        width: common.host.width(),
         changes: common.changes(),
         interrupt: interrupt.flag(),
         listener: &mut |word| listener.notify(word),
@@ -50,7 +51,7 @@ impl Listener<'_> {
             Notice::Doing(what) => self.show(what.to_string()),
             Notice::Known(text) => {
                 self.line = None;
-                tell(self.common, text);
+                self.common.tell(text);
             }
             Notice::Interruptible => self.interrupt.listen(),
             Notice::Simulating(what, reached) => self.show(format!("{what}: {}", events(reached))),
@@ -68,8 +69,33 @@ impl Listener<'_> {
     }
 
     fn show(&mut self, message: String) {
+        if let Host::Program(program) = &self.common.host {
+            return program.progress(&message);
+        }
         let line = self.line.get_or_insert_with(|| Line::new(self.common));
         line.0.set_message(message);
+    }
+}
+
+/// Standard output, of whoever runs the command.
+struct Output(Host);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.0 {
+            Host::Terminal => io::stdout().write(bytes),
+            Host::Program(program) => {
+                program.write(&String::from_utf8_lossy(bytes))?;
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &self.0 {
+            Host::Terminal => io::stdout().flush(),
+            Host::Program(_) => Ok(()),
+        }
     }
 }
 
@@ -93,7 +119,7 @@ impl Line {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} ({elapsed})") {
             bar.set_style(style);
         }
-        if !common.quiet && std::io::stderr().is_terminal() {
+        if !common.quiet && io::stderr().is_terminal() {
             let late = bar.clone();
             std::thread::spawn(move || {
                 std::thread::sleep(Duration::from_secs(1));

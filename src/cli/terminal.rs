@@ -3,18 +3,23 @@
 
 use std::error::Error;
 use std::io::{self, Write as _};
-use std::process::ExitCode;
+use std::rc::Rc;
 
 use clap::Args;
-use synth::artifact::Changes;
-use synth::document::steers;
-use synth::report::WIDTH;
+
+use super::embedding::Embedding;
+use crate::artifact::Changes;
+use crate::document::steers;
+use crate::report::WIDTH;
 
 /// A sound negative answer: nothing can stabilize it, the artifact is refused, a claim is
 /// refuted.
 pub const NEGATIVE: u8 = 1;
 
-pub type Outcome = Result<ExitCode, Box<dyn Error>>;
+pub const SUCCESS: u8 = 0;
+
+/// The exit code, or why there is no answer.
+pub type Outcome = Result<u8, Box<dyn Error>>;
 
 /// What every subcommand takes.
 #[derive(Args)]
@@ -27,6 +32,10 @@ pub struct Common {
     /// refused
     #[arg(long, global = true)]
     accept_changes: bool,
+
+    /// Who runs the command.
+    #[arg(skip)]
+    pub host: Host,
 }
 
 impl Common {
@@ -38,49 +47,86 @@ impl Common {
             Changes::Refused
         }
     }
-}
 
-/// Prints to standard error.
-pub fn tell_always(text: &str) {
-    // A closed standard error is no reason to fail.
-    let _ = writeln!(anstream::stderr(), "{}", harmless(text));
-}
+    /// Prints to standard error, unless --quiet was given.
+    pub fn tell(&self, text: &str) {
+        if !self.quiet {
+            self.host.tell(text);
+        }
+    }
 
-/// Prints to standard output.
-pub fn say(text: &str) -> io::Result<()> {
-    let mut stdout = anstream::stdout();
-    stdout.write_all(harmless(text).as_bytes())?;
-    stdout.flush()
-}
-
-/// Prints to standard error, unless --quiet was given.
-pub fn tell(common: &Common, text: &str) {
-    if !common.quiet {
-        tell_always(text);
+    /// Prints a result.
+    pub fn printed(&self, text: &str) -> Outcome {
+        self.host.say(text)?;
+        Ok(SUCCESS)
     }
 }
 
-/// Width of tables: that of the terminal where it is narrower than [`WIDTH`].
-pub fn width() -> usize {
-    use terminal_size::{Width, terminal_size_of};
-    let found = terminal_size_of(std::io::stdout()).or_else(|| terminal_size_of(std::io::stderr()));
-    found.map_or(WIDTH, |(Width(columns), _)| {
-        usize::from(columns).clamp(NARROWEST, WIDTH)
-    })
+/// Who runs a command, and gets what it says.
+#[derive(Clone, Default)]
+pub enum Host {
+    /// A person or a shell: standard output, standard error, and signals.
+    #[default]
+    Terminal,
+    /// A program that has this library within.
+    Program(Rc<Embedding>),
+}
+
+impl Host {
+    /// Prints to standard error.
+    pub fn tell(&self, text: &str) {
+        match self {
+            // A closed standard error is no reason to fail.
+            Host::Terminal => drop(writeln!(anstream::stderr(), "{}", harmless(text))),
+            Host::Program(program) => program.note(harmless(text)),
+        }
+    }
+
+    /// Prints to standard output.
+    pub fn say(&self, text: &str) -> io::Result<()> {
+        match self {
+            Host::Terminal => {
+                let mut stdout = anstream::stdout();
+                stdout.write_all(harmless(text).as_bytes())?;
+                stdout.flush()
+            }
+            Host::Program(program) => program.write(&harmless(text)),
+        }
+    }
+
+    /// Writes text for other programs to standard output, as it is.
+    pub fn write(&self, text: &str) -> io::Result<()> {
+        match self {
+            Host::Terminal => {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(text.as_bytes())?;
+                stdout.flush()
+            }
+            Host::Program(program) => program.write(text),
+        }
+    }
+
+    /// Width of tables: that of the terminal where it is narrower than [`WIDTH`].
+    pub fn width(&self) -> usize {
+        use terminal_size::{Width, terminal_size_of};
+        let found = match self {
+            Host::Terminal => {
+                terminal_size_of(io::stdout()).or_else(|| terminal_size_of(io::stderr()))
+            }
+            Host::Program(_) => None,
+        };
+        found.map_or(WIDTH, |(Width(columns), _)| {
+            usize::from(columns).clamp(NARROWEST, WIDTH)
+        })
+    }
 }
 
 /// In narrower terminals lines are broken by the terminal.
 const NARROWEST: usize = 60;
 
-/// Prints a result.
-pub fn printed(text: &str) -> Outcome {
-    say(text)?;
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Returns the exit code of an answer that is negative, or not.
-pub fn code_if(is_negative: bool) -> ExitCode {
-    ExitCode::from(if is_negative { NEGATIVE } else { 0 })
+pub fn code_if(is_negative: bool) -> u8 {
+    if is_negative { NEGATIVE } else { SUCCESS }
 }
 
 /// Returns the text with characters that [steer](steers) a terminal as `\u{1b}`; but for ends of lines, tabs, and colours.

@@ -1,20 +1,19 @@
 //! The verbs on one workload or one policy: synthesize, check, show, simulate, and those that one kind alone has.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use crate::artifact::Checked;
+use crate::document::called;
+use crate::kind::{Answer, Kind, NamesFiles as _, OwnVerb};
+use crate::report::valid_report;
+use crate::simulation::Settings;
+use crate::typed::{Budget, PolicyFile, WorkloadFile, load};
 use clap::Args;
-use synth::artifact::Checked;
-use synth::document::called;
-use synth::kind::{Answer, Kind, NamesFiles as _, OwnVerb};
-use synth::report::valid_report;
-use synth::simulation::Settings;
-use synth::typed::{Budget, PolicyFile, WorkloadFile};
 
 use super::interrupt::{self, Later};
 use super::output::{apart, conclude, emit, is_stdout, writable};
 use super::progress::with_caller;
-use super::terminal::{Common, NEGATIVE, Outcome, printed, tell, tell_always, width};
+use super::terminal::{Common, NEGATIVE, Outcome, SUCCESS};
 use super::workload::read_workload;
 
 #[derive(Args)]
@@ -24,6 +23,10 @@ pub struct SynthesizeArguments<K: Kind> {
 
     #[command(flatten)]
     args: K::SynthesisArgs,
+
+    /// Scale all arrival rates so that the load is this, and make the policy for that
+    #[arg(long, value_name = "ρ", allow_negative_numbers = true, value_parser = load)]
+    load: Option<f64>,
 
     /// Where the policy goes; standard output if not given
     #[arg(long, short, value_name = "FILE")]
@@ -37,13 +40,17 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
     apart(&read, &written)?;
     let regular = written.iter().filter(|path| !is_stdout(path));
     regular.into_iter().try_for_each(|path| writable(path))?;
-    let interrupt = Later::new();
+    let interrupt = Later::new(&common.host);
     let answer = with_caller(common, &interrupt, |caller| {
         let workload = match arguments.workload.typed() {
             Some(file) => read_workload::<K>(file, common)?,
             None => {
                 K::workload_of(&arguments.args, caller)?.ok_or(WorkloadFile::<false>::ABSENT)?
             }
+        };
+        let workload = match arguments.load {
+            Some(load) => K::at_load(&workload, load)?,
+            None => workload,
         };
         K::synthesize(&workload, &arguments.args, caller)
     });
@@ -53,24 +60,21 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
             summary,
             documents,
         } => {
-            emit(arguments.output.as_deref(), &artifact.to_json()?)?;
+            emit(arguments.output.as_deref(), &artifact.to_json()?, common)?;
             for (file, text) in &documents {
-                emit(Some(file), text)?;
+                emit(Some(file), text, common)?;
             }
-            tell(common, &summary);
+            common.tell(&summary);
             // After an interrupt it is the best so far.
-            Ok(interrupt.code_or(ExitCode::SUCCESS))
+            Ok(interrupt.code_or(SUCCESS))
         }
         // A negative answer is the result: it is printed with --quiet, too.
         Answer::Refused { why, decided } => {
-            tell_always(&why);
-            Ok(ExitCode::from(if decided { NEGATIVE } else { 2 }))
+            common.host.tell(&why);
+            Ok(if decided { NEGATIVE } else { 2 })
         }
         Answer::Interrupted => {
-            tell(
-                common,
-                "Interrupted before a policy was chosen: nothing is written.",
-            );
+            common.tell("Interrupted before a policy was chosen: nothing is written.");
             Ok(interrupt::code())
         }
     }
@@ -95,23 +99,23 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
         let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
         if !findings.is_empty() {
             let (policy, file) = (called(policy), called(file));
-            tell_always(&format!("{policy} was not made for {file}:"));
+            common
+                .host
+                .tell(&format!("{policy} was not made for {file}:"));
             for finding in findings {
-                tell_always(&format!("  {finding}"));
+                common.host.tell(&format!("  {finding}"));
             }
-            return Ok(ExitCode::from(NEGATIVE));
+            return Ok(NEGATIVE);
         }
     }
-    tell(
-        common,
-        &valid_report(&checked, &K::about(checked.workload()), width()),
-    );
-    Ok(ExitCode::SUCCESS)
+    let about = K::about(checked.workload());
+    common.tell(&valid_report(&checked, &about, common.host.width()));
+    Ok(SUCCESS)
 }
 
 pub fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
     let checked = Checked::<K>::read_with(policy.file()?, common.changes())?;
-    printed(&format!("{}\n", K::show(&checked, width())))
+    common.printed(&format!("{}\n", K::show(&checked, common.host.width())))
 }
 
 #[derive(Args)]
@@ -145,7 +149,7 @@ pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> O
     read.push(policy);
     written.extend(arguments.output.as_deref());
     apart(&read, &written)?;
-    let interrupt = Later::new();
+    let interrupt = Later::new(&common.host);
     interrupt.listen();
     let settings = Settings {
         interrupt: interrupt.flag(),
@@ -170,7 +174,7 @@ pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> O
 pub fn own(verb: &dyn OwnVerb, common: &Common) -> Outcome {
     let (read, written) = verb.files();
     apart(&read, &written)?;
-    let interrupt = Later::new();
+    let interrupt = Later::new(&common.host);
     let output = with_caller(common, &interrupt, |caller| verb.run(caller))?;
     conclude(output, &interrupt, common)
 }

@@ -5,19 +5,19 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::Path;
 
-use synth::document::{called, is_standard_input, read_file, text_of};
-use synth::kind::Kind;
-use synth::kinds;
+use crate::document::{called, is_standard_input, kept, read_file, text_of};
+use crate::kind::Kind;
+use crate::kinds;
 
-use super::terminal::{Common, tell};
+use super::terminal::Common;
 
 /// The heading of a document stands in its first bytes.
 const HEADING: u64 = 1 << 20;
 
 /// Returns the kind that the first document among the arguments names; none where there is none.
-pub fn kind_of(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+pub fn kind_of(typed: &[OsString]) -> Option<String> {
     let mut before = String::new();
-    arguments.into_iter().find_map(|argument| {
+    typed.iter().find_map(|argument| {
         let text = argument.to_str()?;
         let option = text.split_once('=').filter(|_| text.starts_with("--"));
         let (option, file) = option.unwrap_or((&before, text));
@@ -38,7 +38,7 @@ fn reads(before: &str) -> bool {
 /// Returns the value of the key `kind` at the top of a document, in YAML or JSON. A device or a pipe is not
 /// read, but for standard input, which is kept: what is in it can be had once only.
 fn named_in(file: &Path) -> Option<String> {
-    let text = if is_standard_input(file) {
+    let text = if is_standard_input(file) || kept(file).is_some() {
         text_of(file).ok()?
     } else {
         if !file.metadata().ok()?.is_file() {
@@ -74,7 +74,7 @@ pub fn read_workload<K: Kind>(file: &Path, common: &Common) -> Result<K::Checked
         is_of_kind::<K>(file, &kind)?;
     }
     let parsed = read_file(file, K::parse)?;
-    parsed.warnings.iter().for_each(|text| tell(common, text));
+    parsed.warnings.iter().for_each(|text| common.tell(text));
     Ok(parsed.workload)
 }
 

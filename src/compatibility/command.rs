@@ -1,6 +1,7 @@
 //! Clusters with a compatibility graph as a kind of workload: arguments, verbs, and policies by name.
 
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -11,11 +12,11 @@ use super::report;
 use super::simulator::{self, Measures, judge, simulate};
 use super::synthesis::{self, Options, Outcome};
 use super::workload::{Cluster, Trial};
-use crate::document::{DocumentError, Parsed};
+use crate::document::{DocumentError, Parsed, is_there};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
     VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, required_workload,
-    split_name,
+    scaled_to, split_name,
 };
 use crate::report::Besides;
 use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
@@ -66,6 +67,10 @@ impl Kind for Compatibility {
 
     fn digest(cluster: &Cluster) -> String {
         cluster.digest()
+    }
+
+    fn at_load(cluster: &Cluster, load: f64) -> VerbResult<Cluster> {
+        scaled_to(cluster, load)
     }
 
     fn synthesize(
@@ -185,8 +190,12 @@ impl Queueing for Cluster {
             source: self.record().source.clone(),
             digest: self.digest(),
             time_unit: self.time_unit().into(),
-            load: analysis::load(self).load,
+            load: self.own_load(comparing.settings.time)?,
         })
+    }
+
+    fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
+        Ok(analysis::load(self).load)
     }
 
     fn arrival_rate(&self) -> f64 {
@@ -256,7 +265,7 @@ impl Rule {
 /// Splits the law of sizes that a policy is tried with from its name: it may stand behind an `@`.
 fn split_trial(name: &str) -> (&str, Trial) {
     let parts = name.rsplit_once('@');
-    let parts = parts.filter(|_| !Path::new(name).exists());
+    let parts = parts.filter(|_| !is_there(Path::new(name)));
     let trial = |law: &str| Trial::ALL.into_iter().find(|trial| trial.name() == law);
     let tried = parts.and_then(|(name, law)| Some((name, trial(law)?)));
     tried.unwrap_or((name, Trial::Own))

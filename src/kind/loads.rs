@@ -1,5 +1,7 @@
 //! Policies compared over loads: the same for every kind of workload whose jobs queue.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -20,6 +22,12 @@ pub trait Queueing: Sized {
     /// # Errors
     /// When its load is not known.
     fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject>;
+
+    /// Returns its load ρ, found in so much time.
+    ///
+    /// # Errors
+    /// When it is not known.
+    fn own_load(&self, time: Option<Duration>) -> VerbResult<f64>;
 
     /// Returns the rate at which jobs of all types arrive \[1/time\].
     fn arrival_rate(&self) -> f64;
@@ -114,6 +122,14 @@ fn with_exact<W: Queueing>(
         comparison.exact.extend(scaled.exact(load));
     }
     VerbOutput::over_loads(comparison, &workload.besides(), shown)
+}
+
+/// Returns the workload with all arrival rates scaled so that its load is ρ.
+///
+/// # Errors
+/// When its own load is not known, or a rate would leave the range of numbers.
+pub fn scaled_to<W: Queueing>(workload: &W, load: f64) -> VerbResult<W> {
+    at_load(workload, load, workload.own_load(None)?)
 }
 
 /// Returns the workload at the load ρ, where its own load is this.

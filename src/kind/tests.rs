@@ -172,6 +172,10 @@ impl Queueing for Queue {
         })
     }
 
+    fn own_load(&self, _: Option<std::time::Duration>) -> VerbResult<f64> {
+        Ok(self.arrival_rate)
+    }
+
     fn arrival_rate(&self) -> f64 {
         1.0
     }

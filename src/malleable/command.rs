@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -17,7 +18,7 @@ use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
+    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
 };
 use crate::report::{Besides, Column, Outcome, Outcomes, headed};
 use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
@@ -90,6 +91,13 @@ impl Kind for Malleable {
 
     fn digest(workload: &Workload) -> String {
         workload.digest()
+    }
+
+    fn at_load(workload: &Workload, load: f64) -> VerbResult<Workload> {
+        match workload {
+            Workload::Stream(stream) => Ok(Workload::Stream(scaled_to(stream, load)?)),
+            Workload::Pool(_) => refuse("jobs that are all there have no load to scale to"),
+        }
     }
 
     fn synthesize(
@@ -249,6 +257,10 @@ impl Queueing for Stream {
             time_unit: self.time_unit().into(),
             load: self.load(),
         })
+    }
+
+    fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
+        Ok(self.load())
     }
 
     fn arrival_rate(&self) -> f64 {

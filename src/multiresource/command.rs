@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
@@ -21,14 +22,14 @@ use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Files, Kind, NamesFiles, Notice, OwnVerb, Policy, Queueing, VerbOutput,
     VerbResult, Verbs, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
-    simulate_policy,
+    scaled_to, simulate_policy,
 };
 use crate::number::Decimal;
 use crate::number::quantity::explained;
 use crate::report::Besides;
 use crate::simulation::sweep::{Comparing, Knows, Subject, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
-use crate::typed::fraction;
+use crate::typed::{below_one, fraction};
 use synth_slurm::rule::SlurmRule;
 
 /// What is typed to run a policy in other ways than its own.
@@ -42,9 +43,9 @@ pub struct SimulationArgs {
     #[command(flatten)]
     trace: TraceArgs,
 
-    /// Let the jobs of the trace come so fast that its load is this: the most that a resource is asked for, over what
+    /// Let jobs come so fast that the load is this; that of a trace is the most that a resource is asked for, over what
     /// there is of it
-    #[arg(long, value_name = "ρ", requires = "trace", conflicts_with = "speed", value_parser = fraction)]
+    #[arg(long, value_name = "ρ", conflicts_with = "speed", value_parser = fraction)]
     load: Option<f64>,
 }
 
@@ -156,6 +157,10 @@ impl Kind for Multiresource {
         workload_of_log(args, caller)
     }
 
+    fn at_load(workload: &Fleet, load: f64) -> VerbResult<Fleet> {
+        scaled_to(workload, load)
+    }
+
     fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
         against(policy, workload)
     }
@@ -191,6 +196,10 @@ impl Kind for Multiresource {
     }
 
     fn adapt(workload: Fleet, _: &Contender, args: &SimulationArgs) -> VerbResult<Fleet> {
+        let workload = match args.load {
+            Some(load) => scaled_to(&workload, below_one(load)?)?,
+            None => workload,
+        };
         match args.start_latency {
             Some(latency) => Ok(workload.with_start_latency(latency)?),
             None => Ok(workload),
@@ -326,8 +335,12 @@ impl Queueing for Fleet {
             source: envelope.source().map(Into::into),
             digest: self.record().digest,
             time_unit: envelope.time_unit().into(),
-            load: own_load(comparing.settings.time, self)?,
+            load: self.own_load(comparing.settings.time)?,
         })
+    }
+
+    fn own_load(&self, time: Option<Duration>) -> VerbResult<f64> {
+        own_load(time, self)
     }
 
     fn arrival_rate(&self) -> f64 {

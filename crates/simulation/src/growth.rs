@@ -1,7 +1,5 @@
 //! Whether a number of jobs that grew grows from far above, too: else it may turn where the run did not come.
 
-use rayon::prelude::*;
-
 use super::recorder::{Measured, Replication};
 use super::sample::Seen;
 use super::settings::{Class, Settings};
@@ -108,8 +106,7 @@ fn rises<R: Replication>(
     let (begin, mut first) = (jobs.iter().sum::<u64>(), None);
     for n in 0..=LONGEST * events / step {
         let goal = begin + n * step;
-        pair.par_iter_mut()
-            .for_each(|own| own.run(goal, u64::MAX, interrupted));
+        settings.each(pair, |own| own.run(goal, u64::MAX, interrupted));
         if let Some(violation) = pair.iter_mut().find_map(R::audit) {
             return Err(violation.clone());
         }

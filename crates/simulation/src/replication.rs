@@ -1,8 +1,6 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use super::growth::FromAbove;
 use super::recorder::{Measured, Replication};
 use super::run::{Ending, Results};
@@ -85,7 +83,7 @@ pub fn go_on<R: Replication>(
         let goal = (checkpoint as u64).min(settings.events);
         let goal = goal.div_ceil(replications);
         let run = |engine: &mut R| engine.run(goal, settings.crowd, || late() || interrupted());
-        engines.par_iter_mut().for_each(run);
+        settings.each(engines, run);
         if let Some(violation) = engines.iter_mut().find_map(R::audit) {
             return Err(violation.clone());
         }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use rayon::prelude::*;
+
 use super::watch::Watch;
 use synth_queues::law::Size;
 
@@ -98,8 +100,21 @@ pub struct Settings {
     pub watch: Vec<Watch>,
     /// More jobs than this in the system at once end a run: it runs away.
     pub crowd: u64,
+    /// Run replications one after the other on the calling thread, for rules that only one thread at a time can run.
+    pub in_turn: bool,
     /// Once it is set, the run ends with what it has.
     pub interrupt: Arc<AtomicBool>,
+}
+
+impl Settings {
+    /// Does this with each: side by side, or one after the other.
+    pub(super) fn each<T: Send>(&self, all: &mut [T], run: impl Fn(&mut T) + Send + Sync) {
+        if self.in_turn {
+            all.iter_mut().for_each(run);
+        } else {
+            all.par_iter_mut().for_each(run);
+        }
+    }
 }
 
 impl Default for Settings {
@@ -114,6 +129,7 @@ impl Default for Settings {
             percentiles: true,
             watch: Vec::new(),
             crowd: CROWDED,
+            in_turn: false,
             interrupt: Arc::default(),
         }
     }

@@ -13,7 +13,7 @@ use crate::document::{digest, text_of};
 use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, refuse};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
-    Bridge, Hears, Replayed, Setup, Signals, jobs_csv, release_all, replay,
+    Bridge, OnLine, Replayed, Setup, Signals, jobs_csv, release_all, replay,
 };
 use crate::multiresource::forecast::Online;
 use crate::multiresource::live::protocol::{Foresight as _, Line, Started};
@@ -252,8 +252,8 @@ impl Journal {
         })
     }
 
-    fn replay(&self, hears: Hears<'_>) -> Result<Replayed, String> {
-        replay(&self.file, &self.policy, &self.digest, hears)
+    fn replay(&self, on_line: OnLine<'_>) -> Result<Replayed, String> {
+        replay(&self.file, &self.policy, &self.digest, on_line)
     }
 
     /// Says why a job waits where the journal ends, and when it starts, so many seconds later.

@@ -141,11 +141,12 @@ impl OwnVerb for Arguments {
             }
         }
         let least = Least::new(load, sought, found, distances);
-        let files = self.output.iter().cloned();
-        let documents = files.map(|file| Ok((file, json(&least)?)));
+        let document = json(&least)?;
+        let file = self.output.iter().cloned();
         Ok(VerbOutput {
             table: report::optimum(&least, fleet.envelope(), self.objective, width) + "\n",
-            documents: documents.collect::<VerbResult<_>>()?,
+            documents: file.map(|file| (file, document.clone())).collect(),
+            document,
             negative: !notes.is_empty(),
             notes,
             ..VerbOutput::default()

@@ -222,8 +222,8 @@ pub struct Recorded {
     pub size: f64,
 }
 
-/// What hears a line of a journal, with the scheduler behind it and what it starts.
-pub type Hears<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
+/// Is called with each line of a journal, with the scheduler behind it and what it starts.
+pub type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
 
 /// Reads a journal, and lets the policy decide again.
 ///
@@ -233,7 +233,7 @@ pub fn replay(
     path: &Path,
     policy: &Checked,
     digest: &str,
-    hears: Hears<'_>,
+    on_line: OnLine<'_>,
 ) -> Result<Replayed, String> {
     let name = path.display();
     let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
@@ -267,7 +267,7 @@ pub fn replay(
             Record::Round(round) if is_own => {
                 if let Some(replay) = &mut replay {
                     replay
-                        .round(n + 1, &round, hears)
+                        .round(n + 1, &round, on_line)
                         .map_err(|why| wrong(&why))?;
                 }
             }
@@ -302,7 +302,7 @@ impl Replayed {
         }
     }
 
-    fn round(&mut self, place: usize, round: &Round, hears: Hears<'_>) -> Result<(), String> {
+    fn round(&mut self, place: usize, round: &Round, on_line: OnLine<'_>) -> Result<(), String> {
         if self.began + round.t < self.t {
             self.began = self.t;
         }
@@ -311,7 +311,7 @@ impl Replayed {
         for line in &round.reported {
             self.notify(line);
             let starts = decide(&mut self.scheduler, line)?;
-            hears(line, &self.scheduler, &starts);
+            on_line(line, &self.scheduler, &starts);
             start.extend(starts);
         }
         self.rounds += 1;

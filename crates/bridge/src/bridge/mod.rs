@@ -24,7 +24,7 @@ mod usage;
 mod watch;
 
 pub use export::{gangs, slurm as export_slurm};
-pub use journal::{Head, Hears, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
+pub use journal::{Head, OnLine, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
 pub use release::release_all;
 pub use run::{Bridge, Signals};
 pub use setup::Setup;

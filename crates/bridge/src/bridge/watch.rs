@@ -127,7 +127,7 @@ pub(super) struct Watch {
     /// Types of jobs that have left since this was last taken, and when they began \[s\].
     pub ended: Vec<(usize, f64)>,
     pub usage: Usage,
-    /// Whether the rule looks at each job: then it hears who sent it, and since when it waits.
+    /// Whether the rule looks at each job: then it sees who sent it, and since when it waits.
     pub is_by_job: bool,
     /// The time of day \[s since 1970\].
     wall: i64,

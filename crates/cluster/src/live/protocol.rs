@@ -260,7 +260,11 @@ fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result
     Ok(Some(is_whole))
 }
 
-fn answer(
+/// Answers a line; what it asks of the future, `foresight` says.
+///
+/// # Errors
+/// When it is none, or what it says cannot be.
+pub fn answer(
     scheduler: &mut Scheduler,
     text: &[u8],
     foresight: &mut dyn Foresight,

@@ -54,6 +54,9 @@ pub enum Violation {
     /// Jobs in are not jobs out plus jobs inside.
     #[error("{0} jobs came in, {1} went out, {2} are inside")]
     Conservation(u64, u64, u64),
+    /// A rule that is defined elsewhere failed.
+    #[error("{0}")]
+    Failed(String),
     /// The jobs that run are not those whose ends are known.
     #[error("{1} jobs of type {0} run, and the ends of {2} are known")]
     Service(usize, u32, u32),

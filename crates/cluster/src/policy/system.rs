@@ -263,6 +263,11 @@ impl System {
         self.counters.guards += u64::from(on);
     }
 
+    /// Says that the rule failed: the run ends, and this is why.
+    pub fn fail(&mut self, why: String) {
+        self.violate(Violation::Failed(why));
+    }
+
     /// Counts that the policy left a working schedule, for the statistics.
     pub fn count_switch(&mut self) {
         self.counters.switches += 1;

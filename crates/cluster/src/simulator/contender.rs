@@ -1,5 +1,6 @@
 //! Policies that can be simulated: rules by their names, and policies from artifacts.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -30,6 +31,16 @@ pub trait OtherRule: Debug + Send + Sync {
     /// Returns its name.
     fn name(&self) -> &'static str;
 
+    /// Returns whether it may stop running jobs.
+    fn preempts(&self) -> bool {
+        false
+    }
+
+    /// Returns whether one thread at a time can run it.
+    fn runs_in_turn(&self) -> bool {
+        false
+    }
+
     /// Returns what it looks at of the jobs of this fleet.
     fn knows(&self, fleet: &Fleet) -> Knows;
 
@@ -38,6 +49,27 @@ pub trait OtherRule: Debug + Send + Sync {
     /// # Errors
     /// Where it cannot serve it: why not.
     fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable>;
+}
+
+thread_local! {
+    static ADDED: RefCell<Vec<Arc<dyn OtherRule>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs this with rules that have names besides those of the program, in this thread.
+pub fn with_rules<T>(rules: Vec<Arc<dyn OtherRule>>, run: impl FnOnce() -> T) -> T {
+    struct Before(Vec<Arc<dyn OtherRule>>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            ADDED.set(std::mem::take(&mut self.0));
+        }
+    }
+    let _before = Before(ADDED.replace(rules));
+    run()
+}
+
+/// Returns the rule of this name among those.
+fn added(name: &str) -> Option<Arc<dyn OtherRule>> {
+    ADDED.with_borrow(|rules| rules.iter().find(|rule| rule.name() == name).cloned())
 }
 
 impl From<Family> for Contender {
@@ -85,6 +117,9 @@ impl Contender {
     /// # Errors
     /// Where there is no such rule, or its parameter is not what it can be.
     pub fn parse(text: &str) -> Result<Contender, String> {
+        if let Some(rule) = added(text) {
+            return Ok(Contender::Other(rule));
+        }
         if let Some(choices) = Backfilling::parse(text) {
             return choices.map(Contender::Backfilling);
         }
@@ -102,7 +137,7 @@ impl Contender {
     /// # Errors
     /// What is wrong with the name, and which there are.
     pub fn named(text: &str, fleet: &Fleet) -> Result<Self, String> {
-        if fleet.is_one_server() || text.contains('+') {
+        if fleet.is_one_server() || text.contains('+') || added(text).is_some() {
             return Contender::parse(text);
         }
         let rule = find(text, " over the servers of a fleet", |rule| rule.pools)?;
@@ -123,8 +158,9 @@ impl Contender {
     pub fn preempts(&self) -> bool {
         match self {
             Contender::Rule(rule, _) => rule.preempts,
-            Contender::Backfilling(_) | Contender::Other(_) => false,
+            Contender::Backfilling(_) => false,
             Contender::Policy(policy) => policy.preempts(),
+            Contender::Other(rule) => rule.preempts(),
         }
     }
 
@@ -269,6 +305,13 @@ impl Contender {
         mut progress: impl FnMut(Progress),
     ) -> Result<Run, Failure> {
         let mut simulation = self.begin_on(fleet, settings)?;
+        let settings = match self {
+            Contender::Other(rule) if rule.runs_in_turn() => &Settings {
+                in_turn: true,
+                ..settings.clone()
+            },
+            _ => settings,
+        };
         Ok(simulation.run(settings, &mut progress)?)
     }
 

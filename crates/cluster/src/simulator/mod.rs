@@ -12,12 +12,14 @@ mod judge;
 mod laws;
 mod measures;
 mod server;
+mod stepping;
 
 pub use server::Due;
+pub use stepping::Stepping;
 pub use {ends::Ends, server::Server};
 
 pub use crate::policy::{NamedRule, Parameter};
-pub use contender::{Contender, Failure, OtherRule};
+pub use contender::{Contender, Failure, OtherRule, with_rules};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
 
@@ -31,7 +33,7 @@ use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
 use synth_simulation::{Class, FromAbove, Streams, go_on, results};
 
-/// Simulates a policy on one server. `progress` hears now and then how far it is.
+/// Simulates a policy on one server. `progress` is notified now and then of how far it is.
 ///
 /// # Errors
 /// When the policy makes a decision that no server could carry out.

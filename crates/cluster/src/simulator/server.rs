@@ -120,6 +120,13 @@ impl Server {
         self.follow();
     }
 
+    /// Changes the system from outside, as a rule does.
+    pub fn act(&mut self, change: impl FnOnce(&mut System)) {
+        self.system.clear_actions();
+        change(&mut self.system);
+        self.follow();
+    }
+
     #[inline(always)]
     fn follow(&mut self) {
         if let Some(ends) = &mut self.ends {

@@ -1,8 +1,10 @@
 //! Files and standard input, read whole.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io::{self, Read};
-use std::path::Path;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// The most bytes of a workload, and of another document that is kept in memory.
 pub(super) const LARGEST: u64 = 64 << 20;
@@ -33,6 +35,35 @@ pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Documents by name, that are read in place of files.
+pub type Documents = HashMap<PathBuf, Arc<[u8]>>;
+
+thread_local! {
+    static KEPT: RefCell<Documents> = RefCell::default();
+}
+
+/// Runs this with documents that stand in memory: in this thread files of their names are read from there.
+pub fn with_documents<T>(documents: Documents, run: impl FnOnce() -> T) -> T {
+    struct Before(Documents);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            KEPT.set(std::mem::take(&mut self.0));
+        }
+    }
+    let _before = Before(KEPT.replace(documents));
+    run()
+}
+
+/// Returns what stands in memory under this name.
+pub fn kept(path: &Path) -> Option<Arc<[u8]>> {
+    KEPT.with_borrow(|documents| documents.get(path).cloned())
+}
+
+/// Returns whether something can be read under this name.
+pub fn is_there(path: &Path) -> bool {
+    is_standard_input(path) || kept(path).is_some() || path.exists()
+}
+
 /// Returns what messages call a file that is read.
 pub fn called(path: &Path) -> String {
     if is_standard_input(path) {
@@ -57,6 +88,8 @@ pub(super) fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
             || read(&mut io::stdin().lock(), LARGEST_OF_ALL).map_err(|error| error.to_string());
         let input = STANDARD_INPUT.get_or_init(input).clone();
         input.map_err(io::Error::other)?
+    } else if let Some(bytes) = kept(path) {
+        read(&mut &*bytes, most)?
     } else {
         read(&mut std::fs::File::open(path)?, most)?
     };

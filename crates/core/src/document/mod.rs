@@ -29,8 +29,9 @@ use sha2::{Digest, Sha256};
 
 pub use fault::{DocumentError, Fault, Place, Step};
 pub use fault::{place, within};
+pub use file::{Documents, with_documents};
 use file::{LARGEST, bytes_of};
-pub use file::{all_bytes_of, called, is_standard_input, text_of};
+pub use file::{all_bytes_of, called, is_standard_input, is_there, kept, text_of};
 pub use json::{fault_of_json, harmless};
 pub use names::{SENSIBLE, check_names, check_unit, sensible, suggest, unusable};
 pub use names::{nearest, number_of, steers};

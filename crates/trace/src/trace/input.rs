@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use super::error::TraceError;
+use synth_core::document::{is_standard_input, kept};
 
 /// Where a trace is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +23,10 @@ pub enum Source {
 impl Source {
     /// Returns the file of this name; `-` is standard input.
     pub fn named(path: &Path) -> Self {
-        if path.as_os_str() == "-" {
+        if is_standard_input(path) {
             Source::Input
+        } else if let Some(bytes) = kept(path) {
+            Source::Text(path.display().to_string(), bytes.to_vec())
         } else {
             Source::File(path.into())
         }

@@ -189,18 +189,16 @@ impl OwnVerb for Arguments {
             }
             judged => judged?,
         };
-        let mut documents = Vec::new();
-        if let Some(file) = &self.html {
-            documents.push((file.clone(), page::page(&judged)?));
-        }
-        if let Some(file) = &self.output {
-            documents.push((file.clone(), json(&judged)?));
-        }
+        let (page, document) = (page::page(&judged)?, json(&judged)?);
+        let files = [(&self.html, &page), (&self.output, &document)].into_iter();
+        let files = files.filter_map(|(file, text)| Some((file.clone()?, text.clone())));
         Ok(VerbOutput {
             table: words::tables(&judged, width),
             notes: words::notes(&log, &judged, width),
             negative: judged.windows.iter().any(|window| !window.choice.keeps),
-            documents,
+            documents: files.collect(),
+            document,
+            page,
             ..VerbOutput::default()
         })
     }

@@ -186,6 +186,7 @@ impl<'a> Evaluator<'a> {
             common_sizes: true,
             percentiles: replications == REPLICATIONS || self.objective == Objective::P99,
             watch: self.watches().flatten().collect(),
+            in_turn: false,
             interrupt: Arc::clone(&self.choice.interrupt),
         }
     }

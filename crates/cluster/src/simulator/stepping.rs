@@ -1,0 +1,101 @@
+//! A run that is stepped from outside: who steps it decides, as a rule would.
+
+use super::ends::Ends;
+use super::laws;
+use super::server::Server;
+use crate::policy::{Event, Policy, System};
+use crate::workload::Fleet;
+use synth_simulation::{Arrival, Arrivals, Stream, Streams};
+
+/// A run of a fleet in which nothing starts by itself. Arrivals and sizes are those of the simulator, with the same
+/// seed and number of the replication.
+pub struct Stepping {
+    server: Server,
+    arrivals: Arrivals,
+    next: Arrival,
+    /// Its size, where sizes come with arrivals.
+    size: f64,
+    sizes: Stream,
+    service: Stream,
+}
+
+impl Stepping {
+    /// An empty system at time 0.
+    pub fn new(fleet: &Fleet, seed: u64, replication: u32) -> Self {
+        let Streams {
+            arrivals,
+            mut service,
+            sizes,
+            ..
+        } = Streams::new(seed, replication);
+        let workload = fleet.envelope();
+        let system = System::for_policy(fleet, &Nobody);
+        let ends = Some(Ends::new(workload));
+        let mut stepping = Stepping {
+            server: Server::new(system, Box::new(Nobody), ends, &mut service),
+            arrivals: Arrivals::from(laws::arrivals(workload, arrivals)),
+            next: Arrival::default(),
+            size: f64::NAN,
+            sizes,
+            service,
+        };
+        stepping.draw();
+        stepping
+    }
+
+    /// Returns the system as it is.
+    pub fn system(&self) -> &System {
+        &self.server.system
+    }
+
+    /// Starts the oldest waiting job of type i; `false`, without effect, where none waits or there is no room.
+    pub fn start(&mut self, i: usize) -> bool {
+        let system = &self.server.system;
+        let can = i < system.types() && system.waiting(i) > 0 && system.fits(i);
+        if can {
+            self.server.act(|system| system.start(i));
+        }
+        can
+    }
+
+    /// Goes on to the next event after which a waiting job fits, and by so many events at most. Returns how many there
+    /// were, and the integral of the number of jobs in the system over the time meanwhile \[jobs × time\].
+    pub fn advance(&mut self, events: u64) -> (u64, f64) {
+        let (mut count, mut integral) = (0, 0.0);
+        while count < events {
+            let (now, due) = self.server.due(self.next.time);
+            let before = &self.server.system;
+            integral += before.jobs() as f64 * (now - before.now());
+            match due {
+                None => {
+                    let Arrival { time, class } = self.next;
+                    let (i, size) = (class as usize, self.size);
+                    self.server.arrive(i, time, size, &mut self.sizes);
+                    self.draw();
+                }
+                Some(due) => drop(self.server.happen(now, due, &mut self.service)),
+            }
+            count += 1;
+            if self.server.system.oldest_fitting_type().is_some() {
+                break;
+            }
+        }
+        (count, integral)
+    }
+
+    fn draw(&mut self) {
+        let (mut arrival, mut size) = ([Arrival::default()], [f64::NAN]);
+        let sizes = usize::from(self.arrivals.tells_sizes());
+        self.arrivals.fill(&mut arrival, &mut size[..sizes]);
+        [self.next] = arrival;
+        [self.size] = size;
+    }
+}
+
+/// Starts nothing.
+#[derive(Clone)]
+struct Nobody;
+
+impl Policy for Nobody {
+    fn react(&mut self, _: Event, _: &mut System) {}
+}

@@ -1,0 +1,155 @@
+//! Commands: as a program, and within Python.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::prelude::*;
+use synth::cli::{self, Embedding};
+use synth::document::{Documents, with_documents};
+use synth_cluster::simulator::{OtherRule, with_rules};
+
+use crate::rule::{Broken, PythonRule};
+use crate::threads;
+
+/// Runs a command as the program `synth` does, and returns its exit code.
+#[pyfunction]
+pub fn main(py: Python<'_>, typed: Vec<OsString>) -> u8 {
+    threads::of_this_process();
+    py.detach(|| cli::main(&typed))
+}
+
+/// Ends a command with what it has, once it is set.
+#[pyclass(frozen)]
+#[derive(Default)]
+pub struct Flag(Arc<AtomicBool>);
+
+#[pymethods]
+impl Flag {
+    #[new]
+    fn new() -> Self {
+        Flag::default()
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a command answers.
+#[pyclass(frozen, get_all, module = "synthsched._core")]
+pub struct Answer {
+    code: u8,
+    printed: String,
+    notes: Vec<String>,
+    error: Option<String>,
+    document: String,
+    csv: String,
+    page: String,
+}
+
+#[pymethods]
+impl Answer {
+    /// Puts it together from its fields, in the order of `__getnewargs__`: for pickles.
+    #[new]
+    fn new(
+        code: u8,
+        printed: String,
+        notes: Vec<String>,
+        error: Option<String>,
+        document: String,
+        csv: String,
+        page: String,
+    ) -> Self {
+        Answer {
+            code,
+            printed,
+            notes,
+            error,
+            document,
+            csv,
+            page,
+        }
+    }
+
+    fn __getnewargs__(&self) -> (u8, &str, &[String], Option<&str>, &str, &str, &str) {
+        (
+            self.code,
+            &self.printed,
+            &self.notes,
+            self.error.as_deref(),
+            &self.document,
+            &self.csv,
+            &self.page,
+        )
+    }
+}
+
+/// Runs a command with documents by name, and with policies that are written in Python: each with its name, the object
+/// and a seed.
+#[pyfunction]
+pub fn answer(
+    py: Python<'_>,
+    typed: Vec<OsString>,
+    documents: Vec<(PathBuf, Vec<u8>)>,
+    policies: Vec<(String, Py<PyAny>, u64)>,
+    flag: &Flag,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Answer> {
+    threads::of_this_process();
+    let broken = Broken::new(Arc::clone(&flag.0));
+    let rule = |(name, policy, seed)| {
+        let rule = PythonRule::new(py, name, policy, seed, broken.clone())?;
+        Ok(Arc::new(rule) as Arc<dyn OtherRule>)
+    };
+    let rules = policies.into_iter().map(rule).collect::<PyResult<_>>()?;
+    let documents = documents.into_iter();
+    let documents: Documents = documents.map(|(name, text)| (name, text.into())).collect();
+    let interrupt = Arc::clone(&flag.0);
+    let listener = broken.clone();
+    let answer = py.detach(|| {
+        let progress = progress.map(|progress| {
+            Box::new(move |text: &str| {
+                let called = Python::attach(|py| progress.call1(py, (text,)).map(drop));
+                listener.keep(called);
+            }) as cli::Progress
+        });
+        let run = || cli::answer(&typed, Embedding::new(interrupt, progress));
+        with_documents(documents, || with_rules(rules, run))
+    });
+    broken.raise()?;
+    Ok(Answer {
+        code: answer.code,
+        printed: answer.printed,
+        notes: answer.notes,
+        error: answer.error,
+        document: answer.document,
+        csv: answer.csv,
+        page: answer.page,
+    })
+}
+
+macro_rules! documents {
+    ($($name:literal),+ $(,)?) => {
+        [$(($name, include_str!(concat!("../../../models/", $name, ".yaml")))),+]
+    };
+}
+
+/// Returns small workloads that come with the package: each with its name, and its document.
+#[pyfunction]
+pub fn models() -> Vec<(&'static str, &'static str)> {
+    documents![
+        "asymmetric_servers",
+        "bursty",
+        "fleet",
+        "four_types",
+        "gangs",
+        "one_or_all",
+        "section7",
+        "three_servers",
+        "training_stream",
+        "vms",
+    ]
+    .to_vec()
+}

@@ -1,0 +1,44 @@
+//! A policy that runs a cluster.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use synth::multiresource::artifact::Checked;
+use synth::multiresource::forecast::Online;
+use synth::multiresource::live::{self, protocol};
+
+/// A policy with the jobs of a cluster: the protocol of `synth drive`, a line at a time.
+#[pyclass(frozen)]
+pub struct Scheduler(Mutex<(live::Scheduler, Online)>);
+
+impl Scheduler {
+    fn own(&self) -> MutexGuard<'_, (live::Scheduler, Online)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Scheduler {
+    #[new]
+    fn new(policy: &str, name: &str, seed: u64) -> PyResult<Self> {
+        crate::threads::of_this_process();
+        let policy =
+            Checked::parse(policy, name).map_err(|why| PyValueError::new_err(why.to_string()))?;
+        let own = (live::Scheduler::new(&policy, seed), Online::new(seed));
+        Ok(Scheduler(Mutex::new(own)))
+    }
+
+    /// Answers a line: both are JSON.
+    fn tell(&self, line: &str) -> PyResult<String> {
+        let (scheduler, foresight) = &mut *self.own();
+        let answer = protocol::answer(scheduler, line.as_bytes(), foresight);
+        let answer = answer.map_err(PyValueError::new_err)?;
+        synth::kind::json(&answer).map_err(|why| PyValueError::new_err(why.to_string()))
+    }
+
+    /// What the policy does at present, in words.
+    fn doing(&self) -> Option<String> {
+        self.own().0.doing()
+    }
+}

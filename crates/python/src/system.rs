@@ -1,0 +1,337 @@
+//! What a policy in Python sees, and where it acts.
+
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyRange;
+use synth::multiresource::policy as rules;
+use synth_cluster::workload::Fleet;
+
+/// What happened.
+#[pyclass(frozen, get_all)]
+pub struct Event {
+    /// `"arrival"`, `"completion"`, `"clock"`, or `"look"`: nothing, but that it is time to decide.
+    kind: &'static str,
+    /// The type of the job.
+    r#type: Option<usize>,
+    /// The clock that rang.
+    clock: Option<usize>,
+    /// When \[the workload's time unit\].
+    time: f64,
+}
+
+impl Event {
+    /// The event for Python.
+    pub fn new(event: rules::Event, time: f64) -> Self {
+        let (kind, r#type, clock) = match event {
+            rules::Event::Arrival(i) => ("arrival", Some(i), None),
+            rules::Event::Completion(i) => ("completion", Some(i), None),
+            rules::Event::Clock(usize::MAX) => ("look", None, None),
+            rules::Event::Clock(clock) => ("clock", None, Some(clock)),
+        };
+        Event {
+            kind,
+            r#type,
+            clock,
+            time,
+        }
+    }
+}
+
+#[pymethods]
+impl Event {
+    fn __repr__(&self) -> String {
+        let of = match (self.r#type, self.clock) {
+            (Some(i), _) => format!(" of type {i}"),
+            (_, Some(clock)) => format!(" {clock}"),
+            _ => String::new(),
+        };
+        format!("<{}{of} at {}>", self.kind, self.time)
+    }
+}
+
+/// A job in the system.
+#[pyclass(frozen, get_all, eq)]
+#[derive(Clone, PartialEq)]
+pub struct Job {
+    /// The how many-th that came.
+    number: u64,
+    /// Its type.
+    r#type: usize,
+    /// When it came \[time\].
+    arrived: f64,
+    /// The longest that it still runs \[time\]; infinity where no limit is known.
+    limit_left: f64,
+    /// Work that it has left \[time\]; None unless the policy knows sizes.
+    work_left: Option<f64>,
+}
+
+#[pymethods]
+impl Job {
+    fn __repr__(&self) -> String {
+        let Job {
+            number,
+            r#type,
+            arrived,
+            ..
+        } = self;
+        format!("<job {number} of type {type}, arrived at {arrived}>")
+    }
+}
+
+/// What does not change of a system: names and amounts.
+pub struct Shape {
+    fleet: Fleet,
+    names: Vec<String>,
+    resources: Vec<String>,
+    /// The amount of a unit, by resource.
+    units: Vec<f64>,
+}
+
+impl Shape {
+    /// That of a fleet.
+    pub fn of(fleet: &Fleet) -> Self {
+        let workload = fleet.envelope();
+        let (types, resources) = (workload.types(), workload.resources());
+        let unit =
+            |own: &synth_cluster::workload::Resource| own.capacity().value() / own.units() as f64;
+        Shape {
+            fleet: fleet.clone(),
+            names: types.iter().map(|own| own.name().to_owned()).collect(),
+            resources: resources.iter().map(|own| own.name().to_owned()).collect(),
+            units: resources.iter().map(unit).collect(),
+        }
+    }
+
+    /// Names of the types, and of the resources.
+    pub fn names(&self) -> (Vec<String>, Vec<String>) {
+        (self.names.clone(), self.resources.clone())
+    }
+
+    /// What free units of each resource are, over all servers.
+    pub fn free(&self, system: &rules::System) -> Vec<f64> {
+        let units = self.units.iter().enumerate();
+        units.map(|(j, unit)| system.free_room(j) * unit).collect()
+    }
+}
+
+/// The servers with their queues.
+#[pyclass(module = "synthsched")]
+pub struct System {
+    inner: rules::System,
+    /// Whether it is the one of a run, and not an empty one in its place.
+    is_live: bool,
+    shape: std::sync::Arc<Shape>,
+    /// The numbers of the types: policies ask for them at each event.
+    types: Py<PyRange>,
+}
+
+impl System {
+    /// An empty one, which stands here between two events.
+    pub fn spare(py: Python<'_>, shape: &std::sync::Arc<Shape>) -> PyResult<Self> {
+        Ok(System {
+            inner: rules::System::new(shape.fleet.envelope(), 0, false),
+            is_live: false,
+            shape: shape.clone(),
+            types: PyRange::new(py, 0, shape.names.len() as isize)?.unbind(),
+        })
+    }
+
+    /// Takes the system of a run in place of what is here, or gives it back.
+    pub fn exchange(view: &Bound<'_, Self>, system: &mut rules::System) -> PyResult<()> {
+        let mut own = view.try_borrow_mut()?;
+        std::mem::swap(&mut own.inner, system);
+        own.is_live = !own.is_live;
+        Ok(())
+    }
+
+    fn live(&self) -> PyResult<&rules::System> {
+        if self.is_live {
+            return Ok(&self.inner);
+        }
+        Err(PyRuntimeError::new_err(OUTSIDE))
+    }
+
+    fn acting(&mut self) -> PyResult<&mut rules::System> {
+        if self.is_live {
+            return Ok(&mut self.inner);
+        }
+        Err(PyRuntimeError::new_err(OUTSIDE))
+    }
+
+    fn of_type(&self, i: usize) -> PyResult<&rules::System> {
+        let system = self.live()?;
+        if i < system.types() {
+            return Ok(system);
+        }
+        let last = system.types() - 1;
+        let why = format!("there is no type {i}: they are 0 to {last}");
+        Err(PyIndexError::new_err(why))
+    }
+
+    /// Raises what the system holds against the last decision.
+    fn checked(&self) -> PyResult<()> {
+        match self.inner.violation() {
+            None => Ok(()),
+            Some(why) => Err(PyValueError::new_err(why.to_string())),
+        }
+    }
+
+    fn job(&self, i: usize, job: rules::Job) -> Job {
+        let work = self.inner.work_left(job);
+        Job {
+            number: job.number,
+            r#type: i,
+            arrived: job.arrived,
+            limit_left: self.inner.limit_left(job),
+            work_left: (!work.is_nan()).then_some(work),
+        }
+    }
+}
+
+const OUTSIDE: &str = "the system can be looked at and changed within begin and react only";
+
+#[pymethods]
+impl System {
+    /// The time [the workload's unit].
+    #[getter]
+    fn now(&self) -> PyResult<f64> {
+        Ok(self.live()?.now())
+    }
+
+    /// Numbers of the types: `range(K)`.
+    #[getter]
+    fn types(&self, py: Python<'_>) -> Py<PyRange> {
+        self.types.clone_ref(py)
+    }
+
+    /// Names of the types.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.shape.names.clone()
+    }
+
+    /// Names of the resources.
+    #[getter]
+    fn resources(&self) -> Vec<String> {
+        self.shape.resources.clone()
+    }
+
+    /// What is free of each resource, over all servers.
+    #[getter]
+    fn free(&self) -> PyResult<Vec<f64>> {
+        Ok(self.shape.free(self.live()?))
+    }
+
+    /// What a job of type i takes of each resource, on each of its servers.
+    fn demand(&self, i: usize) -> PyResult<Vec<f64>> {
+        let units = self.of_type(i)?.demand(i).iter().zip(&self.shape.units);
+        Ok(units.map(|(count, unit)| *count as f64 * unit).collect())
+    }
+
+    /// Mean size of jobs of type i [time].
+    fn mean_size(&self, i: usize) -> PyResult<f64> {
+        self.of_type(i)?;
+        Ok(self.shape.fleet.types()[i].mean_size())
+    }
+
+    /// Jobs of type i that wait.
+    fn waiting(&self, i: usize) -> PyResult<u32> {
+        Ok(self.of_type(i)?.waiting(i))
+    }
+
+    /// Jobs of type i that run.
+    fn running(&self, i: usize) -> PyResult<u32> {
+        Ok(self.of_type(i)?.running(i))
+    }
+
+    /// Whether there is room for one more job of type i.
+    fn fits(&self, i: usize) -> PyResult<bool> {
+        Ok(self.of_type(i)?.fits(i))
+    }
+
+    /// The type of the waiting job that came first.
+    fn oldest(&self) -> PyResult<Option<usize>> {
+        Ok(self.live()?.oldest_type())
+    }
+
+    /// The type of the waiting job that came first among those for which there is room.
+    fn oldest_fitting(&self) -> PyResult<Option<usize>> {
+        Ok(self.live()?.oldest_fitting_type())
+    }
+
+    /// Waiting jobs of type i, in order of arrival.
+    fn queue(&self, i: usize) -> PyResult<Vec<Job>> {
+        let jobs = self.of_type(i)?.waiting_jobs(i);
+        Ok(jobs.map(|job| self.job(i, job)).collect())
+    }
+
+    /// Running jobs of type i, in no order.
+    fn in_service(&self, i: usize) -> PyResult<Vec<Job>> {
+        let jobs = self.of_type(i)?.running_jobs(i);
+        Ok(jobs.map(|job| self.job(i, job)).collect())
+    }
+
+    /// Starts the oldest waiting job of type i, or this one of its queue.
+    #[pyo3(signature = (i, job=None))]
+    fn start(&mut self, i: usize, job: Option<&Bound<'_, Job>>) -> PyResult<()> {
+        let system = self.of_type(i)?;
+        let name = || format!("a job of type {i} ({})", self.shape.names[i]);
+        if system.waiting(i) == 0 {
+            let why = format!("{} cannot start: none waits", name());
+            return Err(PyValueError::new_err(why));
+        }
+        if !system.fits(i) {
+            let free = self.shape.free(system);
+            let why = format!("{} cannot start: it does not fit, free is {free:?}", name());
+            return Err(PyValueError::new_err(why));
+        }
+        let Some(job) = job.map(Bound::get) else {
+            self.inner.start(i);
+            return self.checked();
+        };
+        let waits = |own: &rules::Job| own.number == job.number;
+        let Some(found) = system.waiting_jobs(i).find(waits) else {
+            let why = format!(
+                "job {} of type {i} cannot start: it does not wait",
+                job.number
+            );
+            return Err(PyValueError::new_err(why));
+        };
+        self.inner.start_job(i, found);
+        self.checked()
+    }
+
+    /// Stops the youngest running job of type i, or this one: it waits again. Only of a policy that preempts.
+    #[pyo3(signature = (i, job=None))]
+    fn stop(&mut self, i: usize, job: Option<&Bound<'_, Job>>) -> PyResult<()> {
+        let system = self.of_type(i)?;
+        let found = match job.map(Bound::get) {
+            None => system.youngest_running(i),
+            Some(job) => system.running_jobs(i).find(|own| own.number == job.number),
+        };
+        let Some(found) = found else {
+            let why = format!("no such job of type {i} runs");
+            return Err(PyValueError::new_err(why));
+        };
+        self.inner.stop_job(i, found);
+        self.checked()
+    }
+
+    /// Lets a clock of the policy ring at this rate [1/time], from now on; 0 stops it.
+    fn set_clock(&mut self, clock: usize, rate: f64) -> PyResult<()> {
+        let system = self.acting()?;
+        if clock >= system.clocks().len() {
+            let why = format!(
+                "there is no clock {clock}: the policy has {}, its attribute `clocks` says how many",
+                system.clocks().len()
+            );
+            return Err(PyIndexError::new_err(why));
+        }
+        if !(rate >= 0.0 && rate.is_finite()) {
+            let why = format!("the rate of clock {clock} is {rate}, expected a finite number ≥ 0");
+            return Err(PyValueError::new_err(why));
+        }
+        system.set_clock(clock, rate);
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+"""What commands answer, as values."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple, Optional, Sequence
+
+from . import _core
+from ._call import InputError
+from ._policy import Entrant
+from ._table import Page, Picture, Table
+
+
+class Result:
+    """What a command answers. It does not change."""
+
+    def __init__(self, answer: _core.Answer) -> None:
+        self.answer = answer
+
+    @property
+    def text(self) -> str:
+        """What the command line prints."""
+        return self.answer.printed
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the command line says besides."""
+        return tuple(self.answer.notes)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """All results, as the command line writes them to ``--output``."""
+        found: dict[str, Any] = json.loads(self.answer.document)
+        return found
+
+    @property
+    def numbers(self) -> Table:
+        """All numbers, one a row, as the command line writes them to ``--csv``."""
+        return Table.of_csv(self.answer.csv)
+
+    @property
+    def page(self) -> Page:
+        """The page with tables and pictures, as the command line writes it to ``--html``."""
+        return Page(self.answer.page)
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="white-space:pre-wrap">{escape(self.text)}</pre>'
+
+
+class Estimate(float):
+    """A mean, with the half-width of its 95 % interval."""
+
+    half_width: float
+
+    @classmethod
+    def of(cls, found: Optional[dict[str, float]]) -> Optional[Estimate]:
+        """Return the estimate that a document has; None where it has none."""
+        if found is None:
+            return None
+        own = cls(found["mean"])
+        own.half_width = found["half_width"]
+        return own
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return float(self) - self.half_width
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return float(self) + self.half_width
+
+    def __repr__(self) -> str:
+        return f"{float(self):.6g} ± {self.half_width:.2g}"
+
+
+class Simulation(Result):
+    """A run of one policy."""
+
+    @property
+    def _run(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.data["run"]
+        return found
+
+    @property
+    def health(self) -> str:
+        """``"settled"``, ``"unsettled"`` or ``"unstable"``: only a settled run has means."""
+        return str(self._run["health"])
+
+    @property
+    def mean(self) -> Optional[Estimate]:
+        """The mean response time with its interval; None where the run has not settled."""
+        return Estimate.of(self._run.get("mean_response"))
+
+    @property
+    def types(self) -> Table:
+        """Mean response and waiting time by type, each with its interval."""
+        rows = []
+        for own in self._run.get("types", []):
+            row = {"type": own["name"]}
+            for quantity in ("mean_response", "mean_waiting", "slowdown", "mean_number"):
+                found = Estimate.of(own.get(quantity))
+                row[quantity] = None if found is None else float(found)
+                row[f"{quantity}_low"] = None if found is None else found.low
+                row[f"{quantity}_high"] = None if found is None else found.high
+            rows.append(row)
+        return Table.of_rows(rows)
+
+    @property
+    def verdicts(self) -> Table:
+        """What became of each claim: ``"confirmed"``, ``"refuted"``, …"""
+        rows = []
+        for own in self.data.get("verdicts", []):
+            claim = own.get("claim", own)
+            rows.append(
+                {
+                    "quantity": claim.get("quantity"),
+                    "type": claim.get("type", "all"),
+                    "claimed": claim.get("value"),
+                    "verdict": own.get("verdict"),
+                }
+            )
+        return Table.of_rows(rows)
+
+
+class Comparison(Result):
+    """Policies on the same jobs."""
+
+    @property
+    def frame(self) -> Table:
+        """A row a load, policy and type (or ``all``), a column a quantity; ``…_low`` and ``…_high``: its interval."""
+        rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+        keys = [name for name in self.numbers.columns if name in ("load", "speed", "policy", "type")]
+        # These are there also where no policy has a mean.
+        unknown: dict[str, Any] = dict.fromkeys(("mean_response", "mean_response_low", "mean_response_high"))
+        for own in self.numbers.rows():
+            row = rows.setdefault(tuple(own[key] for key in keys), {**{key: own[key] for key in keys}, **unknown})
+            quantity, value, half = str(own["quantity"]), own["value"], own.get("half_width")
+            row[quantity] = value
+            if isinstance(value, (int, float)) and isinstance(half, (int, float)):
+                row[f"{quantity}_low"], row[f"{quantity}_high"] = value - half, value + half
+        return Table.of_rows(list(rows.values()))
+
+    def surely_faster(self, policy: Entrant, other: Entrant, load: Optional[float] = None) -> Optional[bool]:
+        """Return whether one policy has a smaller mean response time than another; None where they are not told apart.
+
+        At this load; where there is none, at all of them. The intervals hold together, for all pairs. One that is
+        unstable is slower than one that has a mean. Of a log only the first is compared with the others.
+        """
+        first, second = _name(policy), _name(other)
+        found = {self._verdict(at, first, second) for at in self._at(load)}
+        return found.pop() if len(found) == 1 else None
+
+    def _at(self, load: Optional[float]) -> list[dict[str, Any]]:
+        every: list[dict[str, Any]] = self.data["paces" if "paces" in self.data else "rankings"]
+        # The load of a log is that of a fraction of its pace.
+        found = [own for own in every if load is None or abs(own["load"] - load) < 1e-3]
+        if not found:
+            raise InputError(f"there is no load {load} here, but {', '.join(str(own['load']) for own in every)}")
+        return found
+
+    def _verdict(self, at: dict[str, Any], first: str, second: str) -> Optional[bool]:
+        if "policies" in at:
+            return _replayed_faster(at["policies"], first, second)
+        cells = {own["policy"]: own for own in self.data["cells"] if own["load"] == at["load"]}
+        _known((first, second), list(cells))
+        healths = [cells[name].get("run", {}).get("health") for name in (first, second)]
+        if healths in (["settled", "unstable"], ["unstable", "settled"]):
+            return bool(healths[0] == "settled")
+        pairs = [own for own in at["pairs"] if {own["slower"], own["faster"]} == {first, second}]
+        return str(pairs[0]["faster"]) == first if pairs and pairs[0]["apart"] else None
+
+    def plot(self, number: int = 0) -> Picture:
+        """Return a drawing of the page: the first is of mean response times over the loads."""
+        return self.page.pictures()[number]
+
+    def _repr_html_(self) -> str:
+        pictures = self.page.pictures()[:1]
+        return super()._repr_html_() + "".join(own._repr_html_() for own in pictures)
+
+
+class Score(NamedTuple):
+    """One number for a policy, and the table behind it."""
+
+    number: float
+    table: Table
+
+    def __repr__(self) -> str:
+        return f"{self.number:.4g}\n{self.table}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self.number:.4g}</p>{self.table._repr_html_()}"
+
+
+class Optimum(Result):
+    """Bounds on what any policy can reach, and how near policies are."""
+
+
+class Judgement(Result):
+    """Orders of the queue, chosen on what came before and judged on what came after."""
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + self.page._repr_html_()
+
+
+def _known(names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise InputError(f"{name} is not compared here, but {', '.join(known)}")
+
+
+def _replayed_faster(policies: list[dict[str, Any]], first: str, second: str) -> Optional[bool]:
+    """Read it from the interval of the ratio to the mean of the policy that was named first."""
+    replayed = {own["policy"]: own.get("replayed", {}) for own in policies}
+    _known((first, second), list(replayed))
+    base = policies[0]["policy"]
+    if base not in (first, second):
+        raise InputError(f"on a log policies are compared with the first, which is {base}")
+    interval = (replayed[second if first == base else first].get("ratio") or {}).get("interval")
+    if interval is None or interval["low"] <= 1 <= interval["high"]:
+        return None
+    return bool((interval["low"] > 1) == (first == base))
+
+
+def _name(policy: Entrant) -> str:
+    if isinstance(policy, (str, Path)):
+        return str(policy)
+    own = policy.__name__ if isinstance(policy, type) else type(policy).__name__
+    return policy.name or own

@@ -1,0 +1,86 @@
+//! A command that another program runs within itself: what it says is kept, nothing is printed, no signal is listened to.
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::kind::VerbOutput;
+
+/// What a command answers to a program.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The exit code that it has in a shell.
+    pub code: u8,
+    /// What it writes to standard output.
+    pub printed: String,
+    /// What it writes to standard error, but for the error.
+    pub notes: Vec<String>,
+    /// Why there is no answer, where there is none.
+    pub error: Option<String>,
+    /// All results, for programs: JSON; empty where the command has none, or wrote it to a file.
+    pub document: String,
+    /// All numbers, one a line; empty as before.
+    pub csv: String,
+    /// A page with tables and pictures; empty as before.
+    pub page: String,
+}
+
+/// A program that runs a command.
+pub struct Embedding {
+    interrupt: Arc<AtomicBool>,
+    progress: Option<Progress>,
+    answer: RefCell<Answer>,
+}
+
+/// Is called with what is done now, each time that this changes.
+pub type Progress = Box<dyn Fn(&str)>;
+
+impl Embedding {
+    /// Returns a program that sets this flag to end the command with what it has.
+    pub fn new(interrupt: Arc<AtomicBool>, progress: Option<Progress>) -> Self {
+        Embedding {
+            interrupt,
+            progress,
+            answer: RefCell::default(),
+        }
+    }
+
+    pub(super) fn interrupt(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupt)
+    }
+
+    pub(super) fn progress(&self, text: &str) {
+        if let Some(progress) = &self.progress {
+            progress(text);
+        }
+    }
+
+    pub(super) fn note(&self, text: String) {
+        self.answer.borrow_mut().notes.push(text);
+    }
+
+    pub(super) fn fail(&self, text: String) {
+        self.answer.borrow_mut().error = Some(text);
+    }
+
+    pub(super) fn write(&self, text: &str) -> io::Result<()> {
+        self.answer.borrow_mut().printed.push_str(text);
+        Ok(())
+    }
+
+    /// Keeps what is not printed of it, for programs.
+    pub(super) fn keep(&self, output: &VerbOutput) {
+        let mut answer = self.answer.borrow_mut();
+        answer.document.clone_from(&output.document);
+        answer.csv.clone_from(&output.csv);
+        answer.page.clone_from(&output.page);
+    }
+
+    pub(super) fn answer(&self, code: u8) -> Answer {
+        Answer {
+            code,
+            ..self.answer.take()
+        }
+    }
+}

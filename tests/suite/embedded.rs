@@ -1,0 +1,122 @@
+//! Commands that a program runs within itself, with documents and rules of its own.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use synth::cli::{Answer, Embedding, answer};
+use synth::document::with_documents;
+use synth::multiresource::policy::{FIRST_FIT, Knows, Policy, Unsuitable};
+use synth::multiresource::simulator::{OtherRule, with_rules};
+use synth::multiresource::workload::Fleet;
+
+use crate::common::*;
+
+fn run(typed: &str, interrupt: &Arc<AtomicBool>) -> Answer {
+    let words: Vec<OsString> = typed.words().into_iter().map(OsString::from).collect();
+    answer(&words, Embedding::new(Arc::clone(interrupt), None))
+}
+
+fn within(typed: &str) -> Answer {
+    run(typed, &Arc::default())
+}
+
+/// What a program gets is what the command line writes, and all of it.
+#[test]
+fn an_answer_has_what_the_command_line_writes() {
+    let folder = Folder::new();
+    let [json, csv, page] = ["c.json", "c.csv", "c.html"].map(|name| folder.name(name));
+    let typed = "compare models/section7.yaml --policies first-fit,fcfs --loads .5 --events 4e5";
+    let printed = works(&format!("{typed} -o {json} --csv {csv} --html {page}"));
+    let answer = within(typed);
+    let written = [json, csv, page].map(|file| std::fs::read_to_string(file).unwrap());
+    assert_eq!([answer.document, answer.csv, answer.page], written);
+    assert_eq!(answer.printed, stdout(&printed));
+    let refused = within("compare models/section7.yaml --policies frist-fit");
+    assert_eq!(refused.code, 2);
+    assert!(refused.error.unwrap().contains("did you mean `first-fit`?"));
+    let unknown = within("compare models/section7.yaml --policy first-fit");
+    assert!(unknown.error.unwrap().starts_with("unexpected argument"));
+}
+
+/// Documents in memory have names like files, and hide them, as long as the command runs.
+#[test]
+fn documents_are_read_from_memory() {
+    let text = std::fs::read_to_string("models/section7.yaml").unwrap();
+    let name = PathBuf::from("models/vms.yaml");
+    let documents = [(name, text.into_bytes().into())].into();
+    let typed = "models/vms.yaml --family msr --quiet";
+    let hidden = with_documents(documents, || within(typed));
+    let whole = stdout(&works("models/section7.yaml --family msr --quiet"));
+    assert_eq!(hidden.printed, whole);
+    assert_ne!(within(typed).printed, whole);
+}
+
+/// First-Fit under another name.
+#[derive(Debug)]
+struct Other;
+
+impl OtherRule for Other {
+    fn name(&self) -> &'static str {
+        "other"
+    }
+
+    fn runs_in_turn(&self) -> bool {
+        true
+    }
+
+    fn knows(&self, _: &Fleet) -> Knows {
+        Knows::Means
+    }
+
+    fn rule(&self, _: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+        Ok(Box::new(FIRST_FIT))
+    }
+}
+
+/// A rule of a program's own runs on the same jobs as those of the library, one replication after the other or not.
+#[test]
+fn rules_are_added_by_name() {
+    let typed = "compare models/section7.yaml --policies first-fit,other --loads .5 --events 4e5";
+    let answer = with_rules(vec![Arc::new(Other)], || within(typed));
+    let document: serde_json::Value = serde_json::from_str(&answer.document).unwrap();
+    let mean = |n: usize| document["cells"][n]["run"]["mean_response"]["mean"].as_f64();
+    assert!(mean(0).is_some());
+    assert_eq!(mean(0), mean(1));
+    assert!(within(typed).error.unwrap().contains("no rule `other`"));
+}
+
+/// What a program sets ends a command with what there is.
+#[test]
+fn a_program_ends_a_command() {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    interrupt.store(true, Ordering::Relaxed);
+    let typed = "simulate first-fit --workload models/section7.yaml --load .7";
+    let answer = run(typed, &interrupt);
+    assert_eq!(answer.code, 130);
+    assert!(answer.document.contains("\"ending\": \"interrupted\""));
+}
+
+/// A workload is scaled before a policy is made for it, and before a run; what has no load is refused.
+#[test]
+fn workloads_are_scaled_to_a_load() {
+    let policy = json(&works(
+        "models/section7.yaml --family msr --load .5 --quiet",
+    ));
+    let load = policy["evidence"]["load"].as_f64().unwrap();
+    assert!((load - 0.5).abs() < 1e-9, "{load}");
+    let policy = json(&works("models/three_servers.yaml --load .3 --quiet"));
+    let load = policy["evidence"]["load"].as_f64().unwrap();
+    assert!((load - 0.3).abs() < 1e-9, "{load}");
+    let refused = ends(2, "models/campaign_small.yaml --load .5");
+    assert!(stderr(&refused).contains("has no load to scale to"));
+    let typed = "simulate first-fit --workload models/section7.yaml --events 4e5 -o -";
+    let [own, scaled] = [".9", ".5"].map(|load| json(&works(&format!("{typed} --load {load}"))));
+    let arrivals = |run: &serde_json::Value| {
+        let run = &run["run"];
+        run["counters"]["arrivals"].as_f64().unwrap() / run["simulated_time"].as_f64().unwrap()
+    };
+    let ratio = arrivals(&scaled) / arrivals(&own);
+    assert!((ratio - 5.0 / 9.0).abs() < 0.01, "{ratio}");
+}

@@ -2,7 +2,7 @@
 //! of a path or of a quoted text reaches it as it is.
 
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::rc::Rc;
 
 use clap::Args;
@@ -104,6 +104,11 @@ impl Host {
             }
             Host::Program(program) => program.write(text),
         }
+    }
+
+    /// Returns whether standard output is a terminal.
+    pub fn is_read_by_a_person(&self) -> bool {
+        matches!(self, Host::Terminal) && io::stdout().is_terminal()
     }
 
     /// Width of tables: that of the terminal where it is narrower than [`WIDTH`].

@@ -28,7 +28,7 @@ pub struct SynthesizeArguments<K: Kind> {
     #[arg(long, value_name = "ρ", allow_negative_numbers = true, value_parser = load)]
     load: Option<f64>,
 
-    /// Where the policy goes; standard output if not given
+    /// Where the policy goes (`-`: standard output, which it is too where that is no terminal)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -60,11 +60,18 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
             summary,
             documents,
         } => {
-            emit(arguments.output.as_deref(), &artifact.to_json()?, common)?;
+            let file = arguments.output.as_deref();
+            let is_shown = file.is_some() || !common.host.is_read_by_a_person();
+            if is_shown {
+                emit(file, &artifact.to_json()?, common)?;
+            }
             for (file, text) in &documents {
                 emit(Some(file), text, common)?;
             }
             common.tell(&summary);
+            if !is_shown {
+                common.tell(NOT_WRITTEN);
+            }
             // After an interrupt it is the best so far.
             Ok(interrupt.code_or(SUCCESS))
         }
@@ -79,6 +86,8 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
         }
     }
 }
+
+const NOT_WRITTEN: &str = "The policy is not written: give --output FILE, or -o - to see it.";
 
 #[derive(Args)]
 pub struct CheckArguments {

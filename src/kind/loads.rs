@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Caller, Kind, Notice, Policy, VerbError, VerbOutput, VerbResult, refuse};
-use crate::report::{Besides, Mean};
+use crate::report::{Besides, Mean, number};
 use crate::simulation::sweep::{Cells, Comparing, Comparison, Exact, Stage, Subject, Whole, sweep};
 use crate::simulation::{Progress, Run};
 
@@ -91,12 +91,37 @@ pub fn compare_over_loads<K: Kind, W: Queueing>(
             rate / load
         ));
     }
+    let note = for_another_load(&policies, workload, load, &header.loads);
     let notify = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, &scaled, comparing, notify)?;
-    match comparing.share {
+    let mut output = match comparing.share {
         None => with_exact(comparison, queueing, (&caller.means, caller.width)),
         Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), (&[], caller.width)),
-    }
+    }?;
+    output.notes.extend(note);
+    Ok(output)
+}
+
+/// Says which policies were made for one load only, where they are compared at others.
+fn for_another_load<K: Kind>(
+    policies: &[Policy<K>],
+    workload: &K::Checked,
+    load: f64,
+    loads: &[f64],
+) -> Option<String> {
+    let is_other = |other: &&f64| (**other - load).abs() > 1e-3 * load;
+    let other = loads.iter().find(is_other)?;
+    let made = policies
+        .iter()
+        .filter(|own| own.judged_on(workload).is_some());
+    let names: Vec<&str> = made.map(|own| own.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Made for load {} and no other: {}. For another one: `synth --load {other} …`.",
+            number(load),
+            names.join(", ")
+        )
+    })
 }
 
 /// Returns the comparison that its parts make together.

@@ -16,7 +16,7 @@ pub use comparison::{
     Besides, Mean, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };
 pub use number::{
-    bar, below, change, counted, decimals, estimate, length, number, percent, within,
+    bar, below, change, counted, decimals, estimate, length, number, percent, span, within,
 };
 pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outcomes_table};
 pub use page::{Page, Rows, Section, Shown, grid};

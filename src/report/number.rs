@@ -1,5 +1,6 @@
 //! Numbers as they are printed, to the digits that are significant.
 
+use crate::number::seconds_in;
 use crate::simulation::Estimate;
 
 /// Returns four significant digits, in plain notation where that is readable; a dash for what is no number.
@@ -98,9 +99,42 @@ pub fn length(seconds: f64) -> String {
     }
 }
 
+/// Returns a length of time with half the width of its interval (0 where there is none), in a unit that fits: `3.1 h`.
+pub fn span((mean, half_width): (f64, f64), unit: &str) -> String {
+    // Each with its seconds, and how many of it are the least that is said in it.
+    let units = [
+        ("d", 86_400.0, 1.95),
+        ("h", 3600.0, 1.95),
+        ("min", 60.0, 1.95),
+        ("s", 1.0, 0.5),
+        ("ms", 1e-3, 0.0),
+    ];
+    let Some(second) = seconds_in(unit).filter(|_| mean > 0.0) else {
+        return format!("{} {unit}", within(mean, half_width));
+    };
+    let fits = |(_, own, least): &&(&str, f64, f64)| mean * second >= least * own;
+    let (name, own, _) = units.iter().find(fits).unwrap_or(&units[4]);
+    let [mean, half_width] = [mean, half_width].map(|time| time * second / own);
+    if half_width > 0.0 {
+        return format!("{} {name}", within(mean, half_width));
+    }
+    let digits = if mean < 9.95 { 2 } else { 1 };
+    format!("{mean:.digits$} {name}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spans_are_in_a_unit_that_fits() {
+        assert_eq!(span((0.25, 0.01), "h"), "15.00 ± 0.60 min");
+        assert_eq!(span((225_391.0, 77_710.0), "s"), "2.61 ± 0.90 d");
+        assert_eq!(span((1.5, 0.0), "s"), "1.50 s");
+        assert_eq!(span((0.02, 0.001), "s"), "20.0 ± 1.0 ms");
+        assert_eq!(span((3.0, 0.0), "slot"), "3.000 slot");
+        assert_eq!(span((0.0, 0.0), "h"), "0 h");
+    }
 
     #[test]
     fn numbers_keep_four_digits() {

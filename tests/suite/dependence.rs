@@ -76,6 +76,7 @@ fn claims_about_completions_are_approximate_where_jobs_are_alike() {
             "none",
             "--family",
             "msr",
+            "--verbose",
         ];
         let made = done(&[&made[..], &["--effort", ".01", "--output", &to]].concat());
         (

@@ -6,6 +6,7 @@
 //! cargo, of `scripts/` and of Python are skipped. Of what a command prints, a document may leave
 //! lines out, and the end of a line (`…` stands for it); all others must appear, in this order. Lines with `±`
 //! are not compared. A command ends with code 0, or with the code in its comment, `# exit code 1`.
+//! A block after `<!-- file: NAME -->` is that file in the folder.
 //!
 //! Commands that simulate run on fewer events than the document's, and only their code and the heads
 //! of their tables are compared.
@@ -17,21 +18,29 @@ use std::thread;
 
 use synth::compatibility::workload::Cluster;
 use synth::malleable::workload::Workload as Malleable;
-use synth::multiresource::workload::Workload;
+use synth::multiresource::workload::Fleet;
 use synth::volunteer::workload::Campaign;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README.md and docs/*.md, with their texts.
+/// The pages of a folder and of those in it.
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            pages(&path, found);
+        } else if path.extension().is_some_and(|e| e == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// README.md and the pages of docs/, with their texts.
 fn documents() -> Vec<(PathBuf, String)> {
-    let docs = fs::read_dir(root().join("docs")).unwrap();
-    let docs = docs.map(|entry| entry.unwrap().path());
-    let mut paths: Vec<PathBuf> = docs
-        .filter(|path| path.extension().is_some_and(|e| e == "md"))
-        .chain([root().join("README.md")])
-        .collect();
+    let mut paths = vec![root().join("README.md")];
+    pages(&root().join("docs"), &mut paths);
     paths.sort();
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).unwrap();
@@ -170,6 +179,12 @@ fn run(document: &Path, text: &str) {
         folder.path().join("bin").display(),
         std::env::var("PATH").unwrap()
     );
+    for file in text.split("<!-- file: ").skip(1) {
+        let (name, rest) = file.split_once(" -->\n```").unwrap();
+        let (_, block) = rest.split_once('\n').unwrap();
+        let (block, _) = block.split_once("```").unwrap();
+        fs::write(folder.path().join(name), block).unwrap();
+    }
     for step in steps(text) {
         let fewer = fewer_events(&step.command);
         let typed = format!("{} {}", step.command, fewer.unwrap_or_default());
@@ -223,7 +238,7 @@ fn workloads_in_documents_are_read() {
             Some("compatibility") => Cluster::parse(&text, "a document").map(|_| ()),
             Some("malleable") => Malleable::parse(&text, "a document").map(|_| ()),
             Some("volunteer") => Campaign::parse(&text, "a document").map(|_| ()),
-            _ => Workload::parse(&text, "a document").map(|_| ()),
+            _ => Fleet::parse(&text, "a document").map(|_| ()),
         };
         if let Err(error) = read {
             panic!("{error}\n{text}");
@@ -244,6 +259,33 @@ fn links_lead_somewhere() {
             assert!(target.exists(), "{}: ({link})", path.display());
         }
     }
+}
+
+/// The site takes its contents from docs/index.md.
+#[test]
+fn every_page_is_in_the_index() {
+    let docs = root().join("docs");
+    let index = fs::read_to_string(docs.join("index.md")).unwrap();
+    for (path, _) in documents() {
+        if let Ok(page) = path.strip_prefix(&docs)
+            && page != Path::new("index.md")
+        {
+            let link = format!("]({})", page.display());
+            assert!(index.contains(&link), "docs/index.md has no {link}");
+        }
+    }
+}
+
+#[test]
+fn reference_is_what_the_program_says() {
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+    let mut check = Command::new(python);
+    check.arg(root().join("scripts/reference")).arg("--check");
+    let Ok(output) = check.env("SYNTH", env!("CARGO_BIN_EXE_synth")).output() else {
+        eprintln!("docs/reference is not compared: there is no python3, nor $PYTHON");
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
 }
 
 /// Of the first picture's 16 loads, so many have points at least.

@@ -36,7 +36,10 @@ fn rule<'a>(artifact: &'a Value, family: &str) -> &'a Value {
 fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let (artifact, told) = holds(&format!("{SECTION7} --budget 4e7 --log {log}"), "4e6");
+    let (artifact, told) = holds(
+        &format!("{SECTION7} --verbose --budget 4e7 --log {log}"),
+        "4e6",
+    );
     assert!(rule(&artifact, "adaptive-msr").is_object());
     assert_eq!(artifact["evidence"]["proven"], true);
     let choice = &folder.json("log.json")["choice"];

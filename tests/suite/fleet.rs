@@ -326,7 +326,7 @@ fn a_fleet_from_the_command_line() {
     let make = format!("--workload {MODEL} -o {file} --preemption");
     let pooled = works(&format!("{make} full --budget 2e6"));
     has(&stderr(&pooled), "No job is stopped");
-    let made = works(&format!("{make} none --family partition"));
+    let made = works(&format!("{make} none --verbose --family partition"));
     has(&stderr(&made), "load ρ = 0.589015152  (proven best");
     let valid = works(&format!("check {file} --workload {MODEL}"));
     has(&stderr(&valid), "48 servers of 2 shapes");

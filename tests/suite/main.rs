@@ -36,6 +36,7 @@ mod order;
 mod own;
 mod pooled;
 mod priority;
+mod program;
 mod python;
 mod reference;
 mod replay;

@@ -154,7 +154,9 @@ fn a_fleet_goes_through_all_verbs() {
     let make = format!("{workload} --preemption none");
     let told = works(&format!("{make} --budget 2e6 --output {policy}"));
     has(&stderr(&told), "stability: proved, by a guard");
-    let told = works(&format!("{make} --family partition --output {slots}"));
+    let told = works(&format!(
+        "{make} --verbose --family partition --output {slots}"
+    ));
     has(&stderr(&told), "over all jobs, exactly");
     for file in [&policy, &slots] {
         works(&format!("check {file}"));

@@ -162,7 +162,13 @@ fn every_family_tells_what_to_buy() {
         let folder = Folder::new();
         let log = folder.name("log.json");
         let typed: Vec<&str> = more.split(' ').collect();
-        let output = synth(&[&["--workload", model, "--log", &log][..], &typed].concat());
+        let output = synth(
+            &[
+                &["--verbose", "--workload", model, "--log", &log][..],
+                &typed,
+            ]
+            .concat(),
+        );
         let told = stderr(&output);
         assert_eq!(code(&output), 0, "{model} {more}: {told}");
         assert!(

@@ -89,6 +89,10 @@ impl Histogram {
         for (key, bin) in self.bins.iter().enumerate() {
             let here = *bin as f64;
             if here > 0.0 && here >= left {
+                // Numbers below the lowest bin are in it.
+                if key == 0 && self.first == self.range.0 {
+                    return Some(self.seen.0);
+                }
                 let edge = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
                 let (low, high) = (edge(key), edge(key + 1));
                 let inside = low + (high - low) * left / here;
@@ -128,6 +132,13 @@ mod tests {
             }
         }
         assert_eq!(Histogram::new(1.0).quantile(0.5), None);
+        // Zeros, such as waits of jobs that start at once.
+        let mut zeros = Histogram::new(1.0);
+        [0.0, 0.0, 0.0, 2.0]
+            .into_iter()
+            .for_each(|value| zeros.add(value));
+        assert_eq!(zeros.quantile(0.5), Some(0.0));
+        assert!(zeros.quantile(0.99).unwrap() > 1.9);
     }
 
     /// In whatever order octaves come, and merged in parts: what is far beyond its range counts at its ends.

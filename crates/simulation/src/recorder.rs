@@ -7,10 +7,40 @@ use super::watch::Stay;
 pub struct Recorder {
     /// What happened, by time.
     pub series: Series,
-    /// Response times since the last but one merge of the series' buckets.
-    responses: Vec<[Histogram; 2]>,
+    /// Response and waiting times by class, since the last but one merge of the series' buckets and since the last.
+    stays: Vec<[Stays; 2]>,
     /// Whether they are recorded.
     percentiles: bool,
+}
+
+/// How long jobs were there, and how long they waited for their last start \[time\].
+#[derive(Clone)]
+pub struct Stays {
+    /// Response times.
+    pub responses: Histogram,
+    /// Waiting times.
+    pub waits: Histogram,
+}
+
+impl Stays {
+    /// None yet, in this unit.
+    pub fn new(unit: f64) -> Self {
+        Stays {
+            responses: Histogram::new(unit),
+            waits: Histogram::new(unit),
+        }
+    }
+
+    /// Adds those of others in the same unit.
+    pub fn merge(&mut self, other: &Self) {
+        self.responses.merge(&other.responses);
+        self.waits.merge(&other.waits);
+    }
+
+    fn clear(&mut self) {
+        self.responses.clear();
+        self.waits.clear();
+    }
 }
 
 /// What a replication has measured so far. Statistics see replications as this, so that they are
@@ -63,10 +93,10 @@ impl Recorder {
         let rate = total_arrival_rate(classes);
         let load: f64 = classes.iter().map(Class::offered_load).sum();
         let tick = ARRIVALS_A_TICK / rate;
-        let histograms = || [Histogram::new(load / rate), Histogram::new(load / rate)];
+        let stays = || [Stays::new(load / rate), Stays::new(load / rate)];
         Recorder {
             series: Series::new(classes.len(), extra, tick, &settings.watch),
-            responses: classes.iter().map(|_| histograms()).collect(),
+            stays: classes.iter().map(|_| stays()).collect(),
             percentiles: settings.percentiles,
         }
     }
@@ -90,7 +120,9 @@ impl Recorder {
             self.series.watchers.departed(i, stay);
         }
         if self.percentiles {
-            self.responses[i][1].add(response);
+            let stays = &mut self.stays[i][1];
+            stays.responses.add(response);
+            stays.waits.add(stay.waiting);
         }
     }
 
@@ -100,15 +132,15 @@ impl Recorder {
         let merges = self.series.merges;
         self.series.close(now, collect);
         if self.series.merges > merges {
-            for pair in &mut self.responses {
+            for pair in &mut self.stays {
                 pair.swap(0, 1);
                 pair[1].clear();
             }
         }
     }
 
-    /// Returns the response times of class i since the last but one merge of the series' buckets.
-    pub fn responses(&self, i: usize) -> &[Histogram; 2] {
-        &self.responses[i]
+    /// Returns the stays of jobs of class i since the last but one merge of the series' buckets.
+    pub fn stays(&self, i: usize) -> &[Stays; 2] {
+        &self.stays[i]
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::growth::Growth;
 use super::memory;
 use super::quantiles::Histogram;
-use super::recorder::Measured;
+use super::recorder::{Measured, Stays};
 use super::sample::{Sample, Seen, mean_number};
 use super::settings::Settings;
 use super::settling::{self, Unsettled};
@@ -59,6 +59,9 @@ pub struct ClassResult<C = ()> {
     pub slowdown: Option<Estimate>,
     /// 50th, 95th and 99th percentile of the response time, within 1.6 %, as those of [`Run`].
     pub percentiles: Option<[f64; 3]>,
+    /// The same of the waiting time: from arrival to the last start.
+    #[serde(default)]
+    pub waiting_percentiles: Option<[f64; 3]>,
     /// Mean number in system.
     pub mean_number: Option<Estimate>,
     /// Mean number in service.
@@ -111,6 +114,9 @@ pub struct Run<M = (), C = ()> {
     /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. Of a long
     /// run the first quarter to half is left out, whatever the warm-up; of a short one nothing.
     pub percentiles: Option<[f64; 3]>,
+    /// The same of the waiting time: from arrival to the last start.
+    #[serde(default)]
+    pub waiting_percentiles: Option<[f64; 3]>,
     /// The mean over the replications of the 99th percentile in each.
     #[serde(default)]
     pub p99_response: Option<Estimate>,
@@ -173,11 +179,11 @@ impl Results<'_> {
         };
         let s = measured.filter(|_| health == Health::Settled);
         let all: Vec<usize> = (0..classes.len()).collect();
-        let responses = |i: usize| engines.iter().flat_map(move |e| e.recorder().responses(i));
-        let histograms: Vec<Histogram> = all.iter().map(|&i| together(responses(i))).collect();
+        let stays = |i: usize| engines.iter().flat_map(move |e| e.recorder().stays(i));
+        let of_class_i: Vec<Stays> = all.iter().map(|&i| together(stays(i))).collect();
         let types = all.iter().map(|&i| {
             let own = of_class(measured.filter(|m| m.tells(&classes[i])), i);
-            self.class_result(s, &histograms[i], own, i)
+            self.class_result(s, &of_class_i[i], own, i)
         });
         let types: Vec<ClassResult<C>> = types.collect();
         let means = types.iter().map(|t| Some(t.mean_response?.mean));
@@ -190,10 +196,10 @@ impl Results<'_> {
             None => vec![None; engines.len()],
         };
         let weighted = tells_all.map(|s| s.weighted_replications(&weights));
-        let everything = together(histograms.iter());
+        let everything = together(of_class_i.iter());
         let p99 = |engine: &&dyn Measured| {
-            let responses = all.iter().flat_map(|&i| engine.recorder().responses(i));
-            together(responses).quantile(0.99)
+            let stays = all.iter().flat_map(|&i| engine.recorder().stays(i));
+            together(stays).responses.quantile(0.99)
         };
         let p99s: Option<Vec<f64>> = s.and_then(|_| engines.iter().map(p99).collect());
         let several = p99s.as_deref().filter(|values| values.len() > 1);
@@ -204,7 +210,7 @@ impl Results<'_> {
             weighted_replications: of_replications(weighted),
             p99_response: several.map(statistics::over_replications),
             p99_replications: of_replications(p99s),
-            rough_p99: everything.quantile(0.99),
+            rough_p99: everything.responses.quantile(0.99),
             events: seen.events(),
             simulated_time: engines.iter().map(|e| e.now()).sum(),
             warm_up: s.map_or(0.0, |s| s.warm_up),
@@ -213,7 +219,8 @@ impl Results<'_> {
             unsettled,
             mean_response: s.and_then(|s| s.mean_response(&all)),
             mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
-            percentiles: s.and_then(|_| percentiles(&everything)),
+            percentiles: s.and_then(|_| percentiles(&everything.responses)),
+            waiting_percentiles: s.and_then(|_| percentiles(&everything.waits)),
             weighted_response: tells_all.and_then(|s| s.weighted_response(&weights)),
             mean_number: s.and_then(|s| s.mean_number(&all)),
             fairness: means.and_then(|m| jain(&m)),
@@ -226,7 +233,7 @@ impl Results<'_> {
     fn class_result<C>(
         &self,
         s: Option<&Sample>,
-        h: &Histogram,
+        stays: &Stays,
         own: C,
         i: usize,
     ) -> ClassResult<C> {
@@ -241,7 +248,8 @@ impl Results<'_> {
             mean_response,
             mean_waiting: sample.and_then(|s| s.mean_waiting(&[i])),
             slowdown: mean_response.map(|e| e.times(1.0 / class.mean_size)),
-            percentiles: sample.and_then(|_| percentiles(h)),
+            percentiles: sample.and_then(|_| percentiles(&stays.responses)),
+            waiting_percentiles: sample.and_then(|_| percentiles(&stays.waits)),
             mean_number: sample.and_then(|s| s.mean_number(&[i])),
             mean_in_service: sample.and_then(busy),
             own,
@@ -252,15 +260,15 @@ impl Results<'_> {
     }
 }
 
-fn together<'a>(mut histograms: impl Iterator<Item = &'a Histogram>) -> Histogram {
-    let first = histograms.next().cloned();
-    let mut all = first.unwrap_or_else(|| Histogram::new(1.0));
-    histograms.for_each(|part| all.merge(part));
+fn together<'a>(mut stays: impl Iterator<Item = &'a Stays>) -> Stays {
+    let first = stays.next().cloned();
+    let mut all = first.unwrap_or_else(|| Stays::new(1.0));
+    stays.for_each(|part| all.merge(part));
     all
 }
 
-fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
-    let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|p| responses.quantile(p));
+fn percentiles(times: &Histogram) -> Option<[f64; 3]> {
+    let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|p| times.quantile(p));
     Some([p50?, p95?, p99?])
 }
 

@@ -74,16 +74,21 @@ pub(super) fn simulated(
         + &promised(record, artifact)
 }
 
+/// Says what is not claimed, a sentence each.
+pub(super) fn unclaimed(chosen: &Chosen) -> impl Iterator<Item = String> + '_ {
+    let impossible = chosen.retracted.iter();
+    let impossible = impossible
+        .map(|why| format!("not claimed, since it cannot be: {why}. More with --budget."));
+    let unknown = chosen.unclaimed.iter();
+    impossible
+        .chain(unknown.map(|why| format!("No mean of it is claimed: {why}. More with --budget.")))
+}
+
 /// Says what is not claimed, and what was not considered.
 pub(super) fn left_out(chosen: &Chosen, width: usize) -> String {
     let mut text = String::new();
-    for why in &chosen.retracted {
-        let note = format!("not claimed, since it cannot be: {why}. More with --budget.\n");
-        text += &wrap(&note, width);
-    }
-    if let Some(why) = &chosen.unclaimed {
-        let note = format!("No mean of it is claimed: {why}. More with --budget.\n");
-        text += &wrap(&note, width);
+    for note in unclaimed(chosen) {
+        text += &wrap(&format!("{note}\n"), width);
     }
     for why in &chosen.skipped {
         let _ = writeln!(text, "not considered: {why}");
@@ -187,7 +192,7 @@ fn verdict(record: &Choice) -> String {
 const APART: f64 = 0.05;
 
 /// Says that another policy has surely and much less of the mean that was not looked at, and which the most.
-fn parts(record: &Choice) -> String {
+pub(super) fn parts(record: &Choice) -> String {
     let others = record.candidates.iter().skip(1);
     let ratios = others.filter_map(|c| Some((c, c.other_ratio?)));
     let less = ratios.filter(|(_, r)| r.mean + r.half_width < 1.0 - APART);
@@ -207,7 +212,7 @@ fn parts(record: &Choice) -> String {
 }
 
 /// Says what was promised, and what the policy does.
-fn promised(record: &Choice, artifact: &Artifact) -> String {
+pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
     let lines = record.promises.iter().map(|promise| {
         let Some(claim) = promise.claimed(&artifact.claims) else {
             return format!("promise {promise}: kept, as far as runs could see\n");

@@ -1,5 +1,6 @@
 //! What a person reads on the terminal. Only rendered here; every value comes from the makers. Tables are `width` characters wide at most.
 
+mod answer;
 mod choice;
 mod cost;
 mod fit;
@@ -13,6 +14,7 @@ mod sweep;
 mod synthesis;
 mod upgrades;
 
+pub use answer::summary;
 pub use cost::{explain, thresholds};
 pub use fit::{fit, fit_notes, lines};
 pub use optimum::{Distance, Least, optimum};
@@ -20,7 +22,7 @@ pub use refusal::refusal;
 pub use show::{about, show};
 pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_page};
-pub use synthesis::{Synthesized, synthesis};
+pub use synthesis::Synthesized;
 
 pub use crate::report::WIDTH;
 
@@ -28,7 +30,7 @@ use crate::multiresource::artifact::{Artifact, Claim, Evidence, Quantity, Subjec
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::workload::Workload;
 use crate::report::{
-    RunWords, Table, bar, below, change, estimate, number, percent, run_report, within, wrap,
+    RunWords, Table, bar, below, change, estimate, number, percent, run_report, span, within, wrap,
 };
 
 /// Returns the claim of a quantity, of one type or of the whole policy.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use itertools::chain;
 
 use super::upgrades::bounds;
-use super::{Table, bar, load, number, percent, start_latency, unmet_by, within, wrap};
+use super::{Table, bar, load, number, percent, span, start_latency, unmet_by, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
 use crate::multiresource::workload::{Fleet, Workload};
@@ -18,7 +18,8 @@ const DRAWN: usize = 12;
 /// is.
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
-    let mut text = load_of(artifact);
+    let mut text = kept(artifact);
+    text += &load_of(artifact);
     if let Some(note) = start_latency(fleet.envelope()) {
         let _ = writeln!(text, "{}", wrap(&note, width));
     }
@@ -49,6 +50,32 @@ pub fn about(fleet: &Fleet) -> String {
     }
     let shapes = counted(fleet.shapes().len() as f64, "shape");
     format!("{types} on {} servers of {shapes}", fleet.servers())
+}
+
+/// Says what was promised of types, if anything was: a line each.
+fn kept(artifact: &Artifact) -> String {
+    let unit = &artifact.workload.time_unit;
+    let mut text = String::new();
+    for claim in &artifact.claims {
+        let what = match claim.quantity {
+            Quantity::WaitingAbove => "waits",
+            Quantity::ResponseAbove => "stays",
+            _ => continue,
+        };
+        let (Some(time), Some(of)) = (claim.longer_than, &claim.job_type) else {
+            continue;
+        };
+        let share = within(
+            100.0 * (1.0 - claim.value),
+            100.0 * claim.half_width.unwrap_or(0.0),
+        );
+        let _ = writeln!(
+            text,
+            "{of} {what} less than {} in {share} % of cases.",
+            span((time, 0.0), unit)
+        );
+    }
+    text
 }
 
 /// Returns the load, and whether another policy can have less.

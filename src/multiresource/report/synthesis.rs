@@ -105,7 +105,7 @@ fn chosen(fleet: &Fleet, own: &Chosen, optimum: Option<(f64, Preemption)>, width
 }
 
 /// Says what is known of a policy's stability.
-fn stability(known: Stability, is_fleet: bool, is_simulated: bool) -> String {
+pub(super) fn stability(known: Stability, is_fleet: bool, is_simulated: bool) -> String {
     match known {
         Stability::Seen if is_fleet && !is_simulated => "proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
         Stability::Seen => "seen in simulation at this load, not proved".into(),

@@ -84,6 +84,13 @@ fn why(fleet: &Fleet, artifact: &Artifact) -> String {
     text + &format!("This policy is stable up to {factor} times these arrivals, {how}.\n")
 }
 
+/// Returns the step that carries most, in words, and how much more load it carries, relatively.
+pub(super) fn most_worth(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Option<(String, f64)> {
+    let best = upgrades.found.first()?;
+    let more = load / best.load - 1.0;
+    (more > SAME).then(|| (name(fleet, best), more))
+}
+
 /// Returns the steps that bring something as a table, what helps most first; the others in one line.
 pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64, width: usize) -> String {
     let helps = |step: &&Upgrade| load / step.load > 1.0 + SAME;

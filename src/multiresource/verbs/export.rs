@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use super::program::{Format, Program};
 use crate::document::is_standard_input;
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
@@ -20,6 +21,10 @@ pub enum Export {
     /// What an administrator installs so that Slurm itself follows an order of jobs by limit, CPUs and wait, with nothing held
     /// and no process beside it: job_submit.lua, lines for slurm.conf, scripts that look and go back, and a page that says how
     SlurmPriority(SlurmPriority),
+    /// The program whose optimum is the load, in the LP format: for any solver, to check the proof
+    Lp(Program),
+    /// The same in the MPS format
+    Mps(Program),
 }
 
 /// What is typed.
@@ -65,6 +70,7 @@ impl NamesFiles for Export {
         let read = match self {
             Export::Slurm(typed) => typed.policy.typed(),
             Export::SlurmPriority(typed) => typed.policy.exists().then_some(&*typed.policy),
+            Export::Lp(typed) | Export::Mps(typed) => typed.workload.typed(),
         };
         (read.into_iter().collect(), Vec::new())
     }
@@ -75,6 +81,8 @@ impl OwnVerb for Export {
         match self {
             Export::Slurm(typed) => typed.run(caller),
             Export::SlurmPriority(typed) => typed.run(caller),
+            Export::Lp(typed) => typed.run(Format::Lp, caller),
+            Export::Mps(typed) => typed.run(Format::Mps, caller),
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod forecast;
 pub mod judge;
 pub mod limit;
 pub mod optimum;
+mod program;
 mod promise;
 pub mod replay;
 pub mod resolve;

@@ -117,6 +117,10 @@ pub struct SynthesisArgs {
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     effort: f64,
 
+    /// Say how it was found, too: the proof, all families that were compared, schedules, what to buy
+    #[arg(long, short)]
+    verbose: bool,
+
     /// Print the MSR paper's bounds and approximation beside the exact means; of one-or-all systems
     /// also the exact means of MSFQ, by its threshold
     #[arg(long)]
@@ -315,7 +319,8 @@ pub fn synthesize(
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
-    let mut summary = report::synthesis(fleet, &found, &log, width) + stops_nothing;
+    let in_full = args.verbose || args.explain;
+    let mut summary = report::summary(fleet, &found, &log, in_full, width) + stops_nothing;
     if args.explain || matches!(request.sought, Sought::StrictMsfq(_)) {
         if let Synthesized::Analysed(analysed) = &found {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;

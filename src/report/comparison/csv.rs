@@ -87,7 +87,7 @@ impl Lines {
         }
         if is_settled {
             let means = [run.mean_response, run.mean_waiting];
-            self.times(means, run.percentiles, time);
+            self.times(means, [run.percentiles, run.waiting_percentiles], time);
             self.estimate("weighted_response", run.weighted_response, time);
             self.estimate("mean_number", run.mean_number, "jobs");
             for (quantity, of) in besides.frequencies {
@@ -106,20 +106,26 @@ impl Lines {
         }
     }
 
-    fn times(&mut self, means: [Option<Estimate>; 2], percentiles: Option<[f64; 3]>, unit: &str) {
-        let [response, waiting] = means;
+    fn times(
+        &mut self,
+        [response, waiting]: [Option<Estimate>; 2],
+        percentiles: [Option<[f64; 3]>; 2],
+        unit: &str,
+    ) {
         self.estimate("mean_response", response, unit);
         self.estimate("mean_waiting", waiting, unit);
-        let names = ["response_p50", "response_p95", "response_p99"];
-        for (n, quantity) in names.iter().enumerate() {
-            self.plain(quantity, percentiles.map(|p| p[n]), unit);
+        for (of, values) in ["response", "waiting"].iter().zip(percentiles) {
+            for (n, place) in ["p50", "p95", "p99"].iter().enumerate() {
+                self.plain(&format!("{of}_{place}"), values.map(|p| p[n]), unit);
+            }
         }
     }
 
     fn of_type<C>(&mut self, own: &ClassResult<C>, is_settled: bool, time: &str) {
         self.of.clone_from(&own.name);
         if is_settled {
-            self.times([own.mean_response, own.mean_waiting], own.percentiles, time);
+            let percentiles = [own.percentiles, own.waiting_percentiles];
+            self.times([own.mean_response, own.mean_waiting], percentiles, time);
             self.estimate("slowdown", own.slowdown, "1");
             self.estimate("mean_number", own.mean_number, "jobs");
             self.estimate("mean_in_service", own.mean_in_service, "jobs");

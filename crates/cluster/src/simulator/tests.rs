@@ -121,6 +121,15 @@ fn single_server_queue() {
             "P{probability}: {found} for {exact}"
         );
     }
+    // One of five does not wait; the others as long as a job stays.
+    let waits = run.types[0].waiting_percentiles.unwrap();
+    for (found, probability) in waits.into_iter().zip([0.5_f64, 0.95, 0.99]) {
+        let exact = (0.8 / (1.0 - probability)).ln() * 5.0;
+        assert!(
+            (found / exact - 1.0).abs() < 0.04,
+            "P{probability} of waits: {found} for {exact}"
+        );
+    }
     assert!((run.own.utilization[0] - 0.8).abs() < 0.005);
     // A tenth of each of eight replications is cut off.
     let warm_up = run.warm_up / (run.simulated_time / 8.0);

@@ -4,7 +4,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{Artifact, Changes, Content, Examined, Finding, Format, Grounds, VERSION};
-use crate::document::{called, fault_of_json, text_of};
+use crate::document::{FileKind, called, fault_of_json, text_of};
 
 /// Why a document is no artifact that could be run.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +17,9 @@ pub enum ArtifactError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// It is a file of another kind.
+    #[error("{0}; a policy file is expected here")]
+    OtherKind(String),
     /// It is not JSON of this shape.
     #[error(
         "{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: policies are made by `synth --workload FILE --output FILE`; `synth schema` prints the shape"
@@ -158,6 +161,12 @@ impl<K: Content> Checked<K> {
     /// # Errors
     /// As [`Checked::parse`].
     pub fn parse_with(text: &str, name: &str, changes: Changes) -> Result<Self, ArtifactError> {
+        // A policy that is damaged is JSON still, and its fault is named.
+        if !text.trim_start().starts_with('{')
+            && let Some(kind) = FileKind::of(text)
+        {
+            return Err(ArtifactError::OtherKind(kind.words(name)));
+        }
         let artifact: Artifact<K> = parse(text, name)?;
         let finding = artifact.intact().err();
         let changed = finding.is_some();

@@ -15,6 +15,7 @@ pub mod line;
 mod names;
 mod node;
 mod pairs;
+mod recognized;
 mod sheet;
 mod syntax;
 mod words;
@@ -37,6 +38,7 @@ pub use names::{SENSIBLE, check_names, check_unit, sensible, suggest, unusable};
 pub use names::{nearest, number_of, steers};
 pub use node::Node;
 pub use pairs::Pairs;
+pub use recognized::FileKind;
 use sheet::Sheet;
 pub use words::meant;
 

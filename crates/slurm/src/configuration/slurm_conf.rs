@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use synth_core::document::FileKind;
+
 use super::text::{Pair, Place, Record, SiteError};
 
 /// What was read. Slurm reads one line after the other; so do we (`src/common/parse_config.c`).
@@ -27,9 +29,10 @@ impl Conf {
     /// # Errors
     /// Where a line is none of slurm.conf, or a file that is included cannot be read.
     pub fn read(name: &str, text: &str) -> Result<Self, SiteError> {
-        if let Some(what) = other_kind(text) {
+        if let Some(kind) = FileKind::of(text) {
             return Err(SiteError(format!(
-                "{name}: this is {what}: give slurm.conf, or what `scontrol show config` prints"
+                "{}; give slurm.conf here, or what `scontrol show config` prints",
+                kind.words(name)
             )));
         }
         let mut conf = Conf::default();
@@ -149,24 +152,6 @@ impl Conf {
         self.lines(&name.to_string(), &String::from_utf8_lossy(&bytes), within)?;
         within.pop();
         Ok(())
-    }
-}
-
-/// Says what a text is that is taken for slurm.conf by mistake.
-fn other_kind(text: &str) -> Option<&'static str> {
-    let mut lines = text.lines().map(str::trim_start);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
-    let is_workload = |line: &str| line.starts_with("kind:");
-    if first.starts_with('{') {
-        Some("JSON, such as a policy file, which `synth show` and `--policies` read")
-    } else if is_workload(first) || text.lines().any(is_workload) {
-        Some("a workload in YAML, which `--workload` reads")
-    } else if first.starts_with("JobID") && first.contains('|') {
-        Some("a log of jobs, as sacct prints it, which stands before --slurm")
-    } else if first.starts_with(';') {
-        Some("a log of jobs in the Standard Workload Format, which stands before --slurm")
-    } else {
-        None
     }
 }
 

@@ -79,26 +79,11 @@ fn errors_name_the_place_and_what_to_write() {
 #[test]
 fn a_file_of_another_kind() {
     for (what, words) in [
-        (
-            "{\n  \"format\": \"synth policy\"",
-            "this is JSON, such as a policy file",
-        ),
-        (
-            "# Two types.\n\nkind: multiresource\n",
-            "this is a workload in YAML",
-        ),
-        (
-            "time_unit: s\nkind: multiresource\n",
-            "this is a workload in YAML",
-        ),
-        (
-            "JobID|User|Submit\n1|ann|2026\n",
-            "as sacct prints it, which stands before --slurm",
-        ),
-        (
-            "; Version: 2.2\n1 0 -1\n",
-            "in the Standard Workload Format",
-        ),
+        ("{\n  \"format\": \"synth-policy\"", "own is a policy file"),
+        ("# Two types.\n\nkind: multiresource\n", "own is a workload"),
+        ("time_unit: s\nkind: multiresource\n", "own is a workload"),
+        ("JobID|User|Submit\n1|ann|2026\n", "own is a log of jobs"),
+        ("; Version: 2.2\n1 0 -1\n", "own is a log of jobs"),
     ] {
         let conf = text("own", what);
         let read = of_texts(&Texts {
@@ -107,7 +92,7 @@ fn a_file_of_another_kind() {
         });
         let why = read.unwrap_err().to_string();
         assert!(
-            why.starts_with("own: ") && why.contains(words) && why.contains("give slurm.conf"),
+            why.contains(words) && why.contains("give slurm.conf"),
             "{why}"
         );
     }

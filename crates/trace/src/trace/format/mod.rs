@@ -11,6 +11,7 @@ mod table;
 use std::io::{BufRead, Cursor, Read};
 
 use clap::ValueEnum;
+use synth_core::document::FileKind;
 
 use super::fields::Fault;
 use super::{Account, Options, Seen, Servers, Source, Tick, TraceError, input};
@@ -245,6 +246,12 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
     };
     let start = file.beginning()?;
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
+    if let (None, Some(kind)) = (options.format, other_kind(&start)) {
+        let what = kind.words(&name);
+        return Err(TraceError::Refused(format!(
+            "{what}; a log of jobs is expected here"
+        )));
+    }
     let format = choose(options.format, first_line(&start)).map_err(refused)?;
     without_use(format, options).map_or(Ok(()), |why| Err(refused(why)))?;
     read(format, name, file.input, options)
@@ -352,6 +359,12 @@ impl File<'_> {
 fn first_line(start: &[u8]) -> &[u8] {
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// Returns what a file is that begins so, if it is a workload or a policy.
+fn other_kind(start: &[u8]) -> Option<FileKind> {
+    let kind = FileKind::of(&String::from_utf8_lossy(start))?;
+    (kind != FileKind::Log).then_some(kind)
 }
 
 fn unknown(first: &[u8]) -> String {

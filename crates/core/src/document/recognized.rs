@@ -1,0 +1,87 @@
+//! What a file is that stands where another kind of file belongs.
+
+/// A kind of file that commands read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A policy, as `synth` writes it.
+    Policy,
+    /// A workload.
+    Workload,
+    /// A log of jobs.
+    Log,
+}
+
+impl FileKind {
+    /// Recognizes a text by its first lines; none where it may be anything.
+    pub fn of(text: &str) -> Option<Self> {
+        let head: String = text.chars().take(HEAD).collect();
+        let mut lines = head.lines().map(str::trim);
+        let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
+        let words = || first.split_whitespace();
+        let is_number = |word: &str| word.parse::<f64>().is_ok();
+        let is_workload = |line: &str| line.starts_with("kind:") || line.starts_with("\"kind\":");
+        if first.starts_with('{') && head.contains("\"synth-policy\"") {
+            Some(FileKind::Policy)
+        } else if first.starts_with(';')
+            || first.starts_with("JobID") && first.contains('|')
+            || words().count() >= SWF_FIELDS && words().all(is_number)
+        {
+            Some(FileKind::Log)
+        } else if head.lines().map(str::trim).any(is_workload) {
+            Some(FileKind::Workload)
+        } else {
+            None
+        }
+    }
+
+    /// Says what it is, and which command reads it, by the name of the file.
+    pub fn words(self, name: &str) -> String {
+        match self {
+            FileKind::Policy => format!(
+                "{name} is a policy file: `synth show {name}` says what it does, `synth simulate {name}` runs it"
+            ),
+            FileKind::Workload => format!(
+                "{name} is a workload: `synth {name} --output p.json` makes a policy for it"
+            ),
+            FileKind::Log => format!(
+                "{name} is a log of jobs: `synth fit {name} -o w.yaml` makes a workload of it, `synth compare --trace {name} --policies easy,easy+saf` replays it"
+            ),
+        }
+    }
+}
+
+/// Characters that are looked at.
+const HEAD: usize = 4096;
+
+/// Fields of a line of the Standard Workload Format.
+const SWF_FIELDS: usize = 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_recognized() {
+        let policy = "{\n  \"format\": \"synth-policy\",\n  \"kind\": \"multiresource\"}";
+        let swf = "1 0 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n";
+        for (text, kind) in [
+            (policy, Some(FileKind::Policy)),
+            ("# ours\n\nkind: malleable\n", Some(FileKind::Workload)),
+            (
+                "time_unit: s\nkind: multiresource\n",
+                Some(FileKind::Workload),
+            ),
+            (
+                "{\n  \"kind\": \"multiresource\", \"jobs\": []}",
+                Some(FileKind::Workload),
+            ),
+            ("; UnixStartTime: 0\n", Some(FileKind::Log)),
+            (swf, Some(FileKind::Log)),
+            ("JobID|User|Submit\n1|a|b\n", Some(FileKind::Log)),
+            ("ClusterName=a\n", None),
+            ("", None),
+        ] {
+            assert_eq!(FileKind::of(text), kind, "{text}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+"""The program of the load, as it is written for other solvers, has the load as its optimum by another solver."""
+
+import pytest
+import synthsched as ss
+
+highspy = pytest.importorskip("highspy")
+
+
+@pytest.mark.parametrize("form", ["lp", "mps"])
+@pytest.mark.parametrize("name", ["section7", "four_types", "vms", "one_or_all", "fleet", "gangs"])
+def test_optimum_is_the_load(tmp_path, name, form):
+    file = tmp_path / f"program.{form}"
+    file.write_text(ss.run(f"export {form}", ss.model(name)).text)
+    solver = highspy.Highs()
+    solver.silent()
+    assert solver.readModel(str(file)) == highspy.HighsStatus.kOk
+    solver.run()
+    assert solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    family = "partition" if name in ("fleet", "gangs") else "msr"
+    load = ss.synthesize(ss.model(name), family=family, effort=0.01).load
+    assert solver.getObjectiveValue() == pytest.approx(1 / load, rel=1e-9)

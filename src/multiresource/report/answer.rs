@@ -1,0 +1,252 @@
+//! What a person decides by: the answer of a synthesis, on a few lines. How it was found stands in the longer summary.
+
+use std::fmt::Write as _;
+
+use itertools::Itertools as _;
+
+use super::choice::{parts, promised, taken, unclaimed};
+use super::cost::conditions;
+use super::room::{Stability, room};
+use super::synthesis::{Synthesized, stability, synthesis};
+use super::upgrades::most_worth;
+use super::{Table, claim, number, percent, span, within, wrap};
+use crate::multiresource::artifact::{Artifact, Quantity};
+use crate::multiresource::synthesis::{Candidate, Choice, Chosen, Log, Steadiness};
+use crate::multiresource::workload::{Fleet, JobType};
+
+/// Types that have a row of their own; of the others there is one for all.
+const ROWS: usize = 6;
+
+/// What most schedulers do: one of these stands beside the policy.
+const USUAL: [&str; 5] = ["first-fit", "easy-by-mean", "easy-backfill", "easy", "fcfs"];
+
+/// Renders the answer of a synthesis; in full also how it was found.
+pub fn summary(
+    fleet: &Fleet,
+    found: &Synthesized,
+    log: &Log,
+    in_full: bool,
+    width: usize,
+) -> String {
+    let answer = answer(fleet, found, log, width);
+    if in_full {
+        return format!("{answer}\n{}", synthesis(fleet, found, log, width));
+    }
+    answer + HOW_FOUND
+}
+
+const HOW_FOUND: &str = "\nHow it was found, and all that was compared: --verbose. What it promises: `synth show FILE`.\n";
+
+/// Says what is taken and what it does, how long jobs wait, what runs now beside it, how sure that is, and what binds.
+fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String {
+    let (workload, artifact) = (fleet.envelope(), found.artifact());
+    let chosen = match found {
+        Synthesized::Chosen(chosen, _) => Some(&**chosen),
+        Synthesized::Analysed(_) => None,
+    };
+    let record = chosen.and_then(|own| own.choice.as_ref());
+    let known = Stability::of(workload, &artifact.policy);
+    let mut text = match chosen {
+        Some(own) if record.is_some() => taken(own, known, width),
+        _ => String::new(),
+    };
+    text += &wrap(&does(fleet, artifact), width);
+    let _ = write!(text, "\n\n{}\n\n", waits(fleet, artifact, chosen, width));
+    let is_fleet = !fleet.is_one_server();
+    let sure = format!(
+        "stability: {}",
+        stability(known, is_fleet, record.is_some())
+    );
+    let mut notes: Vec<String> = record.map(beside).into_iter().collect();
+    if let Synthesized::Analysed(analysed) = found {
+        notes.push(conditions(workload, analysed));
+    }
+    notes.push(sure);
+    if let Some(own) = chosen {
+        notes.extend(unclaimed(own));
+    }
+    if let Some(record) = record {
+        notes.extend(Some(parts(record)).filter(|text| !text.is_empty()));
+        notes.extend(Some(promised(record, artifact)).filter(|text| !text.is_empty()));
+    }
+    let best = match found {
+        Synthesized::Analysed(analysed) => analysed.best,
+        Synthesized::Chosen(..) => None,
+    };
+    notes.push(load(fleet, artifact, log, best));
+    for note in notes {
+        text += &wrap(note.trim_end(), width);
+        text += "\n";
+    }
+    text
+}
+
+/// Says what the policy does, in a sentence.
+fn does(fleet: &Fleet, artifact: &Artifact) -> String {
+    let words = artifact.policy.followed().words(fleet.envelope());
+    let end = words.find(". ").map_or(words.len(), |end| end + 1);
+    words[..end].replace('\n', " ")
+}
+
+/// How long jobs of a type, or of several, wait and stay \[time\].
+struct Stay {
+    name: String,
+    /// Mean with half-width.
+    wait: Option<(f64, f64)>,
+    wait_p95: Option<f64>,
+    response: Option<(f64, f64)>,
+    response_p95: Option<f64>,
+}
+
+fn waits(fleet: &Fleet, artifact: &Artifact, chosen: Option<&Chosen>, width: usize) -> String {
+    let types = fleet.types();
+    let stay = |kind: Option<&JobType>| {
+        let run = chosen.and_then(|own| own.run.as_ref());
+        let simulated = run.and_then(|run| match kind {
+            None => Some((run.mean_waiting, run.waiting_percentiles)),
+            Some(kind) => {
+                let own = run.types.iter().find(|own| own.name == kind.name())?;
+                Some((own.mean_waiting, own.waiting_percentiles))
+            }
+        });
+        let (wait, percentiles) = simulated.unwrap_or_default();
+        let name = kind.map(JobType::name);
+        let claimed = |quantity| claim(artifact, quantity, name);
+        let response = claimed(Quantity::MeanResponse);
+        Stay {
+            name: name.unwrap_or("all").to_owned(),
+            wait: wait.map(|own| (own.mean, own.half_width)),
+            wait_p95: percentiles.map(|own| own[1]),
+            response: response.map(|own| (own.value, own.half_width.unwrap_or(0.0))),
+            response_p95: claimed(Quantity::ResponseP95).map(|own| own.value),
+        }
+    };
+    let by_load = |a: &usize, b: &usize| {
+        types[*b]
+            .offered_load()
+            .total_cmp(&types[*a].offered_load())
+    };
+    let mut shown = (0..types.len()).sorted_by(by_load).take(ROWS).collect_vec();
+    shown.sort_unstable();
+    let mut rows = shown.iter().map(|i| stay(Some(&types[*i]))).collect_vec();
+    rows.push(stay(None));
+    let unit = fleet.time_unit();
+    let mean = |own: Option<(f64, f64)>| own.map_or("–".into(), |own| span(own, unit));
+    let plain = |own: Option<f64>| mean(own.map(|own| (own, 0.0)));
+    let has = |of: fn(&Stay) -> bool| rows.iter().any(of);
+    let columns = [
+        has(|own| own.wait.is_some()),
+        has(|own| own.wait_p95.is_some()),
+        has(|own| own.response.is_some()),
+        has(|own| own.response_p95.is_some()),
+    ];
+    let header = [
+        "mean wait",
+        "95 % wait below",
+        "mean response time",
+        "95 % stay below",
+    ];
+    let kept = |cells: [String; 4]| {
+        let cells = cells.into_iter().zip(columns);
+        cells
+            .filter(|(_, is)| *is)
+            .map(|(cell, _)| cell)
+            .collect_vec()
+    };
+    let mut table = Table::new(
+        ["type".to_owned()]
+            .into_iter()
+            .chain(kept(header.map(Into::into))),
+    );
+    for own in &rows {
+        let cells = [
+            mean(own.wait),
+            plain(own.wait_p95),
+            mean(own.response),
+            plain(own.response_p95),
+        ];
+        table.row([own.name.clone()].into_iter().chain(kept(cells)));
+    }
+    let left = types.len() - shown.len();
+    let more = match left {
+        0 => String::new(),
+        left => format!("\n{left} types with less load are in `all` only: --verbose shows each"),
+    };
+    table.within(width) + &more
+}
+
+/// Says how what most schedulers do compares.
+fn beside(record: &Choice) -> String {
+    let [own, others @ ..] = record.candidates.as_slice() else {
+        return String::new();
+    };
+    if USUAL.contains(&own.name.as_str()) {
+        return format!(
+            "It is what many schedulers do now: none of {} others is surely better.",
+            others.len()
+        );
+    }
+    let usual = USUAL
+        .iter()
+        .filter_map(|name| others.iter().find(|own| own.name == *name));
+    let words = usual
+        .take(2)
+        .map(|own| format!("{} {}", own.name, compared(own)))
+        .collect_vec();
+    if words.is_empty() {
+        return String::new();
+    }
+    let of = record.objective.label();
+    format!("Beside it, in {of}: {}.", words.join("; "))
+}
+
+fn compared(other: &Candidate) -> String {
+    match (other.outcome, other.ratio) {
+        (Steadiness::Unstable, _) => "cannot keep up at this load".into(),
+        (Steadiness::Behind, _) => "is far behind".into(),
+        (_, Some(ratio)) => format!(
+            "takes {} times as long",
+            within(ratio.mean, ratio.half_width)
+        ),
+        _ => "has not settled".into(),
+    }
+}
+
+/// Says what part of all that any policy can carry there is, what binds, and what one more brings.
+/// `best` is the load with the best schedules, where it is another.
+fn load(fleet: &Fleet, artifact: &Artifact, log: &Log, best: Option<f64>) -> String {
+    let evidence = &artifact.evidence;
+    let gangs = fleet.gangs().next().is_some();
+    let (bound, proved) = match evidence.proven {
+        true if gangs => ("at least ", ", which is proved"),
+        true => ("", ", which is proved"),
+        false => ("at most ", ""),
+    };
+    let mut text = match best {
+        Some(best) => format!(
+            "Load: {} of what any policy can carry; these schedules carry {} of what they can.",
+            percent(best),
+            percent(evidence.load)
+        ),
+        None => format!(
+            "Load: {bound}{} of what any policy can carry{proved}.",
+            percent(evidence.load)
+        ),
+    };
+    if let Some((shape, resource, share)) = room(artifact, fleet).binding.into_iter().next() {
+        let of = if fleet.is_one_server() {
+            String::new()
+        } else {
+            format!(" of {shape}")
+        };
+        let _ = write!(
+            text,
+            " What binds first: {resource}{of} ({}).",
+            percent(share)
+        );
+    }
+    if let Some((name, more)) = most_worth(fleet, &log.upgrades, evidence.load) {
+        let _ = write!(text, " {name} would carry {} % more.", number(100.0 * more));
+    }
+    text
+}

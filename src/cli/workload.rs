@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::document::{FileKind, called, is_standard_input, kept, read_file, text_of};
+use crate::document::{called, is_standard_input, kept, read_file, text_of};
 use crate::kind::Kind;
 use crate::kinds;
 
@@ -70,14 +70,6 @@ fn in_a_line(text: &str) -> Option<String> {
 
 /// Reads a workload; warnings go to standard error.
 pub fn read_workload<K: Kind>(file: &Path, common: &Common) -> Result<K::Checked, Box<dyn Error>> {
-    let text = text_of(file).unwrap_or_default();
-    match FileKind::of(&text) {
-        None | Some(FileKind::Workload) => {}
-        Some(kind) => {
-            let what = kind.words(&called(file));
-            return Err(format!("{what}; a workload is expected here").into());
-        }
-    }
     if let Some(kind) = named_in(file) {
         is_of_kind::<K>(file, &kind)?;
     }

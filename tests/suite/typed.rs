@@ -3,6 +3,8 @@
 
 use std::process::Output;
 
+use std::process::Command;
+
 use crate::common::*;
 
 const OPTIONS: &str = "--preemption none --family msr --effort 0.01 -q";
@@ -38,6 +40,19 @@ fn a_workload_is_taken_as_it_is_after_its_name_and_from_standard_input() {
 }
 
 /// The kind of what comes from standard input is seen before the options are.
+/// What is in a pipe can be read once only.
+#[test]
+fn a_workload_comes_through_a_pipe() {
+    let typed = "exec \"$0\" --workload <(cat models/vms.yaml) --family msr --quiet";
+    let piped = Command::new("bash")
+        .args(["-c", typed, env!("CARGO_BIN_EXE_synth")])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let own = works("--workload models/vms.yaml --family msr --quiet");
+    assert_eq!(stdout(&piped), stdout(&own), "{}", stderr(&piped));
+}
+
 #[test]
 fn standard_input_may_be_of_any_kind_and_its_faults_have_their_lines() {
     let model = text("models/three_servers.yaml");

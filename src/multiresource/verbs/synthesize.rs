@@ -337,8 +337,7 @@ pub fn synthesize(
             summary += &report::thresholds(workload, &outlook, own.copied(), width);
         }
     }
-    let files = args.log.iter().cloned();
-    let documents = files.map(|file| Ok((file, json(&log)?)));
+    let documents = args.log.iter().map(|file| Ok((file.clone(), json(&log)?)));
     Ok(Answer::Policy {
         documents: documents.collect::<VerbResult<_>>()?,
         artifact: Box::new(found.artifact().clone()),

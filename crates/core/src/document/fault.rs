@@ -150,6 +150,9 @@ pub enum DocumentError {
         /// What the system says.
         source: io::Error,
     },
+    /// It is a file of another kind.
+    #[error("{0}; a workload is expected here")]
+    OtherKind(String),
     /// What was read has faults.
     #[error("{report}")]
     Faults {

@@ -172,7 +172,10 @@ pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentE
 /// Reads bytes that ought to be UTF-8.
 fn parse_bytes<W>(bytes: &[u8], name: &str, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
     let error = match std::str::from_utf8(bytes) {
-        Ok(text) => return parse(text, name),
+        Ok(text) => match FileKind::of(text) {
+            None | Some(FileKind::Workload) => return parse(text, name),
+            Some(kind) => return Err(DocumentError::OtherKind(kind.words(name))),
+        },
         Err(error) => error,
     };
     // What stands before the first wrong byte is text, and locates it.

@@ -102,7 +102,7 @@ pub fn compare_over_loads<K: Kind, W: Queueing>(
     Ok(output)
 }
 
-/// Says which policies were made for one load only, where they are compared at others.
+/// Says which policies are for one load only, where they are compared at others.
 fn for_another_load<K: Kind>(
     policies: &[Policy<K>],
     workload: &K::Checked,
@@ -111,10 +111,10 @@ fn for_another_load<K: Kind>(
 ) -> Option<String> {
     let is_other = |other: &&f64| (**other - load).abs() > 1e-3 * load;
     let other = loads.iter().find(is_other)?;
-    let made = policies
+    let tuned = policies
         .iter()
         .filter(|own| own.judged_on(workload).is_some());
-    let names: Vec<&str> = made.map(|own| own.name.as_str()).collect();
+    let names: Vec<&str> = tuned.map(|own| own.name.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
             "Made for load {} and no other: {}. For another one: `synth --load {other} …`.",

@@ -1,9 +1,7 @@
 //! What is typed and what is written, as people do it first: files with and without the name of an option, standard
 //! input, keys that other programs have, numbers with units.
 
-use std::process::Output;
-
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::common::*;
 

@@ -66,15 +66,14 @@ fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String
         notes.extend(unclaimed(own));
     }
     if let Some(record) = record {
-        notes.extend(Some(parts(record)).filter(|text| !text.is_empty()));
-        notes.extend(Some(promised(record, artifact)).filter(|text| !text.is_empty()));
+        notes.extend([parts(record), promised(record, artifact)]);
     }
     let best = match found {
         Synthesized::Analysed(analysed) => analysed.best,
         Synthesized::Chosen(..) => None,
     };
     notes.push(load(fleet, artifact, log, best));
-    for note in notes {
+    for note in notes.iter().filter(|note| !note.is_empty()) {
         text += &wrap(note.trim_end(), width);
         text += "\n";
     }

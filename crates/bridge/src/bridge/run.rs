@@ -140,7 +140,7 @@ impl Bridge {
         )
     }
 
-    /// Round after round, until it is told to end; `say` is called with what a person should know.
+    /// Round after round, until a signal ends it; `say` is called with what a person should know.
     ///
     /// # Errors
     /// When whoever runs it may not release jobs.

@@ -60,7 +60,7 @@ pub struct Line {
     /// A clock that rings, due or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring: Option<usize>,
-    /// The id of a waiting job of which is asked when it starts.
+    /// The id of a waiting job whose start is to be forecast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<String>,
     /// Whether the next line is of the same time, and is decided on together with it.
@@ -167,7 +167,7 @@ pub enum Answer {
         /// When the next clock rings: then a line with the time alone is due.
         #[serde(skip_serializing_if = "Option::is_none")]
         wake: Option<f64>,
-        /// When the job starts of which that was asked.
+        /// When that job starts.
         #[serde(skip_serializing_if = "Option::is_none")]
         forecast: Option<Forecast>,
     },
@@ -190,7 +190,7 @@ pub enum Forecast {
     Unknown(String),
 }
 
-/// What knows when jobs start: it learns from those that it was asked about.
+/// What knows when jobs start: it learns from its own forecasts.
 pub trait Foresight {
     /// Returns the times by which one, five and nine of ten such jobs as this one, which is known, start.
     ///
@@ -260,7 +260,7 @@ fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result
     Ok(Some(is_whole))
 }
 
-/// Answers a line; what it asks of the future, `foresight` says.
+/// Answers a line; forecasts are those of `foresight`.
 ///
 /// # Errors
 /// When it is none, or what it says cannot be.

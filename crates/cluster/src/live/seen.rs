@@ -1,4 +1,4 @@
-//! What a scheduler has seen of its jobs: those that are there, and those that ended. Forecasts are made of it.
+//! What a scheduler has seen of its jobs: those that are there, and those that ended. Forecasts begin with it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the last time that was told.
+    /// Returns the last time that was reported.
     pub fn now(&self) -> f64 {
         self.now
     }

@@ -14,7 +14,7 @@ use synth_core::number::seconds_in;
 pub struct Online {
     draws: Draws,
     calibration: Calibration,
-    /// Of jobs that have not started: when each was asked for first \[s\], and what was said.
+    /// Of jobs that have not started: when each was first forecast \[s\], and what was said.
     open: HashMap<String, (f64, Quantiles)>,
     /// Of those that have, whether they started by the times that were said.
     outcomes: Vec<[bool; 3]>,
@@ -33,7 +33,7 @@ const RUNS: u32 = 60;
 const FEWEST: usize = 10;
 
 impl Online {
-    /// Returns forecasts of which none was made yet.
+    /// Returns forecasts without a record yet.
     pub fn new(seed: u64) -> Self {
         Online {
             draws: Draws { runs: RUNS, seed },
@@ -45,7 +45,7 @@ impl Online {
         }
     }
 
-    /// Returns of how many jobs that have started a forecast was made before, and which shares started by the times that were
+    /// Returns how many jobs that have started were forecast before, and which shares started by the times that were
     /// said of one, five and nine of ten.
     pub fn record(&self) -> (usize, [f64; 3]) {
         let count = self.outcomes.len();

@@ -16,8 +16,8 @@ pub struct Online {
     calibration: Calibration,
     /// Of jobs that have not started: when each was first forecast \[s\], and what was said.
     open: HashMap<String, (f64, Quantiles)>,
-    /// Of those that have, whether they started by the times that were said.
-    outcomes: Vec<[bool; 3]>,
+    /// Of those that have, how many there are, and how many started by each of the times that were said.
+    outcomes: (usize, [usize; 3]),
     /// Seconds in the scheduler's unit of time.
     second: f64,
     now: f64,
@@ -39,7 +39,7 @@ impl Online {
             draws: Draws { runs: RUNS, seed },
             calibration: Calibration::default(),
             open: HashMap::new(),
-            outcomes: Vec::new(),
+            outcomes: (0, [0; 3]),
             second: 1.0,
             now: f64::NEG_INFINITY,
         }
@@ -48,11 +48,10 @@ impl Online {
     /// Returns how many jobs that have started were forecast before, and which shares started by the times that were
     /// said of one, five and nine of ten.
     pub fn record(&self) -> (usize, [f64; 3]) {
-        let count = self.outcomes.len();
-        let started = |n: &usize| self.outcomes.iter().filter(|own| own[*n]).count();
+        let (count, by) = self.outcomes;
         (
             count,
-            [0, 1, 2].map(|n| started(&n) as f64 / count.max(1) as f64),
+            by.map(|started| started as f64 / count.max(1) as f64),
         )
     }
 
@@ -118,7 +117,11 @@ impl Foresight for Online {
         self.at(t);
         if let Some((then, said)) = self.open.remove(job) {
             let wait = t * self.second - then;
-            self.outcomes.push(said.0.map(|said| wait <= said));
+            let (count, by) = &mut self.outcomes;
+            *count += 1;
+            for (started, said) in by.iter_mut().zip(said.0) {
+                *started += usize::from(wait <= said);
+            }
             self.calibration.said(then, said, wait);
             self.calibration.look(f64::INFINITY);
         }

@@ -96,14 +96,18 @@ impl Rule for PooledPolicy {
             String::new()
         };
         let zone = self.zone.as_ref().map_or(String::new(), |zone| {
-        let names: Vec<&str> = zone.types.iter().map(|i| workload.types()[*i].name()).collect();
-        let servers: Vec<String> = zone.servers.iter().map(u32::to_string).collect();
-        format!(
-            " A zone is kept: on the first {} servers, by shape, only jobs of {} start; they start elsewhere, too.",
-            servers.join(", "),
-            names.join(", ")
-        )
-    });
+            let names = zone.types.iter().map(|i| workload.types()[*i].name());
+            let kept = zone.servers.iter().enumerate().filter(|(_, n)| **n > 0);
+            let kept = kept.map(|(shape, n)| match zone.servers.len() {
+                1 => format!("the first {n} servers"),
+                _ => format!("the first {n} servers of shape {}", shape + 1),
+            });
+            format!(
+                " A zone is kept: on {} only jobs of {} start; they start elsewhere, too.",
+                kept.collect::<Vec<_>>().join(" and "),
+                names.collect::<Vec<_>>().join(", ")
+            )
+        });
         format!(
             "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{reserved}{zone}"
         )

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::format::{self, Fate, Opened, Raw, Reader, Rows};
 use super::input::Source;
 use super::{
-    Account, Demands, Format, Job, Options, Reason, Seen, Servers, Shape, Tick, TraceError,
+    Account, Demands, Edge, Format, Job, Options, Reason, Seen, Servers, Shape, Tick, TraceError,
 };
 
 /// The share of lines that may be faulty where none is given.
@@ -322,15 +322,26 @@ impl Trace {
         }
         self.span = Some((first, job.submit));
         let work = self.work(job);
-        let since = (job.submit - first) as f64 / self.tick().per_second() as f64;
-        let is_early = self.options.from.is_some_and(|from| since < from);
-        if is_early || self.options.to.is_some_and(|to| since > to) {
+        let per_second = self.tick().per_second() as f64;
+        let (first, submit) = (first as f64 / per_second, job.submit as f64 / per_second);
+        let at = |edge: Edge| edge.instant(first).ok_or_else(|| self.has_no_dates());
+        let from = self.options.from.map(at).transpose()?;
+        let to = self.options.to.map(at).transpose()?;
+        if from.is_some_and(|from| submit < from) || to.is_some_and(|to| submit > to) {
             self.account.note(Reason::OutsideSpan, job.line, work);
             return Ok(false);
         }
         self.account.jobs += 1;
         self.account.work += work;
         Ok(true)
+    }
+
+    /// A date cannot be found in this trace.
+    fn has_no_dates(&self) -> TraceError {
+        TraceError::Refused(format!(
+            "{}: its times are no dates: write --from and --to as a time after the first job, such as 120d",
+            self.rows.name
+        ))
     }
 
     /// At the end: whether the lines were such that it is worth going on.

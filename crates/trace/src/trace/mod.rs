@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use synth_core::number::instant;
 use synth_typed::{either, share, time};
 
 /// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
@@ -66,13 +67,14 @@ pub struct Options {
     #[arg(long, value_name = "ID", requires = "vm_types")]
     pub machine: Option<String>,
 
-    /// Leave out what came earlier than this after the first job: `120d`, or a number of seconds
-    #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
-    pub from: Option<f64>,
+    /// Leave out what came earlier: a date (2026-10-01, 2026-10-01T12:00, by the log's own clock), or a time after the
+    /// first job (120d, or a number of seconds)
+    #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
+    pub from: Option<Edge>,
 
-    /// Leave out what came later than this after the first job, likewise
-    #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
-    pub to: Option<f64>,
+    /// Leave out what came later, likewise
+    #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
+    pub to: Option<Edge>,
 
     /// Leave out the jobs of other partitions (sacct, swf)
     #[arg(long, value_name = "NAME", requires = "trace")]
@@ -99,6 +101,34 @@ pub struct Options {
     /// 1%]
     #[arg(long, value_name = "SHARE", requires = "trace", value_parser = share)]
     pub faults: Option<f64>,
+}
+
+/// Where a part of a trace begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Edge {
+    /// So long after the first job \[s\].
+    After(f64),
+    /// At this instant of the log's own clock \[s since 1970\].
+    At(f64),
+}
+
+impl Edge {
+    /// Returns when it is, where the first job comes at `first` \[s by the trace's clock\]; `None` where that clock
+    /// does not count from 1970.
+    fn instant(self, first: f64) -> Option<f64> {
+        match self {
+            Edge::After(time) => Some(first + time),
+            // Clocks of other logs begin with the log: it would have begun after three years.
+            Edge::At(instant) => (first > 1e8).then_some(instant),
+        }
+    }
+}
+
+/// A date, or a time after the first job.
+fn edge(text: &str) -> Result<Edge, String> {
+    let date = instant(text.as_bytes()).map(Edge::At);
+    date.map_or_else(|| time(text).map(Edge::After), Ok)
+        .map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
 }
 
 /// Shapes of servers, as they are written or as a file lists them.

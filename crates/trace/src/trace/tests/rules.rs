@@ -147,9 +147,9 @@ fn a_span_that_leaves_nothing_is_told() {
         line("100", "8", "4", "20", "1"),
         line("200", "5", "4", "20", "1"),
     ]);
-    let span = |from, to| Options {
-        from,
-        to,
+    let span = |from: Option<f64>, to: Option<f64>| Options {
+        from: from.map(Edge::After),
+        to: to.map(Edge::After),
         ..Options::default()
     };
     let (jobs, trace) = read(&text, &span(Some(100.0), None));
@@ -162,6 +162,11 @@ fn a_span_that_leaves_nothing_is_told() {
         why.ends_with("2 outside the span: left out (--from, --to)"),
         "{why}"
     );
+    let date = Options {
+        from: Some(Edge::At(1.7e9)),
+        ..Options::default()
+    };
+    assert!(refused(&text, &date).contains("its times are no dates"));
 }
 
 #[test]

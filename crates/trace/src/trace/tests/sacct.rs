@@ -134,6 +134,22 @@ fn limits_may_be_missing() {
 }
 
 #[test]
+fn a_span_is_named_by_dates() {
+    let of = |day: &str| job("1", "COMPLETED", "cpu=1,mem=1G").replace("2024-03-05", day);
+    let log = text(&["2024-03-05", "2024-03-06", "2024-03-07"].map(of));
+    let span = |from: &str, to: &str| Options {
+        from: Some(edge(from).unwrap()),
+        to: Some(edge(to).unwrap()),
+        ..cluster()
+    };
+    let (jobs, trace) = read(&log, &span("2024-03-06", "2024-03-07"));
+    assert_eq!((jobs.len(), jobs[0].line), (1, 3));
+    assert_eq!(rows(&trace), [(Reason::OutsideSpan, 2)]);
+    assert_eq!(read(&log, &span("1s", "2024-03-07T23:59")).0.len(), 2);
+    assert!(edge("2024-02-30").unwrap_err().ends_with("nor a date such as 2026-10-01"));
+}
+
+#[test]
 fn a_clock_that_is_set_while_a_job_runs_is_told() {
     let line = job("1", "COMPLETED", "cpu=1,mem=1G").replace("T10:11:00", "T11:11:00");
     let (_, trace) = read(&text(&[line]), &cluster());

@@ -9,6 +9,7 @@ mod page;
 pub mod plot;
 mod run;
 mod table;
+mod unit;
 mod validity;
 
 pub use self::csv::Csv;
@@ -22,6 +23,7 @@ pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outco
 pub use page::{Page, Rows, Section, Shown, grid};
 pub use run::{RunWords, class_table, headed, policy_report, run_report, verdict_table};
 pub use table::{Table, WIDTH, wrap};
+pub use unit::TableUnit;
 pub use validity::valid_report;
 
 /// Returns what stands at this key in a list; an empty one is added where there is none.

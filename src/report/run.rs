@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Table, decimals, estimate, number};
+use super::{Table, TableUnit, decimals, estimate, number, span};
 use crate::artifact::{Claim, Quantity};
 use crate::simulation::{Ending, Estimate, Health, Judgement, Run, Verdict};
 
 /// What a kind of workload adds to the report of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct RunWords<'a, Q> {
+pub struct RunWords<'a, Q: Quantity> {
     /// The unit of time.
     pub unit: &'a str,
     /// Names of the classes of jobs, in order.
@@ -18,8 +18,8 @@ pub struct RunWords<'a, Q> {
     pub overall: &'a str,
     /// What stands below the verdicts.
     pub conditions: &'a str,
-    /// Whether a claimed quantity is a percentile, for which the fraction below it was measured.
-    pub is_percentile: fn(Q) -> bool,
+    /// Whether a claim is of a percentile for which the fraction below it was measured.
+    pub is_percentile: fn(&Claim<Q>) -> bool,
 }
 
 /// Says what a simulation found, with the verdicts on the claims, if any were judged.
@@ -36,7 +36,9 @@ pub fn run_report<M, C, Q: Quantity>(
         let _ = writeln!(text, "\n{table}\n\n{}", words.overall);
     }
     if verdicts.iter().any(|j| j.verdict != Verdict::NotExamined) {
-        let table = verdict_table(words.names, words.is_percentile, verdicts).within(width);
+        let unit = TableUnit::of(words.unit, times(run));
+        let units = (words.unit, &unit);
+        let table = verdict_table(words.names, words.is_percentile, units, verdicts).within(width);
         let _ = writeln!(text, "\n{table}\n\n{}", words.conditions);
     } else if !verdicts.is_empty() {
         let reasons: BTreeSet<&str> = verdicts.iter().filter_map(|j| j.unexamined).collect();
@@ -57,16 +59,16 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
         Ending::Interrupted => "INTERRUPTED",
     };
     let scale = format!(
-        "{} events, {} {unit} simulated in {} replications, seed {}",
+        "{} events, {} simulated in {} replications, seed {}",
         run.events,
-        number(run.simulated_time),
+        span((run.simulated_time, 0.0), unit),
         run.replications.len(),
         run.seed
     );
     match run.health {
         Health::Settled => format!(
-            "{ending}: {scale}; warm-up of {} {unit} cut off",
-            number(run.warm_up)
+            "{ending}: {scale}; warm-up of {} cut off",
+            span((run.warm_up, 0.0), unit)
         ),
         Health::Unsettled => {
             let why = run.unsettled.as_ref();
@@ -92,35 +94,51 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
 
 /// Response times, slowdowns and numbers of the classes of jobs, and of all.
 pub fn class_table<M, C>(unit: &str, run: &Run<M, C>, width: usize) -> String {
-    let mean = format!("E[T] [{unit}]");
+    let unit = TableUnit::of(unit, times(run));
+    let mean = format!("E[T] [{}]", unit.name);
     let header = ["type", &mean, "P50", "P95", "P99", "E[T]/E[S]", "E[N]"];
     let mut table = Table::new(header.into_iter().chain(["jobs", "left"]));
     for kind in &run.types {
         let slowdown = kind.slowdown.map_or("–".into(), |s| number(s.mean));
         let jobs = [kind.completions, kind.left].map(|count| count.to_string());
         let measured = (kind.mean_response, kind.percentiles, kind.mean_number);
-        table.row(row(&kind.name, measured, slowdown).chain(jobs));
+        table.row(row(&kind.name, &unit, measured, slowdown).chain(jobs));
     }
     let measured = (run.mean_response, run.percentiles, run.mean_number);
-    table.row(row("all", measured, String::new()));
+    table.row(row("all", &unit, measured, String::new()));
     table.within(width)
+}
+
+/// Returns the mean response times of a run, and their percentiles.
+fn times<M, C>(run: &Run<M, C>) -> impl Iterator<Item = f64> {
+    let types = run.types.iter();
+    let types = types.map(|own| (own.mean_response, own.percentiles));
+    let each = types.chain([(run.mean_response, run.percentiles)]);
+    each.flat_map(|(mean, percentiles)| {
+        let mean = mean.map(|own| own.mean).into_iter();
+        mean.chain(percentiles.into_iter().flatten())
+    })
 }
 
 /// Mean response times with their percentiles, slowdown and mean number.
 fn row(
     name: &str,
+    unit: &TableUnit,
     (response, percentiles, jobs): (Option<Estimate>, Option<[f64; 3]>, Option<Estimate>),
     slowdown: String,
 ) -> impl Iterator<Item = String> {
-    let percentiles = percentiles.unwrap_or([f64::NAN; 3]).map(number);
-    let first = [name.to_owned(), estimate(response)].into_iter();
+    let percentiles = percentiles.unwrap_or([f64::NAN; 3]);
+    let percentiles = percentiles.map(|time| unit.number(time));
+    let first = [name.to_owned(), unit.estimate(response)].into_iter();
     first.chain(percentiles).chain([slowdown, estimate(jobs)])
 }
 
-/// Returns the claims that were examined: those on the whole policy first, then those on each of these subjects, by name.
+/// Returns the claims that were examined: those on the whole policy first, then those on each of these subjects, by name;
+/// times, which have the first unit, in the second.
 pub fn verdict_table<Q: Quantity>(
     names: &[&str],
-    is_percentile: fn(Q) -> bool,
+    is_percentile: fn(&Claim<Q>) -> bool,
+    (own, unit): (&str, &TableUnit),
     verdicts: &[Judgement<Q>],
 ) -> Table {
     let header = ["of", "claim", "claimed", "measured", "verdict"];
@@ -133,7 +151,8 @@ pub fn verdict_table<Q: Quantity>(
         });
         for (n, judgement) in examined.enumerate() {
             let group = if n == 0 { of.unwrap_or("all") } else { "" };
-            let is_percentile = is_percentile(judgement.claim.quantity);
+            let is_percentile = is_percentile(&judgement.claim);
+            let judgement = &in_unit(judgement, own, unit, is_percentile);
             table.row([
                 group.to_string(),
                 name(&judgement.claim),
@@ -160,6 +179,24 @@ pub fn headed<Q: Quantity>(quantity: Q, time: &str) -> String {
         "1" => quantity.row().label.to_owned(),
         unit => format!("{} [{unit}]", quantity.row().label),
     }
+}
+
+/// Returns a judgement with its times in this unit, where they are in the other.
+fn in_unit<Q: Quantity>(
+    judgement: &Judgement<Q>,
+    own: &str,
+    unit: &TableUnit,
+    is_percentile: bool,
+) -> Judgement<Q> {
+    let mut shown = judgement.clone();
+    if shown.claim.unit == own {
+        shown.claim.unit.clone_from(&unit.name);
+        shown.claim.value = unit.time(shown.claim.value);
+        if !is_percentile {
+            shown.measured = shown.measured.map(|own| unit.of_estimate(own));
+        }
+    }
+    shown
 }
 
 fn name<Q: Quantity>(claim: &Claim<Q>) -> String {

@@ -14,7 +14,7 @@ use super::simulator::{Judgement, Run};
 use super::workload::Campaign;
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{
-    Table, counted, estimate, headed, number, policy_report, verdict_table, within, wrap,
+    Table, TableUnit, counted, estimate, headed, number, policy_report, verdict_table, within, wrap,
 };
 
 /// Says what it is for, in a few words: `400 hosts for 1440 h`.
@@ -130,7 +130,10 @@ pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width:
         attained(campaign, run, width)
     } else {
         let names: Vec<&str> = campaign.batches().iter().map(|b| &*b.name).collect();
-        verdict_table(&names, |_| false, verdicts).within(width)
+        let own = campaign.time_unit();
+        let times = verdicts.iter().filter(|one| one.claim.unit == own);
+        let unit = TableUnit::of(own, times.map(|one| one.claim.value));
+        verdict_table(&names, |_| false, (own, &unit), verdicts).within(width)
     };
     let _ = writeln!(text, "\n{table}");
     let _ = writeln!(text, "\n{}", batches(campaign, run, width));

@@ -34,6 +34,7 @@ mod malleable;
 mod msfq;
 mod order;
 mod own;
+mod percentiles;
 mod pooled;
 mod priority;
 mod program;
@@ -45,6 +46,7 @@ mod schema;
 mod shards;
 #[path = "../../examples/slurm_site/site.rs"]
 mod site;
+mod size;
 mod slurm;
 mod trust;
 mod typed;

@@ -40,6 +40,7 @@ pub use watch::{Meter, Moment, Stay, Threshold, Watch, Watched};
 pub use arrivals::{Arrival, Arrivals, Batches, LawDriven, Modulated, Process};
 pub use calendar::{Calendar, Tournament};
 pub use growth::{FromAbove, Growth};
+pub use quantiles::Histogram;
 pub use queue::{
     Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, Queue, QueueMeasure, QueueRun,
     busy_column,

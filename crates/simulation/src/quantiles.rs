@@ -1,6 +1,6 @@
 /// A histogram of positive numbers with bins of constant relative width (1.6 % and less):
 /// 64 bins an octave, by the leading bits of the double itself. It has the octaves that were seen.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Histogram {
     bins: Vec<u64>,
     /// The leading bits of the lowest edge of the bins.
@@ -34,6 +34,7 @@ impl Histogram {
         }
     }
 
+    /// Adds a number.
     #[inline(always)]
     pub fn add(&mut self, value: f64) {
         self.seen = (self.seen.0.min(value), self.seen.1.max(value));
@@ -66,6 +67,7 @@ impl Histogram {
         self.bins.resize(length, 0);
     }
 
+    /// Forgets all numbers.
     pub fn clear(&mut self) {
         self.bins.fill(0);
         self.seen = NONE_SEEN;
@@ -83,9 +85,14 @@ impl Histogram {
         own.iter_mut().zip(&other.bins).for_each(|(b, o)| *b += o);
     }
 
+    /// Returns how many numbers there are.
+    pub fn count(&self) -> u64 {
+        self.bins.iter().sum()
+    }
+
     /// Returns a quantile, linear within a bin, and no less or more than what was added; `None` without data.
     pub fn quantile(&self, probability: f64) -> Option<f64> {
-        let mut left = probability * self.bins.iter().sum::<u64>() as f64;
+        let mut left = probability * self.count() as f64;
         for (key, bin) in self.bins.iter().enumerate() {
             let here = *bin as f64;
             if here > 0.0 && here >= left {

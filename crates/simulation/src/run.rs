@@ -62,6 +62,13 @@ pub struct ClassResult<C = ()> {
     /// The same of the waiting time: from arrival to the last start.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
+    /// The percentiles of the response and of the waiting time with what replications differ by; none of those that some
+    /// replication saw too few jobs for.
+    #[serde(skip)]
+    pub spread: [[Option<Estimate>; 3]; 2],
+    /// The waiting times themselves, to be merged with those of others.
+    #[serde(skip)]
+    pub waits: Option<Histogram>,
     /// Mean number in system.
     pub mean_number: Option<Estimate>,
     /// Mean number in service.
@@ -242,6 +249,16 @@ impl Results<'_> {
         let busy = |s: &Sample| s.time_average(|row| row[s.columns.busy(i)]);
         let mean_response = sample.and_then(|s| s.mean_response(&[i]));
         let completions = sample.map_or(0.0, |s| s.completions(i));
+        let each = || {
+            engines
+                .iter()
+                .map(|e| together(e.recorder().stays(i).iter()))
+        };
+        let each: Vec<Stays> = sample.map_or(Vec::new(), |_| each().collect());
+        let spread = |of: fn(&Stays) -> &Histogram| {
+            let each: Vec<&Histogram> = each.iter().map(of).collect();
+            PERCENTILES.map(|p| spread(of(stays), &each, p))
+        };
         ClassResult {
             name: class.name.clone(),
             completions: completions as u64,
@@ -250,6 +267,8 @@ impl Results<'_> {
             slowdown: mean_response.map(|e| e.times(1.0 / class.mean_size)),
             percentiles: sample.and_then(|_| percentiles(&stays.responses)),
             waiting_percentiles: sample.and_then(|_| percentiles(&stays.waits)),
+            spread: [spread(|own| &own.responses), spread(|own| &own.waits)],
+            waits: sample.map(|_| stays.waits.clone()),
             mean_number: sample.and_then(|s| s.mean_number(&[i])),
             mean_in_service: sample.and_then(busy),
             own,
@@ -268,8 +287,31 @@ fn together<'a>(mut stays: impl Iterator<Item = &'a Stays>) -> Stays {
 }
 
 fn percentiles(times: &Histogram) -> Option<[f64; 3]> {
-    let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|p| times.quantile(p));
+    let [p50, p95, p99] = PERCENTILES.map(|p| times.quantile(p));
     Some([p50?, p95?, p99?])
+}
+
+/// The percentiles that are measured.
+const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
+
+/// Jobs beyond a percentile that each replication has to have seen.
+const BEYOND: f64 = 10.0;
+
+/// Half the relative width of a bin, as a standard error: percentiles are not known closer.
+const BIN: f64 = 0.008;
+
+/// Returns a percentile of all, with what those of the replications differ by; none where one of these saw too few jobs,
+/// or there is one only.
+fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {
+    let is_seen = |own: &&Histogram| own.count() as f64 * (1.0 - p) >= BEYOND;
+    if each.len() < 2 || !each.iter().all(is_seen) {
+        return None;
+    }
+    let values: Option<Vec<f64>> = each.iter().map(|own| own.quantile(p)).collect();
+    let value = all.quantile(p)?;
+    let mean = value;
+    let spread = statistics::over_replications(&values?);
+    Some(Estimate { mean, ..spread }.at_least(BIN * value))
 }
 
 /// Returns what was seen of the watched thresholds.

@@ -298,8 +298,13 @@ fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
 /// the spread goes with the square of the mean. At most twice what was measured, so that what is
 /// far off is refuted.
 fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
-    let ratio = (mean / measured.mean).powi(2);
-    measured.standard_error * ratio.clamp(1.0, 2.0)
+    // Where neither is anything there is no ratio.
+    let ratio = if mean > 0.0 {
+        mean / measured.mean
+    } else {
+        1.0
+    };
+    measured.standard_error * ratio.powi(2).clamp(1.0, 2.0)
 }
 
 /// Returns the standard error of a measured fraction if the truth were p. When by chance too little was

@@ -11,10 +11,13 @@ use super::synthesis::{Synthesized, stability, synthesis};
 use super::upgrades::most_worth;
 use super::{Table, claim, number, percent, span, within, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
+use crate::multiresource::simulator::{Run, TypeResult};
 use crate::multiresource::synthesis::{Candidate, Choice, Chosen, Log, Steadiness};
 use crate::multiresource::workload::{Fleet, JobType};
+use crate::report::counted;
+use crate::simulation::Histogram;
 
-/// Types that have a row of their own; of the others there is one for all.
+/// Types that have a row of their own; the others, which bring less load, have one together.
 const ROWS: usize = 6;
 
 /// What most schedulers do: one of these stands beside the policy.
@@ -97,29 +100,66 @@ struct Stay {
     response_p95: Option<f64>,
 }
 
+/// Returns what is known of a type, or of all.
+fn stay(artifact: &Artifact, run: Option<&Run>, kind: Option<&JobType>) -> Stay {
+    let name = kind.map(JobType::name);
+    let own = |own: &&TypeResult| Some(&*own.name) == name;
+    let of_type = run.and_then(|run| run.types.iter().find(own));
+    let all = run.filter(|_| kind.is_none());
+    let wait = of_type.map_or_else(|| all?.mean_waiting, |own| own.mean_waiting);
+    let waits = of_type.map_or_else(|| all?.waiting_percentiles, |own| own.waiting_percentiles);
+    let stays = of_type.map_or_else(|| all?.percentiles, |own| own.percentiles);
+    let claimed = |quantity| claim(artifact, quantity, name);
+    let p95 = |quantity, seen: Option<[f64; 3]>| {
+        let value = claimed(quantity).map(|own| own.value);
+        value.or(seen.map(|own| own[1]))
+    };
+    let response = claimed(Quantity::MeanResponse);
+    Stay {
+        name: name.unwrap_or("all").to_owned(),
+        wait: wait.map(|own| (own.mean, own.half_width)),
+        wait_p95: p95(Quantity::WaitingP95, waits),
+        response: response.map(|own| (own.value, own.half_width.unwrap_or(0.0))),
+        response_p95: p95(Quantity::ResponseP95, stays),
+    }
+}
+
+/// Returns what is known of several types together: means by how often their jobs come, and all waiting times in one.
+/// Their intervals are added up, whatever these have to do with each other.
+fn together(artifact: &Artifact, run: Option<&Run>, kinds: &[&JobType]) -> Stay {
+    let each = kinds.iter().map(|kind| stay(artifact, run, Some(kind)));
+    let each = each.collect_vec();
+    let rate: f64 = kinds.iter().map(|kind| kind.arrival_rate()).sum();
+    let mean = |of: fn(&Stay) -> Option<(f64, f64)>| {
+        let mut parts = each.iter().zip(kinds).map(|(own, kind)| {
+            let share = kind.arrival_rate() / rate;
+            of(own).map(|(mean, half_width)| (share * mean, share * half_width))
+        });
+        parts.fold_options((0.0, 0.0), |all, own| (all.0 + own.0, all.1 + own.1))
+    };
+    let names = kinds.iter().map(|kind| kind.name()).collect_vec();
+    let types = run.map_or(&[][..], |run| &run.types);
+    let parts = types.iter().filter(|own| names.contains(&&*own.name));
+    let parts: Option<Vec<Histogram>> = parts.map(|own| own.waits.clone()).collect();
+    let merged = parts
+        .unwrap_or_default()
+        .into_iter()
+        .reduce(|mut all, own| {
+            all.merge(&own);
+            all
+        });
+    Stay {
+        name: counted(kinds.len() as f64, "other"),
+        wait: mean(|own| own.wait),
+        wait_p95: merged.and_then(|waits| waits.quantile(0.95)),
+        response: mean(|own| own.response),
+        response_p95: None,
+    }
+}
+
 fn waits(fleet: &Fleet, artifact: &Artifact, chosen: Option<&Chosen>, width: usize) -> String {
     let types = fleet.types();
-    let stay = |kind: Option<&JobType>| {
-        let run = chosen.and_then(|own| own.run.as_ref());
-        let simulated = run.and_then(|run| match kind {
-            None => Some((run.mean_waiting, run.waiting_percentiles)),
-            Some(kind) => {
-                let own = run.types.iter().find(|own| own.name == kind.name())?;
-                Some((own.mean_waiting, own.waiting_percentiles))
-            }
-        });
-        let (wait, percentiles) = simulated.unwrap_or_default();
-        let name = kind.map(JobType::name);
-        let claimed = |quantity| claim(artifact, quantity, name);
-        let response = claimed(Quantity::MeanResponse);
-        Stay {
-            name: name.unwrap_or("all").to_owned(),
-            wait: wait.map(|own| (own.mean, own.half_width)),
-            wait_p95: percentiles.map(|own| own[1]),
-            response: response.map(|own| (own.value, own.half_width.unwrap_or(0.0))),
-            response_p95: claimed(Quantity::ResponseP95).map(|own| own.value),
-        }
-    };
+    let run = chosen.and_then(|own| own.run.as_ref());
     let by_load = |a: &usize, b: &usize| {
         types[*b]
             .offered_load()
@@ -127,8 +167,14 @@ fn waits(fleet: &Fleet, artifact: &Artifact, chosen: Option<&Chosen>, width: usi
     };
     let mut shown = (0..types.len()).sorted_by(by_load).take(ROWS).collect_vec();
     shown.sort_unstable();
-    let mut rows = shown.iter().map(|i| stay(Some(&types[*i]))).collect_vec();
-    rows.push(stay(None));
+    let of_type = |i: &usize| stay(artifact, run, Some(&types[*i]));
+    let mut rows = shown.iter().map(of_type).collect_vec();
+    let others = (0..types.len()).filter(|i| !shown.contains(i));
+    let others = others.map(|i| &types[i]).collect_vec();
+    if !others.is_empty() {
+        rows.push(together(artifact, run, &others));
+    }
+    rows.push(stay(artifact, run, None));
     let unit = fleet.time_unit();
     let mean = |own: Option<(f64, f64)>| own.map_or("–".into(), |own| span(own, unit));
     let plain = |own: Option<f64>| mean(own.map(|own| (own, 0.0)));
@@ -166,12 +212,7 @@ fn waits(fleet: &Fleet, artifact: &Artifact, chosen: Option<&Chosen>, width: usi
         ];
         table.row([own.name.clone()].into_iter().chain(kept(cells)));
     }
-    let left = types.len() - shown.len();
-    let more = match left {
-        0 => String::new(),
-        left => format!("\n{left} types with less load are in `all` only: --verbose shows each"),
-    };
-    table.within(width) + &more
+    table.within(width)
 }
 
 /// Says how what most schedulers do compares.

@@ -42,7 +42,7 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
     let why = match &chosen.basis {
         Basis::Settled => format!("it has settled, {best}"),
         Basis::Fairest(other, less) => format!(
-            "it has settled, and costs no more than {other} but for {} %; its most slowed type is slowed down {:.0} % less",
+            "it has settled, and runs do not show that {other} is better by {} %; its most slowed type is slowed down {:.0} % less",
             100.0 * CLOSE,
             100.0 * less
         ),
@@ -213,12 +213,14 @@ pub(super) fn parts(record: &Choice) -> String {
 
 /// Says what was promised, and what the policy does.
 pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
-    let lines = record.promises.iter().map(|promise| {
-        let Some(claim) = promise.claimed(&artifact.claims) else {
+    let unit = &artifact.workload.time_unit;
+    let lines = record.promises.iter().map(|own| {
+        let promise = own.words(unit);
+        let Some(claim) = own.claimed(&artifact.claims) else {
             return format!("promise {promise}: kept, as far as runs could see\n");
         };
         let half_width = claim.half_width.unwrap_or(0.0);
-        let is_sure = claim.value + half_width <= promise.allowed();
+        let is_sure = claim.value + half_width <= own.allowed();
         let doubt = if is_sure {
             ""
         } else {

@@ -10,6 +10,7 @@ mod refusal;
 mod room;
 mod show;
 mod simulation;
+mod size;
 mod sweep;
 mod synthesis;
 mod upgrades;
@@ -21,6 +22,7 @@ pub use optimum::{Distance, Least, optimum};
 pub use refusal::refusal;
 pub use show::{about, show};
 pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
+pub use size::{Looked, Sizing, Verdict};
 pub use sweep::{sweep_csv, sweep_page};
 pub use synthesis::Synthesized;
 

@@ -146,6 +146,7 @@ fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
         Quantity::MeanResponse,
         Quantity::WeightedResponse,
         Quantity::MeanNumber,
+        Quantity::WaitingP95,
         Quantity::ResponseP95,
     ];
     let envelope = checked.workload().envelope();

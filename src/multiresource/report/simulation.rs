@@ -2,16 +2,17 @@
 
 use itertools::Itertools as _;
 
-use super::{RunWords, Table, estimate, number, percent, run_report, wrap};
+use super::{RunWords, Table, number, percent, run_report, span, wrap};
 use crate::artifact::Quantity as _;
 use crate::law::Size;
-use crate::multiresource::artifact::Quantity;
+use crate::multiresource::artifact::{Claim, Method};
 use crate::multiresource::policy::Backfilling;
 use crate::multiresource::simulator::{
     Contender, Ending, Health, Judgement, Measures, Offered, Parameter, Run,
 };
 use crate::multiresource::workload::Workload;
 use crate::report::{Besides, Shares, counted, list};
+use crate::simulation::Estimate;
 use crate::simulation::sweep::Knows;
 
 /// Says what a simulation found, with the verdicts on the claims, if any were judged.
@@ -22,7 +23,11 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width:
         names: &names,
         overall: &overall(workload, run),
         conditions: "claims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others",
-        is_percentile: |quantity: Quantity| quantity.row().measure.percentile().is_some(),
+        is_percentile: |claim: &Claim| {
+            let is_of_all = claim.job_type.is_none();
+            let measure = claim.quantity.row().measure;
+            measure.percentile().is_some() && claim.method != Method::Simulated && !is_of_all
+        },
     };
     run_report(&words, run, verdicts, width)
 }
@@ -45,6 +50,10 @@ fn overall(workload: &Workload, run: &Run) -> String {
     let used = workload.resources().iter().zip(&run.own.utilization);
     let used = used.zip(&run.own.wastage);
     let c = &run.own.counters;
+    let unit = workload.time_unit();
+    let time = |own: Option<Estimate>| {
+        own.map_or("–".into(), |own| span((own.mean, own.half_width), unit))
+    };
     let guarded = match c.guards {
         0 => String::new(),
         guards => {
@@ -54,8 +63,8 @@ fn overall(workload: &Workload, run: &Run) -> String {
     };
     format!(
         "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}{guarded}\nmeans with 95 % confidence intervals (batch means of independent replications)",
-        estimate(run.weighted_response),
-        estimate(run.mean_waiting),
+        time(run.weighted_response),
+        time(run.mean_waiting),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
         used.map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
             .join(", "),

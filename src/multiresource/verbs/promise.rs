@@ -31,7 +31,7 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
     if !(percent > 0.0 && percent < 100.0) {
         return Err(wrong("give a percentage between 0 and 100"));
     }
-    let digits = time.trim_end_matches(char::is_alphabetic);
+    let digits: &str = time.trim_end_matches(char::is_alphabetic);
     let glued = &time[digits.len()..];
     let time: f64 = digits.parse().map_err(|_| form())?;
     let unit = match (unit, glued) {
@@ -49,6 +49,7 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
         delay,
         share: percent / 100.0,
         within,
+        written: unit.map_or(String::new(), |unit| format!("{digits} {unit}")),
     })
 }
 
@@ -88,7 +89,9 @@ mod tests {
             assert!((found.within / within - 1.0).abs() < 1e-12, "{text}");
         }
         let found = promise("a: b: response 99.9 % < 6", &workload("h")).unwrap();
-        assert_eq!(found.to_string(), "a: b: response 99.9 % < 6");
+        assert_eq!(found.words("h"), "a: b: response 99.9 % < 6 h");
+        let found = promise("a: b: wait 95%<30min", &workload("h")).unwrap();
+        assert_eq!(found.words("h"), "a: b: wait 95 % < 30 min");
     }
 
     #[test]

@@ -8,20 +8,18 @@ use clap::Args;
 
 use super::family::{Family, Named, Sought};
 use super::judge::Criteria;
+use super::make::{Made, Request, make};
 use super::promise::promise;
+use super::size::{Sized, Sizes};
 use super::{fit, progress};
 use crate::kind::{Answer, Caller, Files, NamesFiles, VerbResult, json, unchecked};
 use crate::multiresource::artifact::{
     Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
-use crate::multiresource::optimum::{self, Ended};
-use crate::multiresource::program::{Limits, Solution};
+use crate::multiresource::program::Limits;
 use crate::multiresource::report::{self, Synthesized};
-use crate::multiresource::schedule::Schedule;
-use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Families, Log, MsfqOutlook, Options, Outcome, Pooling, Stage,
-};
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::synthesis::{self, ChoiceOptions, Families, Log, MsfqOutlook, Options};
+use crate::multiresource::workload::Fleet;
 use crate::trace;
 use crate::typed::{count, positive, seconds, time};
 
@@ -30,8 +28,10 @@ use crate::typed::{count, positive, seconds, time};
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
-/// Work of a choice by simulation, in events of First-Fit with few types; and of a policy that was chosen on a log.
+/// Work of a choice by simulation, in events of First-Fit with few types; of one of several sizes; and of a policy that was
+/// chosen on a log.
 const BUDGET: u64 = 400_000_000;
+const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 const BUDGET_ON_LOGS: u64 = 1_000_000;
 
 /// What is typed beside the workload to make a policy.
@@ -103,8 +103,14 @@ pub struct SynthesisArgs {
     #[arg(long, value_name = "PROMISE")]
     slo: Vec<String>,
 
+    /// Find how many servers of this shape, or on one server how much of this resource, are the least with which a policy is
+    /// found that keeps every --slo, and make it for that. Jobs come as they do now
+    #[arg(long, value_name = "NAME", requires = "slo", conflicts_with_all = ["time", "trace", "policy"])]
+    size: Option<String>,
+
     /// Work that may be done to tune and to choose, in events of First-Fit with few types; others take as much as they
-    /// cost. 1e8 take some seven seconds of processor [default: 4e8; with --trace 1e6, for what is claimed alone]
+    /// cost. 1e8 take some seven seconds of processor [default: 4e8; for each size of --size 4e7; with --trace 1e6, for what is
+    /// claimed alone]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     budget: Option<u64>,
 
@@ -227,10 +233,10 @@ impl SynthesisArgs {
             sought,
             choice: ChoiceOptions {
                 families,
-                budget: self.budget.unwrap_or(if self.log_of_jobs.is_some() {
-                    BUDGET_ON_LOGS
-                } else {
-                    BUDGET
+                budget: self.budget.unwrap_or(match &self.size {
+                    Some(_) => BUDGET_OF_A_SIZE,
+                    None if self.log_of_jobs.is_some() => BUDGET_ON_LOGS,
+                    None => BUDGET,
                 }),
                 end: self.within(1.0).map(|time| now + time),
                 seed: self.seed,
@@ -249,13 +255,6 @@ pub fn workload_of_log(args: &SynthesisArgs, caller: &mut Caller<'_>) -> VerbRes
     let file = args.log_of_jobs.as_ref();
     file.map(|file| fit::workload_of(file, &args.reading, caller))
         .transpose()
-}
-
-/// How a policy is made.
-struct Request {
-    options: Options,
-    sought: Sought,
-    choice: ChoiceOptions,
 }
 
 /// Makes a policy, and has it checked: of one server or over all servers of a fleet, whose jobs wait in one place.
@@ -282,7 +281,7 @@ pub fn synthesize(
         }
         (args.preemption, args.setup_rate) = (Some(Preemption::None), None);
     }
-    let (workload, width) = (fleet.envelope(), caller.width);
+    let width = caller.width;
     if let Some(file) = &args.log_of_jobs {
         match args.criteria.best((file, &args.reading), fleet, caller) {
             Ok(Ok(policy)) => args.family = Some(Named::Rule(Rule::from(policy).into())),
@@ -294,34 +293,59 @@ pub fn synthesize(
     let request = args.request(fleet, caller)?;
     let mut listener = progress(caller);
     listener("solving the program");
-    let outcome = match fleet.one_server() {
-        Some(workload) => of_server(workload, &request, &mut listener),
-        None => over_fleet(fleet, &request, &mut listener),
-    };
-    let (found, log) = match outcome {
-        Ok(Outcome::Policy(found)) => *found,
-        Ok(Outcome::Overloaded(overload)) => {
+    if let Some(name) = &args.size {
+        let sizes = Sizes::named(name, fleet)?;
+        return match sizes.least(&request, width, &mut listener)? {
+            Sized::Found(size, found, text) => answered(
+                &size,
+                &args,
+                &request,
+                *found,
+                (&text, stops_nothing),
+                width,
+            ),
+            Sized::Not(why) => Ok(refused(why)),
+            Sized::Interrupted => Ok(Answer::Interrupted),
+        };
+    }
+    match make(fleet, &request, &mut listener)? {
+        Made::Policy(found) => answered(fleet, &args, &request, *found, ("", stops_nothing), width),
+        Made::Overloaded(overload) => {
             let upgrades = synthesis::upgrades(fleet, &request.options, &[]);
-            return Ok(Answer::Refused {
+            Ok(Answer::Refused {
                 why: report::refusal(fleet, &overload, &upgrades, width),
                 decided: overload.decided,
-            });
+            })
         }
-        Err(error) => match error.downcast_ref() {
-            Some(ChoiceError::Broken(why)) => {
-                let (why, decided) = (why.clone(), true);
-                return Ok(Answer::Refused { why, decided });
-            }
-            _ => return Err(error),
-        },
-    };
+        Made::Unkept(nearest) => Ok(refused(nearest.why)),
+        Made::Broken(why) => Ok(refused(why)),
+    }
+}
+
+fn refused(why: String) -> Answer<Multiresource> {
+    let decided = true;
+    Answer::Refused { why, decided }
+}
+
+/// Returns a policy once the checker has found it valid, with what a person should know of it between these words.
+fn answered(
+    fleet: &Fleet,
+    args: &SynthesisArgs,
+    request: &Request,
+    (found, log): (Synthesized, Log),
+    (before, after): (&str, &str),
+    width: usize,
+) -> VerbResult<Answer<Multiresource>> {
     // As far as the checker gets in the time that is left.
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
     let in_full = args.verbose || args.explain;
-    let mut summary = report::summary(fleet, &found, &log, in_full, width) + stops_nothing;
+    let mut summary = before.to_owned();
+    summary += &report::summary(fleet, &found, &log, in_full, width);
+    summary += after;
     if args.explain || matches!(request.sought, Sought::StrictMsfq(_)) {
+        let workload = fleet.envelope();
         if let Synthesized::Analysed(analysed) = &found {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
             let analysed = (&analysed.artifact, &log);
@@ -376,120 +400,3 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
 
 /// Work that goes into what the checker solves anew even where no time is left, roughly in nanoseconds.
 const LEAST_CHECK: f64 = 5e8;
-
-/// Tells a stage of a choice.
-fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(Stage) {
-    |stage| {
-        let spent = 100.0 * stage.spent;
-        listener(&format!("{} ({spent:.0} % of the budget)", stage.what));
-    }
-}
-
-/// Makes the policy of one server: its MSR policy, or what is chosen by simulation.
-fn of_server(
-    workload: &Workload,
-    request: &Request,
-    listener: &mut dyn FnMut(&str),
-) -> VerbResult<Outcome<(Synthesized, Log)>> {
-    let options = &request.options;
-    let msr = match &request.sought {
-        Sought::StrictMsfq(threshold) => return strict_msfq(workload, options, *threshold),
-        Sought::Own(own) => synthesis::analyse(workload, options, own)?,
-        Sought::Analysed | Sought::Among(_) => synthesis::synthesize(workload, options)?,
-    };
-    let msr = match msr {
-        Outcome::Policy(msr) => msr,
-        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
-    };
-    // Before the choice, which takes all the time that there is.
-    let known = [msr.policy.schedules.clone()];
-    let mut log = Log {
-        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
-        ..Log::of(&msr)
-    };
-    if !matches!(request.sought, Sought::Among(_)) {
-        return Ok(Outcome::Policy(Box::new((Synthesized::Analysed(msr), log))));
-    }
-    listener("simulating candidates");
-    let stages = telling(listener);
-    let chosen = synthesis::choose(workload, options, &request.choice, msr, stages)?;
-    log.choice = chosen.choice.clone();
-    let optimum = in_passing(workload, request).map(|least| (least, options.preemption));
-    let found = Synthesized::Chosen(Box::new(chosen), optimum);
-    Ok(Outcome::Policy(Box::new((found, log))))
-}
-
-/// Makes strict MSFQ with this threshold, or that which is best by its exact means.
-fn strict_msfq(
-    workload: &Workload,
-    options: &Options,
-    threshold: Option<u32>,
-) -> VerbResult<Outcome<(Synthesized, Log)>> {
-    let (chosen, solution) = match synthesis::strict_msfq(workload, options, threshold)? {
-        Outcome::Policy(policy) => *policy,
-        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
-    };
-    let known = [solution.mixes[0].schedules.clone()];
-    let log = Log {
-        rounds: solution.rounds,
-        columns: solution.columns,
-        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
-        ..Log::default()
-    };
-    let found = Synthesized::Chosen(Box::new(chosen), None);
-    Ok(Outcome::Policy(Box::new((found, log))))
-}
-
-/// Makes a rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
-fn over_fleet(
-    fleet: &Fleet,
-    request: &Request,
-    listener: &mut dyn FnMut(&str),
-) -> VerbResult<Outcome<(Synthesized, Log)>> {
-    let pooling = match request.sought {
-        Sought::Among(_) => Pooling::Chosen(&request.choice),
-        _ => Pooling::Partition,
-    };
-    let pooled = synthesis::pool(fleet, &request.options, pooling, telling(listener))?;
-    let (chosen, solution) = match pooled {
-        Outcome::Policy(policy) => *policy,
-        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
-    };
-    let known = known_schedules(fleet, &solution);
-    let log = Log {
-        rounds: solution.rounds,
-        columns: solution.columns,
-        choice: chosen.choice.clone(),
-        upgrades: synthesis::upgrades(fleet, &request.options, &known),
-        ..Log::default()
-    };
-    let found = Synthesized::Chosen(Box::new(chosen), None);
-    Ok(Outcome::Policy(Box::new((found, log))))
-}
-
-/// Returns the schedules of the mixes of each shape (H), over all types.
-fn known_schedules(fleet: &Fleet, solution: &Solution) -> Vec<Vec<Schedule>> {
-    let shapes = fleet.shapes().iter().zip(&solution.mixes);
-    let of_shape = shapes.map(|(shape, mix)| {
-        let wide = |own: &Schedule| {
-            let mut all = vec![0; fleet.types().len()];
-            let places = shape.types().iter().zip(own);
-            places.for_each(|(&i, jobs)| all[i] = *jobs);
-            all
-        };
-        mix.schedules.iter().map(wide).collect()
-    });
-    of_shape.collect()
-}
-
-/// Returns what no policy without preemption can beat, where that costs little beside a choice.
-fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
-    if workload.known().is_some() {
-        return None;
-    }
-    let (sought, choice) = (request.options.problem(), &request.choice);
-    let limits = optimum::Limits::in_passing().within(synthesis::left(choice.end));
-    let found = optimum::optimum(workload, sought, &limits, &choice.interrupt, |_| ());
-    let found = found.ok().filter(|found| found.ended == Ended::Close);
-    found.map(|found| found.lower)
-}

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 
-use super::{Rows, Shown, estimate, grid, number};
+use super::{Rows, Shown, TableUnit, estimate, grid};
 use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Estimate, Health, Run};
 
@@ -76,17 +76,12 @@ pub fn comparison_table<M, C>(
     means: &[Mean],
     width: usize,
 ) -> String {
-    let header = &comparison.header;
-    let unit = &header.workload.time_unit;
+    let unit = &table_unit(comparison, |run| run.mean_response);
     let table = |head: &str, rows: &Rows| grid(head, &columns(comparison), rows, width);
-    let main = table(&format!("E[T] [{unit}]"), &rows(comparison));
+    let main = table(&format!("E[T] [{}]", unit.name), &rows(comparison, unit));
     let mut text = format!("{main}\n\n");
     for mean in means {
-        let _ = writeln!(
-            text,
-            "{}\n",
-            table(&mean.head(unit), &mean.rows(comparison))
-        );
+        let _ = writeln!(text, "{}\n", mean.table(comparison, table));
     }
     for at in &comparison.rankings {
         let sentences = words::sentences(comparison, at);
@@ -116,35 +111,49 @@ pub enum Mean {
 }
 
 impl Mean {
-    fn head(self, unit: &str) -> String {
-        match self {
-            Mean::Number => "E[N] [jobs]".into(),
-            Mean::Weighted => format!("weighted E[T] [{unit}]"),
-        }
-    }
-
-    fn rows<M, C>(self, comparison: &Comparison<M, C>) -> Rows {
+    /// Renders it by this function of a head and rows.
+    fn table<M, C>(
+        self,
+        comparison: &Comparison<M, C>,
+        table: impl FnOnce(&str, &Rows) -> String,
+    ) -> String {
+        let unit = table_unit(comparison, |run| run.weighted_response);
         let text = |name: &str, load: f64| {
             let run = comparison.settled(name, load);
-            estimate(run.and_then(|run| match self {
-                Mean::Number => run.mean_number,
-                Mean::Weighted => run.weighted_response,
-            }))
+            match self {
+                Mean::Number => estimate(run.and_then(|run| run.mean_number)),
+                Mean::Weighted => unit.estimate(run.and_then(|run| run.weighted_response)),
+            }
+        };
+        let head = match self {
+            Mean::Number => "E[N] [jobs]".into(),
+            Mean::Weighted => format!("weighted E[T] [{}]", unit.name),
         };
         let row = |name: &str| {
             let loads = comparison.header.loads.iter();
             let cells = loads.map(|load| Shown::plain(text(name, *load)));
             (comparison.titled(name), cells.collect())
         };
-        comparison.names().map(row).collect()
+        table(&head, &comparison.names().map(row).collect())
     }
 }
 
-/// Returns a row for each policy; below them one of means that are known without a run.
-fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {
+/// Returns the unit in which a time of all runs that have settled is easily read.
+fn table_unit<M, C>(comparison: &Comparison<M, C>, of: OfRun<M, C>) -> TableUnit {
+    let header = &comparison.header;
+    let runs = header.loads.iter().flat_map(|load| {
+        let names = comparison.names();
+        names.filter_map(|name| comparison.settled(name, *load))
+    });
+    let times = runs.filter_map(|run| Some(of(run)?.mean));
+    TableUnit::of(&header.workload.time_unit, times)
+}
+
+/// Returns a row for each policy, in this unit; below them one of means that are known without a run.
+fn rows<M, C>(comparison: &Comparison<M, C>, unit: &TableUnit) -> Rows {
     let row = |name: &str| {
         let cells = comparison.rankings.iter().map(|at| Shown {
-            text: cell(comparison, name, at.load),
+            text: cell(comparison, name, at.load, unit),
             class: match comparison.settled(name, at.load) {
                 None => "none",
                 Some(_) if words::leaders(at).contains(&name) => "best",
@@ -158,7 +167,7 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {
         let cells = comparison.header.loads.iter().map(|load| {
             let exact = comparison.exact(*load);
             Shown {
-                text: exact.map_or("–".into(), |own| number(own.mean_response)),
+                text: exact.map_or("–".into(), |own| unit.number(own.mean_response)),
                 class: "none",
             }
         });
@@ -172,13 +181,13 @@ sizes for each policy at a load. What is said of a load holds together at 95 % (
 ≈ stands between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance.";
 
 /// Returns a cell in a few characters.
-fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64) -> String {
+fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64, unit: &TableUnit) -> String {
     match comparison.cell(name, load).map(|cell| &cell.outcome) {
         None => "not run".into(),
         Some(Outcome::Failure(_)) => "failed".into(),
         Some(Outcome::Run(run)) => {
             let mean = match run.health {
-                Health::Settled => estimate(run.mean_response),
+                Health::Settled => unit.estimate(run.mean_response),
                 Health::Unsettled => "unsettled".into(),
                 Health::Unstable => "unstable".into(),
             };

@@ -2,7 +2,7 @@
 
 use super::{Besides, columns, figures, rows, words};
 use crate::report::plot::{Drawn, short};
-use crate::report::{Page, number};
+use crate::report::{Page, TableUnit, number};
 use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Ending, Health, Run};
 
@@ -32,7 +32,7 @@ pub fn comparison_page<M, C>(
         legend: "< stands before a greater mean response time, ≈ between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance. What is said of a load holds together at 95 % confidence.",
         what: format!("Mean response time [{}]", header.workload.time_unit),
         columns: columns(comparison),
-        rows: rows(comparison),
+        rows: rows(comparison, &TableUnit::kept(&header.workload.time_unit)),
         note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
         sections: figures::sections(besides, comparison)?,
         method: method(besides, comparison),

@@ -1,5 +1,3 @@
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +61,9 @@ pub struct Promise {
     pub share: f64,
     /// Than this \[time\].
     pub within: f64,
+    /// The same as it was typed, with its unit; empty where it was typed in none.
+    #[serde(skip)]
+    pub written: String,
 }
 
 /// What a promise is about.
@@ -111,19 +112,19 @@ impl Promise {
     }
 }
 
-/// As it is typed: `g8: wait 95 % < 6`.
-impl fmt::Display for Promise {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Promise {
+    /// Returns it as it is typed, in this unit of time unless it was typed in another: `g8: wait 95 % < 6 h`.
+    pub fn words(&self, unit: &str) -> String {
         let delay = match self.delay {
             Delay::Waiting => "wait",
             Delay::Response => "response",
         };
         // Rounded, since .95 is no binary number.
         let percent = (1e10 * self.share).round() / 1e8;
-        write!(
-            f,
-            "{}: {delay} {percent} % < {}",
-            self.job_type, self.within
-        )
+        let time = match &*self.written {
+            "" => format!("{} {unit}", self.within),
+            written => written.to_owned(),
+        };
+        format!("{}: {delay} {percent} % < {time}", self.job_type)
     }
 }

@@ -42,6 +42,12 @@ quantities! {
     ResponseP95: "response_p95", "response p95", Time, [Type], Measure::Percentile(1);
     /// The 99th percentile of `T_i`, or of all response times.
     ResponseP99: "response_p99", "response p99", Time, [All, Type], Measure::Percentile(2);
+    /// The median of `W_i`, from arrival to the last start.
+    WaitingP50: "waiting_p50", "waiting p50", Time, [Type], Measure::WaitingPercentile(0);
+    /// The 95th percentile of `W_i`.
+    WaitingP95: "waiting_p95", "waiting p95", Time, [Type], Measure::WaitingPercentile(1);
+    /// The 99th percentile of `W_i`.
+    WaitingP99: "waiting_p99", "waiting p99", Time, [Type], Measure::WaitingPercentile(2);
     /// `P(W_i > longer_than)`: from arrival to the start.
     WaitingAbove: "waiting_above", "waiting above", One, [Type], Measure::WaitingAbove;
     /// `P(T_i > longer_than)`.
@@ -73,6 +79,8 @@ pub enum Measure {
     /// The fraction of jobs with a response time up to the claimed one, which is to be this of
     /// [`PERCENTILES`].
     Percentile(usize),
+    /// The same of waiting times.
+    WaitingPercentile(usize),
     /// The fraction of jobs that waited longer than the claim says.
     WaitingAbove,
     /// The fraction of jobs that stayed longer than the claim says.
@@ -90,7 +98,9 @@ impl Measure {
     /// Returns the probability of a percentile.
     pub fn percentile(self) -> Option<f64> {
         match self {
-            Measure::Percentile(place) => Some(PERCENTILES[place]),
+            Measure::Percentile(place) | Measure::WaitingPercentile(place) => {
+                Some(PERCENTILES[place])
+            }
             _ => None,
         }
     }

@@ -15,7 +15,7 @@ mod step;
 pub use depth_first::{DepthFirst, Item};
 pub use enumeration::{Enumeration, enumerate, maximal};
 pub use knapsack::Knapsack;
-pub use step::smallest_step;
+pub use step::{size_step, smallest_step, steps};
 
 use crate::workload::Workload;
 

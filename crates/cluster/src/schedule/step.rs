@@ -35,6 +35,30 @@ pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     })
 }
 
+/// Steps that make up what there is of a resource, at most, where sizes of it are compared.
+const STEPS: u32 = 128;
+
+/// Returns the amount of resource j (of the R of the fleet) of which sizes of a server of shape h are multiples: a unit in
+/// which jobs demand it, whole where the resource is counted, or several where there are very many. `None` where no type
+/// demands it, or the shape has none.
+pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
+    let capacity = fleet.shapes()[h].capacity()[j];
+    let demanding = fleet.types().iter().find(|kind| kind.units()[j] > 0)?;
+    let unit = demanding.demand()[j].exact() / BigInt::from(demanding.units()[j]);
+    let unit = match is_counted(fleet, h, j) {
+        true if !unit.is_integer() => BigRational::one(),
+        _ => unit,
+    };
+    let several = (capacity.exact() / (&unit * BigInt::from(STEPS))).floor();
+    let step = Decimal::nearest(&(unit * several.max(BigRational::one())));
+    step.filter(|step| capacity >= *step)
+}
+
+/// Returns so many steps.
+pub fn steps(step: Decimal, count: u64) -> Option<Decimal> {
+    Decimal::nearest(&(step.exact() * BigInt::from(count)))
+}
+
 /// Returns whether the resource is counted in whole units: there is a whole number of them, and more than one, or jobs ask for
 /// whole numbers, too. A capacity of 1 of which jobs take parts is a measure, as of a machine's share.
 fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
@@ -119,6 +143,31 @@ mod tests {
         );
         let fleet = Fleet::from(Workload::parse(&text, "test").unwrap().workload);
         smallest_step(&fleet, 0, 0).unwrap().value()
+    }
+
+    /// Sizes by hand: a GPU each; cores come whole; jobs of 8 and 12 GiB have sizes of multiples of 4, of bytes of more.
+    #[test]
+    fn sizes_have_steps() {
+        let fleet = |capacity: &str, demand: &str| {
+            let text = format!(
+                "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{r: {capacity}}}}}\njobs: [{demand}]\n"
+            );
+            Fleet::from(Workload::parse(&text, "test").unwrap().workload)
+        };
+        let job = |n: usize, r: &str| {
+            format!("{{name: t{n}, demand: {{r: {r}}}, arrival_rate: 1, mean_size: .01}}")
+        };
+        for (capacity, demands, expected) in [
+            ("8", vec!["1", "4"], 1.0),
+            ("8", vec![".5"], 1.0),
+            ("128", vec!["8", "12"], 4.0),
+            ("1", vec![".25"], 0.25),
+            ("1280", vec!["1", "7"], 10.0),
+        ] {
+            let jobs: Vec<String> = demands.iter().enumerate().map(|(n, r)| job(n, r)).collect();
+            let step = size_step(&fleet(capacity, &jobs.join(", ")), 0, 0);
+            assert_eq!(step.unwrap().value(), expected, "{capacity}");
+        }
     }
 
     /// Written out by hand: what could run beside what there is room for.

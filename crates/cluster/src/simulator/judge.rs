@@ -1,7 +1,7 @@
 //! What a run says of an artifact's claims.
 
 use super::{Run, TypeResult};
-use crate::artifact::{Artifact, Claim, Family, Measure, MsrPolicy, Quantity, unmet};
+use crate::artifact::{Artifact, Claim, Family, Measure, Method, MsrPolicy, Quantity, unmet};
 use crate::workload::Workload;
 use synth_core::artifact::{Quantity as _, Side, Unmet};
 use synth_simulation::{
@@ -46,7 +46,10 @@ impl Measuring<Quantity> for Judge<'_> {
             Measure::Nothing(why) => Some(why),
             Measure::Load if claim.job_type.is_none() => Some("it is proved for all policies"),
             Measure::WorkingTime if claim.value >= 1.0 => Some("all of the time is no estimate"),
-            Measure::Percentile(_) if claim.job_type.is_none() => None,
+            Measure::Percentile(_) if is_measured(claim) => None,
+            Measure::WaitingPercentile(_) if !is_measured(claim) => {
+                Some("the run did not watch it")
+            }
             Measure::NumberAbove
             | Measure::Percentile(_)
             | Measure::WaitingAbove
@@ -105,6 +108,10 @@ impl Measuring<Quantity> for Judge<'_> {
             Measure::Percentile(_) if claim.job_type.is_none() => {
                 queue(run.p99_response, Side::Equal)
             }
+            Measure::Percentile(place) if is_measured(claim) => {
+                queue(of_type?.1.spread[0][place], Side::Equal)
+            }
+            Measure::WaitingPercentile(place) => queue(of_type?.1.spread[1][place], Side::Equal),
             Measure::Percentile(place) => {
                 let found = of_type?.1;
                 let p = 1.0 - claim.quantity.row().measure.percentile()?;
@@ -202,6 +209,11 @@ pub fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
     }
 }
 
+/// Whether a percentile is beside that of the run, as times; else the fraction of jobs beyond it is beside what it is to be.
+fn is_measured(claim: &Claim) -> bool {
+    claim.job_type.is_none() || claim.method == Method::Simulated
+}
+
 fn position(claim: &Claim, workload: &Workload) -> Option<usize> {
     let name = claim.job_type.as_deref()?;
     workload.types().iter().position(|t| t.name() == name)
@@ -211,7 +223,7 @@ fn position(claim: &Claim, workload: &Workload) -> Option<usize> {
 fn watch(claim: &Claim, workload: &Workload) -> Option<Watch> {
     let threshold = match claim.quantity.row().measure {
         Measure::NumberAbove => Threshold::Number(claim.at?),
-        Measure::Percentile(_) => Threshold::Response(claim.value),
+        Measure::Percentile(_) if !is_measured(claim) => Threshold::Response(claim.value),
         Measure::ResponseAbove => Threshold::Response(claim.longer_than?),
         Measure::WaitingAbove => Threshold::Waiting(claim.longer_than?),
         _ => return None,

@@ -143,19 +143,33 @@ impl Fleet {
     /// If h or j is no index of a shape or of a resource.
     pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
         let has = Some(self.shapes()[h].capacity()[j]).filter(|has| !has.is_zero())?;
-        let mut draft = self.record().draft();
-        draft.shapes[h].capacity[j].1 = Some(sum(has, more)?);
-        draft.fleet().ok()
+        self.with_amount(h, j, sum(has, more)?).ok()
     }
 
-    /// Returns the same fleet with one more server of shape h; `None` where a shape may not have that many.
+    /// Returns the same fleet with this amount of resource j (of all R) on each server of shape h, which has some.
+    ///
+    /// # Errors
+    /// When a type no longer has room.
+    ///
+    /// # Panics
+    /// If h or j is no index of a shape or of a resource.
+    pub fn with_amount(&self, h: usize, j: usize, amount: Decimal) -> Result<Self, DocumentError> {
+        let mut draft = self.record().draft();
+        draft.shapes[h].capacity[j].1 = Some(amount);
+        draft.fleet()
+    }
+
+    /// Returns the same fleet with so many servers of shape h.
+    ///
+    /// # Errors
+    /// When a type no longer has room, and where a shape may not have that many.
     ///
     /// # Panics
     /// If h is not the index of a shape.
-    pub fn with_one_more_server(&self, h: usize) -> Option<Self> {
+    pub fn with_servers(&self, h: usize, count: u32) -> Result<Self, DocumentError> {
         let mut draft = self.record().draft();
-        draft.shapes[h].count = self.shapes()[h].count().checked_add(1);
-        draft.fleet().ok()
+        draft.shapes[h].count = Some(count);
+        draft.fleet()
     }
 }
 

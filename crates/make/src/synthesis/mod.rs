@@ -12,7 +12,7 @@ mod sweep;
 mod upgrades;
 
 pub use choice::{
-    Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, choose, pool,
+    Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, Unkept, choose, pool,
 };
 pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable, strict_msfq};

@@ -94,8 +94,8 @@ fn purchases(fleet: &Fleet) -> Vec<(Upgrade, Fleet)> {
             all.extend(larger.map(|(more, larger)| (upgrade(Some(j), more.value()), larger)));
         }
         if !fleet.is_one_server() {
-            let larger = fleet.with_one_more_server(h);
-            all.extend(larger.map(|larger| (upgrade(None, 1.0), larger)));
+            let larger = fleet.with_servers(h, shape.count().saturating_add(1));
+            all.extend(larger.ok().map(|larger| (upgrade(None, 1.0), larger)));
         }
     }
     all

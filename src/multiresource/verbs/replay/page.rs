@@ -6,7 +6,7 @@ use super::results::{AtPace, Outcome, Played, RECORDED, Replays};
 use super::words::{interrupted, intervals, pace, remarks, window, with_interval};
 use crate::multiresource::replay::Step;
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves, lines};
-use crate::report::{Page, Section, Shown, list, number, quoted};
+use crate::report::{Page, Section, Shown, TableUnit, list, number, quoted};
 
 /// Renders a comparison on a trace as a page for people.
 ///
@@ -50,7 +50,7 @@ fn headline(replays: &Replays) -> String {
             "At {} {} has the least mean response time, {} s.",
             pace(at),
             best.policy,
-            with_interval(least, best.played()?.response)
+            with_interval(least, best.played()?.response, &TableUnit::kept("s"))
         ))
     });
     sentences.collect_vec().join(" ")
@@ -64,7 +64,8 @@ fn row(replays: &Replays, name: &str) -> (String, Vec<Shown>) {
     let cells = replays.paces.iter().map(|at| {
         let own = at.policies.iter().find(|own| own.policy == name);
         let played = own.and_then(Outcome::played);
-        let text = played.map(|own| with_interval(mean_response(own), own.response));
+        let text = played
+            .map(|own| with_interval(mean_response(own), own.response, &TableUnit::kept("s")));
         let missing = if name == RECORDED { "–" } else { "failed" };
         Shown::plain(text.unwrap_or(missing.into()))
     });

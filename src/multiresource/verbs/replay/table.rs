@@ -2,30 +2,35 @@
 
 use super::recorded::Recorded;
 use super::results::{AtPace, Played, Replays, Spread};
-use super::words::{interrupted, intervals, pace, window, with_interval};
+use super::words::{interrupted, intervals, pace, unit, window, with_interval};
 use crate::multiresource::report::start_latency_of;
-use crate::report::{Table, estimate, number, percent, wrap};
+use crate::report::{Table, TableUnit, estimate, number, percent, span, wrap};
 
 /// Renders what came of a replay, at most `width` characters wide.
 pub fn replayed(replays: &Replays, width: usize) -> String {
     let mut parts = Vec::from_iter(interrupted(replays));
-    let paces = replays.paces.iter();
+    let (unit, paces) = (&unit(replays), replays.paces.iter());
     parts.extend(paces.flat_map(|at| {
-        let whole = format!("{}\n\n{}", pace(at), at_pace(at, width));
-        [Some(whole), groups(at, width)].into_iter().flatten()
+        let whole = format!("{}\n\n{}", pace(at), at_pace(at, unit, width));
+        [Some(whole), groups(at, unit, width)].into_iter().flatten()
     }));
     parts.extend(replays.failures().map(|(at, name, why)| {
         let text = format!("{name} is not replayed at {}: {why}", pace(at));
         wrap(&text, width)
     }));
-    parts.extend(replays.resampled.as_ref().map(|own| spread(own, width)));
-    parts.push(wrap(&foot(replays), width));
+    parts.extend(
+        replays
+            .resampled
+            .as_ref()
+            .map(|own| spread(own, unit, width)),
+    );
+    parts.push(wrap(&foot(replays, unit), width));
     parts.join("\n\n")
 }
 
 /// Returns how it was measured.
-fn foot(replays: &Replays) -> String {
-    let mut foot = format!("times in s; {}", window(replays));
+fn foot(replays: &Replays, unit: &TableUnit) -> String {
+    let mut foot = format!("times in {}; {}", unit.name, window(replays));
     if !replays.start_latency.is_zero() {
         foot += &format!(
             "; each job holds its room {} s before it runs (start latency), which counts in its response time and not in its wait",
@@ -36,11 +41,12 @@ fn foot(replays: &Replays) -> String {
     foot + &intervals(replays).map_or(String::new(), |why| format!("; {why}"))
 }
 
-fn at_pace(at: &AtPace, width: usize) -> String {
+fn at_pace(at: &AtPace, unit: &TableUnit, width: usize) -> String {
     let has_ratios = at.policies.len() > 1;
     let ratios = if has_ratios { "over the first," } else { "" };
     let header = format!(
-        "policy,mean response,{ratios}mean wait,p99 wait,longest wait,waited,bounded slowdown,in use"
+        "policy,mean response [{0}],{ratios}mean wait [{0}],p99 wait [{0}],longest wait [{0}],waited,bounded slowdown,in use",
+        unit.name
     );
     let mut table = Table::new(header.split(','));
     for own in &at.policies {
@@ -56,14 +62,14 @@ fn at_pace(at: &AtPace, width: usize) -> String {
         });
         let mut row = vec![
             own.policy.clone(),
-            with_interval(measured.mean_response, played.response),
+            with_interval(measured.mean_response, played.response, unit),
         ];
         row.extend(has_ratios.then_some(ratio));
         let used = measured.utilization.iter().map(|used| percent(*used));
         row.extend([
-            number(measured.mean_wait),
-            number(measured.wait_percentiles[2]),
-            number(measured.longest_wait),
+            unit.number(measured.mean_wait),
+            unit.number(measured.wait_percentiles[2]),
+            unit.number(measured.longest_wait),
             measured.waited.to_string(),
             number(measured.mean_bounded_slowdown),
             used.collect::<Vec<_>>().join(" · "),
@@ -74,14 +80,15 @@ fn at_pace(at: &AtPace, width: usize) -> String {
 }
 
 /// Puts mean waits of groups of jobs beside each other; none where all jobs are alike.
-fn groups(at: &AtPace, width: usize) -> Option<String> {
+fn groups(at: &AtPace, unit: &TableUnit, width: usize) -> Option<String> {
     let played: Vec<(&str, &Played)> = at
         .policies
         .iter()
         .filter_map(|own| Some((&*own.policy, own.played()?)))
         .collect();
     let (_, first) = played.first().filter(|(_, own)| !own.groups.is_empty())?;
-    let header = ["mean wait of", "jobs", "of work"];
+    let head = format!("mean wait [{}] of", unit.name);
+    let header = [&*head, "jobs", "of work"];
     let mut table = Table::new(
         header
             .into_iter()
@@ -95,21 +102,24 @@ fn groups(at: &AtPace, width: usize) -> Option<String> {
         ];
         let waits = played
             .iter()
-            .map(|(_, own)| number(own.groups[g].mean_wait));
+            .map(|(_, own)| unit.number(own.groups[g].mean_wait));
         table.row(row.into_iter().chain(waits));
     }
     Some(table.within(width))
 }
 
-fn spread(spread: &Spread, width: usize) -> String {
-    let header = "policy,mean response,least,largest,over the first";
+fn spread(spread: &Spread, unit: &TableUnit, width: usize) -> String {
+    let header = format!(
+        "policy,mean response [{0}],least [{0}],largest [{0}],over the first",
+        unit.name
+    );
     let mut table = Table::new(header.split(','));
     for own in &spread.policies {
         let extreme =
-            |of: fn(f64, f64) -> f64| number(own.means.iter().copied().fold(f64::NAN, of));
+            |of: fn(f64, f64) -> f64| unit.number(own.means.iter().copied().fold(f64::NAN, of));
         table.row([
             own.policy.clone(),
-            estimate(own.mean),
+            unit.estimate(own.mean),
             extreme(f64::min),
             extreme(f64::max),
             own.ratio.map_or(String::new(), |own| estimate(Some(own))),
@@ -124,27 +134,32 @@ fn spread(spread: &Spread, width: usize) -> String {
 
 /// Renders what came of recorded jobs, at most `width` characters wide.
 pub fn recorded(run: &Recorded, width: usize) -> String {
-    let header = "type,jobs,mean response,mean wait,median wait,longest wait";
-    let mut table = Table::new(header.split(','));
     let types = run.types.iter().map(|own| (&*own.name, &own.jobs));
+    let each = types.clone().chain([("all", &run.all)]);
+    let times = each.flat_map(|(_, own)| [own.mean_response, own.mean_wait, own.longest_wait]);
+    let unit = TableUnit::of(&run.time_unit, times);
+    let header = format!(
+        "type,jobs,mean response [{0}],mean wait [{0}],median wait [{0}],longest wait [{0}]",
+        unit.name
+    );
+    let mut table = Table::new(header.split(','));
     for (name, own) in types.chain([("all", &run.all)]) {
         table.row([
             name.to_owned(),
             own.jobs.to_string(),
-            number(own.mean_response),
-            number(own.mean_wait),
-            number(own.median_wait),
-            number(own.longest_wait),
+            unit.number(own.mean_response),
+            unit.number(own.mean_wait),
+            unit.number(own.median_wait),
+            unit.number(own.longest_wait),
         ]);
     }
-    let unit = &run.time_unit;
     let drawn = match run.seed {
         None => "nothing is drawn at random".to_owned(),
         Some(seed) => format!("clocks, start latencies and limits are drawn from seed {seed}"),
     };
     let foot = format!(
-        "times in {unit}; the last job left {} {unit} after the first came; {drawn}",
-        number(run.makespan)
+        "the last job left {} after the first came; {drawn}",
+        span((run.makespan, 0.0), &run.time_unit)
     );
     let mut text = format!(
         "{} on {}, run once\n\n{}\n\n{}",
@@ -155,7 +170,7 @@ pub fn recorded(run: &Recorded, width: usize) -> String {
     );
     if let Some(law) = &run.start_latency {
         text += "\n";
-        text += &wrap(&start_latency_of(law, unit), width);
+        text += &wrap(&start_latency_of(law, &run.time_unit), width);
     }
     text
 }

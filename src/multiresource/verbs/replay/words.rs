@@ -3,12 +3,28 @@
 use super::results::{AtPace, Replays};
 use crate::multiresource::replay::{Interval, Window};
 use crate::multiresource::report::lines;
-use crate::report::{counted, number, percent, wrap};
+use crate::report::{TableUnit, counted, number, percent, wrap};
 
-/// `3411 [2300, 4500]`.
-pub fn with_interval(value: f64, interval: Option<Interval>) -> String {
-    let within = interval.map(|i| format!(" [{}, {}]", number(i.low), number(i.high)));
-    number(value) + &within.unwrap_or_default()
+/// `3411 [2300, 4500]`, of times \[s\] in this unit.
+pub fn with_interval(value: f64, interval: Option<Interval>, unit: &TableUnit) -> String {
+    let within = interval.map(|i| {
+        let ends = [i.low, i.high].map(|end| unit.number(end));
+        format!(" [{}]", ends.join(", "))
+    });
+    unit.number(value) + &within.unwrap_or_default()
+}
+
+/// The unit of all tables of a replay: one in which mean response and waiting times are easily read.
+pub fn unit(replays: &Replays) -> TableUnit {
+    let times = replays.played().flat_map(|(.., own)| {
+        let measured = &own.measured;
+        [
+            measured.mean_response,
+            measured.mean_wait,
+            measured.longest_wait,
+        ]
+    });
+    TableUnit::of("s", times)
 }
 
 /// `speed 5/4, load 0.817`.
@@ -140,9 +156,14 @@ mod tests {
             high: 13_200.0,
         };
         assert_eq!(
-            with_interval(11_620.0, Some(interval)),
+            with_interval(11_620.0, Some(interval), &TableUnit::kept("s")),
             "11620 [9701, 13200]"
         );
-        assert_eq!(with_interval(0.0, None), "0");
+        let hours = TableUnit::of("s", [11_620.0]);
+        assert_eq!(
+            with_interval(11_620.0, Some(interval), &hours),
+            "3.228 [2.695, 3.667]"
+        );
+        assert_eq!(with_interval(0.0, None, &hours), "0");
     }
 }

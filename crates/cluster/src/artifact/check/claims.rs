@@ -283,7 +283,12 @@ fn method(claim: &Claim) -> Option<Method> {
         | Quantity::ResponseP50
         | Quantity::ResponseP95
         | Quantity::ResponseP99 => Method::ExactQbd,
-        Quantity::LoadUnderGuard | Quantity::WaitingAbove | Quantity::ResponseAbove => return None,
+        Quantity::LoadUnderGuard
+        | Quantity::WaitingP50
+        | Quantity::WaitingP95
+        | Quantity::WaitingP99
+        | Quantity::WaitingAbove
+        | Quantity::ResponseAbove => return None,
     })
 }
 

@@ -59,6 +59,7 @@ pub(super) fn check(
         simulated.littles_law(f);
         simulated.sums(f);
         simulated.together(f);
+        simulated.in_order(f);
     });
 }
 
@@ -82,11 +83,8 @@ impl Simulated<'_> {
             Method::Simulated => {
                 let holds_for = HoldsFor::default();
                 claims::derivation(claim, Method::Simulated, &holds_for, findings);
-                let is_of_tail = match claim.quantity.row().measure {
-                    Measure::Percentile(_) => subject.is_none(),
-                    measure => measure.is_of_a_time(),
-                };
-                if is_of_tail {
+                let measure = claim.quantity.row().measure;
+                if measure.is_of_a_time() || measure.percentile().is_some() {
                     self.tail(claim, subject, findings);
                 } else {
                     self.mean(claim, findings);
@@ -142,17 +140,23 @@ impl Simulated<'_> {
         }
     }
 
-    /// Checks a fraction of jobs that take longer than a time, or the time that a hundredth of all jobs exceed:
-    /// how it was simulated is on record, and the mean allows for it.
+    /// Checks a fraction of jobs that take longer than a time, or a time that a fraction of the jobs exceed: how it was
+    /// simulated is on record, and the mean allows for it.
     fn tail(&self, claim: &Claim, subject: Option<usize>, findings: &mut Findings) {
         let (value, half_width) = (claim.value, claim.half_width.unwrap_or(f64::NAN));
         // That none of the jobs seen took longer is a fraction of 0, known within some interval.
-        let is_possible = match subject {
-            Some(_) => [value, half_width].iter().all(|x| (0.0..=1.0).contains(x)),
-            None => value > 0.0 && value.is_finite() && (0.0..=value).contains(&half_width),
+        let measure = claim.quantity.row().measure;
+        let is_possible = if measure.is_of_a_time() {
+            [value, half_width].iter().all(|x| (0.0..=1.0).contains(x))
+        } else {
+            // No job need wait, and each runs.
+            let is_of_waits = matches!(measure, Measure::WaitingPercentile(_));
+            let has_sign = value > 0.0 || is_of_waits && value == 0.0;
+            has_sign && value.is_finite() && (0.0..=value).contains(&half_width)
         };
         let is_a_time = |time: f64| time > 0.0 && time.is_finite();
-        let narrowest = subject.and_then(|i| self.narrowest_of_a_fraction(claim, i));
+        let narrowest = subject.filter(|_| measure.is_of_a_time());
+        let narrowest = narrowest.and_then(|i| self.narrowest_of_a_fraction(claim, i));
         let most = self.markov(claim);
         if self.document.evidence.simulation.is_none() {
             findings.add("method", NO_RUN);
@@ -271,6 +275,33 @@ impl Simulated<'_> {
                     all.value
                 );
                 findings.add("", message);
+            }
+        }
+    }
+
+    /// Checks that percentiles of a type ascend, and that jobs wait no longer than they stay, within both intervals.
+    fn in_order(&self, findings: &mut Findings) {
+        use Quantity::{ResponseP50, ResponseP95, ResponseP99, WaitingP50, WaitingP95, WaitingP99};
+        let pairs = [
+            (WaitingP50, WaitingP95),
+            (WaitingP95, WaitingP99),
+            (ResponseP50, ResponseP95),
+            (ResponseP95, ResponseP99),
+            (WaitingP50, ResponseP50),
+            (WaitingP95, ResponseP95),
+            (WaitingP99, ResponseP99),
+        ];
+        for kind in self.document.workload.types() {
+            for (less, more) in pairs {
+                let both = [less, more].map(|quantity| self.find(quantity, Some(kind.name())));
+                let [Some(low), Some(high)] = both else {
+                    continue;
+                };
+                if low.value - SPREAD * half_width(low) > upper(high) {
+                    let [less, more] = [less, more].map(|own| written(&own));
+                    let message = format!("{less} of {} is above {more}", kind.name());
+                    findings.add("", message);
+                }
             }
         }
     }

@@ -71,8 +71,8 @@ impl ChoiceOptions {
 pub enum Basis {
     /// It has settled, and of all that have it costs least.
     Settled,
-    /// It has settled, and of those that cost as little it slows down the most slowed type least; in place of this one, and
-    /// by how much less, relatively.
+    /// It has settled, and of those that runs cannot tell from the best it slows down the most slowed type least; in place
+    /// of this one, and by how much less, relatively.
     Fairest(&'static str, f64),
     /// None has settled, and with it jobs stayed least.
     StaysLeast,
@@ -144,9 +144,25 @@ pub enum ChoiceError {
     /// A rule that cannot run.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// None of the policies was seen to keep what is promised, or all that may be taken were seen to run away.
+    /// The options do not carry the load, or all policies that may be taken were seen to run away.
     #[error("{0}")]
     Broken(String),
+    /// None of the policies was seen to keep what is promised.
+    #[error("{}", .0.why)]
+    Unkept(Box<Unkept>),
+}
+
+/// The policy that is nearest to what is promised, and does not keep it.
+#[derive(Debug)]
+pub struct Unkept {
+    /// What it does, and what can be done.
+    pub why: String,
+    /// What people call it.
+    pub policy: &'static str,
+    /// Whether it surely breaks a promise, by its 95 % interval.
+    pub surely: bool,
+    /// What was measured of it; `None` where no run was long enough to tell.
+    pub run: Option<Run>,
 }
 
 /// Progress of a choice.

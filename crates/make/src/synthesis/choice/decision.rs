@@ -78,8 +78,8 @@ pub(super) fn decide(
     }
     comparison.candidates.insert(0, first);
     let (evaluator, taken) = (&*comparison.evaluator, &comparison.candidates[0]);
-    if let Some(why) = record::broken(evaluator, taken) {
-        return Err(ChoiceError::Broken(why));
+    if let Some(unkept) = record::unkept(evaluator, taken) {
+        return Err(ChoiceError::Unkept(Box::new(unkept)));
     }
     let (run, unclaimed) = description(taken, &basis, evaluator);
     let claimed = run.filter(|_| unclaimed.is_none());

@@ -296,15 +296,15 @@ impl<'w> Comparison<'_, 'w> {
         all.min_by(|a, b| by_place(*a, *b).then(cost(*a).total_cmp(&cost(*b))))
     }
 
-    /// Of those that surely have no more than the best, but for what is not worth longer runs, the one that slows down
-    /// its most slowed type least, and how many times as much; `None` where that is the best, or not worth it.
+    /// Of those that no run shows to have more than the best, but for what is not worth longer runs, the one that slows
+    /// down its most slowed type least, and how many times as much; `None` where that is the best, or not worth it.
     pub fn fairest(&self, best: usize) -> Option<(usize, f64)> {
         let evaluator = &*self.evaluator;
         let as_good = self.all(|n, c| {
             let ratio = self.ratio(evaluator.objective, n, best);
             let keeps = c.longest().is_some_and(|run| evaluator.keeps_all(run));
             let is_sound = n != best && c.is_eligible && c.is_settled(evaluator) && keeps;
-            is_sound && ratio.is_some_and(|r| r.mean + r.half_width < 1.0 + CLOSE)
+            is_sound && ratio.is_some_and(|r| r.mean < 1.0 + CLOSE)
         });
         let slowed = |n: usize| {
             let rung = self.settled_rung(n, best)?;

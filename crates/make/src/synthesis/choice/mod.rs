@@ -27,7 +27,7 @@ mod search;
 mod tests;
 
 use super::{Options, Outcome, Synthesis, SynthesisError, of_solution, synthesize};
-pub use chosen::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage};
+pub use chosen::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage, Unkept};
 use decision::decide;
 use evaluator::{Evaluator, Guard};
 pub use pooled::{Pooling, pool};

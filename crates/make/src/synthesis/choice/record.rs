@@ -1,6 +1,6 @@
 //! The record of a choice, and what an artifact has of it.
 
-use super::chosen::Basis;
+use super::chosen::{Basis, Unkept};
 use super::evaluator::{self, DONE, Evaluator, REPLICATIONS, slowdowns};
 use super::ladder::{self, Comparison};
 use crate::analysis::Cost;
@@ -109,16 +109,26 @@ fn product(first: &Estimate, ratio: &Estimate) -> Interval {
 }
 
 /// That the best policy that was found breaks a promise, and which, if it does.
-pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -> Option<String> {
+pub(super) fn unkept(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -> Option<Unkept> {
     if evaluator.choice.promises.is_empty() {
         return None;
     }
-    let Some(run) = taken.measured(evaluator) else {
-        return Some("no run was long enough to tell whether --slo is kept: nothing is written. Give more --budget, or more --time".into());
+    let run = taken.measured(evaluator);
+    let why = match run {
+        Some(run) if evaluator.keeps_all(run) => return None,
+        Some(run) => nearest(evaluator, taken.name(), run),
+        None => "no run was long enough to tell whether --slo is kept: nothing is written. Give more --budget, or more --time".into(),
     };
-    if evaluator.keeps_all(run) {
-        return None;
-    }
+    Some(Unkept {
+        why,
+        policy: taken.name(),
+        surely: run.is_some_and(|run| evaluator.surely_breaks(run)),
+        run: run.cloned(),
+    })
+}
+
+/// Says how far the nearest policy is from what is promised.
+fn nearest(evaluator: &Evaluator<'_>, policy: &str, run: &Run) -> String {
     let unit = evaluator.workload.time_unit();
     let percent = |share: f64| format!("{:.2}", 100.0 * share);
     let lines = evaluator.seen_of_promises(run).map(|(promise, seen)| {
@@ -130,14 +140,13 @@ pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -
             Some((rough, None)) => format!("{rough} % of them do, in short runs"),
             None => "runs were too short to tell".into(),
         };
-        format!("{promise} {unit}: {kept}")
+        format!("{}: {kept}", promise.words(unit))
     });
     let lines: Vec<String> = lines.collect();
-    Some(format!(
-        "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Allow more time or fewer jobs, add resources, or search longer with --budget",
-        taken.name(),
+    format!(
+        "no policy was found that keeps --slo; the nearest, {policy}:\n  {}\nNothing is written. Allow more time or fewer jobs, add resources (--size finds how many), or search longer with --budget",
         lines.join("\n  ")
-    ))
+    )
 }
 
 /// Returns the artifact of a policy with the program's proof of the load, what is proved of its slots or its guard, and what
@@ -183,6 +192,13 @@ pub(super) fn artifact(
     }
     Artifact::new(fleet.record(), policy.clone(), own, evidence)
 }
+
+/// The percentiles of waiting times.
+const WAITS: [Quantity; 3] = [
+    Quantity::WaitingP50,
+    Quantity::WaitingP95,
+    Quantity::WaitingP99,
+];
 
 /// Returns what a run measured, as claims.
 fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
@@ -247,6 +263,14 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
         let (name, response, least) = (Some(kind.name()), own.mean_response, kind.mean_size());
         claims.push(claim(Quantity::MeanResponse, name, response, least));
         claims.push(number(name, own.mean_number, kind.offered_load(), cut(own)));
+        let [responses, waits] = own.spread;
+        // What is too rare to be measured is not claimed; that jobs hardly ever wait is.
+        let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;
+        let percentiles = WAITS.into_iter().zip(waits);
+        for (quantity, own) in percentiles.chain([(Quantity::ResponseP95, responses[1])]) {
+            let known = own.filter(is_known);
+            claims.push(known.map(|own| measured(quantity, name, own)));
+        }
     }
     claims.into_iter().flatten().collect()
 }

@@ -1,0 +1,252 @@
+//! What must be bought for a promise: the sizes that were looked at, and what follows.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use itertools::Itertools as _;
+
+use super::{Table, span, within};
+use crate::multiresource::artifact::{Delay, Promise};
+use crate::multiresource::simulator::Run;
+use crate::multiresource::workload::Workload;
+
+/// A size that was looked at.
+#[derive(Debug)]
+pub struct Looked {
+    /// It in words.
+    pub words: String,
+    /// Whether all is kept there.
+    pub verdict: Verdict,
+    /// The policy, or the nearest one.
+    pub policy: Option<&'static str>,
+    /// What was measured of that.
+    pub run: Option<Run>,
+}
+
+/// Whether a size is enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All promises are kept, and that by their whole 95 % intervals.
+    Surely,
+    /// All are kept as far as runs could see.
+    Kept,
+    /// The nearest policy that was found does not, and may by its interval.
+    NotFound,
+    /// It surely does not.
+    Broken,
+    /// All policies were seen to run away.
+    RunsAway,
+    /// No policy carries the load; or that is not known.
+    Overloaded(bool),
+    /// A type of jobs has no room.
+    NoRoom(String),
+}
+
+impl Verdict {
+    /// Returns how sure it is that promises are kept, by a run in which they are.
+    pub fn kept(run: Option<&Run>, promises: &[Promise], workload: &Workload) -> Self {
+        let is_sure = |promise: &Promise| {
+            let share = run.and_then(|run| share(run, promise, workload));
+            share.is_some_and(|(kept, error)| kept - error >= promise.share)
+        };
+        if promises.iter().all(is_sure) {
+            Verdict::Surely
+        } else {
+            Verdict::Kept
+        }
+    }
+
+    /// Returns whether promises are kept.
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Verdict::Surely | Verdict::Kept)
+    }
+
+    /// Returns whether the load is carried.
+    pub fn carries(&self) -> bool {
+        !matches!(self, Verdict::Overloaded(_) | Verdict::NoRoom(_))
+    }
+
+    fn cell(&self) -> &'static str {
+        match self {
+            Verdict::Surely => "kept",
+            Verdict::Kept => "kept, not surely",
+            Verdict::NotFound => "not found to be kept",
+            Verdict::Broken => "surely not kept",
+            Verdict::RunsAway => "runs away",
+            Verdict::Overloaded(_) => "overloaded",
+            Verdict::NoRoom(_) => "no room",
+        }
+    }
+
+    /// Says why a size is not enough; `policy` is the nearest.
+    pub fn words(&self, policy: Option<&str>) -> String {
+        let policy = policy.unwrap_or("the policy");
+        match self {
+            Verdict::Surely | Verdict::Kept => format!("{policy} keeps it"),
+            Verdict::NotFound => format!(
+                "the nearest policy that was found, {policy}, misses it by less than its 95 % interval; a larger --budget may find one that keeps it"
+            ),
+            Verdict::Broken => {
+                format!("the nearest policy that was found, {policy}, surely breaks it")
+            }
+            Verdict::RunsAway => "all policies that were tried were seen to run away".into(),
+            Verdict::Overloaded(true) => "no policy carries the load, which is proved".into(),
+            Verdict::Overloaded(false) => "whether a policy carries the load is not known".into(),
+            Verdict::NoRoom(why) => why.clone(),
+        }
+    }
+}
+
+impl Looked {
+    /// Returns a size of which nothing was measured.
+    pub fn without(words: String, verdict: Verdict) -> Self {
+        Looked {
+            words,
+            verdict,
+            policy: None,
+            run: None,
+        }
+    }
+}
+
+/// All that was found of sizes.
+#[derive(Debug)]
+pub struct Sizing<'a> {
+    /// What is promised.
+    pub promises: &'a [Promise],
+    /// The types.
+    pub workload: &'a Workload,
+    /// The name of what is bought.
+    pub what: &'a str,
+    /// What there is.
+    pub present: u64,
+    /// The least that was found to be enough.
+    pub least: u64,
+    /// By size.
+    pub looked: BTreeMap<u64, Looked>,
+    /// Whether not all was looked at.
+    pub interrupted: bool,
+}
+
+impl Sizing<'_> {
+    /// Says how much is needed, with what it does there and beside it, and what that means.
+    pub fn text(&self, width: usize) -> String {
+        let words = &self.looked[&self.least].words;
+        let beside = match self.looked.get(&self.present) {
+            Some(now) if self.present != self.least => format!("; now there are {}", now.words),
+            _ => ", as there are now".to_owned(),
+        };
+        let kept = match self.promises.len() {
+            1 => "the promise",
+            _ => "all promises",
+        };
+        let mut text = format!(
+            "{words} are the least found to keep {kept}{beside}.\n\n{}\n\n",
+            self.table(width)
+        );
+        for note in self.notes() {
+            let _ = writeln!(text, "{}", super::wrap(&note, width));
+        }
+        text + "\n"
+    }
+
+    /// Returns what there is, the answer and its neighbours, a row each.
+    fn table(&self, width: usize) -> String {
+        let unit = self.workload.time_unit();
+        let near = self.least.saturating_sub(1)..=self.least + 1;
+        let shown = self.looked.iter();
+        let shown = shown.filter(|(size, _)| **size == self.present || near.contains(size));
+        let types = self.promises.iter().map(|own| (&own.job_type, own.delay));
+        let types = types.unique_by(|(name, _)| (*name).clone()).collect_vec();
+        let heads = types.iter().flat_map(|(name, delay)| {
+            let what = match delay {
+                Delay::Waiting => "wait",
+                Delay::Response => "response",
+            };
+            [format!("{name}: mean {what}"), "95 % below".to_owned()]
+        });
+        let promises = self.promises.iter().map(|own| own.words(unit));
+        let first = [self.what.to_owned(), String::new()];
+        let all = first.into_iter().chain(promises).chain(heads);
+        let mut table = Table::new(all.chain(["mean response time".into()])).words(1);
+        for (size, own) in shown {
+            let now = if *size == self.present { " (now)" } else { "" };
+            let count = own
+                .words
+                .strip_suffix(self.what)
+                .unwrap_or(&own.words)
+                .trim_end();
+            let mut row = vec![format!("{count}{now}"), own.verdict.cell().to_owned()];
+            let run = own.run.as_ref();
+            row.extend(self.promises.iter().map(|promise| {
+                let share = run.and_then(|run| share(run, promise, self.workload));
+                let percent =
+                    |(kept, error): (f64, f64)| within(100.0 * kept, 100.0 * error) + " %";
+                share.map_or("–".into(), percent)
+            }));
+            for (name, delay) in &types {
+                row.extend(run.map_or(["–".into(), "–".into()], |run| {
+                    stay(run, name, *delay, unit)
+                }));
+            }
+            let mean = run.and_then(|run| run.mean_response);
+            row.push(mean.map_or("–".into(), |own| span((own.mean, own.half_width), unit)));
+            table.row(row);
+        }
+        table.within(width)
+    }
+
+    /// Says why less is not enough, and what all of it means.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(less) = self.looked.get(&(self.least - 1)) {
+            let why = less.verdict.words(less.policy);
+            notes.push(format!("With {}: {why}.", less.words));
+        }
+        if let Some(more) = self
+            .looked
+            .get(&(self.least + 1))
+            .filter(|own| !own.verdict.is_kept())
+        {
+            let why = more.verdict.words(more.policy);
+            notes.push(format!(
+                "With {}, though it is more: {why}. Runs of this length cannot tell the two apart: buy with a margin, or give more --budget.",
+                more.words
+            ));
+        }
+        if self.interrupted {
+            notes.push(
+                "INTERRUPTED: smaller sizes were not all looked at; this is the best so far."
+                    .into(),
+            );
+        }
+        notes.push(
+            "Jobs come as they do now. Kept is what runs show, not a proof: each size has a synthesis of its own with this --seed and --budget. The policy below is made for that size: write it into the workload."
+                .into(),
+        );
+        notes
+    }
+}
+
+/// Returns which part of the jobs a run saw keep a promise, with the half-width of its interval.
+fn share(run: &Run, promise: &Promise, workload: &Workload) -> Option<(f64, f64)> {
+    let watch = promise.watch(workload)?;
+    let seen = run.watched.iter().find(|own| own.watch == watch)?;
+    let above = seen.above?;
+    Some((1.0 - above.mean, above.half_width))
+}
+
+/// Returns the mean wait or stay of a type, and what 95 % of its jobs stay below.
+fn stay(run: &Run, name: &str, delay: Delay, unit: &str) -> [String; 2] {
+    let Some(own) = run.types.iter().find(|own| own.name == name) else {
+        return ["–".into(), "–".into()];
+    };
+    let (mean, percentiles) = match delay {
+        Delay::Waiting => (own.mean_waiting, own.waiting_percentiles),
+        Delay::Response => (own.mean_response, own.percentiles),
+    };
+    [
+        mean.map_or("–".into(), |own| span((own.mean, own.half_width), unit)),
+        percentiles.map_or("–".into(), |own| span((own[1], 0.0), unit)),
+    ]
+}

@@ -1,0 +1,172 @@
+//! How a policy is made: of one server or over a fleet, by analysis or by simulation.
+
+use super::family::Sought;
+use crate::kind::VerbResult;
+use crate::multiresource::optimum::{self, Ended};
+use crate::multiresource::program::Solution;
+use crate::multiresource::report::Synthesized;
+use crate::multiresource::schedule::Schedule;
+use crate::multiresource::synthesis::{
+    self, ChoiceError, ChoiceOptions, Log, Options, Outcome, Overload, Pooling, Stage, Unkept,
+};
+use crate::multiresource::workload::{Fleet, Workload};
+
+/// How a policy is made.
+pub struct Request {
+    /// Of its MSR policy.
+    pub options: Options,
+    /// Which policies are considered.
+    pub sought: Sought,
+    /// How one is chosen by simulation.
+    pub choice: ChoiceOptions,
+}
+
+/// What came of it.
+pub enum Made {
+    /// A policy that is not checked yet, and how it was found.
+    Policy(Box<(Synthesized, Log)>),
+    /// No policy carries the load, as far as is known.
+    Overloaded(Box<Overload>),
+    /// No policy was found that keeps what is promised.
+    Unkept(Box<Unkept>),
+    /// No policy can be taken, and why.
+    Broken(String),
+}
+
+/// Makes a policy.
+///
+/// # Errors
+/// When the options do not go together, and when the solver fails.
+pub fn make(fleet: &Fleet, request: &Request, listener: &mut dyn FnMut(&str)) -> VerbResult<Made> {
+    let outcome = match fleet.one_server() {
+        Some(workload) => of_server(workload, request, listener),
+        None => over_fleet(fleet, request, listener),
+    };
+    let error = match outcome {
+        Ok(Outcome::Policy(found)) => return Ok(Made::Policy(found)),
+        Ok(Outcome::Overloaded(overload)) => return Ok(Made::Overloaded(Box::new(overload))),
+        Err(error) => error,
+    };
+    Ok(match *error.downcast::<ChoiceError>()? {
+        ChoiceError::Unkept(nearest) => Made::Unkept(nearest),
+        ChoiceError::Broken(why) => Made::Broken(why),
+        other => return Err(other.into()),
+    })
+}
+
+/// Tells a stage of a choice.
+fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(Stage) {
+    |stage| {
+        let spent = 100.0 * stage.spent;
+        listener(&format!("{} ({spent:.0} % of the budget)", stage.what));
+    }
+}
+
+/// Makes the policy of one server: its MSR policy, or what is chosen by simulation.
+fn of_server(
+    workload: &Workload,
+    request: &Request,
+    listener: &mut dyn FnMut(&str),
+) -> VerbResult<Outcome<(Synthesized, Log)>> {
+    let options = &request.options;
+    let msr = match &request.sought {
+        Sought::StrictMsfq(threshold) => return strict_msfq(workload, options, *threshold),
+        Sought::Own(own) => synthesis::analyse(workload, options, own)?,
+        Sought::Analysed | Sought::Among(_) => synthesis::synthesize(workload, options)?,
+    };
+    let msr = match msr {
+        Outcome::Policy(msr) => msr,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    // Before the choice, which takes all the time that there is.
+    let known = [msr.policy.schedules.clone()];
+    let mut log = Log {
+        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        ..Log::of(&msr)
+    };
+    if !matches!(request.sought, Sought::Among(_)) {
+        return Ok(Outcome::Policy(Box::new((Synthesized::Analysed(msr), log))));
+    }
+    listener("simulating candidates");
+    let stages = telling(listener);
+    let chosen = synthesis::choose(workload, options, &request.choice, msr, stages)?;
+    log.choice = chosen.choice.clone();
+    let optimum = in_passing(workload, request).map(|least| (least, options.preemption));
+    let found = Synthesized::Chosen(Box::new(chosen), optimum);
+    Ok(Outcome::Policy(Box::new((found, log))))
+}
+
+/// Makes strict MSFQ with this threshold, or that which is best by its exact means.
+fn strict_msfq(
+    workload: &Workload,
+    options: &Options,
+    threshold: Option<u32>,
+) -> VerbResult<Outcome<(Synthesized, Log)>> {
+    let (chosen, solution) = match synthesis::strict_msfq(workload, options, threshold)? {
+        Outcome::Policy(policy) => *policy,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let known = [solution.mixes[0].schedules.clone()];
+    let log = Log {
+        rounds: solution.rounds,
+        columns: solution.columns,
+        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        ..Log::default()
+    };
+    let found = Synthesized::Chosen(Box::new(chosen), None);
+    Ok(Outcome::Policy(Box::new((found, log))))
+}
+
+/// Makes a rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
+fn over_fleet(
+    fleet: &Fleet,
+    request: &Request,
+    listener: &mut dyn FnMut(&str),
+) -> VerbResult<Outcome<(Synthesized, Log)>> {
+    let pooling = match request.sought {
+        Sought::Among(_) => Pooling::Chosen(&request.choice),
+        _ => Pooling::Partition,
+    };
+    let pooled = synthesis::pool(fleet, &request.options, pooling, telling(listener))?;
+    let (chosen, solution) = match pooled {
+        Outcome::Policy(policy) => *policy,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let known = known_schedules(fleet, &solution);
+    let log = Log {
+        rounds: solution.rounds,
+        columns: solution.columns,
+        choice: chosen.choice.clone(),
+        upgrades: synthesis::upgrades(fleet, &request.options, &known),
+        ..Log::default()
+    };
+    let found = Synthesized::Chosen(Box::new(chosen), None);
+    Ok(Outcome::Policy(Box::new((found, log))))
+}
+
+/// Returns the schedules of the mixes of each shape (H), over all types.
+fn known_schedules(fleet: &Fleet, solution: &Solution) -> Vec<Vec<Schedule>> {
+    let shapes = fleet.shapes().iter().zip(&solution.mixes);
+    let of_shape = shapes.map(|(shape, mix)| {
+        let wide = |own: &Schedule| {
+            let mut all = vec![0; fleet.types().len()];
+            let places = shape.types().iter().zip(own);
+            places.for_each(|(&i, jobs)| all[i] = *jobs);
+            all
+        };
+        mix.schedules.iter().map(wide).collect()
+    });
+    of_shape.collect()
+}
+
+/// Returns what no policy without preemption can beat, where that costs little beside a choice.
+fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
+    if workload.known().is_some() {
+        return None;
+    }
+    let (sought, choice) = (request.options.problem(), &request.choice);
+    let limits = optimum::Limits::in_passing().within(synthesis::left(choice.end));
+    let found = optimum::optimum(workload, sought, &limits, &choice.interrupt, |_| ());
+    let found = found.ok().filter(|found| found.ended == Ended::Close);
+    found.map(|found| found.lower)
+}

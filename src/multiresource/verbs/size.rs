@@ -1,0 +1,295 @@
+//! How much must be bought for a promise: the least count of servers of a shape, or amount of a resource of one server,
+//! with which a policy is found that keeps it.
+//!
+//! At each size a policy is made as `--slo` alone would make it there, with the same seed and budget. Upwards from what there
+//! is the steps double until one is kept; then the gap between the largest size that is not kept and the least that is is
+//! halved. That is by simulation, and so need not be monotone: both neighbours of the answer are looked at.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use super::make::{Made, Request, make};
+use crate::document::{DocumentError, suggest};
+use crate::kind::VerbResult;
+use crate::multiresource::artifact::{Delay, Promise};
+use crate::multiresource::report::{Looked, Sizing, Synthesized, Verdict};
+use crate::multiresource::schedule::{size_step, steps};
+use crate::multiresource::synthesis::Log;
+use crate::multiresource::workload::Fleet;
+use crate::number::Decimal;
+
+/// So many times the first size that carries the load is the largest that is looked at.
+const MOST: u64 = 16;
+
+/// The first step upwards is this part of what there is.
+const FIRST: u64 = 8;
+
+/// Servers of a shape, at most.
+const SERVERS: u64 = 100_000;
+
+/// What is bought, and of what.
+pub struct Sizes<'a> {
+    fleet: &'a Fleet,
+    name: &'a str,
+    /// The shape.
+    h: usize,
+    /// The resource with its step, where it is one.
+    amount: Option<(usize, Decimal)>,
+}
+
+/// What came of the search.
+pub enum Sized {
+    /// The fleet with the least size, its policy, and what was found of the sizes.
+    Found(Box<Fleet>, Box<(Synthesized, Log)>, String),
+    /// No size was found, and why.
+    Not(String),
+    /// An end was wanted before there was one.
+    Interrupted,
+}
+
+/// What was found at a size, with the policy where one keeps all.
+type Look = (Looked, Option<Box<(Synthesized, Log)>>);
+type Tries = BTreeMap<u64, Look>;
+
+impl<'a> Sizes<'a> {
+    /// Finds what is meant by a name.
+    ///
+    /// # Errors
+    /// With the names that there are.
+    pub fn named(name: &'a str, fleet: &'a Fleet) -> Result<Self, String> {
+        let of = |h, amount| Sizes {
+            fleet,
+            name,
+            h,
+            amount,
+        };
+        let resources = fleet.envelope().resources().iter().enumerate();
+        let demanded =
+            resources.filter_map(|(j, own)| Some((own.name(), j, size_step(fleet, 0, j)?)));
+        let (what, all): (_, Vec<(&str, Self)>) = if fleet.is_one_server() {
+            let all = demanded.map(|(name, j, step)| (name, of(0, Some((j, step)))));
+            ("the resources of the server are", all.collect())
+        } else {
+            let shapes = fleet.shapes().iter().enumerate();
+            let all = shapes.map(|(h, shape)| (shape.name(), of(h, None)));
+            ("the shapes of servers are", all.collect())
+        };
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        let unknown = || format!("--size {name}: {}", suggest(name, what, &names));
+        let found = all.into_iter().find(|(own, _)| *own == name);
+        found.map(|(_, sizes)| sizes).ok_or_else(unknown)
+    }
+
+    /// Returns the size that there is.
+    fn present(&self) -> u64 {
+        let shape = &self.fleet.shapes()[self.h];
+        match self.amount {
+            Some((j, step)) => (shape.capacity()[j].value() / step.value() + 1e-9) as u64,
+            None => shape.count().into(),
+        }
+    }
+
+    /// Returns the least size: what is a fleet stays one.
+    fn least_of_all(&self) -> u64 {
+        let is_alone = self.amount.is_none() && self.fleet.shapes().len() == 1;
+        1 + u64::from(is_alone)
+    }
+
+    fn amount(&self, size: u64) -> Option<Decimal> {
+        let (_, step) = self.amount?;
+        steps(step, size)
+    }
+
+    /// Returns a size in words: `48 a100-node`.
+    fn words(&self, size: u64) -> String {
+        match self.amount(size) {
+            Some(amount) => format!("{amount} {}", self.name),
+            None => format!("{size} {}", self.name),
+        }
+    }
+
+    /// Returns the fleet of a size, or why there is none.
+    fn of(&self, size: u64) -> Result<Fleet, String> {
+        let made = match (self.amount, self.amount(size)) {
+            (Some((j, _)), Some(amount)) => self.fleet.with_amount(self.h, j, amount),
+            _ => self
+                .fleet
+                .with_servers(self.h, size.try_into().unwrap_or(u32::MAX)),
+        };
+        made.map_err(|why| match why {
+            DocumentError::Faults { faults, .. } => {
+                let messages: Vec<String> = faults.into_iter().map(|own| own.message).collect();
+                messages.join("; ")
+            }
+            other => other.to_string(),
+        })
+    }
+
+    /// Finds the least size.
+    ///
+    /// # Errors
+    /// When the request does not fit the fleet, and when the solver fails.
+    pub fn least(
+        &self,
+        request: &Request,
+        width: usize,
+        listener: &mut dyn FnMut(&str),
+    ) -> VerbResult<Sized> {
+        let promises = &request.choice.promises;
+        if let Some(why) = promises.iter().find_map(|own| alone(self.fleet, own)) {
+            return Ok(Sized::Not(why));
+        }
+        let mut tries = Tries::new();
+        let is_over = || request.choice.interrupt.load(Ordering::Relaxed);
+        while let Some(size) = self.next(&tries) {
+            let words = self.words(size);
+            let made = match self.of(size) {
+                Ok(fleet) => make(&fleet, request, &mut |text| {
+                    listener(&format!("{words}: {text}"))
+                })?,
+                Err(why) => {
+                    tries.insert(size, (Looked::without(words, Verdict::NoRoom(why)), None));
+                    continue;
+                }
+            };
+            // What was cut short says nothing.
+            if is_over() {
+                break;
+            }
+            tries.insert(size, looked(words, made, request, self.fleet));
+        }
+        self.concluded(tries, (promises, is_over()), width)
+    }
+
+    /// Returns what follows of all sizes that were looked at; not of all that would be where it was interrupted.
+    fn concluded(
+        &self,
+        mut tries: Tries,
+        (promises, interrupted): (&[Promise], bool),
+        width: usize,
+    ) -> VerbResult<Sized> {
+        let found = least(&tries);
+        let taken = found.and_then(|size| Some((size, tries.get_mut(&size)?.1.take()?)));
+        let Some((least, policy)) = taken else {
+            return Ok(match tries.last_key_value() {
+                Some((_, (last, _))) if !interrupted => Sized::Not(format!(
+                    "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: promise less, or search longer with --budget",
+                    last.words,
+                    last.verdict.words(last.policy)
+                )),
+                _ => Sized::Interrupted,
+            });
+        };
+        let sizing = Sizing {
+            promises,
+            workload: self.fleet.envelope(),
+            what: self.name,
+            present: self.present(),
+            least,
+            looked: tries.into_iter().map(|(size, own)| (size, own.0)).collect(),
+            interrupted,
+        };
+        let fleet = Box::new(self.of(least)?);
+        Ok(Sized::Found(fleet, policy, sizing.text(width)))
+    }
+
+    /// Returns the size that is looked at next; `None` where the answer and its neighbours are known, or there is none.
+    fn next(&self, tries: &Tries) -> Option<u64> {
+        let Some(kept) = least(tries) else {
+            return self.upwards(tries);
+        };
+        let below = tries.range(..kept).next_back();
+        let below = below.map_or(self.least_of_all() - 1, |(size, _)| *size);
+        if below + 1 < kept {
+            return Some(u64::midpoint(below, kept));
+        }
+        let more = kept + 1;
+        let has_more = self.amount.is_some() || more <= SERVERS;
+        (has_more && !tries.contains_key(&more)).then_some(more)
+    }
+
+    /// Returns the next size upwards, where none is kept yet.
+    fn upwards(&self, tries: &Tries) -> Option<u64> {
+        let present = self.present();
+        let Some((last, _)) = tries.last_key_value() else {
+            return Some(present.max(self.least_of_all()));
+        };
+        let mut carrying = tries.iter().filter(|(_, (own, _))| own.verdict.carries());
+        let most = carrying
+            .next()
+            .map_or(SERVERS, |(size, _)| MOST * size)
+            .min(SERVERS);
+        let doubled = 2 * last.saturating_sub(present);
+        let next = present + doubled.max((present / FIRST).max(1));
+        (*last < most).then_some(next.max(last + 1).min(most))
+    }
+}
+
+/// Returns the least size at which all was kept.
+fn least(tries: &Tries) -> Option<u64> {
+    let kept = tries.iter().find(|(_, (own, _))| own.verdict.is_kept());
+    kept.map(|(size, _)| *size)
+}
+
+fn looked(words: String, made: Made, request: &Request, fleet: &Fleet) -> Look {
+    match made {
+        Made::Policy(found) => {
+            let (policy, run) = match &found.0 {
+                Synthesized::Chosen(own, _) => {
+                    (own.artifact.policy.followed().called(), own.run.clone())
+                }
+                Synthesized::Analysed(_) => ("msr", None),
+            };
+            let looked = Looked {
+                words,
+                policy: Some(policy),
+                verdict: Verdict::kept(run.as_ref(), &request.choice.promises, fleet.envelope()),
+                run,
+            };
+            (looked, Some(found))
+        }
+        Made::Unkept(nearest) => {
+            let verdict = match nearest.surely {
+                true => Verdict::Broken,
+                false => Verdict::NotFound,
+            };
+            let (policy, run) = (Some(nearest.policy), nearest.run);
+            (
+                Looked {
+                    words,
+                    policy,
+                    verdict,
+                    run,
+                },
+                None,
+            )
+        }
+        Made::Overloaded(overload) => (
+            Looked::without(words, Verdict::Overloaded(overload.decided)),
+            None,
+        ),
+        Made::Broken(_) => (Looked::without(words, Verdict::RunsAway), None),
+    }
+}
+
+/// Says that a promise of a response time cannot be kept since jobs alone run longer, where that is known exactly.
+fn alone(fleet: &Fleet, promise: &Promise) -> Option<String> {
+    let kind = fleet
+        .types()
+        .iter()
+        .find(|kind| kind.name() == promise.job_type)?;
+    let (held, within) = (kind.holding(), promise.within);
+    let longer = match held.scv() {
+        _ if promise.delay == Delay::Waiting => return None,
+        _ if held.is_exponential() => (-within / held.mean()).exp(),
+        0.0 => f64::from(u8::from(held.mean() > within)),
+        _ => return None,
+    };
+    (longer > promise.allowed()).then(|| {
+        format!(
+            "{} cannot be kept by any size: {:.1} % of these jobs run longer than that by themselves",
+            promise.words(fleet.time_unit()),
+            100.0 * longer
+        )
+    })
+}

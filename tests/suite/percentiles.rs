@@ -1,0 +1,109 @@
+//! Percentiles of waits that are claimed: against the closed form of M/M/1, by another run, and by the checker.
+
+use crate::common::*;
+use serde_json::Value;
+
+/// One server that one job takes, with this load; the policy in `p.json`.
+fn one_server(folder: &Folder, rate: f64) -> Value {
+    let job = format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}");
+    let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 1}}", &job));
+    let policy = folder.name("p.json");
+    works(&format!(
+        "{file} --family first-fit --budget 2e7 -o {policy}"
+    ));
+    works(&format!("check {policy}"));
+    folder.json("p.json")
+}
+
+fn of_type<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
+    let mut claims = artifact["claims"].as_array().unwrap().iter();
+    claims
+        .find(|own| own["quantity"] == quantity && own["type"] == "t")
+        .unwrap()
+}
+
+/// `P(W > t) = ρ e^{−(1 − ρ) t}`, and `P(T > t) = e^{−(1 − ρ) t}`: what is claimed covers it. Below ρ = .5 the median of the
+/// wait is nothing, which is claimed and confirmed, too.
+#[test]
+fn percentiles_of_waits_are_those_of_mm1() {
+    let folder = Folder::new();
+    let places = [
+        ("waiting_p50", 0.5),
+        ("waiting_p95", 0.05),
+        ("waiting_p99", 0.01),
+    ];
+    for rho in [0.4, 0.7] {
+        let artifact = one_server(&folder, rho);
+        let exact = |above: f64, most: f64| ((most / above).ln() / (1.0 - rho)).max(0.0);
+        let waits = places.map(|(name, above)| (name, exact(above, rho)));
+        for (name, expected) in waits
+            .into_iter()
+            .chain([("response_p95", exact(0.05, 1.0))])
+        {
+            let claim = of_type(&artifact, name);
+            let [value, half_width] =
+                ["value", "half_width"].map(|own| claim[own].as_f64().unwrap());
+            assert_eq!(claim["method"], "simulated");
+            // Three half-widths: one in 10^4 with seven degrees of freedom.
+            assert!(
+                (value - expected).abs() <= 3.0 * half_width,
+                "{expected}: {claim}"
+            );
+            assert!(half_width <= 0.05 * value, "{claim}");
+        }
+        let run = stdout(&works(&format!(
+            "simulate {} --events 2e7",
+            folder.name("p.json")
+        )));
+        for name in ["waiting p50", "waiting p95", "waiting p99", "response p95"] {
+            let row = run.lines().find(|line| line.contains(name)).unwrap();
+            has(row, "confirmed");
+        }
+        has(
+            &stdout(&works(&format!("show {}", folder.name("p.json")))),
+            "waiting p95 [s]",
+        );
+    }
+}
+
+/// A percentile that is claimed to be a fifth more is refuted by a run; one above a higher percentile, or beyond what the
+/// mean allows, by the checker; and a file without any is read.
+#[test]
+fn false_percentiles_are_refuted() {
+    let folder = Folder::new();
+    let artifact = one_server(&folder, 0.7);
+    let with = |quantity: &str, factor: f64| {
+        let mut other = artifact.clone();
+        let mut claims = other["claims"].as_array_mut().unwrap().iter_mut();
+        let claim = claims
+            .find(|own| own["quantity"] == quantity && own["type"] == "t")
+            .unwrap();
+        claim["value"] = (factor * claim["value"].as_f64().unwrap()).into();
+        other
+    };
+    let longer = folder.write("q.json", &with("waiting_p95", 1.2).to_string());
+    let run = ends(
+        1,
+        &format!("simulate --accept-changes {longer} --events 2e7"),
+    );
+    let told = stdout(&run);
+    let row = told
+        .lines()
+        .find(|line| line.contains("waiting p95"))
+        .unwrap();
+    has(row, "REFUTED");
+    for (quantity, factor, words) in [
+        ("waiting_p50", 9.0, "waiting_p50 of t is above waiting_p95"),
+        ("waiting_p95", 40.0, "by the mean response time"),
+        ("response_p95", -1.0, "expected a positive value"),
+    ] {
+        let refused = as_it_is(with(quantity, factor), "q.json")
+            .unwrap_err()
+            .to_string();
+        has(&refused, words);
+    }
+    let mut old = artifact.clone();
+    let claims = old["claims"].as_array_mut().unwrap();
+    claims.retain(|own| !own["quantity"].as_str().unwrap().contains("_p"));
+    as_it_is(old, "old.json").unwrap();
+}

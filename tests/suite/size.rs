@@ -1,0 +1,125 @@
+//! How much must be bought for a promise: `--size`.
+
+use crate::common::*;
+use crate::fleet::{TWO_SHAPES, mixed};
+
+/// Jobs of mean 1 in a queue of Poisson arrivals at this rate.
+fn one_type(servers: &str, rate: f64) -> String {
+    let job = format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}");
+    workload(servers, &job)
+}
+
+/// The least k with `P(W > t) ≤ 1 − share` in an M/M/k queue of load a, by Erlang's C formula: `P(W > t) = C(k, a) e^{−(k − a) t}`.
+fn least(a: f64, t: f64, share: f64) -> u32 {
+    let mut blocked = 1.0;
+    for k in 1.. {
+        let n = f64::from(k);
+        blocked = a * blocked / (n + a * blocked);
+        let waits = blocked / (1.0 - a / n * (1.0 - blocked));
+        if n > a && waits * (-(n - a) * t).exp() <= 1.0 - share {
+            return k;
+        }
+    }
+    unreachable!()
+}
+
+/// The least size is that of Erlang's formula: of servers and of a resource, from too few and from too many.
+#[test]
+fn the_least_size_is_that_of_erlangs_formula() {
+    assert_eq!((least(10.0, 0.25, 0.95), least(10.0, 0.5, 0.95)), (15, 14));
+    let folder = Folder::new();
+    for (servers, name, t) in [
+        (
+            "servers: [{name: node, count: 10, capacity: {cpu: 1}}]",
+            "node",
+            0.25,
+        ),
+        (
+            "servers: [{name: node, count: 22, capacity: {cpu: 1}}]",
+            "node",
+            0.5,
+        ),
+        ("server: {capacity: {cpu: 12}}", "cpu", 0.25),
+    ] {
+        let file = folder.write("w.yaml", &one_type(servers, 10.0));
+        let policy = folder.name("p.json");
+        let found = works(&format!(
+            "{file} --preemption none --budget 4e6 --slo 't: wait 95 % < {t}' --size {name} -o {policy}"
+        ));
+        let (told, k) = (stderr(&found), least(10.0, t, 0.95));
+        assert!(
+            told.contains(&format!(
+                "{k} {name} are the least found to keep the promise"
+            )),
+            "{told}"
+        );
+        for (size, verdict) in [(k - 1, "surely not kept"), (k, "kept"), (k + 1, "kept")] {
+            let row = told
+                .lines()
+                .find(|line| line.starts_with(&format!(" {size} ")));
+            has(row.unwrap_or(&told), verdict);
+        }
+        let workload = folder.json("p.json")["workload"]["servers"][0].clone();
+        let has = if name == "cpu" {
+            &workload["capacity"][0]
+        } else {
+            &workload["count"]
+        };
+        assert_eq!(has.as_f64(), Some(f64::from(k)), "{workload}");
+        works(&format!("check {policy}"));
+    }
+}
+
+/// One shape of several is counted, the other stays; and what is promised stands as it was typed.
+#[test]
+fn a_shape_among_others_is_counted() {
+    let folder = Folder::new();
+    let file = folder.write("w.yaml", &mixed(TWO_SHAPES));
+    let policy = folder.name("p.json");
+    let found = works(&format!(
+        "{file} --preemption none --budget 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --size gpu -o {policy}"
+    ));
+    let told = stderr(&found);
+    has(
+        &told,
+        "gpu are the least found to keep all promises; now there are 3 gpu",
+    );
+    has(&told, "learn: wait 90 % < 6 s");
+    let servers = folder.json("p.json")["workload"]["servers"].clone();
+    let count = |name: &str| {
+        let mut all = servers.as_array().unwrap().iter();
+        all.find(|own| own["name"] == name).unwrap()["count"].as_u64()
+    };
+    assert_eq!(count("big"), Some(2));
+    let again = works(&format!(
+        "{file} --preemption none --budget 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --size gpu -o -"
+    ));
+    assert_eq!(
+        stdout(&again).as_bytes(),
+        folder.bytes("p.json"),
+        "the same seed"
+    );
+}
+
+#[test]
+fn names_and_promises_that_no_size_meets_are_refused() {
+    let folder = Folder::new();
+    let fleet = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
+    let one = folder.write("one.yaml", &one_type("server: {capacity: {cpu: 12}}", 10.0));
+    let table = "
+        FLEET --slo 'web: wait 95 % < 1' --size mem | the shapes of servers are: `big`, `gpu`
+        FLEET --slo 'web: wait 95 % < 1' --size gpus | did you mean `gpu`
+        ONE --slo 't: wait 95 % < 1' --size mem | the resources of the server are: `cpu`
+        ONE --size cpu | --slo
+        ONE --slo 't: wait 95 % < 1' --size cpu --time 1min | cannot be used with";
+    let table = table.replace("FLEET", &fleet).replace("ONE", &one);
+    for [typed, words] in rows(&table) {
+        fails(typed, words);
+    }
+    let refused = ends(1, &format!("{one} --slo 't: response 95 % < 2' --size cpu"));
+    // e^{−2} = .1353
+    has(
+        &stderr(&refused),
+        "13.5 % of these jobs run longer than that",
+    );
+}

@@ -9,13 +9,13 @@ pub mod fit;
 pub mod forecast;
 pub mod judge;
 pub mod limit;
-mod make;
 pub mod optimum;
 mod program;
 mod promise;
 pub mod replay;
 pub mod resolve;
 mod size;
+mod solve;
 pub mod sweep;
 pub mod synthesize;
 

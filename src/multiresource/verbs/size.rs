@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use super::make::{Made, Request, make};
+use super::solve::{Request, Solved, solve};
 use crate::document::{DocumentError, suggest};
 use crate::kind::VerbResult;
 use crate::multiresource::artifact::{Delay, Promise};
@@ -38,12 +38,12 @@ pub struct Sizes<'a> {
 }
 
 /// What came of the search.
-pub enum Sized {
+pub enum SizeAnswer {
     /// The fleet with the least size, its policy, and what was found of the sizes.
     Found(Box<Fleet>, Box<(Synthesized, Log)>, String),
     /// No size was found, and why.
     Not(String),
-    /// An end was wanted before there was one.
+    /// It was interrupted before there was one.
     Interrupted,
 }
 
@@ -110,13 +110,13 @@ impl<'a> Sizes<'a> {
 
     /// Returns the fleet of a size, or why there is none.
     fn of(&self, size: u64) -> Result<Fleet, String> {
-        let made = match (self.amount, self.amount(size)) {
+        let fleet = match (self.amount, self.amount(size)) {
             (Some((j, _)), Some(amount)) => self.fleet.with_amount(self.h, j, amount),
             _ => self
                 .fleet
                 .with_servers(self.h, size.try_into().unwrap_or(u32::MAX)),
         };
-        made.map_err(|why| match why {
+        fleet.map_err(|why| match why {
             DocumentError::Faults { faults, .. } => {
                 let messages: Vec<String> = faults.into_iter().map(|own| own.message).collect();
                 messages.join("; ")
@@ -134,17 +134,17 @@ impl<'a> Sizes<'a> {
         request: &Request,
         width: usize,
         listener: &mut dyn FnMut(&str),
-    ) -> VerbResult<Sized> {
+    ) -> VerbResult<SizeAnswer> {
         let promises = &request.choice.promises;
         if let Some(why) = promises.iter().find_map(|own| alone(self.fleet, own)) {
-            return Ok(Sized::Not(why));
+            return Ok(SizeAnswer::Not(why));
         }
         let mut tries = Tries::new();
         let is_over = || request.choice.interrupt.load(Ordering::Relaxed);
         while let Some(size) = self.next(&tries) {
             let words = self.words(size);
-            let made = match self.of(size) {
-                Ok(fleet) => make(&fleet, request, &mut |text| {
+            let solved = match self.of(size) {
+                Ok(fleet) => solve(&fleet, request, &mut |text| {
                     listener(&format!("{words}: {text}"))
                 })?,
                 Err(why) => {
@@ -156,7 +156,7 @@ impl<'a> Sizes<'a> {
             if is_over() {
                 break;
             }
-            tries.insert(size, looked(words, made, request, self.fleet));
+            tries.insert(size, looked(words, solved, request, self.fleet));
         }
         self.concluded(tries, (promises, is_over()), width)
     }
@@ -167,17 +167,17 @@ impl<'a> Sizes<'a> {
         mut tries: Tries,
         (promises, interrupted): (&[Promise], bool),
         width: usize,
-    ) -> VerbResult<Sized> {
+    ) -> VerbResult<SizeAnswer> {
         let found = least(&tries);
         let taken = found.and_then(|size| Some((size, tries.get_mut(&size)?.1.take()?)));
         let Some((least, policy)) = taken else {
             return Ok(match tries.last_key_value() {
-                Some((_, (last, _))) if !interrupted => Sized::Not(format!(
+                Some((_, (last, _))) if !interrupted => SizeAnswer::Not(format!(
                     "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: promise less, or search longer with --budget",
                     last.words,
                     last.verdict.words(last.policy)
                 )),
-                _ => Sized::Interrupted,
+                _ => SizeAnswer::Interrupted,
             });
         };
         let sizing = Sizing {
@@ -190,7 +190,7 @@ impl<'a> Sizes<'a> {
             interrupted,
         };
         let fleet = Box::new(self.of(least)?);
-        Ok(Sized::Found(fleet, policy, sizing.text(width)))
+        Ok(SizeAnswer::Found(fleet, policy, sizing.text(width)))
     }
 
     /// Returns the size that is looked at next; `None` where the answer and its neighbours are known, or there is none.
@@ -231,9 +231,9 @@ fn least(tries: &Tries) -> Option<u64> {
     kept.map(|(size, _)| *size)
 }
 
-fn looked(words: String, made: Made, request: &Request, fleet: &Fleet) -> Look {
-    match made {
-        Made::Policy(found) => {
+fn looked(words: String, solved: Solved, request: &Request, fleet: &Fleet) -> Look {
+    match solved {
+        Solved::Policy(found) => {
             let (policy, run) = match &found.0 {
                 Synthesized::Chosen(own, _) => {
                     (own.artifact.policy.followed().called(), own.run.clone())
@@ -248,7 +248,7 @@ fn looked(words: String, made: Made, request: &Request, fleet: &Fleet) -> Look {
             };
             (looked, Some(found))
         }
-        Made::Unkept(nearest) => {
+        Solved::Unkept(nearest) => {
             let verdict = match nearest.surely {
                 true => Verdict::Broken,
                 false => Verdict::NotFound,
@@ -264,11 +264,11 @@ fn looked(words: String, made: Made, request: &Request, fleet: &Fleet) -> Look {
                 None,
             )
         }
-        Made::Overloaded(overload) => (
+        Solved::Overloaded(overload) => (
             Looked::without(words, Verdict::Overloaded(overload.decided)),
             None,
         ),
-        Made::Broken(_) => (Looked::without(words, Verdict::RunsAway), None),
+        Solved::Broken(_) => (Looked::without(words, Verdict::RunsAway), None),
     }
 }
 

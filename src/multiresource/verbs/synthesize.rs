@@ -8,9 +8,9 @@ use clap::Args;
 
 use super::family::{Family, Named, Sought};
 use super::judge::Criteria;
-use super::make::{Made, Request, make};
 use super::promise::promise;
-use super::size::{Sized, Sizes};
+use super::size::{SizeAnswer, Sizes};
+use super::solve::{Request, Solved, solve};
 use super::{fit, progress};
 use crate::kind::{Answer, Caller, Files, NamesFiles, VerbResult, json, unchecked};
 use crate::multiresource::artifact::{
@@ -296,7 +296,7 @@ pub fn synthesize(
     if let Some(name) = &args.size {
         let sizes = Sizes::named(name, fleet)?;
         return match sizes.least(&request, width, &mut listener)? {
-            Sized::Found(size, found, text) => answered(
+            SizeAnswer::Found(size, found, text) => answered(
                 &size,
                 &args,
                 &request,
@@ -304,21 +304,23 @@ pub fn synthesize(
                 (&text, stops_nothing),
                 width,
             ),
-            Sized::Not(why) => Ok(refused(why)),
-            Sized::Interrupted => Ok(Answer::Interrupted),
+            SizeAnswer::Not(why) => Ok(refused(why)),
+            SizeAnswer::Interrupted => Ok(Answer::Interrupted),
         };
     }
-    match make(fleet, &request, &mut listener)? {
-        Made::Policy(found) => answered(fleet, &args, &request, *found, ("", stops_nothing), width),
-        Made::Overloaded(overload) => {
+    match solve(fleet, &request, &mut listener)? {
+        Solved::Policy(found) => {
+            answered(fleet, &args, &request, *found, ("", stops_nothing), width)
+        }
+        Solved::Overloaded(overload) => {
             let upgrades = synthesis::upgrades(fleet, &request.options, &[]);
             Ok(Answer::Refused {
                 why: report::refusal(fleet, &overload, &upgrades, width),
                 decided: overload.decided,
             })
         }
-        Made::Unkept(nearest) => Ok(refused(nearest.why)),
-        Made::Broken(why) => Ok(refused(why)),
+        Solved::Unkept(nearest) => Ok(refused(nearest.why)),
+        Solved::Broken(why) => Ok(refused(why)),
     }
 }
 

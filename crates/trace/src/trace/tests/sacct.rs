@@ -146,7 +146,11 @@ fn a_span_is_named_by_dates() {
     assert_eq!((jobs.len(), jobs[0].line), (1, 3));
     assert_eq!(rows(&trace), [(Reason::OutsideSpan, 2)]);
     assert_eq!(read(&log, &span("1s", "2024-03-07T23:59")).0.len(), 2);
-    assert!(edge("2024-02-30").unwrap_err().ends_with("nor a date such as 2026-10-01"));
+    assert!(
+        edge("2024-02-30")
+            .unwrap_err()
+            .ends_with("nor a date such as 2026-10-01")
+    );
 }
 
 #[test]

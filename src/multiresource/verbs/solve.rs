@@ -22,7 +22,7 @@ pub struct Request {
 }
 
 /// What came of it.
-pub enum Made {
+pub enum Solved {
     /// A policy that is not checked yet, and how it was found.
     Policy(Box<(Synthesized, Log)>),
     /// No policy carries the load, as far as is known.
@@ -37,19 +37,23 @@ pub enum Made {
 ///
 /// # Errors
 /// When the options do not go together, and when the solver fails.
-pub fn make(fleet: &Fleet, request: &Request, listener: &mut dyn FnMut(&str)) -> VerbResult<Made> {
+pub fn solve(
+    fleet: &Fleet,
+    request: &Request,
+    listener: &mut dyn FnMut(&str),
+) -> VerbResult<Solved> {
     let outcome = match fleet.one_server() {
         Some(workload) => of_server(workload, request, listener),
         None => over_fleet(fleet, request, listener),
     };
     let error = match outcome {
-        Ok(Outcome::Policy(found)) => return Ok(Made::Policy(found)),
-        Ok(Outcome::Overloaded(overload)) => return Ok(Made::Overloaded(Box::new(overload))),
+        Ok(Outcome::Policy(found)) => return Ok(Solved::Policy(found)),
+        Ok(Outcome::Overloaded(overload)) => return Ok(Solved::Overloaded(Box::new(overload))),
         Err(error) => error,
     };
     Ok(match *error.downcast::<ChoiceError>()? {
-        ChoiceError::Unkept(nearest) => Made::Unkept(nearest),
-        ChoiceError::Broken(why) => Made::Broken(why),
+        ChoiceError::Unkept(nearest) => Solved::Unkept(nearest),
+        ChoiceError::Broken(why) => Solved::Broken(why),
         other => return Err(other.into()),
     })
 }

@@ -210,6 +210,7 @@ fn main_for<K: Kind>(typed: &[OsString], host: Host) -> u8 {
         Err(error) => return refused(&error, &host),
     };
     arguments.common.host = host.clone();
+    arguments.common.command = output::command(typed);
     match run(&arguments) {
         Ok(code) => code,
         Err(error) => {

@@ -1,6 +1,7 @@
 //! Where results go.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::is_standard_input;
 use crate::kind::VerbOutput;
+use crate::report::quoted;
 use clap::Args;
 
 use super::interrupt;
@@ -158,12 +160,40 @@ pub struct Results {
     /// Also write a page with the answer in words, tables and pictures (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    /// Also write the pictures of that page with their numbers, as a Vega-Lite document (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
+    vega: Option<PathBuf>,
+}
+
+/// Options after which a file stands that results go to.
+const WRITTEN: [&str; 7] = [
+    "--output", "-o", "--csv", "--html", "--vega", "--jobs", "--series",
+];
+
+/// Returns the command that was typed behind the name of the program, as a shell takes it, without files that results go to.
+pub fn command(typed: &[OsString]) -> String {
+    let mut command = "synth".to_owned();
+    let mut words = typed.iter().map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        if WRITTEN.contains(&&*word) {
+            words.next();
+            continue;
+        }
+        let name = word.split_once('=').map_or(&*word, |(name, _)| name);
+        let is_short = word.starts_with("-o");
+        if !(WRITTEN.contains(&name) || is_short || ["--quiet", "-q"].contains(&name)) {
+            command += " ";
+            command += &quoted(&word);
+        }
+    }
+    command
 }
 
 impl Results {
     /// Returns all files.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        let all = [&self.output, &self.csv, &self.html];
+        let all = [&self.output, &self.csv, &self.html, &self.vega];
         all.into_iter().flatten()
     }
 
@@ -179,6 +209,7 @@ impl Results {
             (&self.output, &mut output.document),
             (&self.csv, &mut output.csv),
             (&self.html, &mut output.page),
+            (&self.vega, &mut output.vega),
         ];
         let typed = all.into_iter();
         let typed = typed.filter_map(|(file, text)| Some((file.clone()?, std::mem::take(text))));

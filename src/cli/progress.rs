@@ -27,6 +27,7 @@ pub fn with_caller<T>(
     let mut output = Output(common.host.clone());
     let mut output = BufWriter::new(&mut output);
     let answer = verb(&mut Caller {
+        command: common.command.clone(),
         means: Vec::new(),
         width: common.host.width(),
         changes: common.changes(),

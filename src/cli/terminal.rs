@@ -36,6 +36,10 @@ pub struct Common {
     /// Who runs the command.
     #[arg(skip)]
     pub host: Host,
+
+    /// The command as it was typed, but for where results go.
+    #[arg(skip)]
+    pub command: String,
 }
 
 impl Common {

@@ -168,7 +168,10 @@ impl Kind for Compatibility {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let cluster = required_workload(cluster)?;
-        let run = |policy: &Policy<Self>, cluster: &Cluster, progress: &mut dyn FnMut(Progress)| {
+        let run = |policy: &Policy<Self>,
+                   cluster: &Cluster,
+                   _: bool,
+                   progress: &mut dyn FnMut(Progress)| {
             let cluster = &policy.rule.sized(cluster);
             simulate(cluster, &policy.rule.rule, comparing.settings, progress)
         };

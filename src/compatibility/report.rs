@@ -268,7 +268,6 @@ pub fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
     let names = cluster.servers().iter().map(|server| &*server.name);
     let drawn = cluster.servers().len() <= DRAWN;
     Besides {
-        about: about(cluster),
         parts: names.filter(|_| drawn).collect(),
         section: (
             "Servers",
@@ -279,9 +278,9 @@ pub fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
             words: "at work",
             of: |run| &run.own.utilization,
         }],
-        counts: &[],
         frequencies: &[("interruption_frequency", |run| {
             run.own.interruption_frequency
         })],
+        ..Besides::new(about(cluster))
     }
 }

@@ -46,7 +46,8 @@ pub trait Queueing: Sized {
 
 type RunOf<W> = Run<<W as Queueing>::Measures, <W as Queueing>::OfClass>;
 
-/// Compares policies at each load, beside what is known exactly there; `run` simulates one of them.
+/// Compares policies at each load, beside what is known exactly there; `run` simulates one of them; its third argument
+/// is whether the load is the highest one.
 ///
 /// # Errors
 /// When a policy does not exist or is refused, none can run on the workload, a load cannot be reached, or the journal
@@ -55,7 +56,7 @@ pub fn compare_over_loads<K: Kind, W: Queueing>(
     workload: &K::Checked,
     queueing: &W,
     comparing: &Comparing<'_>,
-    run: impl Fn(&Policy<K>, &W, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
+    run: impl Fn(&Policy<K>, &W, bool, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
     let policies = Policy::<K>::resolve_all(comparing, Some(workload))?;
@@ -72,17 +73,18 @@ pub fn compare_over_loads<K: Kind, W: Queueing>(
     caller.notify(Notice::Doing("solving for the load"));
     let subject = queueing.subject(comparing)?;
     caller.notify(Notice::Interruptible);
-    let scaled = Scaled {
-        workload: queueing,
-        own: subject.load,
-        run: |workload: &W, n: usize, progress: &mut dyn FnMut(Progress)| {
-            fitting[n].clone()?;
-            run(&policies[n], workload, progress)
-        },
-    };
     let entrants = policies.iter().map(|policy| policy.entrant(workload));
     let (load, rate) = (subject.load, queueing.arrival_rate());
     let header = comparing.header(subject, rate, entrants.collect());
+    let scaled = Scaled {
+        workload: queueing,
+        own: load,
+        highest: header.loads.iter().copied().fold(0.0, f64::max),
+        run: |(workload, highest): &(W, bool), n: usize, progress: &mut dyn FnMut(Progress)| {
+            fitting[n].clone()?;
+            run(&policies[n], workload, *highest, progress)
+        },
+    };
     if let Some(n) = header.loads.iter().position(|load| *load >= 1.0) {
         return refuse(format!(
             "at the total arrival rate {} the load is {:.4}, and no policy is stable: give rates below {:.4}",
@@ -168,26 +170,30 @@ struct Scaled<'a, W, R> {
     workload: &'a W,
     /// Its own load ρ.
     own: f64,
+    /// The highest of the loads that are compared.
+    highest: f64,
     run: R,
 }
 
 impl<W, R> Cells for Scaled<'_, W, R>
 where
     W: Queueing,
-    R: Fn(&W, usize, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
+    R: Fn(&(W, bool), usize, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
 {
-    type Scene = W;
+    /// The workload, and whether its load is the highest one.
+    type Scene = (W, bool);
     type Measures = W::Measures;
     type OfClass = W::OfClass;
     type Error = VerbError;
 
-    fn scene(&self, load: f64) -> VerbResult<W> {
-        at_load(self.workload, load, self.own)
+    fn scene(&self, load: f64) -> VerbResult<(W, bool)> {
+        let workload = at_load(self.workload, load, self.own)?;
+        Ok((workload, load.to_bits() == self.highest.to_bits()))
     }
 
     fn run(
         &self,
-        scene: &W,
+        scene: &(W, bool),
         policy: usize,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<RunOf<W>, String> {

@@ -14,7 +14,7 @@ use crate::report::{
     Besides, Mean, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
     outcomes_page, outcomes_table,
 };
-use crate::simulation::sweep::{Cell, Comparing, Comparison, Journal, Stage};
+use crate::simulation::sweep::{Cell, Comparing, Comparison, Journal, Outcome, Stage};
 use crate::simulation::{Judgement, Progress, Verdict};
 
 /// Why a verb has no answer. That of a refused policy is an [`ArtifactError`](crate::artifact::ArtifactError).
@@ -34,6 +34,8 @@ pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
 /// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
 /// whether an end is wanted.
 pub struct Caller<'a> {
+    /// The command as it was typed, but for where results go: whoever types it gets the same again.
+    pub command: String,
     /// What a comparison over loads tabulates besides the mean response time; none where nothing else is wanted.
     pub means: Vec<Mean>,
     /// The most characters of a line.
@@ -104,6 +106,8 @@ pub struct VerbOutput {
     pub csv: String,
     /// For people: a page that loads nothing.
     pub page: String,
+    /// The pictures of the page with their numbers, as a Vega-Lite document.
+    pub vega: String,
     /// Further documents: each with its file, `-` for standard output.
     pub documents: Vec<(PathBuf, String)>,
     /// What a person should know besides, on standard error.
@@ -155,16 +159,26 @@ impl VerbOutput {
     /// # Errors
     /// When a picture cannot be drawn, or the numbers not be written.
     pub fn over_loads<M: Serialize, C: Serialize>(
-        comparison: Comparison<M, C>,
+        mut comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
         (means, width): (&[Mean], usize),
     ) -> VerbResult<Self> {
         let has_run = |cell: &Cell<M, C>| cell.run().is_some();
+        let recorded = comparison
+            .cells
+            .iter_mut()
+            .filter_map(|cell| match &mut cell.outcome {
+                Outcome::Run(run) => Some((cell.policy.clone(), (besides.take_stretch)(run)?)),
+                Outcome::Failure(_) => None,
+            });
+        let recorded: Vec<_> = recorded.collect();
+        let page = comparison_page(besides, &comparison, &recorded)?;
         Ok(VerbOutput {
             table: comparison_table(&comparison, means, width),
             document: json(&comparison)?,
             csv: comparison_csv(besides, &comparison)?,
-            page: comparison_page(besides, &comparison)?,
+            vega: page.vega()?,
+            page: page.text()?,
             interrupted: comparison.interrupted,
             negative: !comparison.cells.iter().all(has_run),
             journal: comparison.journal,

@@ -151,7 +151,7 @@ impl Kind for Toy {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let queue = required_workload(queue)?;
-        let run = |_: &Policy<Self>, queue: &Queue, _: &mut dyn FnMut(Progress)| {
+        let run = |_: &Policy<Self>, queue: &Queue, _: bool, _: &mut dyn FnMut(Progress)| {
             Ok(run(queue.arrival_rate, comparing.settings))
         };
         compare_over_loads(queue, queue, comparing, run, caller)
@@ -197,6 +197,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     let queue = Toy::parse(document, "queue").unwrap().workload;
     let mut listener = |_: Notice<'_>| ();
     let mut caller = Caller {
+        command: String::new(),
         means: Vec::new(),
         width: WIDTH,
         changes: Changes::Refused,

@@ -227,7 +227,10 @@ impl Kind for Malleable {
             }
             Workload::Stream(stream) => stream,
         };
-        let run = |policy: &Policy<Self>, stream: &Stream, progress: &mut dyn FnMut(Progress)| {
+        let run = |policy: &Policy<Self>,
+                   stream: &Stream,
+                   _: bool,
+                   progress: &mut dyn FnMut(Progress)| {
             let sharing = policy.rule.online(&policy.name)?;
             simulate(stream, sharing, comparing.settings, progress)
         };

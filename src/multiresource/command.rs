@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use super::artifact::{Checked, Multiresource};
 use super::replay::Speed;
 use super::report;
-use super::simulator::{Contender, Measures, Offered, as_analysed, judge, watches};
+use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
 use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
@@ -312,9 +312,17 @@ impl Kind for Multiresource {
         }
         let workload = required_workload(workload)?;
         notify_latency(workload, caller);
-        let run = |policy: &Policy<Self>, fleet: &Fleet, progress: &mut dyn FnMut(Progress)| {
+        let run = |policy: &Policy<Self>,
+                   fleet: &Fleet,
+                   is_highest: bool,
+                   progress: &mut dyn FnMut(Progress)| {
             let run = policy.rule.simulate_on(fleet, comparing.settings, progress);
-            run.map_err(|why| why.to_string())
+            let mut run = run.map_err(|why| why.to_string())?;
+            let seed = comparing.settings.seed;
+            run.own.stretch = is_highest
+                .then(|| recorded(&policy.rule, fleet, seed))
+                .flatten();
+            Ok(run)
         };
         compare_over_loads(workload, workload, comparing, run, caller)
     }

@@ -17,10 +17,11 @@ pub use comparison::{
     Besides, Mean, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };
 pub use number::{
-    bar, below, change, counted, decimals, estimate, length, number, percent, span, within,
+    bar, below, brief, change, counted, decimals, estimate, fitting, length, number, percent, span,
+    within,
 };
 pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outcomes_table};
-pub use page::{Page, Rows, Section, Shown, grid};
+pub use page::{Grid, Page, Rows, Section, Shown, grid};
 pub use run::{RunWords, class_table, headed, policy_report, run_report, verdict_table};
 pub use table::{Table, WIDTH, wrap};
 pub use unit::TableUnit;

@@ -20,6 +20,15 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// Returns a number to three digits, and whole numbers whole.
+pub fn brief(value: f64) -> String {
+    if value.abs() < 0.01 || value.abs() >= 1e6 || value.is_nan() {
+        return number(value);
+    }
+    let digits = (2 - value.abs().log10().floor() as i64).max(0) as usize;
+    format!("{value:.digits$}")
+}
+
 /// Decimals that are significant beside an interval of this half-width; none where it is 0.
 pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
@@ -99,22 +108,32 @@ pub fn length(seconds: f64) -> String {
     }
 }
 
+/// Units of time, each with its seconds, and how many of it are the least that is said in it.
+const UNITS: [(&str, f64, f64); 5] = [
+    ("d", 86_400.0, 1.95),
+    ("h", 3600.0, 1.95),
+    ("min", 60.0, 1.95),
+    ("s", 1.0, 0.5),
+    ("ms", 1e-3, 0.0),
+];
+
+/// Returns the unit in which a length of time is easily read, and what times in `unit` are multiplied by for it.
+pub fn fitting(time: f64, unit: &str) -> (&str, f64) {
+    let Some(second) = seconds_in(unit).filter(|_| time > 0.0) else {
+        return (unit, 1.0);
+    };
+    let fits = |(_, own, least): &&(&str, f64, f64)| time * second >= least * own;
+    let (name, own, _) = UNITS.iter().find(fits).unwrap_or(&UNITS[4]);
+    (name, second / own)
+}
+
 /// Returns a length of time with half the width of its interval (0 where there is none), in a unit that fits: `3.1 h`.
 pub fn span((mean, half_width): (f64, f64), unit: &str) -> String {
-    // Each with its seconds, and how many of it are the least that is said in it.
-    let units = [
-        ("d", 86_400.0, 1.95),
-        ("h", 3600.0, 1.95),
-        ("min", 60.0, 1.95),
-        ("s", 1.0, 0.5),
-        ("ms", 1e-3, 0.0),
-    ];
-    let Some(second) = seconds_in(unit).filter(|_| mean > 0.0) else {
+    if seconds_in(unit).is_none() || mean.is_nan() || mean <= 0.0 {
         return format!("{} {unit}", within(mean, half_width));
-    };
-    let fits = |(_, own, least): &&(&str, f64, f64)| mean * second >= least * own;
-    let (name, own, _) = units.iter().find(fits).unwrap_or(&units[4]);
-    let [mean, half_width] = [mean, half_width].map(|time| time * second / own);
+    }
+    let (name, factor) = fitting(mean, unit);
+    let [mean, half_width] = [mean, half_width].map(|time| time * factor);
     if half_width > 0.0 {
         return format!("{} {name}", within(mean, half_width));
     }

@@ -3,6 +3,7 @@
 
 mod advise;
 mod bridge;
+mod browser;
 mod checker;
 mod checker_mutations;
 mod claims;

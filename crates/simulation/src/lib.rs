@@ -26,6 +26,7 @@ mod settings;
 mod settling;
 mod sizes;
 mod statistics;
+mod stretch;
 pub mod sweep;
 mod verdict;
 mod watch;
@@ -35,6 +36,7 @@ pub use run::{ClassResult, Ending, Health, Results, Run};
 pub use settings::{Class, Progress, Settings, total_arrival_rate};
 pub use settling::Unsettled;
 pub use statistics::{BATCHES, Estimate, over_replications, student};
+pub use stretch::{Stint, Stretch};
 pub use watch::{Meter, Moment, Stay, Threshold, Watch, Watched};
 
 pub use arrivals::{Arrival, Arrivals, Batches, LawDriven, Modulated, Process};

@@ -131,6 +131,7 @@ pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
             ("setups", |run| run.own.counters.setups),
         ],
         frequencies: &[("switching_frequency", |run| run.own.switching_frequency)],
+        take_stretch: |run| run.own.stretch.take(),
     }
 }
 

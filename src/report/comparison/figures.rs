@@ -1,15 +1,18 @@
 //! What the page draws of a comparison.
 
+use super::answer::Answer;
 use super::{Besides, Shares};
 use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, short};
-use crate::report::{Section, number};
+use crate::report::{Section, number, span};
 use crate::simulation::sweep::{Cell, Comparison};
-use crate::simulation::{Estimate, Run};
+use crate::simulation::{Estimate, Run, Stretch};
 
 /// Draws all pictures of a comparison that there is data for.
 pub fn sections<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
+    answer: Option<&Answer<'_, M, C>>,
+    recorded: &[(String, Stretch)],
 ) -> Drawn<Vec<Section>> {
     let mut loads = comparison.header.loads.clone();
     loads.sort_by(f64::total_cmp);
@@ -23,13 +26,68 @@ pub fn sections<M, C>(
         comparison,
         loads,
     };
-    Ok(vec![
+    let waits = answer.map(|answer| {
+        Section::tabled(
+            "Who waits how long?",
+            "From arrival to the (last) start.",
+            answer.grid(),
+        )
+    });
+    let load = answer.map(Answer::load);
+    let of_answer = [
+        waits,
+        answer.map(front).transpose()?,
+        schedules(comparison, recorded)?,
+    ];
+    let of_loads = [
         figures.means()?,
-        figures.types()?,
+        figures.types(load)?,
         figures.tails()?,
         figures.parts()?,
         figures.trajectories()?,
-    ])
+    ];
+    Ok(of_answer.into_iter().flatten().chain(of_loads).collect())
+}
+
+/// The 99th percentile of the wait over its mean.
+fn front<M, C>(answer: &Answer<'_, M, C>) -> Drawn<Section> {
+    let (unit, curves) = answer.front();
+    let titles = [
+        format!("mean wait [{unit}]"),
+        format!("99th percentile of the wait [{unit}]"),
+    ];
+    let panel = plot::front(titles.each_ref().map(String::as_str), &curves)?;
+    let load = answer.load();
+    Ok(Section::new(
+        "What does a short mean wait cost those who wait longest?",
+        format!(
+            "At ρ = {load}. Each mark is a policy. Left and below is better: what has another one both left of it and below it is worth nothing here."
+        ),
+        [Some(panel)],
+    ))
+}
+
+/// What ran when, in the same stretch of time under each policy.
+fn schedules<M, C>(
+    comparison: &Comparison<M, C>,
+    recorded: &[(String, Stretch)],
+) -> Drawn<Option<Section>> {
+    let Some((_, first)) = recorded.first() else {
+        return Ok(None);
+    };
+    let own = recorded
+        .iter()
+        .map(|(name, own)| (comparison.titled(name), own));
+    let highest = comparison.header.loads.iter().copied().fold(0.0, f64::max);
+    let text = format!(
+        "{} at ρ = {highest} of a short run from the empty system on, with the same seed and so the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but 50 arrivals at least, 150 at most), before whose end the most work came among 3000 arrivals.",
+        span(
+            (first.to - first.from, 0.0),
+            &comparison.header.workload.time_unit
+        )
+    );
+    let own: Vec<_> = own.collect();
+    Section::schedules(&own, &comparison.header.workload.time_unit, &text).map(Some)
 }
 
 struct Figures<'a, M, C> {
@@ -166,17 +224,13 @@ impl<M, C> Figures<'_, M, C> {
         Ok(Section::new(title, text, panels))
     }
 
-    /// Means by type at one load, and Jain's index; no picture where there is one type only.
-    fn types(&self) -> Drawn<Section> {
+    /// Means by type at this load, and Jain's index; no picture where there is one type only.
+    fn types(&self, load: Option<f64>) -> Drawn<Section> {
         let title = "Job types and fairness";
-        let has_mean = |load: f64| move |name: &&str| self.comparison.settled(name, load).is_some();
-        let count = |load: f64| self.comparison.names().filter(has_mean(load)).count();
-        let loads = self.loads.iter().copied().filter(|load| count(*load) > 0);
-        // Of several loads at which as many policies have means it is the highest.
-        let load = loads.max_by_key(|load| count(*load));
         let Some(load) = load.filter(|_| self.classes.len() > 1) else {
             return Ok(Section::new(title, "", []));
         };
+        let has_mean = |load: f64| move |name: &&str| self.comparison.settled(name, load).is_some();
         let names = self.comparison.names().filter(|name| !has_mean(load)(name));
         let labels: Vec<&str> = names.map(|name| self.comparison.label(name)).collect();
         let without = match labels.as_slice() {

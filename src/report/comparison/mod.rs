@@ -2,6 +2,7 @@
 //!
 //! These know no kind of workload. What its runs tell besides comes with [`Besides`].
 
+mod answer;
 mod csv;
 mod figures;
 mod page;
@@ -19,7 +20,7 @@ use clap::ValueEnum;
 
 use super::{Rows, Shown, TableUnit, estimate, grid};
 use crate::simulation::sweep::{Comparison, Outcome};
-use crate::simulation::{Ending, Estimate, Health, Run};
+use crate::simulation::{Ending, Estimate, Health, Run, Stretch};
 
 /// What one kind of workload adds to a comparison; `M` and `C` are what its runs measure besides.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub struct Besides<'a, M, C> {
     pub counts: &'a [(&'static str, CountOfRun<M, C>)],
     /// Frequencies that a run has, per unit of time, by name.
     pub frequencies: &'a [(&'static str, OfRun<M, C>)],
+    /// Takes from a run what was recorded of it for a picture.
+    pub take_stretch: fn(&mut Run<M, C>) -> Option<Stretch>,
 }
 
 impl<M, C> Besides<'_, M, C> {
@@ -48,6 +51,7 @@ impl<M, C> Besides<'_, M, C> {
             shares: &[],
             counts: &[],
             frequencies: &[],
+            take_stretch: |_| None,
         }
     }
 }
@@ -215,7 +219,7 @@ mod tests {
         );
         assert!(table.contains("INTERRUPTED: 0 of 4 cells"), "{table}");
         assert_eq!(
-            words::headline(&none),
+            words::lead_over_loads(&none),
             "No policy has a mean at every load compared."
         );
     }

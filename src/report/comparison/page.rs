@@ -1,19 +1,22 @@
 //! The page: one HTML file without scripts that loads nothing.
 
+use super::answer::Answer;
 use super::{Besides, columns, figures, rows, words};
 use crate::report::plot::{Drawn, short};
 use crate::report::{Page, TableUnit, number};
 use crate::simulation::sweep::{Cell, Comparison};
-use crate::simulation::{Ending, Health, Run};
+use crate::simulation::{Ending, Health, Run, Stretch};
 
-/// Renders a comparison as a page for people: the answer in words, a table, pictures, and its method.
+/// Returns a comparison as a page for people: the answer in words, tables, pictures, and its method; `recorded` has what was
+/// recorded of policies at the highest load.
 ///
 /// # Errors
 /// When a picture cannot be drawn.
 pub fn comparison_page<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
-) -> Drawn<String> {
+    recorded: &[(String, Stretch)],
+) -> Drawn<Page> {
     let header = &comparison.header;
     let labels = comparison.names().map(|name| comparison.titled(name));
     let exact = comparison.exact.first().map(|exact| exact.name.clone());
@@ -21,26 +24,32 @@ pub fn comparison_page<M, C>(
     let source = header.workload.source.as_ref();
     let source = source.unwrap_or(&header.workload.file);
     let title = format!("{} on “{source}”", words::list(&names));
-    let answers = comparison.rankings.iter().map(|at| {
+    let at_loads = comparison.rankings.iter().map(|at| {
         let text = firm(&words::sentences(comparison, at));
         (words::ranked(comparison, at), text)
     });
-    let page = Page {
-        headline: firm(&words::headline(comparison)),
+    let answer = Answer::of(comparison);
+    let pays = answer.as_ref().and_then(Answer::who_pays);
+    let first = answer.as_ref().map(Answer::pictures).transpose()?;
+    let headline = answer
+        .as_ref()
+        .map_or_else(|| words::lead_over_loads(comparison), Answer::headline);
+    Ok(Page {
+        headline: firm(&headline),
+        first: first.unwrap_or_default(),
         warnings: words::warnings(comparison),
-        answers: answers.collect(),
+        answers: pays.into_iter().chain(at_loads).collect(),
         legend: "< stands before a greater mean response time, ≈ between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance. What is said of a load holds together at 95 % confidence.",
         what: format!("Mean response time [{}]", header.workload.time_unit),
         columns: columns(comparison),
         rows: rows(comparison, &TableUnit::kept(&header.workload.time_unit)),
         note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
-        sections: figures::sections(besides, comparison)?,
+        sections: figures::sections(besides, comparison, answer.as_ref(), recorded)?,
         method: method(besides, comparison),
         command: header.command(),
         tool: header.tool.clone(),
         ..Page::new(title, labels.chain(exact))?
-    };
-    page.text()
+    })
 }
 
 /// With no-break spaces between numbers and their intervals.

@@ -134,7 +134,7 @@ fn without_mean<M, C>(comparison: &Comparison<M, C>, load: f64) -> Vec<String> {
 }
 
 /// Returns the whole comparison in a few sentences: which policy leads at which loads.
-pub fn headline<M, C>(comparison: &Comparison<M, C>) -> String {
+pub fn lead_over_loads<M, C>(comparison: &Comparison<M, C>) -> String {
     let mut leads: Vec<((bool, String), Vec<String>)> = Vec::new();
     for at in &comparison.rankings {
         entry(&mut leads, lead(comparison, at)).push(at.load.to_string());

@@ -62,6 +62,16 @@ impl Look {
         self.color(1)
     }
 
+    /// Colour of its marks as a hex code.
+    pub fn hex(self) -> String {
+        hex(self.mark())
+    }
+
+    /// Which policy's it is, up to 64.
+    pub fn place(self) -> usize {
+        self.0
+    }
+
     fn dark(self) -> &'static str {
         COLORS[self.0 % COLORS.len()].1
     }

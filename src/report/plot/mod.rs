@@ -6,14 +6,18 @@
 
 mod axis;
 mod marks;
+mod schedule;
+mod vega;
 
 use plotters::chart::ChartContext;
 use plotters::prelude::*;
 
-use crate::simulation::Estimate;
+use crate::simulation::{Estimate, Stretch};
 
 pub use axis::{Axis, Scale, short};
 pub use marks::{Look, rules};
+pub use schedule::{schedule, swatch};
+pub use vega::vega;
 
 /// Colour of text.
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -35,6 +39,44 @@ pub struct Picture {
     pub height: u32,
     /// The elements.
     pub body: String,
+    /// What is shown, for programs that draw it themselves; of a legend nothing.
+    pub data: Option<Data>,
+}
+
+/// What a picture shows.
+#[derive(Clone, Debug)]
+pub struct Data {
+    /// How it is drawn.
+    pub form: Form,
+    /// Title of the horizontal axis, and whether it is logarithmic.
+    pub x: (String, Scale),
+    /// The same of the vertical one.
+    pub y: (String, Scale),
+    /// Points.
+    pub curves: Vec<Curve>,
+}
+
+/// How points are drawn.
+#[derive(Clone, Debug)]
+pub enum Form {
+    /// Marks, joined.
+    Curves,
+    /// Lines without marks.
+    Lines,
+    /// Marks in rows of these labels.
+    Rows(Vec<String>),
+    /// A bar for each policy.
+    Bars,
+    /// What ran when, and how many waited.
+    Schedule(Stretch),
+}
+
+impl Data {
+    fn new(form: Form, [x, y]: [&Axis; 2], curves: &[Curve]) -> Option<Self> {
+        let [x, y] = [x, y].map(|axis| (axis.title.clone(), axis.scale()));
+        let curves = curves.to_vec();
+        Some(Data { form, x, y, curves })
+    }
 }
 
 /// What is drawn, or why it cannot be.
@@ -49,6 +91,8 @@ pub struct Panel {
     pub title: String,
     /// Its content for readers who do not see it.
     pub description: String,
+    /// What stands below it.
+    pub note: String,
     /// The picture.
     pub picture: Picture,
 }
@@ -60,8 +104,15 @@ impl Panel {
             id: String::new(),
             title,
             description,
+            note: String::new(),
             picture,
         }
+    }
+
+    /// Returns it with a text below.
+    #[must_use]
+    pub fn with_note(self, note: String) -> Self {
+        Panel { note, ..self }
     }
 }
 
@@ -130,7 +181,8 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     let unstable: Vec<&Curve> = curves.iter().filter(|c| !c.unstable.is_empty()).collect();
     let above = unstable.len() as u32 * CROSS;
-    picture(300, above, true, (x, y), |chart| {
+    let data = Data::new(Form::Curves, [x, y], curves);
+    picture(300, above, true, (x, y), data, |chart| {
         curves.iter().try_for_each(|curve| line(chart, curve))?;
         for curve in curves {
             for p in &curve.points {
@@ -147,16 +199,27 @@ pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     })
 }
 
+/// One number of policies over another, both linear, with these names; a mark each.
+pub fn front([x, y]: [&str; 2], all: &[Curve]) -> Drawn<Panel> {
+    let points = || all.iter().flat_map(|curve| &curve.points);
+    let across = Axis::around(x, Scale::Linear, points().map(|own| own.at));
+    let up = Axis::around("", Scale::Linear, points().map(|own| own.value));
+    let title = format!("{y} over {x}");
+    let description = format!("One mark a policy: {title}");
+    Ok(Panel::new(title, description, curves(&across, &up, all)?))
+}
+
 /// Rows of points with horizontal intervals: row r at `r`, from above, one curve a policy; `at` of
 /// a point is its row.
-pub fn rows(labels: &[String], x: &Axis, curves: &[Curve]) -> Drawn<Picture> {
-    let curves: Vec<&Curve> = curves.iter().filter(|c| !c.points.is_empty()).collect();
+pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Drawn<Picture> {
+    let curves: Vec<&Curve> = all.iter().filter(|c| !c.points.is_empty()).collect();
     let count = labels.len();
     let ticks = labels.iter().enumerate();
     let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
     let y = Axis::new("", Scale::Linear, 0.5 - count as f64, 0.5).with_ticks(ticks);
     let height = (16 + 7 * curves.len() as u32).clamp(24, 56) * count as u32 + 60;
-    picture(height, 0, false, (x, &y), |chart| {
+    let data = Data::new(Form::Rows(labels.to_vec()), [x, &y], all);
+    picture(height, 0, false, (x, &y), data, |chart| {
         for row in 1..count {
             let between = 0.5 - row as f64;
             let ends = [(x.low(), between), (x.high(), between)];
@@ -177,8 +240,51 @@ pub fn rows(labels: &[String], x: &Axis, curves: &[Curve]) -> Drawn<Picture> {
 
 /// Lines without marks.
 pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
-    picture(240, 0, true, (x, y), |chart| {
+    let data = Data::new(Form::Lines, [x, y], curves);
+    picture(240, 0, true, (x, y), data, |chart| {
         curves.iter().try_for_each(|curve| line(chart, curve))
+    })
+}
+
+/// Horizontal bars with intervals, one of each of these policies, from above; `text` is written at the end of a bar. A
+/// policy without a point has no bar.
+pub fn bars(
+    title: &str,
+    labels: &[String],
+    curves: &[Curve],
+    text: impl Fn(&Point) -> String,
+) -> Drawn<Picture> {
+    let ends = curves.iter().flat_map(|curve| &curve.points);
+    let longest = ends
+        .map(|own| own.value + own.half_width)
+        .fold(0.0, f64::max);
+    // Room for the text behind the longest one.
+    let x = Axis::new(
+        title,
+        Scale::Linear,
+        0.0,
+        if longest > 0.0 { 1.4 * longest } else { 1.0 },
+    );
+    let ticks = labels.iter().enumerate();
+    let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
+    let y = Axis::new("", Scale::Linear, 0.5 - labels.len() as f64, 0.5).with_ticks(ticks);
+    let height = 36 * labels.len() as u32 + 60;
+    let data = Data::new(Form::Bars, [&x, &y], curves);
+    picture(height, 0, false, (&x, &y), data, |chart| {
+        for (n, curve) in curves.iter().enumerate() {
+            let row = -(n as f64);
+            for p in &curve.points {
+                let corners = [(0.0, row - 0.32), (p.value, row + 0.32)];
+                chart.draw_series([Rectangle::new(corners, curve.look.mark().filled())])?;
+                let [low, high] = p.interval();
+                let interval = [(low.max(0.0), row), (high, row)];
+                chart.draw_series([PathElement::new(interval, INK.stroke_width(2))])?;
+                let font = ("sans-serif", LETTER).into_font().color(&INK);
+                let said = Text::new(text(p), (7, -9), font);
+                chart.draw_series([EmptyElement::at((high, row)) + said])?;
+            }
+        }
+        Ok(())
     })
 }
 
@@ -196,11 +302,12 @@ pub fn key(look: Look) -> Drawn<Picture> {
         width: 44,
         height: 16,
         body: inside(&svg),
+        data: None,
     })
 }
 
 /// Longest label of a row; the rest is cut off.
-const LONGEST: usize = 16;
+const LONGEST: usize = 18;
 
 fn cut(label: &str) -> String {
     let end = label.char_indices().nth(LONGEST);
@@ -213,6 +320,7 @@ fn picture(
     above: u32,
     across: bool,
     (x, y): (&Axis, &Axis),
+    data: Option<Data>,
     draw: impl FnOnce(&mut Chart<'_, '_>) -> Drawn<()>,
 ) -> Drawn<Picture> {
     let mut svg = String::new();
@@ -233,6 +341,7 @@ fn picture(
         width: WIDTH,
         height,
         body: inside(&svg),
+        data,
     })
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::policy::Counters;
 use crate::workload::{Fleet, JobType, Workload};
 use synth_queues::law::CommonModulation;
-use synth_simulation::{self as simulation, Class, Estimate, Results, Sample};
+use synth_simulation::{self as simulation, Class, Estimate, Results, Sample, Stretch};
 
 /// Results of a run on servers with several resources.
 pub type Run = simulation::Run<Measures, Offered>;
@@ -28,6 +28,9 @@ pub struct Measures {
     pub guarded: f64,
     /// How often things happened, warm-up included.
     pub counters: Counters,
+    /// A stretch of time of a short run with the same seed, where one was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stretch: Option<Stretch>,
 }
 
 /// What is measured besides, of one type.
@@ -133,6 +136,7 @@ pub(super) fn run(workload: &Workload, results: &Results<'_>, counters: Counters
             s.total(|row| row[guarded]) / s.total(|row| row[c.time()])
         }),
         counters,
+        stretch: None,
     };
     let of_type = |sample: Option<&Sample>, i: usize| {
         let offered = sample.and_then(|s| {

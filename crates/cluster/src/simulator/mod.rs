@@ -11,6 +11,7 @@ mod engine;
 mod judge;
 mod laws;
 mod measures;
+mod record;
 mod server;
 mod stepping;
 
@@ -22,6 +23,7 @@ pub use crate::policy::{NamedRule, Parameter};
 pub use contender::{Contender, Failure, OtherRule, with_rules};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
+pub use record::recorded;
 
 pub use synth_simulation::{
     Ending, Estimate, Health, Pair, Progress, Ranked, Ranking, Settings, Threshold, Verdict, Watch,

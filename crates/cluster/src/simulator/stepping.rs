@@ -4,17 +4,14 @@ use super::ends::Ends;
 use super::laws;
 use super::server::Server;
 use crate::policy::{Event, Policy, System};
-use crate::workload::Fleet;
+use crate::workload::{Fleet, Workload};
 use synth_simulation::{Arrival, Arrivals, Stream, Streams};
 
 /// A run of a fleet in which nothing starts by itself. Arrivals and sizes are those of the simulator, with the same
 /// seed and number of the replication.
 pub struct Stepping {
     server: Server,
-    arrivals: Arrivals,
-    next: Arrival,
-    /// Its size, where sizes come with arrivals.
-    size: f64,
+    coming: Coming,
     sizes: Stream,
     service: Stream,
 }
@@ -31,16 +28,12 @@ impl Stepping {
         let workload = fleet.envelope();
         let system = System::for_policy(fleet, &Nobody);
         let ends = Some(Ends::new(workload));
-        let mut stepping = Stepping {
+        Stepping {
             server: Server::new(system, Box::new(Nobody), ends, &mut service),
-            arrivals: Arrivals::from(laws::arrivals(workload, arrivals)),
-            next: Arrival::default(),
-            size: f64::NAN,
+            coming: Coming::new(workload, arrivals),
             sizes,
             service,
-        };
-        stepping.draw();
-        stepping
+        }
     }
 
     /// Returns the system as it is.
@@ -63,15 +56,15 @@ impl Stepping {
     pub fn advance(&mut self, events: u64) -> (u64, f64) {
         let (mut count, mut integral) = (0, 0.0);
         while count < events {
-            let (now, due) = self.server.due(self.next.time);
+            let (now, due) = self.server.due(self.coming.next.time);
             let before = &self.server.system;
             integral += before.jobs() as f64 * (now - before.now());
             match due {
                 None => {
-                    let Arrival { time, class } = self.next;
-                    let (i, size) = (class as usize, self.size);
+                    let Arrival { time, class } = self.coming.next;
+                    let (i, size) = (class as usize, self.coming.size);
                     self.server.arrive(i, time, size, &mut self.sizes);
-                    self.draw();
+                    self.coming.draw();
                 }
                 Some(due) => drop(self.server.happen(now, due, &mut self.service)),
             }
@@ -82,8 +75,31 @@ impl Stepping {
         }
         (count, integral)
     }
+}
 
-    fn draw(&mut self) {
+/// The arrivals of the simulator, one after the other.
+pub(super) struct Coming {
+    arrivals: Arrivals,
+    /// The next one.
+    pub next: Arrival,
+    /// Its size, where sizes come with arrivals.
+    pub size: f64,
+}
+
+impl Coming {
+    /// Returns those of a workload from this stream.
+    pub fn new(workload: &Workload, stream: Stream) -> Self {
+        let mut coming = Coming {
+            arrivals: Arrivals::from(laws::arrivals(workload, stream)),
+            next: Arrival::default(),
+            size: f64::NAN,
+        };
+        coming.draw();
+        coming
+    }
+
+    /// Draws the next one.
+    pub fn draw(&mut self) {
         let (mut arrival, mut size) = ([Arrival::default()], [f64::NAN]);
         let sizes = usize::from(self.arrivals.tells_sizes());
         self.arrivals.fill(&mut arrival, &mut size[..sizes]);

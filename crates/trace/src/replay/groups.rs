@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::log::{Job, Log};
-use super::measured::Visit;
+use super::measured::{Visit, percentiles};
 use super::scene::Kinds;
 
 /// What came of the jobs of a group that are measured. Times are in seconds.
@@ -17,6 +17,8 @@ pub struct OfGroup {
     pub work: f64,
     /// Mean wait.
     pub mean_wait: f64,
+    /// The least wait that 95 % of them do not exceed.
+    pub wait_p95: f64,
     /// Mean response time.
     pub mean_response: f64,
 }
@@ -76,6 +78,13 @@ impl Groups {
         }
     }
 
+    /// Returns the groups of the first way that tells jobs apart, by what they hold where that differs: names, and by job
+    /// the group; nothing where all jobs are alike.
+    pub fn first_way(&self) -> (&[String], &[u8]) {
+        let first = self.names.first().zip(self.of_jobs.first());
+        first.map_or((&[], &[]), |(names, of)| (names, of))
+    }
+
     /// Returns what came of each group with jobs that were submitted within these seconds; the visits are those of all
     /// jobs of the log.
     pub fn means(&self, visits: &[Visit], [from, to]: [f64; 2]) -> Vec<OfGroup> {
@@ -84,23 +93,26 @@ impl Groups {
         let total: f64 = measured().map(|n| self.work[n]).sum();
         let mut found = Vec::new();
         for (names, of_jobs) in self.names.iter().zip(&self.of_jobs) {
-            let mut sums = vec![(0_u64, [0.0; 3]); names.len()];
+            let mut sums = vec![(Vec::new(), [0.0; 2]); names.len()];
             for n in measured() {
-                let (jobs, sums) = &mut sums[of_jobs[n] as usize];
-                *jobs += 1;
-                let own = [self.work[n] / total, visits[n].wait, visits[n].response()];
+                let (waits, sums) = &mut sums[of_jobs[n] as usize];
+                waits.push(visits[n].wait);
+                let own = [self.work[n] / total, visits[n].response()];
                 sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
             }
-            let groups = names.iter().zip(sums).filter(|(_, (jobs, _))| *jobs > 0);
-            found.extend(
-                groups.map(|(name, (jobs, [work, wait, response]))| OfGroup {
+            let groups = names.iter().zip(sums);
+            let groups = groups.filter(|(_, (waits, _))| !waits.is_empty());
+            found.extend(groups.map(|(name, (waits, [work, response]))| {
+                let jobs = waits.len() as f64;
+                OfGroup {
                     name: name.clone(),
-                    jobs,
+                    jobs: waits.len() as u64,
                     work,
-                    mean_wait: wait / jobs as f64,
-                    mean_response: response / jobs as f64,
-                }),
-            );
+                    mean_wait: waits.iter().sum::<f64>() / jobs,
+                    mean_response: response / jobs,
+                    wait_p95: percentiles(waits.into_iter())[1],
+                }
+            }));
         }
         found
     }

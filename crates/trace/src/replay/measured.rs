@@ -201,7 +201,7 @@ fn starts_known(visits: &[Visit]) -> bool {
 }
 
 /// Quantiles .5, .95 and .99: the least value that so many are not above.
-fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
+pub(super) fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
     [0.5, 0.95, 0.99].map(|p| {

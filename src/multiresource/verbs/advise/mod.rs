@@ -11,7 +11,6 @@ use clap::{Args, Subcommand};
 use super::progress;
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, json, refuse};
 use crate::multiresource::replay::Log;
-use crate::report::quoted;
 use crate::trace::{self, Source, Trace};
 use crate::typed::{positive, time};
 use synth_slurm::advice::advise;
@@ -111,6 +110,7 @@ impl OwnVerb for Advise {
 impl Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let (interrupt, width) = (caller.interrupt.clone(), caller.width);
+        let command = caller.command.clone();
         let mut listener = progress(caller);
         if self.reading.servers.is_some() {
             return refuse("the servers are the nodes of the site: leave --servers out");
@@ -150,7 +150,7 @@ impl Arguments {
         advice.remarks.splice(0..0, remarks.into_iter().chain(out));
         let mut documents = Vec::new();
         if let Some(file) = &self.html {
-            documents.push((file.clone(), page::page(&advice, command())?));
+            documents.push((file.clone(), page::page(&advice, command)?));
         }
         if let Some(file) = &self.output {
             documents.push((file.clone(), json(&advice)?));
@@ -190,11 +190,4 @@ impl Arguments {
         let log = exported.log;
         Ok((site, Source::Text(log.name, log.text.into_bytes()), remarks))
     }
-}
-
-/// Returns the command that gives the same again: what was typed, with all that was left out of the log.
-fn command() -> String {
-    let typed = std::env::args_os().skip(1);
-    let words = typed.map(|word| format!(" {}", quoted(&word.to_string_lossy())));
-    format!("synth{}", words.collect::<String>())
 }

@@ -1,7 +1,7 @@
 //! Advice as a page for those who decide.
 
 use super::words::{COLUMNS, PARTS, headline, part_rows, rows};
-use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves};
+use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
 use crate::report::{Page, Section};
 use synth_slurm::advice::{Advice, Gain, Waits};
 
@@ -25,6 +25,7 @@ pub fn page(advice: &Advice, command: String) -> Drawn<String> {
             "Each mark is a setting: the longest wait over the mean wait. Left and below is better."
                 .into(),
         panels: vec![front(advice)?],
+        ..Section::default()
         });
     }
     if let Some(gain) = advice.sure() {
@@ -32,6 +33,7 @@ pub fn page(advice: &Advice, command: String) -> Drawn<String> {
             title: "Who gains, and who waits longer?".into(),
             text: people(advice),
             panels: vec![classes(gain)?],
+            ..Section::default()
         });
     }
     Page {
@@ -77,24 +79,10 @@ fn front(advice: &Advice) -> Drawn<Panel> {
         .chain(&advice.purchases);
     let waits = std::iter::once(&advice.today).chain(gains.map(|gain| &gain.waits));
     let hours = |waits: &Waits| Point::exact(waits.mean / 3600.0, waits.longest / 3600.0);
-    let points: Vec<Point> = waits.map(hours).collect();
-    let x = Axis::around(
-        "mean wait [h]",
-        Scale::Linear,
-        points.iter().map(|own| own.at),
-    );
-    let y = Axis::around(
-        "longest wait [h]",
-        Scale::Linear,
-        points.iter().map(|own| own.value),
-    );
-    let marks = points.into_iter().enumerate();
-    let all: Vec<Curve> = marks.map(|(n, point)| Curve::new(n, vec![point])).collect();
-    Ok(Panel::new(
-        "longest wait over mean wait".into(),
-        "One mark a setting: its longest wait over its mean wait".into(),
-        curves(&x, &y, &all)?,
-    ))
+    let all = waits
+        .enumerate()
+        .map(|(n, own)| Curve::new(n, vec![hours(own)]));
+    plot::front(["mean wait [h]", "longest wait [h]"], &Vec::from_iter(all))
 }
 
 /// The mean wait of each class over today's.

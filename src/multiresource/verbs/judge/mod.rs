@@ -189,7 +189,7 @@ impl OwnVerb for Arguments {
             }
             judged => judged?,
         };
-        let (page, document) = (page::page(&judged)?, json(&judged)?);
+        let (page, document) = (page::page(&judged, caller.command.clone())?, json(&judged)?);
         let files = [(&self.html, &page), (&self.output, &document)].into_iter();
         let files = files.filter_map(|(file, text)| Some((file.clone()?, text.clone())));
         Ok(VerbOutput {

@@ -1,17 +1,15 @@
 //! The page of a log that was judged.
 
-use clap::ValueEnum as _;
-
 use super::results::{Judged, Role, Row};
 use super::words::{COLUMNS, headline, rows, stability};
-use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves};
-use crate::report::{Page, Section, quoted};
+use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
+use crate::report::{Page, Section};
 
 /// Renders it as a page for people.
 ///
 /// # Errors
 /// When a picture cannot be drawn.
-pub fn page(judged: &Judged) -> Drawn<String> {
+pub fn page(judged: &Judged, command: String) -> Drawn<String> {
     let names = judged.rules.iter().map(|row| row.rule.clone());
     let page = Page {
         headline: headline(judged),
@@ -24,11 +22,13 @@ pub fn page(judged: &Judged) -> Drawn<String> {
                 title: "What does a short mean wait cost those who wait longest?".into(),
                 text: "Each mark is a rule: the longest wait over the mean wait. Left and below is better.".into(),
                 panels: vec![front(judged)?],
+                ..Section::default()
             },
             Section {
                 title: "Who gains, and who loses?".into(),
                 text: "Mean wait of the chosen rules over that of today's, by class: quarters of what jobs hold, from left to right, and in each quarters of how long they run.".into(),
                 panels: vec![classes(judged)?],
+                ..Section::default()
             },
         ],
         method: vec![
@@ -36,35 +36,19 @@ pub fn page(judged: &Judged) -> Drawn<String> {
             ("Choice", "Candidates are replayed on the past as it was, on weeks of it drawn with replacement, and at a load of 0.85 where it had less. The least mean logarithm of the objective over that of today's rule is taken.".into()),
             ("Intervals", format!("95 %, by moving blocks of time, from seed {}.", judged.seed)),
         ],
-        command: command(judged),
+        command,
         ..Page::new(format!("Rules for {}", judged.file), names)?
     };
     page.text()
 }
 
 fn front(judged: &Judged) -> Drawn<Panel> {
-    let is_rule = |row: &&Row| row.role != Role::Recorded;
-    let rows = || judged.rules.iter().filter(is_rule);
+    let rules = judged.rules.iter().filter(|row| row.role != Role::Recorded);
     let point = |row: &Row| Point::exact(row.outcome.mean_wait, row.outcome.longest_wait);
-    let all: Vec<Curve> = rows()
+    let all = rules
         .enumerate()
-        .map(|(n, row)| Curve::new(n, vec![point(row)]))
-        .collect();
-    let x = Axis::around(
-        "mean wait [s]",
-        Scale::Linear,
-        rows().map(|row| point(row).at),
-    );
-    let y = Axis::around(
-        "longest wait [s]",
-        Scale::Linear,
-        rows().map(|row| point(row).value),
-    );
-    Ok(Panel::new(
-        "longest wait over mean wait".into(),
-        "One mark a rule: its longest wait over its mean wait".into(),
-        curves(&x, &y, &all)?,
-    ))
+        .map(|(n, row)| Curve::new(n, vec![point(row)]));
+    plot::front(["mean wait [s]", "longest wait [s]"], &Vec::from_iter(all))
 }
 
 fn classes(judged: &Judged) -> Drawn<Panel> {
@@ -90,21 +74,4 @@ fn classes(judged: &Judged) -> Drawn<Panel> {
         "Mean wait of the chosen rules over that of today's, by class of jobs".into(),
         curves(&x, &y, &all)?,
     ))
-}
-
-fn command(judged: &Judged) -> String {
-    let (goal, cut) = (&judged.goal, &judged.cut);
-    let minimize = goal.objective.to_possible_value();
-    let minimize = minimize.map_or(String::new(), |value| value.get_name().to_owned());
-    let longest = goal.longest.map(|times| format!(" --longest {times}"));
-    format!(
-        "synth judge {} --every {}s --past {} --minimize {minimize} --now {}{} --speed {} --seed {}",
-        quoted(&judged.file),
-        cut.every,
-        cut.past,
-        goal.now.name(),
-        longest.unwrap_or_default(),
-        cut.speed,
-        judged.seed
-    )
 }

@@ -1,6 +1,7 @@
 //! The replay of a trace under one policy, or under several on the same jobs.
 
 mod args;
+mod busy;
 mod csv;
 mod page;
 mod recorded;
@@ -8,6 +9,7 @@ mod results;
 mod stage;
 mod table;
 mod types;
+mod verdict;
 mod words;
 
 pub use args::{Pace, Replaying, TraceArgs};
@@ -93,9 +95,11 @@ pub fn simulate(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResul
 /// When a picture cannot be drawn.
 pub fn compare(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
     let (replays, output) = answered(replaying, caller)?;
+    let page = page::replay_page(&replays, caller.command.clone())?;
     Ok(VerbOutput {
         csv: csv::replay_csv(&replays)?,
-        page: page::replay_page(&replays)?,
+        vega: page.vega()?,
+        page: page.text()?,
         ..output
     })
 }

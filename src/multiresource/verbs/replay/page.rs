@@ -3,76 +3,257 @@
 use itertools::Itertools as _;
 
 use super::results::{AtPace, Outcome, Played, RECORDED, Replays};
-use super::words::{interrupted, intervals, pace, remarks, window, with_interval};
-use crate::multiresource::replay::Step;
-use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves, lines};
-use crate::report::{Page, Section, Shown, TableUnit, list, number, quoted};
+use super::verdict::{Named, answers, busiest, length, loses, played, sentence};
+use super::words::{interrupted, intervals, pace, remarks, window};
+use crate::multiresource::replay::{Interval, OfGroup, Step};
+use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, bars, curves, front, lines};
+use crate::report::{
+    Grid, Page, Section, Shown, brief, counted, fitting, list, number, percent, span,
+};
 
-/// Renders a comparison on a trace as a page for people.
+/// Returns a comparison on a trace as a page for people; `command` makes it again.
 ///
 /// # Errors
 /// When a picture cannot be drawn.
-pub fn replay_page(replays: &Replays) -> Drawn<String> {
+pub fn replay_page(replays: &Replays, command: String) -> Drawn<Page> {
     let first = replays.paces.iter().take(1).flat_map(|at| &at.policies);
     let names: Vec<&str> = first.map(|own| own.policy.as_str()).collect();
-    let title = format!("{} on {}", list(&names), replays.trace.file);
+    let trace = &replays.trace;
+    let title = format!("{} on {}", list(&names), trace.file);
     let failures = replays.failures();
     let failures = failures.map(|(at, name, why)| format!("{name} at {}: {why}", pace(at)));
     let warnings = interrupted(replays).into_iter().chain(intervals(replays));
-    let page = Page {
-        headline: headline(replays),
+    let main = busiest(replays).map(|at| Main {
+        at,
+        own: played(at),
+    });
+    let what = format!(
+        "{} in {} at {}",
+        counted(trace.jobs as f64, "job"),
+        length(trace.span),
+        main.as_ref().map_or(String::new(), |main| pace(main.at))
+    );
+    Ok(Page {
+        headline: main.as_ref().and_then(|main| sentence(main.at)).unwrap_or_default(),
+        answers: answers(replays),
+        first: main.as_ref().map(Main::pictures).transpose()?.unwrap_or_default(),
         warnings: warnings.chain(failures).collect(),
-        what: "Mean response time [s], with 95 % intervals".into(),
-        columns: replays.paces.iter().map(pace).collect(),
-        rows: names.iter().map(|name| row(replays, name)).collect(),
+        what,
+        columns: main.as_ref().map_or(Vec::new(), Main::columns),
+        rows: names.iter().map(|name| (name.to_string(), main.as_ref().map_or(Vec::new(), |main| main.row(name)))).collect(),
         note: window(replays),
-        sections: sections(replays, &names)?,
+        sections: sections(replays, &names, main.as_ref())?,
         method: vec![
             ("Trace", remarks(replays).join(" ")),
             ("Replay", "Every policy gets the same jobs: each is submitted when the trace says, divided by the speed, and holds what it held for as long as it did. At one instant all ends come first, then all arrivals in the order of the file, then a decision. Times are whole parts of a tick, and nothing is drawn at random but the clocks of policies that have some.".into()),
             ("Intervals", format!("95 %, by moving blocks of time (Künsch, 1989): as many blocks as the span has room for are drawn with replacement, 1000 times, from seed {}; a block is a day and 10 mean waits at least. Ratios are of the same blocks.", replays.seed)),
         ],
-        command: command(replays, &names),
+        command,
         ..Page::new(title, names.iter().map(|name| (*name).to_owned()))?
-    };
-    page.text()
+    })
 }
 
-/// Returns the policy with the least mean at each pace.
-fn headline(replays: &Replays) -> String {
-    let sentences = replays.paces.iter().filter_map(|at| {
-        let rules = || at.policies.iter().filter(|own| own.policy != RECORDED);
-        let played = rules().filter_map(Outcome::played);
-        let least = played.map(mean_response).min_by(f64::total_cmp)?;
-        let is_least = |own: &&Outcome| own.played().map(mean_response) == Some(least);
-        let best = rules().find(is_least)?;
-        Some(format!(
-            "At {} {} has the least mean response time, {} s.",
-            pace(at),
-            best.policy,
-            with_interval(least, best.played()?.response, &TableUnit::kept("s"))
+/// What is shown at the pace that the answer is about.
+struct Main<'a> {
+    at: &'a AtPace,
+    own: Vec<Named<'a>>,
+}
+
+impl Main<'_> {
+    /// Returns the unit in which these times are shown, and what seconds are multiplied by for it.
+    fn unit(&self, of: impl Fn(&Played) -> f64) -> (&str, f64) {
+        fitting(
+            self.own.iter().map(|own| of(own.1)).fold(0.0, f64::max),
+            "s",
+        )
+    }
+
+    fn columns(&self) -> Vec<String> {
+        let (unit, _) = self.unit(|own| own.measured.mean_wait);
+        let times = [
+            "mean wait",
+            "95 % interval",
+            "p95 wait",
+            "p99 wait",
+            "longest wait",
+        ];
+        let times = times.map(|name| format!("{name} [{unit}]"));
+        times
+            .into_iter()
+            .chain(["bounded slowdown".into(), "in use".into()])
+            .collect()
+    }
+
+    fn row(&self, name: &str) -> Vec<Shown> {
+        let (_, factor) = self.unit(|own| own.measured.mean_wait);
+        let Some((_, own)) = self.own.iter().find(|own| own.0 == name) else {
+            let missing = if name == RECORDED { "–" } else { "failed" };
+            return vec![Shown {
+                text: missing.into(),
+                class: "none",
+            }];
+        };
+        let time = |seconds: f64| brief(factor * seconds);
+        let measured = &own.measured;
+        let within = own.wait.map_or("–".into(), |i| {
+            format!("{} to {}", time(i.low), time(i.high))
+        });
+        let [_, p95, p99] = measured.wait_percentiles;
+        let used = measured
+            .utilization
+            .iter()
+            .map(|used| percent(*used))
+            .join(" · ");
+        let cells = [
+            time(measured.mean_wait),
+            within,
+            time(p95),
+            time(p99),
+            time(measured.longest_wait),
+        ];
+        let cells = cells
+            .into_iter()
+            .chain([number(measured.mean_bounded_slowdown), used]);
+        cells.map(Shown::plain).collect()
+    }
+
+    /// Draws mean waits, and those of the group that loses most.
+    fn pictures(&self) -> Drawn<Vec<Panel>> {
+        let all = self.bars(
+            "Mean wait".into(),
+            |own| own.measured.mean_wait,
+            |own| own.wait,
+        )?;
+        let worst = loses(self.at).map(|[group, _]| {
+            let of = |own: &Played| {
+                own.groups
+                    .iter()
+                    .find(|own| own.name == group.name)
+                    .map_or(0.0, |own| own.mean_wait)
+            };
+            self.bars(
+                format!("Mean wait of those that lose most, {}", group.name),
+                of,
+                |_| None,
+            )
+        });
+        Ok([all].into_iter().chain(worst.transpose()?).collect())
+    }
+
+    fn bars(
+        &self,
+        title: String,
+        of: impl Fn(&Played) -> f64,
+        within: impl Fn(&Played) -> Option<Interval>,
+    ) -> Drawn<Panel> {
+        let (unit, factor) = self.unit(&of);
+        let labels: Vec<String> = self.own.iter().map(|own| own.0.to_owned()).collect();
+        let place = |name: &str| self.at.policies.iter().position(|own| own.policy == name);
+        let curves = self.own.iter().enumerate().map(|(row, (name, own))| {
+            let half_width = within(own).map_or(0.0, |i| factor * (i.high - i.low) / 2.0);
+            let point = Point {
+                at: row as f64,
+                value: factor * of(own),
+                half_width,
+            };
+            Curve::new(place(name).unwrap_or(row), vec![point])
+        });
+        let curves: Vec<Curve> = curves.collect();
+        let shown = |own: &Point| span((own.value, 0.0), unit);
+        let said = curves
+            .iter()
+            .zip(&labels)
+            .map(|(own, label)| format!("{label} {}", shown(&own.points[0])));
+        let description = format!("{title}: {}", said.collect_vec().join(", "));
+        let has_lines = curves.iter().any(|own| own.points[0].half_width > 0.0);
+        let note = if has_lines {
+            "Lines are 95 % intervals, drawn symmetrically."
+        } else {
+            ""
+        };
+        let picture = bars(&format!("[{unit}]"), &labels, &curves, shown)?;
+        Ok(Panel::new(title, description, picture).with_note(note.into()))
+    }
+
+    /// Returns waits of groups of jobs, by policy; none where all jobs are alike.
+    fn groups(&self) -> Option<Section> {
+        let (_, first) = self.own.first().filter(|own| !own.1.groups.is_empty())?;
+        let (unit, factor) = self.unit(|own| own.measured.mean_wait);
+        let row = |(g, group): (usize, &OfGroup)| {
+            let about = [group.jobs.to_string(), percent(group.work)];
+            let waits = self.own.iter().map(|(_, own)| {
+                let own = &own.groups[g];
+                format!(
+                    "{} · {}",
+                    brief(factor * own.mean_wait),
+                    brief(factor * own.wait_p95)
+                )
+            });
+            (
+                group.name.clone(),
+                about.into_iter().chain(waits).map(Shown::plain).collect(),
+            )
+        };
+        let columns = ["jobs", "of work"]
+            .into_iter()
+            .chain(self.own.iter().map(|own| own.0));
+        let grid = Grid {
+            caption: format!("mean · 95th percentile of the wait [{unit}]"),
+            head: "jobs of",
+            columns: columns.map(str::to_owned).collect(),
+            rows: first.groups.iter().enumerate().map(row).collect(),
+        };
+        Some(Section::tabled(
+            "Who waits how long?",
+            "By how much jobs hold, how long they run, and whose they are.",
+            grid,
         ))
-    });
-    sentences.collect_vec().join(" ")
+    }
+
+    /// The longest wait over the mean wait.
+    fn front(&self) -> Drawn<Section> {
+        let (unit, factor) = self.unit(|own| own.measured.mean_wait);
+        let marks = self.own.iter().enumerate().map(|(n, (_, own))| {
+            Curve::new(
+                n,
+                vec![Point::exact(
+                    factor * own.measured.mean_wait,
+                    factor * own.measured.longest_wait,
+                )],
+            )
+        });
+        let titles = [
+            format!("mean wait [{unit}]"),
+            format!("longest wait [{unit}]"),
+        ];
+        let panel = front(titles.each_ref().map(String::as_str), &marks.collect_vec())?;
+        Ok(Section::new(
+            "What does a short mean wait cost those who wait longest?",
+            "Each mark is a policy. Left and below is better: what has another one both left of it and below it is worth nothing here.",
+            [Some(panel)],
+        ))
+    }
+
+    /// What ran while the largest job waited.
+    fn schedules(&self) -> Drawn<Option<Section>> {
+        let own = self
+            .own
+            .iter()
+            .filter_map(|(name, own)| Some((name.to_string(), own.stretch.as_ref()?)));
+        let own = own.collect_vec();
+        let Some((name, first)) = own.first() else {
+            return Ok(None);
+        };
+        let text = format!(
+            "{}, from {} after the first job on: mostly before the start of the job that waited longest under {name} of those that hold the most. That is twice the run that splits the work into halves, or less where more than 400 jobs would be seen.",
+            length(first.to - first.from),
+            length(first.from)
+        );
+        Section::schedules(&own, "s", &text).map(Some)
+    }
 }
 
-fn mean_response(played: &Played) -> f64 {
-    played.measured.mean_response
-}
-
-fn row(replays: &Replays, name: &str) -> (String, Vec<Shown>) {
-    let cells = replays.paces.iter().map(|at| {
-        let own = at.policies.iter().find(|own| own.policy == name);
-        let played = own.and_then(Outcome::played);
-        let text = played
-            .map(|own| with_interval(mean_response(own), own.response, &TableUnit::kept("s")));
-        let missing = if name == RECORDED { "–" } else { "failed" };
-        Shown::plain(text.unwrap_or(missing.into()))
-    });
-    (name.to_owned(), cells.collect())
-}
-
-fn sections(replays: &Replays, names: &[&str]) -> Drawn<Vec<Section>> {
+fn sections(replays: &Replays, names: &[&str], main: Option<&Main<'_>>) -> Drawn<Vec<Section>> {
     let paces = &replays.paces;
     let waiting = |at| over_time(at, "jobs that wait", |step| step.waiting);
     let used = replays.trace.resources.iter().enumerate();
@@ -85,11 +266,13 @@ fn sections(replays: &Replays, names: &[&str]) -> Drawn<Vec<Section>> {
             title: "When do jobs wait?".into(),
             text: "Jobs that wait, averaged over steps of time. A policy without a line stops jobs, so that it is not known when they wait.".into(),
             panels: paces.iter().map(waiting).collect::<Drawn<_>>()?,
+            ..Section::default()
         },
         Section {
             title: "What is in use?".into(),
             text: "What jobs hold of each resource, over all that there is.".into(),
             panels: used.collect::<Drawn<_>>()?,
+            ..Section::default()
         },
     ];
     if paces.len() > 1 {
@@ -97,8 +280,13 @@ fn sections(replays: &Replays, names: &[&str]) -> Drawn<Vec<Section>> {
             title: "How does it grow with the load?".into(),
             text: "Mean response time over the load, with its interval (drawn symmetrically, as wide as it is).".into(),
             panels: vec![over_loads(replays, names)?],
+            ..Section::default()
         };
         sections.insert(0, section);
+    }
+    if let Some(main) = main {
+        let own = [main.groups(), Some(main.front()?), main.schedules()?];
+        sections.splice(0..0, own.into_iter().flatten());
     }
     Ok(sections)
 }
@@ -108,7 +296,7 @@ fn over_loads(replays: &Replays, names: &[&str]) -> Drawn<Panel> {
         let own = replays.played().filter(|(_, own, _)| own.policy == *name);
         let points = own.map(|(at, _, played)| Point {
             at: at.load,
-            value: mean_response(played),
+            value: played.measured.mean_response,
             half_width: played.response.map_or(0.0, |i| (i.high - i.low) / 2.0),
         });
         let mut points: Vec<Point> = points.collect();
@@ -146,20 +334,4 @@ fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel>
         format!("{what} over time, one line a policy"),
         lines(&x, &y, &all)?,
     ))
-}
-
-/// Returns the command, as far as the results say it.
-fn command(replays: &Replays, names: &[&str]) -> String {
-    let names = names.iter().filter(|name| **name != RECORDED).join(",");
-    let loads = || replays.paces.iter().map(|at| number(at.load)).join(",");
-    let pace = match &replays.paces[..] {
-        [at] => format!("--speed {}", at.speed),
-        _ => format!("--loads {}", loads()),
-    };
-    format!(
-        "synth compare --trace {} --policies {} {pace} --seed {} …",
-        quoted(&replays.trace.file),
-        quoted(&names),
-        replays.seed
-    )
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::multiresource::replay::{Interval, Measured, OfGroup, Speed, Step, Visit, Window};
 use crate::number::Decimal;
-use crate::simulation::{Estimate, over_replications};
+use crate::simulation::{Estimate, Stretch, over_replications};
 use crate::trace::Account;
 
 /// A trace, and policies on it.
@@ -126,6 +126,8 @@ pub struct Played {
     pub block: f64,
     /// Its mean response time over that of the first policy.
     pub ratio: Option<Ratio>,
+    /// The same of mean waits.
+    pub wait_ratio: Option<Ratio>,
     /// Whether jobs held what their types do.
     pub by_types: bool,
     /// Arrivals, completions and clocks.
@@ -133,6 +135,9 @@ pub struct Played {
     /// Averages over steps of time; none where starts are not known.
     #[serde(skip)]
     pub series: Vec<Step>,
+    /// What ran while the largest job waited under the first policy, where that is known.
+    #[serde(skip)]
+    pub stretch: Option<Stretch>,
     /// The visit of each job; none where that is not kept.
     #[serde(skip)]
     pub visits: Vec<Visit>,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::args::{Demands, Pace, Replaying};
+use super::busy::{busiest, stretch};
 use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
 use super::types::{Types, servers_of};
 use crate::kind::{self, VerbResult, refuse};
@@ -18,6 +19,7 @@ use crate::multiresource::replay::{
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
+use crate::simulation::Stretch;
 use crate::trace::{Source, Trace};
 use synth_slurm::configuration::{Site, of_path};
 use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, leave_out};
@@ -326,24 +328,28 @@ impl<'a> Stage<'a> {
         };
         let step = self.replaying.trace.step.map(|step| step.as_secs_f64());
         let step = step.unwrap_or(span / STEPS).max(span / MOST_STEPS);
-        let ratio = first.map(|first| Ratio {
-            value: measured.mean_response / first.measured.mean_response,
+        let ratio = |first: &Played, mean: fn(&Measured) -> f64, of: fn(&Visit) -> f64| Ratio {
+            value: mean(&measured) / mean(&first.measured),
             // Of the same blocks: the longer ones of both.
             interval: self
                 .blocks(&visits, window, block.max(first.block))
                 .and_then(|blocks| {
-                    let [own, other] = [&visits, &first.visits]
-                        .map(|visits| blocks.means(visits.iter().map(Visit::response)));
+                    let [own, other] =
+                        [&visits, &first.visits].map(|visits| blocks.means(visits.iter().map(of)));
                     Interval::of_ratio(&own, &other)
                 }),
-        });
+        };
+        let response = |first| ratio(first, |own| own.mean_response, Visit::response);
+        let wait = |first| ratio(first, |own| own.mean_wait, |visit| visit.wait);
         Ok(Played {
             groups: self.groups.means(&visits, window),
             wait: interval(|visit| visit.wait),
             response: interval(Visit::response),
             bounded_slowdown: interval(Visit::bounded_slowdown),
             block,
-            ratio,
+            ratio: first.map(response),
+            wait_ratio: first.map(wait),
+            stretch: self.stretch(&visits, kinds, first, &measured),
             by_types: typed.is_some(),
             events,
             series: time_series(&visits, span, step.max(f64::MIN_POSITIVE), kinds),
@@ -351,6 +357,27 @@ impl<'a> Stage<'a> {
             measured,
             visits,
         })
+    }
+
+    /// Returns what ran in the stretch of the first policy that was replayed, or in that of this one.
+    fn stretch(
+        &self,
+        visits: &[Visit],
+        kinds: &Kinds,
+        first: Option<&Played>,
+        own: &Measured,
+    ) -> Option<Stretch> {
+        let used = &first.map_or(own, |first| &first.measured).utilization;
+        let most = (0..used.len()).max_by(|a, b| used[*a].total_cmp(&used[*b]))?;
+        let window = match first {
+            None => busiest(visits, kinds)?,
+            Some(first) => first.stretch.as_ref().map(|own| [own.from, own.to])?,
+        };
+        let servers = &self.log.servers;
+        let resource = (servers.resources[most].clone(), servers.total()[most]);
+        let known = visits.iter().all(|visit| !visit.start.is_nan());
+        let classes = self.groups.first_way();
+        known.then(|| stretch(visits, window, kinds, (most, resource), classes))
     }
 
     fn blocks(&self, visits: &[Visit], window: [f64; 2], block: f64) -> Option<Blocks> {

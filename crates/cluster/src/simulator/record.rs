@@ -1,0 +1,212 @@
+//! A short run of which each start and end is kept.
+
+use std::collections::BTreeMap;
+
+use super::contender::Contender;
+use super::ends::Ends;
+use super::measures::classes_of_fleet;
+use super::server::{Due, Server};
+use super::stepping::Coming;
+use crate::policy::{Action, Event, System};
+use crate::workload::Fleet;
+use synth_simulation::{Arrival, Class, Stint, Streams, Stretch};
+
+/// Arrivals before a stretch can begin: the system is empty at first.
+const WARM_UP: f64 = 1000.0;
+/// Arrivals among which the stretch is.
+const WITHIN: f64 = 3000.0;
+/// Arrivals in a stretch, at least and at most.
+const LENGTH: [f64; 2] = [50.0, 150.0];
+/// Mean sizes of the jobs that hold the most in a stretch, where that is neither fewer nor more arrivals.
+const RUNS: f64 = 2.0;
+
+/// Runs a policy from an empty system on, and returns what it did in a stretch of time that depends on the fleet and the
+/// seed alone: the one before whose end the most work had come, by its mean, that servers in full use would not have
+/// done. `None` where the policy cannot run here.
+pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch> {
+    let rule = policy.rule(fleet).ok()?;
+    let classes = classes_of_fleet(fleet);
+    let parts = Parts::of(fleet, &classes);
+    let mut arrivals = Coming::new(fleet.envelope(), Streams::new(seed, 0).arrivals);
+    let [from, to] = busiest(&classes, &parts, fleet, seed);
+    let Streams {
+        mut service,
+        mut sizes,
+        ..
+    } = Streams::new(seed, 0);
+    let system = System::for_policy(fleet, &*rule);
+    let ends = Some(Ends::new(fleet.envelope()));
+    let mut server = Server::new(system, rule, ends, &mut service);
+    let mut kept = Kept {
+        stretch: Stretch {
+            from,
+            to,
+            resource: parts.resource.clone(),
+            classes: classes.iter().map(|class| class.name.clone()).collect(),
+            ..Stretch::default()
+        },
+        running: BTreeMap::new(),
+    };
+    loop {
+        let (now, due) = server.due(arrivals.next.time);
+        if now >= to {
+            break;
+        }
+        match due {
+            None => {
+                let Arrival { time, class } = arrivals.next;
+                server.arrive(class as usize, time, arrivals.size, &mut sizes);
+                arrivals.draw();
+            }
+            Some(Due::End) => match server.end(now.max(server.system.now())) {
+                Some(left) => {
+                    kept.stop(left.job.slot, server.system.now());
+                    server.react(Event::Completion(left.job_type));
+                }
+                None => server.system.advance(now.max(server.system.now())),
+            },
+            Some(due) => drop(server.happen(now, due, &mut service)),
+        }
+        kept.follow(&server.system, &parts);
+        if server.system.violation().is_some() {
+            return None;
+        }
+    }
+    Some(kept.finish(to))
+}
+
+/// What was kept so far.
+struct Kept {
+    stretch: Stretch,
+    /// Jobs that run, by slot.
+    running: BTreeMap<u32, Stint>,
+}
+
+impl Kept {
+    /// Notes what the policy has just decided, and how many wait.
+    fn follow(&mut self, system: &System, parts: &Parts) {
+        let now = system.now();
+        for action in system.actions() {
+            match *action {
+                Action::Stop(_, job) => self.stop(job.slot, now),
+                Action::Start(i, job) => drop(self.running.insert(
+                    job.slot,
+                    Stint {
+                        class: i as u32,
+                        part: parts.of_types[i],
+                        start: now,
+                        end: f64::INFINITY,
+                        waited: now - job.arrived,
+                    },
+                )),
+            }
+        }
+        let waiting = (0..system.types())
+            .map(|i| f64::from(system.waiting(i)))
+            .sum();
+        let changes = &mut self.stretch.waiting;
+        if now < self.stretch.from {
+            *changes = vec![(self.stretch.from, waiting)];
+        } else if changes.last().is_none_or(|(_, last)| *last != waiting) {
+            changes.push((now, waiting));
+        }
+    }
+
+    /// Ends a stint.
+    fn stop(&mut self, slot: u32, end: f64) {
+        let ended = self.running.remove(&slot).map(|own| Stint { end, ..own });
+        let seen = ended.filter(|own| self.stretch.overlaps(own.start, own.end));
+        self.stretch.stints.extend(seen);
+    }
+
+    /// Ends all stints.
+    fn finish(mut self, to: f64) -> Stretch {
+        for slot in Vec::from_iter(self.running.keys().copied()) {
+            self.stop(slot, to);
+        }
+        self.stretch
+            .stints
+            .sort_by(|a, b| a.start.total_cmp(&b.start));
+        self.stretch
+    }
+}
+
+/// What jobs of each type hold of the resource that is used most, over all that there is.
+struct Parts {
+    resource: (String, f64),
+    of_types: Vec<f64>,
+}
+
+impl Parts {
+    fn of(fleet: &Fleet, classes: &[Class]) -> Self {
+        let used = |j: usize| -> f64 {
+            let of_class = |class: &Class| class.arrival_rate * class.mean_size * class.demands[j];
+            classes.iter().map(of_class).sum()
+        };
+        let resources = fleet.envelope().resources();
+        let most = (0..resources.len()).max_by(|a, b| used(*a).total_cmp(&used(*b)));
+        let most = most.unwrap_or(0);
+        Parts {
+            resource: (resources[most].name().to_owned(), fleet.capacity()[most]),
+            of_types: classes.iter().map(|class| class.demands[most]).collect(),
+        }
+    }
+}
+
+/// Returns where the stretch begins and ends.
+fn busiest(classes: &[Class], parts: &Parts, fleet: &Fleet, seed: u64) -> [f64; 2] {
+    let rate: f64 = classes.iter().map(|class| class.arrival_rate).sum();
+    let largest =
+        (0..classes.len()).max_by(|a, b| parts.of_types[*a].total_cmp(&parts.of_types[*b]));
+    let run = largest.map_or(0.0, |i| classes[i].mean_size);
+    let length = (RUNS * run).clamp(LENGTH[0] / rate, LENGTH[1] / rate);
+    let mut arrivals = Coming::new(fleet.envelope(), Streams::new(seed, 0).arrivals);
+    let (mut work, mut now) = (0.0, 0.0);
+    let first = WARM_UP / rate + length;
+    let mut most = (f64::NEG_INFINITY, first);
+    while now < WITHIN / rate {
+        let Arrival { time, class } = arrivals.next;
+        let i = class as usize;
+        work = f64::max(work - (time - now), 0.0) + parts.of_types[i] * classes[i].mean_size;
+        now = time;
+        if now >= first && work > most.0 {
+            most = (work, now);
+        }
+        arrivals.draw();
+    }
+    [most.1 - length, most.1]
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// The same stretch for every rule; what runs together fits, and a rule that stops no job runs each once for its size.
+    #[test]
+    fn what_runs_together_fits() {
+        let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:
+  - {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
+  - {name: large, demand: {cpu: 4}, arrival_rate: .4, mean_size: 1}\n";
+        let fleet = Fleet::parse(text, "t").unwrap().workload;
+        let of = |name| recorded(&Contender::parse(name).unwrap(), &fleet, 1).unwrap();
+        let (first, other) = (of("first-fit"), of("max-weight"));
+        assert_eq!([first.from, first.to], [other.from, other.to]);
+        for own in [&first, &other] {
+            assert!(
+                own.most_waiting() > 0.0 && own.stints.len() >= 50,
+                "{own:?}"
+            );
+            for at in own.stints.iter().map(|own| own.start) {
+                let runs = own
+                    .stints
+                    .iter()
+                    .filter(|own| own.start <= at && at < own.end);
+                assert!(runs.map(|own| own.part).sum::<f64>() <= 1.0, "{at}");
+            }
+            assert!((0.0..1.0).contains(&own.idle_while_waiting()));
+        }
+        assert_eq!(first, of("first-fit"));
+        assert_ne!(first.stints, other.stints);
+    }
+}

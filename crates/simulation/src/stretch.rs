@@ -1,0 +1,85 @@
+//! What ran and what waited in a stretch of time: what a picture of a schedule is drawn from.
+
+use serde::{Deserialize, Serialize};
+
+/// A stretch of time under a policy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// When it begins \[time\].
+    pub from: f64,
+    /// When it ends \[time\].
+    pub to: f64,
+    /// The resource that parts are of, and how much of it there is.
+    pub resource: (String, f64),
+    /// Names of the classes of jobs.
+    pub classes: Vec<String>,
+    /// What ran, by start.
+    pub stints: Vec<Stint>,
+    /// How many wait, and since when: ascending in time.
+    pub waiting: Vec<(f64, f64)>,
+}
+
+/// A job that held its room without a break.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stint {
+    /// Its class.
+    pub class: u32,
+    /// What it held of the resource, over all that there is.
+    pub part: f64,
+    /// When it began \[time\]; that may be before the stretch.
+    pub start: f64,
+    /// When it ended \[time\]; that may be after it.
+    pub end: f64,
+    /// From its arrival to this start \[time\].
+    pub waited: f64,
+}
+
+impl Stretch {
+    /// Returns whether this time is in it, or reaches into it.
+    pub fn overlaps(&self, start: f64, end: f64) -> bool {
+        start < self.to && end > self.from
+    }
+
+    /// Returns the most that wait at once.
+    pub fn most_waiting(&self) -> f64 {
+        self.waiting.iter().map(|(_, own)| *own).fold(0.0, f64::max)
+    }
+
+    /// Returns what stood idle while jobs waited, over all that there was in the stretch: in [0, 1].
+    pub fn idle_while_waiting(&self) -> f64 {
+        let ends = self
+            .waiting
+            .iter()
+            .map(|own| own.0)
+            .skip(1)
+            .chain([self.to]);
+        let waits = self
+            .waiting
+            .iter()
+            .zip(ends)
+            .filter(|((_, count), _)| *count > 0.0);
+        let idle = waits.map(|(&(since, _), end)| {
+            let within =
+                |own: &Stint| own.part * (own.end.min(end) - own.start.max(since)).max(0.0);
+            let used: f64 = self.stints.iter().map(within).sum();
+            (end - since - used).max(0.0)
+        });
+        idle.sum::<f64>() / (self.to - self.from)
+    }
+
+    /// Returns the job that waited longest of those that hold the most and start here, if one waited.
+    pub fn awaited(&self) -> Option<&Stint> {
+        let starts = |own: &&Stint| own.start >= self.from && own.start < self.to;
+        let waited = self
+            .stints
+            .iter()
+            .filter(starts)
+            .filter(|own| own.waited > 0.0);
+        let order = |own: &Stint| [own.part, own.waited];
+        waited.max_by(|a, b| {
+            order(a)
+                .partial_cmp(&order(b))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        })
+    }
+}

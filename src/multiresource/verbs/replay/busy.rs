@@ -1,0 +1,104 @@
+//! The stretch of a replay that a picture shows: while the largest job waited.
+
+use std::cmp::Ordering;
+
+use itertools::Itertools as _;
+
+use crate::multiresource::replay::{Kinds, Visit};
+use crate::simulation::{Stint, Stretch};
+
+/// Jobs in a picture, at most.
+const JOBS: usize = 400;
+
+/// Returns where a stretch begins and ends \[s\]: around the start of the job that waited longest of those that hold the most,
+/// three quarters of it before. It is twice as long as the run of which half the work is in longer ones, and shorter
+/// where more jobs than a picture holds would be in it. `None` where starts are not known, or nobody waited.
+pub fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
+    if visits.iter().any(|visit| visit.start.is_nan()) {
+        return None;
+    }
+    let held = |visit: &Visit| {
+        kinds.held[visit.kind as usize]
+            .iter()
+            .copied()
+            .fold(0.0, f64::max)
+    };
+    let waited = visits.iter().filter(|own| own.start > own.submit);
+    let order = |own: &Visit| (held(own), own.start - own.submit);
+    let awaited =
+        waited.max_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal))?;
+    let work = visits.iter().map(|own| (own.size, own.size * held(own)));
+    let work = work.sorted_by(|a, b| a.0.total_cmp(&b.0)).collect_vec();
+    let half = work.iter().map(|own| own.1).sum::<f64>() / 2.0;
+    let mut below = 0.0;
+    let run = work.iter().find(|own| {
+        below += own.1;
+        below >= half
+    });
+    let mut run = run?.0;
+    let around = |run: f64| {
+        [
+            (awaited.start - 1.5 * run).max(0.0),
+            awaited.start + 0.5 * run,
+        ]
+    };
+    let count = |[from, to]: [f64; 2]| {
+        let is_in = |own: &&Visit| own.start < to && own.end > from;
+        visits.iter().filter(is_in).count()
+    };
+    while count(around(run)) > JOBS && run > f64::MIN_POSITIVE {
+        run /= 2.0;
+    }
+    (run > 0.0).then(|| around(run))
+}
+
+/// Returns what ran from one time to another: what jobs held of the `resource`-th resource, whose name and amount are these;
+/// each is of a class of these names.
+pub fn stretch(
+    visits: &[Visit],
+    window: [f64; 2],
+    kinds: &Kinds,
+    (resource, known): (usize, (String, f64)),
+    (classes, of_jobs): (&[String], &[u8]),
+) -> Stretch {
+    let [from, to] = window;
+    let stint = |(n, visit): (usize, &Visit)| Stint {
+        class: of_jobs.get(n).map_or(0, |class| u32::from(*class)),
+        part: kinds.held[visit.kind as usize][resource],
+        start: visit.start,
+        end: visit.end,
+        waited: visit.start - visit.submit,
+    };
+    let mut stretch = Stretch {
+        from,
+        to,
+        resource: known,
+        classes: classes.to_vec(),
+        ..Stretch::default()
+    };
+    let stints = visits.iter().enumerate().map(stint);
+    let seen = stints.filter(|own| stretch.overlaps(own.start, own.end));
+    stretch.stints = seen.sorted_by(|a, b| a.start.total_cmp(&b.start)).collect();
+    stretch.waiting = waiting(visits, window);
+    stretch
+}
+
+/// Returns how many wait and since when, from one time to another.
+fn waiting(visits: &[Visit], [from, to]: [f64; 2]) -> Vec<(f64, f64)> {
+    let waits = visits.iter().filter(|visit| visit.start > visit.submit);
+    let changes = waits.flat_map(|visit| [(visit.submit, 1.0), (visit.start, -1.0)]);
+    let changes = changes
+        .filter(|(time, _)| *time < to)
+        .sorted_by(|a, b| a.0.total_cmp(&b.0));
+    let mut count = 0.0;
+    let mut found: Vec<(f64, f64)> = Vec::new();
+    for (time, change) in changes {
+        let time = time.max(from);
+        count += change;
+        match found.last_mut() {
+            Some(last) if last.0 == time => last.1 = count,
+            _ => found.push((time, count)),
+        }
+    }
+    found
+}

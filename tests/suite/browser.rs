@@ -1,0 +1,115 @@
+//! Pages in a real browser: that nothing is cut off on a telephone or a desk, by day and by night, and that the keyboard
+//! reaches everything.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::common::*;
+use serde_json::{Value, json};
+
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// Shows a page in frames of two widths, and writes down what became of it.
+const PROBE: &str = r#"<!doctype html><title>probe</title><body><script>
+const page = PAGE;
+for (const width of [400, 1400]) {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = `width:${width}px;height:900px;border:0`;
+  frame.srcdoc = page;
+  frame.onload = () => {
+    const own = frame.contentDocument, all = (what) => [...own.querySelectorAll(what)];
+    const right = (one) => one.getBoundingClientRect().right;
+    const found = {
+      width,
+      scroll: own.scrollingElement.scrollWidth,
+      cut: all("h1,h2,h3,p,li,figure,svg,dd,pre,.wide").filter((one) => right(one) > width + 1 && !one.closest(".skip")).length,
+      ground: getComputedStyle(own.body).backgroundColor,
+      ink: getComputedStyle(own.querySelector("svg text")).fill,
+      used: Math.max(...all("main svg[role=img]").map(right)),
+      levels: all("h1,h2,h3").map((one) => +one.tagName[1]),
+      skip: own.querySelector(own.querySelector("a").getAttribute("href")) !== null,
+      reached: all(".wide,pre").every((one) => one.tabIndex === 0),
+      named: all("table").every((one) => one.caption.textContent) && all("svg[role=img]").every((one) => one.querySelector("title")),
+    };
+    const line = document.createElement("pre");
+    line.className = "found";
+    line.textContent = JSON.stringify(found);
+    document.body.append(line);
+  };
+  document.body.append(frame);
+}
+</script>"#;
+
+#[test]
+fn pages_are_readable_at_every_width_by_day_and_by_night() {
+    let is_there = |name: &&&str| {
+        Command::new(name)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .status()
+            .is_ok()
+    };
+    let Some(browser) = BROWSERS.iter().find(is_there) else {
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped, pages in a browser: there is no chromium"
+        );
+        return;
+    };
+    let folder = Folder::new();
+    let page = folder.name("page.html");
+    for question in [
+        "--workload models/section7.yaml --policies first-fit,max-weight --loads .5,.7 --events 2e5",
+        "--trace models/traces/cluster.swf --policies easy,first-fit,most-servers-first",
+    ] {
+        works(&format!("compare {question} --html {page}"));
+        let text = String::from_utf8(folder.bytes("page.html")).unwrap();
+        let probe = folder.write(
+            "probe.html",
+            &PROBE.replace("PAGE", &json!(text).to_string()),
+        );
+        let [day, night] = [1, 0].map(|scheme| looked_at(browser, &probe, scheme));
+        for found in day.iter().chain(&night) {
+            let width = found["width"].as_f64().unwrap();
+            assert!(found["scroll"].as_f64().unwrap() <= width, "{found}");
+            assert_eq!(found["cut"], 0, "{found}");
+            assert!(found["used"].as_f64().unwrap() > 0.9 * width, "{found}");
+            for what in ["skip", "reached", "named"] {
+                assert_eq!(found[what], true, "{what}: {found}");
+            }
+            let levels: Vec<u64> = serde_json::from_value(found["levels"].clone()).unwrap();
+            assert!(
+                levels.windows(2).all(|two| two[1] <= two[0] + 1) && levels[0] == 1,
+                "{levels:?}"
+            );
+        }
+        for what in ["ground", "ink"] {
+            assert_ne!(day[0][what], night[0][what], "{what}");
+        }
+    }
+}
+
+/// Returns what a browser found of a page with this scheme of colours, 0 for dark and 1 for light; it writes nothing on its
+/// console.
+fn looked_at(browser: &str, probe: &str, scheme: u8) -> Vec<Value> {
+    let run = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            "--virtual-time-budget=4000",
+        ])
+        .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
+        .args(["--dump-dom", &format!("file://{probe}")])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(!said.contains("CONSOLE"), "{said}");
+    let dom = String::from_utf8_lossy(&run.stdout);
+    let lines = dom.split("<pre class=\"found\">").skip(1);
+    let found = lines.map(|own| serde_json::from_str(own.split_once("</pre>").unwrap().0).unwrap());
+    let found: Vec<Value> = found.collect();
+    assert_eq!(found.len(), 2, "{dom}");
+    found
+}

@@ -20,7 +20,9 @@ use std::sync::atomic::Ordering;
 use clap::{Args, Subcommand};
 
 use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
-use crate::document::{DocumentError, Parsed, called, digest, is_there, suggest, text_of};
+use crate::document::{
+    DocumentError, Parsed, Published, called, digest, is_there, suggest, text_of,
+};
 use crate::report::Table;
 use crate::simulation::sweep::{Comparing, Entrant, Knows, Whole};
 use crate::simulation::{Ending, Run, Settings};
@@ -50,6 +52,9 @@ pub trait Kind: Content {
     /// # Errors
     /// With every fault found in it.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError>;
+
+    /// Adds documents of this kind to the schema for editors.
+    fn publish(_published: &mut Published) {}
 
     /// Returns what identifies a workload.
     fn digest(workload: &Self::Checked) -> String;

@@ -1,7 +1,7 @@
 //! The kinds of workload that there are. A new kind is a room of its own and its line here.
 
 use crate::artifact::Content;
-use crate::document::nearest;
+use crate::document::{Published, nearest};
 use crate::kind::Kind;
 
 /// A function that is generic over the kind.
@@ -18,6 +18,26 @@ pub fn named(name: &str) -> Option<&'static str> {
     let known = [NAMES, WORKLOADS].concat();
     let exact = known.iter().copied().find(|known| *known == name);
     exact.or_else(|| nearest(name, &known))
+}
+
+/// Returns the JSON Schema of workloads of all kinds, for editors.
+pub fn workload_schema() -> schemars::Schema {
+    let mut published = Published::default();
+    for add in each(Publish) {
+        add(&mut published);
+    }
+    published.schema("A workload of synth")
+}
+
+#[derive(Clone, Copy)]
+struct Publish;
+
+impl Visitor for Publish {
+    type Output = fn(&mut Published);
+
+    fn visit<K: Kind>(self) -> Self::Output {
+        K::publish
+    }
 }
 
 macro_rules! kinds {

@@ -77,11 +77,11 @@ enum Command<K: Kind> {
     Rules,
     #[command(flatten)]
     Own(K::Verb),
-    /// Print the JSON Schema of policies
+    /// Print the JSON Schema of workloads, for editors, or of policies
     Schema {
-        /// The kind of workload [default: the first]
-        #[arg(value_parser = PossibleValuesParser::new(kinds::NAMES))]
-        kind: Option<String>,
+        /// `workload`, or the kind of policies [default: the first]
+        #[arg(value_parser = PossibleValuesParser::new([&[WORKLOADS], kinds::NAMES].concat()))]
+        of: Option<String>,
     },
     /// Print a shell completion script
     Completions {
@@ -109,8 +109,38 @@ fn examples<K: Kind>() -> String {
     }
     format!(
         "Examples:\n{}{EXAMPLES}\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{others}\n{EXIT_CODES}",
-        K::EXAMPLES,
+        folded(K::EXAMPLES.lines()),
     )
+}
+
+/// Returns lines of at most so many characters: of a command with a backslash at each end, so that it can be pasted.
+fn folded<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    const MOST: usize = 78;
+    let mut text = String::new();
+    for line in lines {
+        let (start, end, indent) = match line.starts_with("  synth ") {
+            true => ("  ", " \\", "        "),
+            false => ("      ", "", "      "),
+        };
+        let (mut width, mut separator) = (0, start);
+        let mut words = line.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            // An option and its value stay in one line.
+            let is_option = !end.is_empty() && word.starts_with('-');
+            let value = words.next_if(|next| is_option && !next.starts_with(['-', '>', '<', '|']));
+            let word = value.map_or(word.to_owned(), |value| format!("{word} {value}"));
+            if width > 0 && width + 1 + word.chars().count() + end.len() > MOST {
+                text += &format!("{end}\n");
+                (width, separator) = (0, indent);
+            }
+            text += separator;
+            text += &word;
+            width += separator.len() + word.chars().count();
+            separator = " ";
+        }
+        text += "\n";
+    }
+    text
 }
 
 /// Returns the examples of the kind that are of this verb.
@@ -122,8 +152,7 @@ fn examples_of<K: Kind>(verb: &str) -> String {
         }
         is_own
     });
-    let own: Vec<&str> = own.collect();
-    format!("Examples:\n{}", own.join("\n"))
+    format!("Examples:\n{}", folded(own))
 }
 
 const EXIT_CODES: &str = "\
@@ -178,6 +207,9 @@ struct Description {
     schema: fn() -> schemars::Schema,
     main: fn(&[OsString], Host) -> u8,
 }
+
+/// What `synth schema` calls workloads.
+const WORKLOADS: &str = "workload";
 
 #[derive(Clone, Copy)]
 struct Describe;
@@ -256,7 +288,9 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
         Some(verb) => format!("did you mean the verb `{verb}`?"),
         None => format!("give a workload, or one of the verbs {}", verbs.join(", ")),
     };
-    Some(format!("`{word}` is no file and no verb\n = help: {help}"))
+    Some(format!(
+        "there is no file and no verb `{word}`\n = help: {help}"
+    ))
 }
 
 /// Prints why what was typed is no command, or the help.
@@ -296,10 +330,13 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
             common.printed(&each.join("\n"))
         }
         Some(Command::Own(verb)) => verbs::own(verb.typed(), common),
-        Some(Command::Schema { kind }) => {
-            let kind = kind.as_deref().unwrap_or(K::NAME);
+        Some(Command::Schema { of }) => {
+            let of = of.as_deref().unwrap_or(K::NAME);
             let mut kinds = kinds::each(Describe).into_iter();
-            let schema = kinds.find(|own| own.name == kind).map(|own| (own.schema)());
+            let schema = match of {
+                WORKLOADS => Some(kinds::workload_schema()),
+                of => kinds.find(|own| own.name == of).map(|own| (own.schema)()),
+            };
             common.printed(&(serde_json::to_string_pretty(&schema)? + "\n"))
         }
         Some(Command::Completions { shell }) => {

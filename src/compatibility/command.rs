@@ -12,7 +12,7 @@ use super::report;
 use super::simulator::{self, Measures, judge, simulate};
 use super::synthesis::{self, Options, Outcome};
 use super::workload::{Cluster, Trial};
-use crate::document::{DocumentError, Parsed, is_there};
+use crate::document::{DocumentError, Parsed, Published, is_there};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
     VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, required_workload,
@@ -63,6 +63,10 @@ impl Kind for Compatibility {
 
     fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
         Cluster::parse(text, name)
+    }
+
+    fn publish(published: &mut Published) {
+        Cluster::publish(published);
     }
 
     fn digest(cluster: &Cluster) -> String {

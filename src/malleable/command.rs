@@ -15,7 +15,7 @@ use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
-use crate::document::{DocumentError, Parsed};
+use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
     VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
@@ -87,6 +87,10 @@ impl Kind for Malleable {
 
     fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
         Workload::parse(text, name)
+    }
+
+    fn publish(published: &mut Published) {
+        Workload::publish(published);
     }
 
     fn digest(workload: &Workload) -> String {

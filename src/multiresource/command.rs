@@ -18,7 +18,7 @@ use super::verbs::{
 };
 use super::workload::Fleet;
 use crate::artifact::Finding;
-use crate::document::{DocumentError, Parsed};
+use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
     Answer, Caller, Files, Kind, NamesFiles, Notice, OwnVerb, Policy, Queueing, VerbOutput,
     VerbResult, Verbs, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
@@ -138,6 +138,10 @@ impl Kind for Multiresource {
 
     fn parse(text: &str, name: &str) -> Result<Parsed<Fleet>, DocumentError> {
         Fleet::parse(text, name)
+    }
+
+    fn publish(published: &mut Published) {
+        Fleet::publish(published);
     }
 
     fn digest(workload: &Fleet) -> String {

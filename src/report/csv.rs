@@ -4,8 +4,7 @@ use std::error::Error;
 
 use csv::Writer;
 
-/// Rows of cells, as CSV. A cell that a spreadsheet would take for a formula, and that is no number, has an apostrophe
-/// in front.
+/// Rows of cells, as CSV. A cell that a spreadsheet would take for a formula has an apostrophe in front.
 pub struct Csv(Writer<Vec<u8>>);
 
 impl Csv {
@@ -26,8 +25,10 @@ impl Csv {
     pub fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> csv::Result<()> {
         for cell in cells {
             let cell = cell.as_ref();
-            let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
-            let mark = if is_formula && cell.parse::<f64>().is_err() {
+            // A name such as -large is no formula; one with a call or an operator in it may be.
+            let may_be =
+                cell.starts_with(['+', '-']) && cell.contains(['(', '|', '!', '=', '*', '/']);
+            let mark = if may_be || cell.starts_with(['=', '@', '\t', '\r']) {
                 "'"
             } else {
                 ""
@@ -53,8 +54,9 @@ mod tests {
     #[test]
     fn a_formula_is_made_text_and_a_number_stays() {
         let mut table = Csv::titled(["=1+1", "-1.5e3", "a,b"]).unwrap();
-        table.row(["@x", "+", ""]).unwrap();
-        assert_eq!(table.text().unwrap(), "'=1+1,-1.5e3,\"a,b\"\n'@x,'+,\n");
+        table.row(["@x", "-large", "-2+cmd|' /C calc'!A0"]).unwrap();
+        let text = "'=1+1,-1.5e3,\"a,b\"\n'@x,-large,'-2+cmd|' /C calc'!A0\n";
+        assert_eq!(table.text().unwrap(), text);
         assert!(Csv::titled(["a", "b"]).unwrap().row(["1"]).is_err());
     }
 }

@@ -11,7 +11,7 @@ use super::report;
 use super::simulator::{self, Run, judge, simulate};
 use super::synthesis::{self, NoPolicy, Options};
 use super::workload::Campaign;
-use crate::document::{DocumentError, Parsed, called, fault_of_json, text_of};
+use crate::document::{DocumentError, Parsed, Published, called, fault_of_json, text_of};
 use crate::kind::{
     Answer, Caller, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, Policy, VerbOutput,
     VerbResult, Verbs, json, required_workload,
@@ -104,6 +104,10 @@ impl Kind for Volunteer {
 
     fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
         Campaign::parse(text, name)
+    }
+
+    fn publish(published: &mut Published) {
+        Campaign::publish(published);
     }
 
     fn digest(campaign: &Campaign) -> String {

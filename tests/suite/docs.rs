@@ -21,6 +21,8 @@ use synth::malleable::workload::Workload as Malleable;
 use synth::multiresource::workload::Fleet;
 use synth::volunteer::workload::Campaign;
 
+use crate::editor::marked;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -187,7 +189,11 @@ fn run(document: &Path, text: &str) {
     }
     for step in steps(text) {
         let fewer = fewer_events(&step.command);
-        let typed = format!("{} {}", step.command, fewer.unwrap_or_default());
+        let (own, piped) = match step.command.split_once(" | ") {
+            Some((own, piped)) => (own, format!("| {piped}")),
+            None => (&*step.command, String::new()),
+        };
+        let typed = format!("{own} {} {piped}", fewer.unwrap_or_default());
         let output = Command::new("sh")
             .args(["-c", &format!("exec 2>&1; {typed}")])
             .current_dir(folder.path())
@@ -227,13 +233,11 @@ fn commands_print_what_the_documents_show() {
 fn workloads_in_documents_are_read() {
     let documents = documents();
     let blocks = documents.iter().flat_map(|(_, text)| blocks(text, "yaml"));
-    let whole: Vec<String> = blocks.filter(|b| b.starts_with("kind:")).collect();
+    let is_workload = |block: &String| block.lines().any(|line| line.starts_with("kind:"));
+    let whole: Vec<String> = blocks.filter(is_workload).collect();
     assert!(whole.len() >= 3, "{} workloads", whole.len());
     for text in whole {
-        let kind = text
-            .lines()
-            .next()
-            .and_then(|line| line.strip_prefix("kind: "));
+        let kind = text.lines().find_map(|line| line.strip_prefix("kind: "));
         let read = match kind {
             Some("compatibility") => Cluster::parse(&text, "a document").map(|_| ()),
             Some("malleable") => Malleable::parse(&text, "a document").map(|_| ()),
@@ -243,6 +247,7 @@ fn workloads_in_documents_are_read() {
         if let Err(error) = read {
             panic!("{error}\n{text}");
         }
+        assert_eq!(marked(&text), [""; 0], "{text}");
     }
 }
 

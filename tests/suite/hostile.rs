@@ -15,6 +15,7 @@ use synth::multiresource::synthesis::{Options, synthesize};
 use synth::multiresource::workload::Workload;
 
 use crate::common::*;
+use crate::editor::marked;
 
 /// What stands in place of a number.
 const ODD: [&str; 14] = [
@@ -112,8 +113,13 @@ impl Visitor for Workloads {
         let texts: Vec<String> = texts.filter(|text| text.len() < 20_000).collect();
         for _ in 0..1000 {
             let text = mutated(&texts[random.random_range(0..texts.len())], &mut random);
-            if let Err(error) = K::parse(&text, "mutant.yaml") {
-                assert!(!error.to_string().trim().is_empty(), "{text}");
+            match K::parse(&text, "mutant.yaml") {
+                Ok(_) => assert_eq!(
+                    marked(&text),
+                    [""; 0],
+                    "an editor refuses what is read: {text}"
+                ),
+                Err(error) => assert!(!error.to_string().trim().is_empty(), "{text}"),
             }
         }
     }

@@ -16,6 +16,7 @@ mod configuration;
 mod conformance;
 mod dependence;
 mod docs;
+mod editor;
 mod embedded;
 mod exact;
 mod fake_slurm;

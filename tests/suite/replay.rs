@@ -273,3 +273,29 @@ fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
         "`20s` is a time, and this is counted",
     );
 }
+
+/// Two servers of four processors, one of which has one left. A wide job of a long limit waits, and both are kept for it.
+/// Then comes one of two servers with a shorter limit, who is first and fits: it starts at once, not at the next end.
+#[test]
+fn who_becomes_first_starts_on_servers_kept_for_another() {
+    let (folder, line) = (Folder::new(), "COMPLETED|u");
+    let log = format!(
+        "JobID|Submit|Start|ElapsedRaw|State|User|ReqTRES|TimelimitRaw
+1|2026-01-01T00:00:00|2026-01-01T00:00:00|6000|{line}|cpu=3,node=1|100
+2|2026-01-01T00:01:00|2026-01-01T01:40:00|3600|{line}|cpu=8,node=2|600
+3|2026-01-01T00:02:00|2026-01-01T00:02:00|600|{line}|cpu=2,node=2|20
+"
+    );
+    let (log, jobs) = (folder.write("log.sacct", &log), folder.name("jobs.csv"));
+    works(&format!(
+        "simulate --trace {log} --servers 2xcpu=4 --policy easy+sjf --measure all --jobs {jobs}"
+    ));
+    let text = fs::read_to_string(&jobs).unwrap();
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let heads = rows.headers().unwrap();
+    let start = heads.iter().position(|own| own == "start").unwrap();
+    let starts = rows.records().map(|row| row.unwrap()[start].to_owned());
+    // What follows is the log as it was recorded.
+    let starts: Vec<String> = starts.take(3).collect();
+    assert_eq!(starts, ["0", "6000", "120"]);
+}

@@ -19,8 +19,8 @@ fn json_file(path: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(here(path)).unwrap()).unwrap()
 }
 
-/// The schema of each kind, by its file.
-fn schemas() -> [(&'static str, schemars::Schema); 4] {
+/// The schemas of policies, of each kind, and that of workloads, by their files.
+fn schemas() -> [(&'static str, schemars::Schema); 5] {
     [
         ("schema/synth-policy.v2.json", Artifact::schema()),
         (
@@ -34,6 +34,10 @@ fn schemas() -> [(&'static str, schemars::Schema); 4] {
         (
             "schema/synth-policy.volunteer-dispatch.v2.json",
             synth::volunteer::artifact::Artifact::schema(),
+        ),
+        (
+            "schema/synth-workload.v1.json",
+            synth::kinds::workload_schema(),
         ),
     ]
 }
@@ -64,6 +68,19 @@ fn schema_is_that_of_the_types() {
             "{name} is not the schema of the types. A change of shape changes the version; then \
              write it anew: SYNTH_UPDATE_SCHEMA=1 cargo test --release schema"
         );
+    }
+}
+
+/// Descriptions are read by people who do not know how the program is written.
+#[test]
+fn descriptions_name_nothing_of_the_code() {
+    for (name, schema) in schemas() {
+        let text = schema.to_value().to_string();
+        let descriptions = text.split("\"description\":\"").skip(1);
+        for said in descriptions.map(|rest| rest.split("\",\"").next().unwrap()) {
+            let foreign = ["[`", "::", "serde"].iter().any(|word| said.contains(word));
+            assert!(!foreign, "{name}: {said}");
+        }
     }
 }
 

@@ -172,7 +172,7 @@ fn every_family_tells_what_to_buy() {
         let told = stderr(&output);
         assert_eq!(code(&output), 0, "{model} {more}: {told}");
         assert!(
-            told.contains("why not more load: "),
+            told.contains("How far the load can grow: "),
             "{model} {more}: {told}"
         );
         let upgrades = &folder.json("log.json")["upgrades"];

@@ -161,7 +161,7 @@ fn compared(
     format!("{}\n{}\n", rows.within(width), wrap(&note, width))
 }
 
-/// Says what is not sure of the choice, and what speaks for another one.
+/// Says what speaks for another choice.
 fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
@@ -227,7 +227,7 @@ pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
             ", but that is not sure"
         };
         let share = within(100.0 * (1.0 - claim.value), 100.0 * half_width);
-        format!("promise {promise}: kept{doubt}: {share} % of them do\n")
+        format!("promise {promise}: kept{doubt}, by {share} % of the jobs\n")
     });
     lines.collect()
 }

@@ -176,9 +176,9 @@ fn dispersion(report: &Report, width: usize) -> String {
     }
     let excess = report.excess.map_or(String::new(), |excess| {
         format!(
-            " Beyond a constant rate it comes to {} over windows that are long beside {}.",
-            number(excess.amount),
-            time(1.0 / excess.rate)
+            " Over windows much longer than {} its dispersion is {} above that of a constant rate.",
+            time(1.0 / excess.rate),
+            number(excess.amount)
         )
     });
     format!(

@@ -35,16 +35,16 @@ fn why(fleet: &Fleet, artifact: &Artifact) -> String {
     let [any, none] = [room.of_any, room.of_none].map(number);
     let limits = if fleet.gangs().next().is_some() {
         format!(
-            "no policy keeps up with {none} times these arrivals, all scaled alike, or with more; with jobs on several servers it may be less"
+            "no policy is stable from {none} times these arrivals on, all scaled alike; with jobs on several servers the limit may be less"
         )
     } else {
         let beyond = if room.of_any >= room.of_none * (1.0 - PROOF_GAP) {
-            "with more none, which is proved".into()
+            "none with more, which is proved".into()
         } else {
-            format!("from {none} times on none")
+            format!("none from {none} times on")
         };
         format!(
-            "up to {any} times these arrivals, all scaled alike, some policy keeps up, and {beyond}"
+            "some policy is stable up to {any} times these arrivals, all scaled alike, and {beyond}"
         )
     };
     let mut binding = room.binding.iter().map(|(shape, resource, share)| {
@@ -56,19 +56,19 @@ fn why(fleet: &Fleet, artifact: &Artifact) -> String {
         }
     });
     let mut text = format!(
-        "why not more load: {limits}. What binds, by its share of the price of all that there is: {}. ",
+        "How far the load can grow: {limits}. What limits it, by share of the shadow prices: {}. ",
         binding.join(", ")
     );
     if room.in_pieces > room.of_none * (1.0 + SAME) {
         let _ = write!(
             text,
-            "There is enough of each resource for {} times: the rest is lost since jobs do not pack. ",
+            "Each resource would suffice for {} times: the rest is lost since jobs do not fill the servers. ",
             number(room.in_pieces)
         );
     }
     let Some(factor) = room.of_this else {
         return text
-            + "How far this policy keeps up is not proved: `synth compare --loads` shows it.\n";
+            + "Up to which load this policy is stable is not proved: `synth compare --loads` shows it.\n";
     };
     let claims = artifact.claims.iter();
     let loads =
@@ -111,11 +111,11 @@ pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64, width: usi
     let mut notes = String::new();
     if !idle.is_empty() {
         let names = idle.iter().map(|step| name(fleet, step)).join("; ");
-        let _ = writeln!(notes, "no more load with: {names}");
+        let _ = writeln!(notes, "without effect on the load: {names}");
     }
     let mut amounts = upgrades.found.iter().filter(|step| step.resource.is_some());
     if amounts.any(|step| step.more != 1.0) {
-        notes += "An amount that is not 1 is the least that changes what can run together.\n";
+        notes += "An amount other than 1 is the least with which other jobs fit together.\n";
     }
     if helping.iter().any(|step| !step.proven) {
         notes += "≤: perhaps it is less, which the time did not suffice to tell.\n";

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 
-use super::{Rows, Shown, TableUnit, estimate, grid};
+use super::{Rows, Shown, TableUnit, estimate, grid, number, wrap};
 use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Estimate, Health, Run, Stretch};
 
@@ -95,7 +95,7 @@ pub fn comparison_table<M, C>(
         let _ = writeln!(text, "{warning}");
     }
     text += "\n";
-    text += NOTE;
+    text += &wrap(NOTE, width);
     text
 }
 
@@ -180,9 +180,9 @@ fn rows<M, C>(comparison: &Comparison<M, C>, unit: &TableUnit) -> Rows {
     rows
 }
 
-const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and
-sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
-≈ stands between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance.";
+const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and \
+    sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni); \
+    ≈ stands between neighbours of which neither is surely faster, ≲ where the second takes a tenth longer, but not surely.";
 
 /// Returns a cell in a few characters.
 fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64, unit: &TableUnit) -> String {

@@ -39,7 +39,7 @@ pub fn comparison_page<M, C>(
         first: first.unwrap_or_default(),
         warnings: words::warnings(comparison),
         answers: pays.into_iter().chain(at_loads).collect(),
-        legend: "< stands before a greater mean response time, ≈ between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance. What is said of a load holds together at 95 % confidence.",
+        legend: "< stands before a greater mean response time, ≈ between neighbours of which neither is surely faster, ≲ where the second takes a tenth longer, but not surely. What is said of a load holds together at 95 % confidence.",
         what: format!("Mean response time [{}]", header.workload.time_unit),
         columns: columns(comparison),
         rows: rows(comparison, &TableUnit::kept(&header.workload.time_unit)),

@@ -37,7 +37,7 @@ pub fn ranked<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> String {
 }
 
 /// Returns all policies with a mean, fastest first: `a ≈ b < c`, with `≈` between neighbours that cannot
-/// be told apart, and `≲` where one has more by a tenth, which may be chance. None where no policy has
+/// be told apart, and `≲` where the second takes a tenth longer, but not surely. None where no policy has
 /// one.
 fn chain<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> Option<String> {
     let order = &at.ranking.order;

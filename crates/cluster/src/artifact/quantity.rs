@@ -119,7 +119,7 @@ pub enum Method {
     /// The law of the quasi-birth-death process of jobs and phase.
     ExactQbd,
     /// The stationary law of the guard's chain: where its loads are below 1 for all types, the policy under guard
-    /// is positive recurrent, whatever the rule (see [`super::GuardedPolicy`]).
+    /// is positive recurrent, whatever the rule.
     ProofByGuard,
     /// Independent replications under a seed, with a 95 % interval; see `simulation` in the evidence.
     Simulated,

@@ -22,7 +22,7 @@ pub struct PooledPolicy {
     /// On which of the servers where it may.
     pub placement: Placement,
     /// ζ ≥ 0: a job starts only where room stays for so many times the jobs of each shorter type that come
-    /// while it runs and that are served at once; see [`crate::policy::Pooled`].
+    /// while it runs and that are served at once.
     pub reserve: f64,
     /// Servers where only some types start, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,17 +9,25 @@ use super::check::{Draft, DraftJob, DraftShape};
 use super::fleet::ONE_SERVER;
 use super::{Fleet, Header, Known, Workload};
 use synth_core::document::{
-    Document, DocumentError, Fault, Node, Pairs, Parsed, Place, Step, meant, place, read_file,
+    Document, DocumentError, Fault, Pairs, Parsed, Place, Published, Step, meant, place, read_file,
     to_yaml,
 };
 use synth_core::number::Decimal;
 use synth_queues::law::{
-    ArrivalProcess, CommonModulation, Size, respell_law, respell_law_or_number, respell_process,
-    respell_times_of,
+    ArrivalProcess, CommonModulation, Size, Spelling, Spellings, publish, respell,
 };
 
 /// The kind that documents of this room name.
 const KIND: &str = "multiresource";
+
+/// What is spelt in other ways than it is read.
+const SPELLINGS: &Spellings = &[
+    ("start_latency", Spelling::LawOrTime),
+    ("jobs[].mean_size", Spelling::Time),
+    ("jobs[].size", Spelling::LawOfTimes),
+    ("jobs[].limit", Spelling::Time),
+    ("jobs[].arrivals", Spelling::Process),
+];
 
 const EXAMPLE: &str = "a workload reads like this:
   kind: multiresource
@@ -28,40 +36,56 @@ const EXAMPLE: &str = "a workload reads like this:
   jobs:
     - {name: web, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}";
 
-/// A document, which has either `server` or `servers`.
+/// Jobs of several types, which need amounts of resources, on one server (`server`) or on several (`servers`).
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("allOf" = [{"anyOf": [{"required": ["server"]}, {"required": ["servers"]}]}]))]
 struct FleetDocument {
     kind: String,
+    /// Where the numbers come from: any text, which is copied to the policy file.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
+    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
+    #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     time_unit: String,
+    /// What is known of the size of a job when it arrives. If it is left out: only its type.
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<Known>,
+    /// A Markov chain that changes the arrival rates of all types.
     #[serde(skip_serializing_if = "Option::is_none")]
     modulation: Option<CommonModulation>,
+    /// The time from the decision to start a job until it runs \[time\]: a number, or a law.
     #[serde(skip_serializing_if = "Option::is_none")]
     start_latency: Option<Size>,
+    /// The one server.
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<Server>,
+    /// The shapes of several servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     servers: Option<Vec<Servers>>,
+    /// The types of jobs, at least one.
     jobs: Vec<Job>,
 }
 
+/// One server.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "OneServer")]
 struct Server {
+    /// How much of each resource it has, > 0: `{cpu: 128, memory: 512}`. Names are free.
     capacity: Pairs,
 }
 
-/// A shape; without a name it is `shape-1` and so on, and without a count a single server.
+/// Servers that are alike.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Servers {
+    /// Their name. If it is left out: `shape-1` and so on.
     name: Option<String>,
+    /// How many there are, ≥ 1.
     #[serde(default = "single")]
     count: Option<u32>,
+    /// How much of each resource one of them has, > 0.
     capacity: Pairs,
 }
 
@@ -80,39 +104,51 @@ where
     Option::deserialize(deserializer).map(Some)
 }
 
-/// A job type: of `arrival_rate` and `arrivals` exactly one, and of `mean_size` and `size`.
+/// A type of jobs: of `arrival_rate` and `arrivals` exactly one, and of `mean_size` and `size`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("allOf" = [
+    {"anyOf": [{"required": ["arrival_rate"]}, {"required": ["arrivals"]}]},
+    {"anyOf": [{"required": ["mean_size"]}, {"required": ["size"]}]},
+]))]
 struct Job {
+    /// Its name.
     name: String,
+    /// How many servers a job runs on at once.
     #[serde(default = "single", skip_serializing_if = "Option::is_none")]
     nodes: Option<u32>,
+    /// How much a job needs of each resource, on each of its servers; 0 of those that are left out.
     #[serde(default)]
     demand: Pairs,
+    /// The rate of Poisson arrivals \[1/time\].
     #[serde(
         default,
         deserialize_with = "field",
         skip_serializing_if = "Option::is_none"
     )]
     arrival_rate: Field<Decimal>,
+    /// The process of arrivals.
     #[serde(
         default,
         deserialize_with = "field",
         skip_serializing_if = "Option::is_none"
     )]
     arrivals: Field<ArrivalProcess>,
+    /// The mean of exponential sizes \[time\], > 0: how long a job runs.
     #[serde(
         default,
         deserialize_with = "field",
         skip_serializing_if = "Option::is_none"
     )]
     mean_size: Field<Decimal>,
+    /// The law of sizes \[time\]: how long a job runs.
     #[serde(
         default,
         deserialize_with = "field",
         skip_serializing_if = "Option::is_none"
     )]
     size: Field<Size>,
+    /// The time that no job of this type exceeds \[time\], > 0: for `known: type-limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<Decimal>,
 }
@@ -125,7 +161,7 @@ impl Fleet {
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         let mut document = Document::parse(text, name, EXAMPLE)?;
         let misnamed = document.misnamed(KIND)?;
-        respell(&mut document.root);
+        respell(&mut document.root, SPELLINGS);
         let (written, mut faults) = document.read::<FleetDocument>();
         faults.extend(misnamed);
         let names_servers = |key: &str| {
@@ -143,6 +179,11 @@ impl Fleet {
             None => Err(faults),
         };
         document.conclude(checked, |place| respelt(&document, place))
+    }
+
+    /// Adds documents of this kind to the schema for editors.
+    pub fn publish(published: &mut Published) {
+        publish::<FleetDocument>(published, KIND, SPELLINGS);
     }
 
     /// Reads the document in a file of UTF-8 text, at most 64 MiB.
@@ -282,22 +323,6 @@ impl FleetDocument {
             jobs: Job::drafts(self.jobs, faults),
             unserved: Vec::new(),
         })
-    }
-}
-
-/// Spells laws, processes and times as they are read.
-fn respell(root: &mut Node) {
-    let unit = root.time_unit().unwrap_or_default().to_owned();
-    root.meant_mut("start_latency").map(respell_law_or_number);
-    respell_times_of(root, &["start_latency"], &unit);
-    let jobs = root.meant_mut("jobs").map_or(&mut [][..], Node::items_mut);
-    for job in jobs {
-        job.meant_mut("size").map(respell_law);
-        respell_times_of(job, &["mean_size", "size", "limit"], &unit);
-        if let Some(process) = job.meant_mut("arrivals") {
-            respell_process(process);
-            respell_times_of(process, &["interarrival"], &unit);
-        }
     }
 }
 

@@ -10,7 +10,7 @@ use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
 /// A workload as it stands in an artifact: the checked values, the integers that decide what fits
-/// together, and the digest. Plain data, to be trusted only after [`Record::check`].
+/// together, and the digest. It says nothing until it is checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {

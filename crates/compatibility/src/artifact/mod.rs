@@ -42,7 +42,7 @@ impl Content for Compatibility {
     }
 }
 
-/// All that the online rule needs beside the workload: see [`crate::policy::FairQueue`].
+/// All that the online rule, a fair queue, needs beside the workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {

@@ -4,9 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Cluster;
-use synth_core::document::{Document, DocumentError, Fault, Parsed, Step, place};
+use synth_core::document::{Document, DocumentError, Fault, Parsed, Published, Step, place};
 use synth_core::number::Decimal;
-use synth_queues::law::{Size, respell_law};
+use synth_queues::law::{Size, Spelling, Spellings, publish, respell};
+
+/// The kind that these documents name.
+const KIND: &str = "compatibility";
+
+/// What is spelt in other ways than it is read.
+const SPELLINGS: &Spellings = &[("size", Spelling::Law)];
 
 const EXAMPLE: &str = "a workload reads like this:
   kind: compatibility
@@ -84,27 +90,44 @@ pub struct RandomRecord {
     pub degree: u32,
 }
 
-/// A document: of `mean_size` and `size` exactly one, of servers with classes and `assignment` exactly one.
+/// Jobs that run on some servers only, also on several at once: of `mean_size` and `size` exactly one; `servers` with
+/// `classes`, or `assignment`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("allOf" = [
+    {"anyOf": [{"required": ["servers", "classes"]}, {"required": ["assignment"]}]},
+    {"anyOf": [{"required": ["mean_size"]}, {"required": ["size"]}]},
+]))]
 struct ClusterDocument {
     #[allow(dead_code, reason = "it was looked at before")]
     kind: String,
+    /// Where the numbers come from: any text, which is copied to the policy file.
     source: Option<String>,
+    /// The unit of all times and rates.
+    #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     time_unit: Option<String>,
+    /// The servers.
     #[serde(default)]
     servers: Vec<Server>,
+    /// The classes of jobs, each with the servers that it may run on.
     #[serde(default)]
     classes: Vec<ClassRecord>,
+    /// In place of servers and classes: servers that are alike, drawn for each job.
     assignment: Option<AssignmentRecord>,
+    /// The mean of exponential sizes \[work\], > 0, of all classes.
     mean_size: Option<Decimal>,
+    /// The law of sizes \[work\] of all classes.
     size: Option<Size>,
+}
+
+pub(super) fn publish_to(published: &mut Published) {
+    publish::<ClusterDocument>(published, KIND, SPELLINGS);
 }
 
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
-    let misnamed = document.misnamed("compatibility")?;
-    document.root.meant_mut("size").map(respell_law);
+    let misnamed = document.misnamed(KIND)?;
+    respell(&mut document.root, SPELLINGS);
     let has_mean = document.root.get("mean_size").is_some();
     let (written, mut faults) = document.read::<ClusterDocument>();
     faults.extend(misnamed);

@@ -11,7 +11,7 @@ pub use trial::Trial;
 
 use std::path::Path;
 
-use synth_core::document::{DocumentError, Parsed, digest, read_file, to_yaml};
+use synth_core::document::{DocumentError, Parsed, Published, digest, read_file, to_yaml};
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation as simulation;
@@ -42,6 +42,11 @@ impl Cluster {
     /// [`DocumentError::Faults`] with every fault found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         document::parse(text, name)
+    }
+
+    /// Adds documents of this kind to the schema for editors.
+    pub fn publish(published: &mut Published) {
+        document::publish_to(published);
     }
 
     /// Reads the document in a file of UTF-8 text, at most 64 MiB.

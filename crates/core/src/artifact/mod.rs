@@ -82,8 +82,8 @@ pub struct Artifact<K: Content> {
     pub evidence: K::Evidence,
     /// The program that wrote it, and its version.
     pub tool: String,
-    /// `sha256:` and 64 hexadecimal digits of all else that the document says: see
-    /// [`Artifact::sealed`]. Every document that is written has it.
+    /// `sha256:` and 64 hexadecimal digits of all else that the document says. Every document that is
+    /// written has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(required)]
     pub digest: Option<String>,

@@ -167,6 +167,9 @@ impl<K: Content> Checked<K> {
         {
             return Err(ArtifactError::OtherKind(kind.words(name)));
         }
+        if text.trim().is_empty() {
+            return Err(ArtifactError::OtherKind(format!("{name} is empty")));
+        }
         let artifact: Artifact<K> = parse(text, name)?;
         let finding = artifact.intact().err();
         let changed = finding.is_some();

@@ -73,6 +73,14 @@ pub fn called(path: &Path) -> String {
     }
 }
 
+/// Returns the error in words where the system's are none of a reader's.
+pub fn named(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => io::Error::new(error.kind(), "it is a folder, not a file"),
+        _ => error,
+    }
+}
+
 /// What came from standard input, which can be read once only; that it could not be, as text.
 static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
 
@@ -91,7 +99,7 @@ pub(super) fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     } else if let Some(bytes) = kept(path) {
         read(&mut &*bytes, most)?
     } else {
-        read(&mut std::fs::File::open(path)?, most)?
+        read(&mut std::fs::File::open(path)?, most).map_err(named)?
     };
     if bytes.len() as u64 > most {
         let why = format!("it is larger than {} MiB", most >> 20);

@@ -68,7 +68,7 @@ impl Node {
     }
 
     /// Returns what stands after a key of a map, or else after a word that others have for it.
-    pub fn meant_mut(&mut self, key: &str) -> Option<&mut Self> {
+    fn meant_mut(&mut self, key: &str) -> Option<&mut Self> {
         let word = match self.entry(key) {
             Some(_) => key.to_owned(),
             None => standing_for(key, self.keys())?.to_owned(),
@@ -85,10 +85,29 @@ impl Node {
     }
 
     /// Returns the entries of a list; none of anything else.
-    pub fn items_mut(&mut self) -> &mut [Self] {
+    fn items_mut(&mut self) -> &mut [Self] {
         match &mut self.value {
             Value::List(entries) => entries,
             _ => &mut [],
+        }
+    }
+
+    /// Changes what stands at a path of keys, in all entries of the lists on it: `jobs[].size`.
+    pub fn each_mut(&mut self, path: &str, change: &impl Fn(&mut Self)) {
+        let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+        let key = step.trim_end_matches("[]");
+        let Some(found) = self.meant_mut(key) else {
+            return;
+        };
+        let found = match key == step {
+            true => std::slice::from_mut(found),
+            false => found.items_mut(),
+        };
+        for node in found {
+            match rest {
+                "" => change(node),
+                rest => node.each_mut(rest, change),
+            }
         }
     }
 

@@ -9,17 +9,47 @@ pub enum FileKind {
     Workload,
     /// A log of jobs.
     Log,
+    /// A configuration of Slurm.
+    SlurmConf,
+    /// The text of a program.
+    Program,
+    /// No text.
+    Binary,
 }
+
+/// How lines of programs begin, which are no lines of YAML, JSON or logs.
+const OF_PROGRAMS: [&str; 6] = ["import ", "from ", "def ", "fn ", "use ", "#include "];
+/// How lines of slurm.conf begin.
+const OF_SLURM: [&str; 4] = [
+    "ClusterName=",
+    "SlurmctldHost=",
+    "NodeName=",
+    "PartitionName=",
+];
 
 impl FileKind {
     /// Recognizes a text by its first lines; none where it may be anything.
     pub fn of(text: &str) -> Option<Self> {
         let head: String = text.chars().take(HEAD).collect();
+        let is_odd =
+            |c: &char| *c == char::REPLACEMENT_CHARACTER || c.is_control() && !c.is_whitespace();
+        if head.contains('\0') || 8 * head.chars().filter(is_odd).count() > head.chars().count() {
+            return Some(FileKind::Binary);
+        }
         let mut lines = head.lines().map(str::trim);
         let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
         let words = || first.split_whitespace();
         let is_number = |word: &str| word.parse::<f64>().is_ok();
-        let is_workload = |line: &str| line.starts_with("kind:") || line.starts_with("\"kind\":");
+        let begins = |starts: &[&str]| {
+            let begins = |line: &str| starts.iter().any(|start| line.starts_with(start));
+            head.lines().any(begins)
+        };
+        let is_json = first.starts_with('{');
+        let is_workload = |line: &str| {
+            let field = line.trim_start_matches(['{', ' ']);
+            let in_json = field.starts_with("\"kind\":") || field.starts_with("kind:");
+            line.starts_with("kind:") || is_json && in_json
+        };
         if first.starts_with('{') && head.contains("\"synth-policy\"") {
             Some(FileKind::Policy)
         } else if first.starts_with(';')
@@ -27,8 +57,12 @@ impl FileKind {
             || words().count() >= SWF_FIELDS && words().all(is_number)
         {
             Some(FileKind::Log)
-        } else if head.lines().map(str::trim).any(is_workload) {
+        } else if head.lines().any(is_workload) {
             Some(FileKind::Workload)
+        } else if begins(&OF_SLURM) {
+            Some(FileKind::SlurmConf)
+        } else if begins(&OF_PROGRAMS) {
+            Some(FileKind::Program)
         } else {
             None
         }
@@ -46,6 +80,11 @@ impl FileKind {
             FileKind::Log => format!(
                 "{name} is a log of jobs: `synth fit {name} -o w.yaml` makes a workload of it, `synth compare --trace {name} --policies easy,easy+saf` replays it"
             ),
+            FileKind::SlurmConf => format!(
+                "{name} is a configuration of Slurm: `synth advise slurm LOG --slurm {name}` says what to change in it"
+            ),
+            FileKind::Program => format!("{name} is the text of a program"),
+            FileKind::Binary => format!("{name} is no text"),
         }
     }
 }
@@ -78,7 +117,14 @@ mod tests {
             ("; UnixStartTime: 0\n", Some(FileKind::Log)),
             (swf, Some(FileKind::Log)),
             ("JobID|User|Submit\n1|a|b\n", Some(FileKind::Log)),
-            ("ClusterName=a\n", None),
+            ("# ours\nClusterName=a\n", Some(FileKind::SlurmConf)),
+            ("{kind: volunteer}", Some(FileKind::Workload)),
+            (
+                "import os\npod = '''\n  kind: Pod'''\n",
+                Some(FileKind::Program),
+            ),
+            ("\u{1}\0\u{2}ELF", Some(FileKind::Binary)),
+            ("time,size\n1,2\n", None),
             ("", None),
         ] {
             assert_eq!(FileKind::of(text), kind, "{text}");

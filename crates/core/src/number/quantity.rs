@@ -5,7 +5,7 @@ use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 
 use super::Decimal;
-use super::time::fraction_of;
+use super::time::{UNITS, fraction_of};
 
 /// Returns a time that has a unit, or several (`1h30m`), in seconds.
 pub fn seconds(text: &str) -> Option<BigRational> {
@@ -120,6 +120,14 @@ fn of_amount(text: &str) -> Option<String> {
     })
 }
 
+/// Names of units that stand behind a number only, in seconds.
+const OTHERS: [(&[&str], u32); 4] = [
+    (&["secs"], 1),
+    (&["m", "mins"], 60),
+    (&["hr", "hrs"], 3600),
+    (&["w", "week", "weeks"], 604_800),
+];
+
 /// Returns whether it is a suffix of amounts, such as `Gi`, `M` or `GB`.
 fn is_multiple(suffix: &str) -> bool {
     let letter = suffix.strip_suffix('B').unwrap_or(suffix);
@@ -150,16 +158,20 @@ fn part(text: &str) -> Option<(Decimal, &str, &str)> {
 
 /// Returns a unit of time in seconds: those that documents name, and shorter names that others have.
 fn unit_of_time(unit: &str) -> Option<BigRational> {
-    let (seconds, of) = fraction_of(unit).or_else(|| {
-        Some(match unit {
-            "secs" => (1, 1),
-            "m" | "mins" => (60, 1),
-            "hr" | "hrs" => (3600, 1),
-            "w" | "week" | "weeks" => (604_800, 1),
-            _ => return None,
-        })
-    })?;
+    let other = || {
+        let (_, seconds) = OTHERS.iter().find(|(names, _)| names.contains(&unit))?;
+        Some((*seconds, 1))
+    };
+    let (seconds, of) = fraction_of(unit).or_else(other)?;
     Some(BigRational::new(seconds.into(), of.into()))
+}
+
+/// Returns all names that a unit of time may have behind a number.
+pub fn units_of_time() -> impl Iterator<Item = &'static str> {
+    let own = UNITS.iter().map(|(names, _)| *names);
+    own.chain(OTHERS.iter().map(|(names, _)| *names))
+        .flatten()
+        .copied()
 }
 
 /// Returns the decimal number that a fraction is, if it is one.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::shown;
 
 /// Units of time, each with the fraction of seconds that it is.
-const UNITS: [(&[&str], (u32, u32)); 6] = [
+pub(super) const UNITS: [(&[&str], (u32, u32)); 6] = [
     (&["us", "µs", "microsecond", "microseconds"], (1, 1_000_000)),
     (&["ms", "millisecond", "milliseconds"], (1, 1000)),
     (&["s", "sec", "second", "seconds"], (1, 1)),

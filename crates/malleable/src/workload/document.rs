@@ -5,10 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{Objective, SpeedupRecord, Workload};
 use synth_core::document::{
-    Document, DocumentError, Fault, Node, Parsed, Step, digest, place, to_yaml,
+    Document, DocumentError, Fault, Parsed, Published, Step, digest, place, to_yaml,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::{Size, respell_law, respell_times_of};
+use synth_queues::law::{Size, Spelling, Spellings, publish, respell};
+
+/// The kind that these documents name.
+const KIND: &str = "malleable";
+
+/// What is spelt in other ways than it is read. A size is the time on one server.
+const SPELLINGS: &Spellings = &[
+    ("arrivals.size", Spelling::LawOfTimes),
+    ("arrivals.mean_size", Spelling::Time),
+    ("jobs[].size", Spelling::Time),
+];
 
 const EXAMPLE: &str = "a workload reads like this:
   kind: malleable
@@ -96,39 +106,61 @@ pub enum SizesRecord {
     },
 }
 
-/// A document: of jobs, sizes and arrivals exactly one.
+/// Jobs that speed up less and less with more servers: of `jobs`, `sizes` and `arrivals` exactly one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("allOf" = [
+    {"anyOf": [{"required": ["jobs"]}, {"required": ["sizes"]}, {"required": ["arrivals"]}]},
+]))]
 struct PoolDocument {
     #[allow(dead_code, reason = "it was looked at before")]
     kind: String,
+    /// Where the numbers come from: any text, which is copied to the policy file.
     source: Option<String>,
+    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
+    #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     time_unit: Option<String>,
+    /// How many servers there are, > 0.
     servers: Decimal,
+    /// Whether jobs hold whole servers only.
     #[serde(default)]
     whole_servers: bool,
+    /// A job uses at most so many servers.
     cap: Option<Decimal>,
+    /// The speedup of jobs that have none of their own.
     speedup: Option<SpeedupRecord>,
+    /// What is to be small.
     objective: Option<Objective>,
+    /// Jobs that are all present at the start.
     #[serde(default)]
     jobs: Vec<JobRecord>,
+    /// In place of jobs: their sizes are drawn.
     sizes: Option<SizesRecord>,
+    /// In place of both: jobs that arrive.
     arrivals: Option<ArrivalsDocument>,
 }
 
 /// Jobs that arrive: of `mean_size` and `size` exactly one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("allOf" = [{"anyOf": [{"required": ["mean_size"]}, {"required": ["size"]}]}]))]
 struct ArrivalsDocument {
+    /// The rate of Poisson arrivals \[1/time\], > 0.
     rate: Decimal,
+    /// The mean of exponential sizes: how long a job runs on one server \[time\], > 0.
     mean_size: Option<Decimal>,
+    /// The law of sizes: how long a job runs on one server \[time\].
     size: Option<Size>,
+}
+
+pub(super) fn publish_to(published: &mut Published) {
+    publish::<PoolDocument>(published, KIND, SPELLINGS);
 }
 
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
-    let misnamed = document.misnamed("malleable")?;
-    respell(&mut document.root);
+    let misnamed = document.misnamed(KIND)?;
+    respell(&mut document.root, SPELLINGS);
     let (written, mut faults) = document.read::<PoolDocument>();
     faults.extend(misnamed);
     let arrivals = written.as_ref().and_then(|own| own.arrivals.as_ref());
@@ -142,19 +174,6 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, Document
         let of_size = matches!(place.steps(), [Step::Key(first), Step::Key(second), ..] if first == "arrivals" && second == "size");
         (of_size && has_mean).then(|| place!("arrivals", "mean_size"))
     })
-}
-
-/// Rewrites laws and times as documents spell them. A size is the time on one server.
-fn respell(root: &mut Node) {
-    let unit = root.time_unit().unwrap_or_default().to_owned();
-    if let Some(arrivals) = root.meant_mut("arrivals") {
-        arrivals.meant_mut("size").map(respell_law);
-        respell_times_of(arrivals, &["size", "mean_size"], &unit);
-    }
-    let jobs = root.meant_mut("jobs").map_or(&mut [][..], Node::items_mut);
-    for job in jobs {
-        respell_times_of(job, &["size"], &unit);
-    }
 }
 
 impl PoolDocument {

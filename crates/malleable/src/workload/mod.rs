@@ -15,7 +15,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use synth_core::document::{DocumentError, Parsed, read_file};
+use synth_core::document::{DocumentError, Parsed, Published, read_file};
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation::Class;
@@ -51,6 +51,11 @@ impl Workload {
     /// [`DocumentError::Faults`] with every fault found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         document::parse(text, name)
+    }
+
+    /// Adds documents of this kind to the schema for editors.
+    pub fn publish(published: &mut Published) {
+        document::publish_to(published);
     }
 
     /// Reads the document in a file of UTF-8 text, at most 64 MiB.

@@ -20,4 +20,4 @@ pub use continuous::{lognormal, weibull};
 pub use holding::Holding;
 pub use process::ArrivalProcess;
 pub use size::Size;
-pub use spelling::{respell_law, respell_law_or_number, respell_process, respell_times_of};
+pub use spelling::{Spelling, Spellings, publish, respell};

@@ -29,7 +29,8 @@ impl Conf {
     /// # Errors
     /// Where a line is none of slurm.conf, or a file that is included cannot be read.
     pub fn read(name: &str, text: &str) -> Result<Self, SiteError> {
-        if let Some(kind) = FileKind::of(text) {
+        let other = FileKind::of(text).filter(|kind| *kind != FileKind::SlurmConf);
+        if let Some(kind) = other {
             return Err(SiteError(format!(
                 "{}; give slurm.conf here, or what `scontrol show config` prints",
                 kind.words(name)

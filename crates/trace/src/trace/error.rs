@@ -2,11 +2,13 @@
 
 use std::io;
 
+use synth_core::document::named;
+
 /// Why a trace cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The file cannot be read, or not to its end.
-    #[error("cannot read {name} {}: {source}{}", after(*.line), help(.source))]
+    #[error("cannot read {name}{}: {source}{}", after(*.line), help(.source))]
     Io {
         /// The file.
         name: String,
@@ -26,15 +28,15 @@ pub enum TraceError {
 impl TraceError {
     /// Returns the file of this name cannot be read beyond this line.
     pub(super) fn unreadable(name: &str, line: u32, source: io::Error) -> Self {
-        let name = name.into();
+        let (name, source) = (name.into(), named(source));
         TraceError::Io { name, line, source }
     }
 }
 
 fn after(line: u32) -> String {
     match line {
-        0 => "from its start".into(),
-        line => format!("after line {line}"),
+        0 => String::new(),
+        line => format!(" after line {line}"),
     }
 }
 

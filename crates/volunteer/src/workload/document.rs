@@ -4,12 +4,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Campaign;
-use synth_core::document::{Document, DocumentError, Node, Parsed, Place};
+use synth_core::document::{Document, DocumentError, Parsed, Place, Published};
 use synth_core::number::Decimal;
-use synth_queues::law::{Size, respell_law_or_number, respell_times_of};
+use synth_queues::law::{Size, Spelling, Spellings, publish, respell};
 
 /// The kind that these documents name.
 pub(super) const KIND: &str = "volunteer";
+
+/// What is spelt in other ways than it is read.
+const SPELLINGS: &Spellings = &[
+    ("horizon", Spelling::Time),
+    ("policy.patience", Spelling::Time),
+    ("policy.refresh", Spelling::Time),
+    ("hosts[].speed", Spelling::LawOrNumber),
+    ("hosts[].gpu_speed", Spelling::LawOrNumber),
+    ("hosts[].buffer", Spelling::LawOrTime),
+    ("hosts[].delay", Spelling::LawOrTime),
+    ("hosts[].contact", Spelling::Time),
+    ("hosts[].availability.on", Spelling::LawOrTime),
+    ("hosts[].availability.off", Spelling::LawOrTime),
+    ("applications[].versions[].released", Spelling::Time),
+    ("batches[].size", Spelling::LawOrTime),
+    ("batches[].submitted", Spelling::Time),
+    ("batches[].every", Spelling::Time),
+    ("batches[].deadline", Spelling::Time),
+    ("batches[].bound", Spelling::Time),
+];
 
 const EXAMPLE: &str = "a workload reads like this:
   kind: volunteer
@@ -230,25 +250,37 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A document.
+/// Batches of jobs on the machines of volunteers.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CampaignDocument {
     #[allow(dead_code, reason = "it was read before")]
     kind: String,
+    /// Where the numbers come from: any text, which is copied to the policy file.
     source: Option<String>,
+    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
+    #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     time_unit: Option<String>,
+    /// How long the campaign lasts \[time\], > 0.
     horizon: Decimal,
+    /// Groups of hosts, each drawn from the same laws.
     hosts: Vec<HostsRecord>,
+    /// What runs on them.
     applications: Vec<ApplicationRecord>,
+    /// What is to be done.
     batches: Vec<BatchRecord>,
+    /// Parameters of the dispatch that are fixed, and not tuned.
     policy: Option<PolicyRecord>,
+}
+
+pub(super) fn publish_to(published: &mut Published) {
+    publish::<CampaignDocument>(published, KIND, SPELLINGS);
 }
 
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
     let misnamed = document.misnamed(KIND)?;
-    respell(&mut document.root);
+    respell(&mut document.root, SPELLINGS);
     let (written, mut faults) = document.read::<CampaignDocument>();
     faults.extend(misnamed);
     let record = written.map(|written| Record {
@@ -265,41 +297,4 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, Document
         None => Err(faults),
     };
     document.conclude(checked.map(|own| (own, Vec::new())), |_: &Place| None)
-}
-
-/// Rewrites numbers that stand for laws, laws, and times as documents spell them.
-fn respell(root: &mut Node) {
-    let unit = root.time_unit().unwrap_or_default().to_owned();
-    respell_times_of(root, &["horizon"], &unit);
-    if let Some(policy) = root.meant_mut("policy") {
-        respell_times_of(policy, &["patience", "refresh"], &unit);
-    }
-    for hosts in entries(root, "hosts") {
-        respell_laws_of(hosts, &["speed", "gpu_speed", "buffer", "delay"]);
-        respell_times_of(hosts, &["buffer", "delay", "contact"], &unit);
-        if let Some(availability) = hosts.meant_mut("availability") {
-            respell_laws_of(availability, &["on", "off"]);
-            respell_times_of(availability, &["on", "off"], &unit);
-        }
-    }
-    for application in entries(root, "applications") {
-        for version in entries(application, "versions") {
-            respell_times_of(version, &["released"], &unit);
-        }
-    }
-    for batch in entries(root, "batches") {
-        respell_laws_of(batch, &["size"]);
-        let times = ["size", "submitted", "every", "deadline", "bound"];
-        respell_times_of(batch, &times, &unit);
-    }
-}
-
-fn entries<'a>(map: &'a mut Node, list: &str) -> &'a mut [Node] {
-    map.meant_mut(list).map_or(&mut [][..], Node::items_mut)
-}
-
-fn respell_laws_of(map: &mut Node, keys: &[&str]) {
-    for key in keys {
-        map.meant_mut(key).map(respell_law_or_number);
-    }
 }

@@ -14,7 +14,7 @@ pub use document::{
 
 use std::path::Path;
 
-use synth_core::document::{DocumentError, Parsed, digest, read_file, to_yaml};
+use synth_core::document::{DocumentError, Parsed, Published, digest, read_file, to_yaml};
 use synth_queues::law::Size;
 
 /// A checked campaign.
@@ -68,6 +68,11 @@ impl Campaign {
     /// [`DocumentError::Faults`] with every fault found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         document::parse(text, name)
+    }
+
+    /// Adds documents of this kind to the schema for editors.
+    pub fn publish(published: &mut Published) {
+        document::publish_to(published);
     }
 
     /// Reads the document in a file of UTF-8 text, at most 64 MiB.

@@ -75,6 +75,10 @@ impl<Q: Queue> Easy<Q> {
     fn go_on(&mut self, system: &mut System) {
         self.queue.settle(system);
         while let Some(head) = self.queue.first(system) {
+            // Where another job has become the head, it may start on servers that were kept for the one before.
+            if self.servers > 1 && self.head.is_some_and(|(own, _)| own != head) {
+                self.release(system);
+            }
             if !self.has_room_for_head(head, system) {
                 match self.reservations_of {
                     Reservations::None if !self.queue.is_overdue(head) => self.release(system),

@@ -55,7 +55,7 @@ impl MaxWeightPolicy {
     }
 }
 
-/// MaxWeight with setups: the schedule of most weight, as under [`MaxWeightPolicy`], is gone to where the gain outlasts
+/// MaxWeight with setups: the schedule of most weight, as under MaxWeight, is gone to where the gain outlasts
 /// the way there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

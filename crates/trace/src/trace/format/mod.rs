@@ -348,7 +348,7 @@ impl File<'_> {
         let Some(servers) = self.options.servers.clone() else {
             let (name, help) = (&self.name, self.format.servers());
             return Err(TraceError::Refused(format!(
-                "{name}: what its jobs ran on is not told: give {help}"
+                "{name} does not say what its jobs ran on: give {help}"
             )));
         };
         Ok((servers, Rows::open(&self.name, self.format, self.input)?))

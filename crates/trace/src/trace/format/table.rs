@@ -173,7 +173,7 @@ impl Found<'_> {
 
     fn missing(&self, what: &str) -> TraceError {
         self.rows.wrong(format!(
-            "which column has `{what}` is not told: give --columns {what}=COLUMN (as time=…,size=…,cpu=…, and start, end, \
+            "no column is named for `{what}`: give --columns {what}=COLUMN (as time=…,size=…,cpu=…, and start, end, \
              limit, nodes, user, batch, censored where there are such); the columns are {}",
             self.rows.header().join(", ")
         ))

@@ -315,7 +315,7 @@ fn a_file_of_another_format_than_named_is_told() {
             let is_clear = [
                 "FILE: it is swf, not ",
                 "has no column",
-                "is not told: give --columns",
+                "`: give --columns",
                 "are not what the format",
             ];
             assert!(

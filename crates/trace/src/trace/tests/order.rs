@@ -171,7 +171,7 @@ fn files_without_jobs_are_told_apart() {
     assert_eq!(refused(b"time,size,cpu\n", &on("cpu=4")), none);
     let why = refused(b"time,size,cpu\n1,2,3\n", &Options::default());
     assert!(
-        why.contains("what its jobs ran on is not told: give --capacity, such as"),
+        why.contains("does not say what its jobs ran on: give --capacity, such as"),
         "{why}"
     );
     let (jobs, _) = read(

@@ -56,7 +56,7 @@ fn requests_that_do_not_go_with_the_table_are_told() {
     let cases = [
         (
             "size=held",
-            "FILE: which column has `time` is not told: give --columns time=",
+            "FILE: no column is named for `time`: give --columns time=",
         ),
         (
             "time=at,size=held",

@@ -1,0 +1,316 @@
+//! The JSON Schema of documents as people write them, for editors: draft 7, which editors know best.
+//!
+//! It begins with the schema of the type that a document is read as, and takes what
+//! [`Document::read`](super::Document::read) takes: numbers and names may stand in quotes, and a key that is not
+//! required may stand before nothing. What names its variant by a tag becomes a choice by that tag (`if`, `then`), so that an
+//! editor says what is wrong with this variant, not with all of them.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value as Json, json};
+
+use crate::number::quantity::units_of_time;
+
+/// A decimal number ≥ 0 in a text.
+const NUMBER: &str = r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?";
+/// The format of a number that may have a unit of time.
+const OF_TIME: &str = "time";
+/// Marks the definition of this name, whose variants may also be the only key of a map: `{erlang: {stages: 3, mean: 1}}`.
+pub const KEYED: &str = "keyed";
+
+/// The schema of the documents of several kinds, while it is put together.
+pub struct Published {
+    generator: SchemaGenerator,
+    kinds: Vec<(&'static str, String)>,
+}
+
+impl Default for Published {
+    fn default() -> Self {
+        Self {
+            generator: SchemaSettings::draft07().into_generator(),
+            kinds: Vec::new(),
+        }
+    }
+}
+
+impl Published {
+    /// Adds the documents of a kind, which are read as this type; `spelt` are the places whose values are written
+    /// in other ways than they are read, each with the schema of what is written.
+    pub fn add<T: JsonSchema>(&mut self, kind: &'static str, spelt: Vec<(&str, Json)>) {
+        self.generator.subschema_for::<T>();
+        let name = T::schema_name().into_owned();
+        let mut all = Json::Object(std::mem::take(self.generator.definitions_mut()));
+        for (path, schema) in spelt {
+            let found = all.pointer_mut(&pointer(&all, &name, path));
+            let place = found.expect("a spelling has a place in its document");
+            let description = place["description"].take();
+            *place = schema;
+            if !description.is_null() {
+                place["description"] = description;
+            }
+        }
+        if let Json::Object(all) = all {
+            *self.generator.definitions_mut() = all;
+        }
+        self.kinds.push((kind, name));
+    }
+
+    /// Returns the schema of a type.
+    pub fn of<T: JsonSchema>(&mut self) -> Json {
+        self.generator.subschema_for::<T>();
+        self.generator.definitions()[&*T::schema_name()].clone()
+    }
+
+    /// Names a schema, to which `#/definitions/NAME` then refers.
+    pub fn define(&mut self, name: &str, schema: Json) {
+        let all = self.generator.definitions_mut();
+        all.insert(name.to_owned(), schema);
+    }
+
+    /// Returns the schema of documents of all these kinds.
+    pub fn schema(mut self, title: &str) -> Schema {
+        let mut all = self.generator.take_definitions(false);
+        let kinds = self.kinds.into_iter().filter_map(|(kind, name)| {
+            let mut variant = all.remove(&name)?;
+            variant["properties"]["kind"] = json!({"type": "string", "const": kind});
+            Some(variant)
+        });
+        let kinds: Vec<Json> = kinds.collect();
+        let mut schema = json!({
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "title": title,
+            "oneOf": kinds,
+            "definitions": all,
+        });
+        written(&mut schema);
+        while forget_unused(&mut schema) {}
+        Schema::try_from(schema).unwrap_or_default()
+    }
+}
+
+/// Returns where the schema of what stands at a path is: `jobs[].size`, from the type of this name.
+fn pointer(all: &Json, name: &str, path: &str) -> String {
+    let mut at = format!("/{name}");
+    for step in path.split('.') {
+        let key = step.trim_end_matches("[]");
+        at = followed(all, at) + "/properties/" + key;
+        if key != step {
+            at = followed(all, at) + "/items";
+        }
+    }
+    at
+}
+
+/// Follows references, and the alternative to null.
+fn followed(all: &Json, at: String) -> String {
+    let Some(schema) = all.pointer(&at) else {
+        return at;
+    };
+    if let Some(name) = schema["$ref"].as_str() {
+        return followed(all, name.trim_start_matches("#/definitions").to_owned());
+    }
+    let either = schema["anyOf"].as_array();
+    match either.and_then(|all| all.iter().position(|one| one["type"] != "null")) {
+        Some(n) => followed(all, format!("{at}/anyOf/{n}")),
+        None => at,
+    }
+}
+
+/// Removes definitions to which nothing refers, and returns whether there were some.
+fn forget_unused(schema: &mut Json) -> bool {
+    let text = schema.to_string();
+    let Some(all) = schema["definitions"].as_object_mut() else {
+        return false;
+    };
+    let before = all.len();
+    all.retain(|name, _| text.contains(&format!("\"#/definitions/{name}\"")));
+    all.len() < before
+}
+
+/// Turns the schema of what is read into that of what is written.
+fn written(schema: &mut Json) {
+    let Json::Object(map) = schema else { return };
+    for key in ["properties", "definitions"] {
+        let inner = map.get_mut(key).and_then(Json::as_object_mut);
+        inner
+            .into_iter()
+            .flatten()
+            .for_each(|(_, one)| written(one));
+    }
+    for key in ["oneOf", "anyOf", "allOf"] {
+        let Some(inner) = map.get_mut(key).and_then(Json::as_array_mut) else {
+            continue;
+        };
+        inner.iter_mut().for_each(written);
+        inner.retain(|one| one["type"] != "null");
+    }
+    for key in ["items", "additionalProperties"] {
+        map.get_mut(key).into_iter().for_each(written);
+    }
+    if let Some(Json::String(text)) = map.get_mut("description") {
+        *text = text.replace("\\[", "[").replace("\\]", "]");
+        *text = text
+            .replace("\n\n", "\u{b6}")
+            .replace('\n', " ")
+            .replace('\u{b6}', "\n\n");
+    }
+    if map.get("default") == Some(&Json::Null) {
+        map.remove("default");
+    }
+    spell(map);
+    leave_out(map);
+    choose(map);
+}
+
+/// What is not required may stand before nothing.
+fn leave_out(map: &mut Map<String, Json>) {
+    let required = map.get("required").cloned().unwrap_or_default();
+    let properties = map.get_mut("properties").and_then(Json::as_object_mut);
+    for (key, one) in properties.into_iter().flatten() {
+        let is_required = |all: &Vec<Json>| all.iter().any(|one| one == key);
+        if !required.as_array().is_some_and(is_required) {
+            or_nothing(one);
+        }
+    }
+}
+
+/// Single values: a number may stand in quotes, a name may look like a number.
+fn spell(map: &mut Map<String, Json>) {
+    let is_word = map.contains_key("const") || map.contains_key("enum");
+    let kind = match map.get("type") {
+        Some(Json::Array(all)) => all.iter().find(|one| **one != "null").cloned(),
+        other => other.cloned(),
+    };
+    let Some(Json::String(kind)) = kind else {
+        return;
+    };
+    map.insert("type".into(), json!(kind));
+    let is_time = map.remove("format").is_some_and(|format| format == OF_TIME);
+    let (types, pattern, says) = match &*kind {
+        "number" if is_time => (
+            json!(["number", "string"]),
+            format!("^({NUMBER}|{})$", time()),
+            "expected a time: a number of time units, or with its unit, such as 30m, 4h or 1h30m",
+        ),
+        "number" => (
+            json!(["number", "string"]),
+            format!("^{NUMBER}$"),
+            "expected a number, without a unit",
+        ),
+        "integer" => (
+            json!(["integer", "string"]),
+            format!("^{NUMBER}$"),
+            "expected a whole number",
+        ),
+        "boolean" => (
+            json!(["boolean", "string"]),
+            "^(true|false)$".into(),
+            "expected true or false",
+        ),
+        "string" if !is_word => {
+            map.insert("type".into(), json!(["string", "number", "boolean"]));
+            return;
+        }
+        _ => return,
+    };
+    map.insert("type".into(), types);
+    map.insert("pattern".into(), json!(pattern));
+    map.insert("patternErrorMessage".into(), json!(says));
+    if kind != "boolean" && !map.contains_key("minimum") {
+        map.insert("minimum".into(), json!(0));
+    }
+    if is_time {
+        map.insert("examples".into(), json!(["30m", "4h", "1h30m"]));
+    }
+}
+
+/// Returns the pattern of a number with its unit, or of several: `1h30m`.
+fn time() -> String {
+    let units: Vec<&str> = units_of_time().collect();
+    format!(r"(\s*{NUMBER}\s*({}))+\s*", units.join("|"))
+}
+
+/// Variants that a tag tells apart become a choice by its value.
+fn choose(map: &mut Map<String, Json>) {
+    let keyed = map.remove(KEYED);
+    let Some(variants) = map.get("oneOf").and_then(Json::as_array) else {
+        return;
+    };
+    let Some(tag) = variants.first().and_then(tag_of) else {
+        return;
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for variant in variants {
+        let name = variant["properties"][&tag]["const"].as_str();
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    let (mut branches, mut described, mut by_key) = (Vec::new(), Vec::new(), Map::new());
+    for name in &names {
+        let is_own = |one: &&Json| one["properties"][&tag]["const"] == **name;
+        let own: Vec<Json> = variants.iter().filter(is_own).cloned().collect();
+        described.push(own[0]["description"].clone());
+        let mut then = one_of(own, &tag);
+        if let Some(Json::String(definition)) = &keyed {
+            by_key.insert((*name).to_owned(), then);
+            then = json!({"$ref": format!("#/definitions/{definition}/else/properties/{name}")});
+        }
+        let is_named = json!({"required": [tag], "properties": {&tag: {"const": name}}});
+        branches.push(json!({"if": is_named, "then": then}));
+    }
+    let word = json!({"type": "string", "enum": names, "enumDescriptions": described});
+    map.remove("oneOf");
+    map.insert("type".into(), json!("object"));
+    map.insert("properties".into(), json!({&tag: word}));
+    map.insert("allOf".into(), json!(branches));
+    if keyed.is_some() {
+        map.insert("if".into(), json!({"required": [tag]}));
+        let otherwise = json!({
+            "properties": by_key, "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
+        });
+        map.insert("else".into(), otherwise);
+    } else {
+        map.insert("required".into(), json!([tag]));
+    }
+}
+
+/// Returns the key that names the variant.
+fn tag_of(variant: &Json) -> Option<String> {
+    let properties = variant["properties"].as_object()?;
+    let tagged = |(_, one): &(&String, &Json)| one["const"].is_string();
+    properties.iter().find(tagged).map(|(key, _)| key.clone())
+}
+
+/// Returns the schema of one of these variants of a name, which the tag has already told.
+fn one_of(mut own: Vec<Json>, tag: &str) -> Json {
+    for required in own
+        .iter_mut()
+        .filter_map(|one| one["required"].as_array_mut())
+    {
+        required.retain(|key| key != tag);
+    }
+    match own.len() {
+        1 => own.remove(0),
+        _ => json!({"anyOf": own}),
+    }
+}
+
+/// What is not required may be left empty.
+fn or_nothing(schema: &mut Json) {
+    let Json::Object(map) = schema else { return };
+    let types = match map.get("type") {
+        Some(Json::Array(types)) => Some(types.clone()),
+        Some(one) if !map.contains_key("if") => Some(vec![one.clone()]),
+        _ => None,
+    };
+    if let Some(types) = types {
+        let types = [types, vec![json!("null")]].concat();
+        map.insert("type".into(), Json::Array(types));
+        let words = map.get_mut("enum").and_then(Json::as_array_mut);
+        words.into_iter().for_each(|words| words.push(Json::Null));
+        return;
+    }
+    let description = map.remove("description");
+    let inner = std::mem::take(map);
+    map.extend(description.map(|text| ("description".to_owned(), text)));
+    map.insert("anyOf".into(), json!([inner, {"type": "null"}]));
+}

@@ -109,7 +109,7 @@ pub fn length(seconds: f64) -> String {
 }
 
 /// Units of time, each with its seconds, and how many of it are the least that is said in it.
-const UNITS: [(&str, f64, f64); 5] = [
+pub(super) const UNITS: [(&str, f64, f64); 5] = [
     ("d", 86_400.0, 1.95),
     ("h", 3600.0, 1.95),
     ("min", 60.0, 1.95),

@@ -1,17 +1,9 @@
 //! The unit of time of a table: one in which its numbers are easily read.
 
+use super::number::UNITS;
 use super::{estimate, number};
 use crate::number::seconds_in;
 use crate::simulation::Estimate;
-
-/// Units that tables may take, each with its seconds.
-const UNITS: [(&str, f64); 5] = [
-    ("ms", 1e-3),
-    ("s", 1.0),
-    ("min", 60.0),
-    ("h", 3600.0),
-    ("d", 86_400.0),
-];
 
 /// The largest number of a table has four digits before the point at most.
 const MOST: f64 = 9999.5;
@@ -46,11 +38,11 @@ impl TableUnit {
             return kept;
         }
         let middle = times[times.len() / 2];
-        let suits = |(_, unit): &&(&str, f64)| middle * second >= MIDDLE * unit;
-        let has_room = |(_, unit): &&(&str, f64)| most * second < MOST * unit;
-        let by_middle = UNITS.iter().rev().find(suits).unwrap_or(&UNITS[0]);
-        let at_least = UNITS.iter().find(has_room).unwrap_or(&UNITS[4]);
-        let (name, unit) = if by_middle.1 > at_least.1 {
+        let suits = |(_, unit, _): &&(&str, f64, f64)| middle * second >= MIDDLE * unit;
+        let has_room = |(_, unit, _): &&(&str, f64, f64)| most * second < MOST * unit;
+        let by_middle = UNITS.iter().find(suits).unwrap_or(&UNITS[4]);
+        let at_least = UNITS.iter().rev().find(has_room).unwrap_or(&UNITS[0]);
+        let (name, unit, _) = if by_middle.1 > at_least.1 {
             by_middle
         } else {
             at_least

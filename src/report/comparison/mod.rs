@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 
-use super::{Rows, Shown, TableUnit, estimate, grid, number, wrap};
+use super::{Rows, Shown, TableUnit, estimate, grid, wrap};
 use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Estimate, Health, Run, Stretch};
 

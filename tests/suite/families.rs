@@ -214,7 +214,7 @@ fn what_settles_is_taken_beside_slow_rules() {
 fn promises_are_kept_or_nothing_is_written() {
     let promised = |slo: &str| format!("{SECTION7} --budget 2e7 --slo 'type-3: wait {slo}'");
     let (artifact, told) = holds(&promised("90 % < 20 s"), "1e7");
-    has(&told, "promise type-3: wait 90 % < 20: kept");
+    has(&told, "promise type-3: wait 90 % < 20 s: kept");
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     let above = claims.find(|c| c["quantity"] == "waiting_above").unwrap();
     assert_eq!(above["type"], "type-3");

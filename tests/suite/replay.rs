@@ -208,7 +208,7 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
     assert_eq!(named("size 1 h to 1 day")["jobs"], 1);
     let shown = stdout(&works(&typed.replace(" -o -", "")));
     has(&shown, "as recorded");
-    has(&shown, "mean wait of");
+    has(&shown, "mean wait [");
     // At another speed nothing was recorded; and of a log that tells some starts only, that is said.
     let faster = json(&works(&format!("{typed} --speed 2")));
     assert!(faster["paces"][0]["policies"][1].is_null());

@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use crate::multiresource::fit::{Drift, MOST_REPLAYED, Predicted, Report};
-use crate::report::{Table, counted, estimate, number, percent, wrap};
+use crate::report::{Table, TableUnit, counted, number, percent, wrap};
 use crate::trace::{Account, Reason};
 
 /// Returns the fit for people, at most `width` characters wide.
@@ -64,14 +64,19 @@ fn predicted(report: &Report, width: usize) -> String {
     }
     let header = "rule,waits: log,workload,ratio,responses: log,workload,ratio";
     let mut table = Table::new(header.split(','));
+    let times = report.predicted.iter().flat_map(|own| {
+        let simulated = own.simulated.into_iter().flatten();
+        own.replayed.into_iter().chain(simulated.map(|of| of.mean))
+    });
+    let unit = TableUnit::of("s", times);
     for own in &report.predicted {
         let pairs = [0, 1].map(|n| (own.replayed[n], own.simulated.map(|of| of[n])));
         let cells = pairs.into_iter().flat_map(|(log, workload)| {
-            let simulated = workload.map_or("not settled".into(), |own| estimate(Some(own)));
+            let simulated = workload.map_or("not settled".into(), |own| unit.estimate(Some(own)));
             let ratio = workload
                 .map(|own| own.mean / log)
                 .filter(|ratio| ratio.is_finite());
-            [number(log), simulated, ratio.map_or(String::new(), number)]
+            [unit.number(log), simulated, ratio.map_or(String::new(), number)]
         });
         table.row([own.rule.to_owned()].into_iter().chain(cells));
     }
@@ -79,7 +84,8 @@ fn predicted(report: &Report, width: usize) -> String {
     let part = Some(format!(" (its first {MOST_REPLAYED} jobs)")).filter(|_| is_part);
     let part = part.unwrap_or_default();
     let words = format!(
-        "What the workload predicts, simulated, beside the log{part} replayed under the same rules. Means in s:"
+        "What the workload predicts, simulated, beside the log{part} replayed under the same rules. Means in {}:",
+        unit.name
     );
     format!("{}\n{}", wrap(&words, width), table.within(width))
 }

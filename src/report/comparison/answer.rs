@@ -1,7 +1,7 @@
 //! The answer of a comparison for people who do not queue: at one load, in sentences, with two pictures and a table.
 
-use super::words::{lead_over_loads, list};
-use crate::report::plot::{Curve, Drawn, Panel, Point, bars};
+use super::words::lead_over_loads;
+use crate::report::plot::{Drawn, Panel, bars, front};
 use crate::report::{Grid, Shown, brief, fitting, span};
 use crate::simulation::sweep::{AtLoad, Comparison};
 use crate::simulation::{Estimate, Run};
@@ -154,37 +154,12 @@ impl<'a, M, C> Answer<'a, M, C> {
     }
 
     fn bars(&self, title: &str, of: impl Fn(&Run<M, C>) -> Option<Estimate>) -> Drawn<Panel> {
-        let means = || self.settled.iter().filter_map(|own| of(own.2));
-        let (unit, factor) = fitting(means().map(|own| own.mean).fold(0.0, f64::max), self.unit());
-        let labels: Vec<String> = self
-            .settled
-            .iter()
-            .map(|own| self.comparison.label(own.1).into())
-            .collect();
-        let curves = self.settled.iter().enumerate().map(|(row, (n, _, run))| {
-            let point = |own: Estimate| Point {
-                at: row as f64,
-                value: factor * own.mean,
-                half_width: factor * own.half_width,
-            };
-            Curve::new(*n, of(run).map(point).into_iter().collect())
+        let times = self.settled.iter().filter_map(|(n, name, run)| {
+            let own = of(run)?;
+            let label = self.comparison.label(name).to_owned();
+            Some((*n, label, [own.mean, own.half_width]))
         });
-        let curves: Vec<Curve> = curves.collect();
-        let shown = |own: &Point| span((own.value, 0.0), unit);
-        let said = curves.iter().zip(&labels).map(|(own, label)| {
-            format!(
-                "{label} {}",
-                own.points.iter().map(shown).collect::<String>()
-            )
-        });
-        let description = format!("{title}: {}", list(&Vec::from_iter(said)));
-        let note = "Lines are 95 % confidence intervals.".into();
-        Ok(Panel::new(
-            title.into(),
-            description,
-            bars(&format!("[{unit}]"), &labels, &curves, shown)?,
-        )
-        .with_note(note))
+        bars(title, self.unit(), &Vec::from_iter(times))
     }
 
     /// Returns the mean and the 95th percentile of each type's time in queue, by policy.
@@ -226,18 +201,12 @@ impl<'a, M, C> Answer<'a, M, C> {
         }
     }
 
-    /// Returns a point for each policy: its mean wait and the 99th percentile, in a unit that fits.
-    pub fn front(&self) -> (&str, Vec<Curve>) {
-        let waits = self.settled.iter().filter_map(|own| own.2.mean_waiting);
-        let (unit, factor) = fitting(waits.map(|own| own.mean).fold(0.0, f64::max), self.unit());
-        let curves = self.settled.iter().filter_map(|(n, _, run)| {
-            let (mean, percentiles) = (run.mean_waiting?.mean, run.waiting_percentiles?);
-            Some(Curve::new(
-                *n,
-                vec![Point::exact(factor * mean, factor * percentiles[2])],
-            ))
+    /// Draws the 99th percentile of the wait over its mean.
+    pub fn front(&self) -> Drawn<Panel> {
+        let times = self.settled.iter().filter_map(|(n, _, run)| {
+            Some((*n, run.mean_waiting?.mean, run.waiting_percentiles?[2]))
         });
-        let curves = curves.collect();
-        (unit, curves)
+        let names = ["mean wait", "99th percentile of the wait"];
+        front(names, self.unit(), &Vec::from_iter(times))
     }
 }

@@ -51,20 +51,8 @@ pub fn sections<M, C>(
 
 /// The 99th percentile of the wait over its mean.
 fn front<M, C>(answer: &Answer<'_, M, C>) -> Drawn<Section> {
-    let (unit, curves) = answer.front();
-    let titles = [
-        format!("mean wait [{unit}]"),
-        format!("99th percentile of the wait [{unit}]"),
-    ];
-    let panel = plot::front(titles.each_ref().map(String::as_str), &curves)?;
-    let load = answer.load();
-    Ok(Section::new(
-        "What does a short mean wait cost those who wait longest?",
-        format!(
-            "At ρ = {load}. Each mark is a policy. Left and below is better: what has another one both left of it and below it is worth nothing here."
-        ),
-        [Some(panel)],
-    ))
+    let place = format!(" at ρ = {}", answer.load());
+    Ok(Section::front(&place, answer.front()?))
 }
 
 /// What ran when, in the same stretch of time under each policy.

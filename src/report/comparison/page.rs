@@ -28,6 +28,11 @@ pub fn comparison_page<M, C>(
         let text = firm(&words::sentences(comparison, at));
         (words::ranked(comparison, at), text)
     });
+    let about = format!(
+        "{}: every policy gets the same arrivals and the same sizes.",
+        besides.about
+    );
+    let compared = ("Compared on".to_owned(), about);
     let answer = Answer::of(comparison);
     let pays = answer.as_ref().and_then(Answer::who_pays);
     let first = answer.as_ref().map(Answer::pictures).transpose()?;
@@ -38,7 +43,7 @@ pub fn comparison_page<M, C>(
         headline: firm(&headline),
         first: first.unwrap_or_default(),
         warnings: words::warnings(comparison),
-        answers: pays.into_iter().chain(at_loads).collect(),
+        answers: [compared].into_iter().chain(pays).chain(at_loads).collect(),
         legend: "< stands before a greater mean response time, ≈ between neighbours of which neither is surely faster, ≲ where the second takes a tenth longer, but not surely. What is said of a load holds together at 95 % confidence.",
         what: format!("Mean response time [{}]", header.workload.time_unit),
         columns: columns(comparison),

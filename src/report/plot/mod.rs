@@ -12,6 +12,7 @@ mod vega;
 use plotters::chart::ChartContext;
 use plotters::prelude::*;
 
+use crate::report::{fitting, span};
 use crate::simulation::{Estimate, Stretch};
 
 pub use axis::{Axis, Scale, short};
@@ -67,8 +68,8 @@ pub enum Form {
     Rows(Vec<String>),
     /// A bar for each policy.
     Bars,
-    /// What ran when, and how many waited.
-    Schedule(Stretch),
+    /// What ran when, and how many waited; what times are multiplied by for the unit of the axis.
+    Schedule(Stretch, f64),
 }
 
 impl Data {
@@ -199,14 +200,26 @@ pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     })
 }
 
-/// One number of policies over another, both linear, with these names; a mark each.
-pub fn front([x, y]: [&str; 2], all: &[Curve]) -> Drawn<Panel> {
+/// One time of policies over another, both linear, with these names: the place of each policy and both times, in this unit.
+pub fn front([x, y]: [&str; 2], unit: &str, times: &[(usize, f64, f64)]) -> Drawn<Panel> {
+    let longest = |of: fn(&(usize, f64, f64)) -> f64| times.iter().map(of).fold(0.0, f64::max);
+    let (across, up) = (
+        fitting(longest(|own| own.1), unit),
+        fitting(longest(|own| own.2), unit),
+    );
+    let curve =
+        |(n, x, y): &(usize, f64, f64)| Curve::new(*n, vec![Point::exact(across.1 * x, up.1 * y)]);
+    let all: Vec<Curve> = times.iter().map(curve).collect();
     let points = || all.iter().flat_map(|curve| &curve.points);
-    let across = Axis::around(x, Scale::Linear, points().map(|own| own.at));
+    let x = Axis::around(
+        &format!("{x} [{}]", across.0),
+        Scale::Linear,
+        points().map(|own| own.at),
+    );
+    let title = format!("{y} [{}] over {}", up.0, x.title);
     let up = Axis::around("", Scale::Linear, points().map(|own| own.value));
-    let title = format!("{y} over {x}");
     let description = format!("One mark a policy: {title}");
-    Ok(Panel::new(title, description, curves(&across, &up, all)?))
+    Ok(Panel::new(title, description, curves(&x, &up, &all)?))
 }
 
 /// Rows of points with horizontal intervals: row r at `r`, from above, one curve a policy; `at` of
@@ -246,9 +259,40 @@ pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     })
 }
 
-/// Horizontal bars with intervals, one of each of these policies, from above; `text` is written at the end of a bar. A
-/// policy without a point has no bar.
-pub fn bars(
+/// Times of policies as horizontal bars with intervals, from above: the place of each, its label, and its time with half the
+/// width of the interval, in this unit.
+pub fn bars(title: &str, unit: &str, times: &[(usize, String, [f64; 2])]) -> Drawn<Panel> {
+    let (unit, factor) = fitting(times.iter().map(|own| own.2[0]).fold(0.0, f64::max), unit);
+    let labels: Vec<String> = times.iter().map(|own| own.1.clone()).collect();
+    let curve = |(row, (n, _, time)): (usize, &(usize, String, [f64; 2]))| {
+        let [value, half_width] = time.map(|own| factor * own);
+        let at = row as f64;
+        Curve::new(
+            *n,
+            vec![Point {
+                at,
+                value,
+                half_width,
+            }],
+        )
+    };
+    let curves: Vec<Curve> = times.iter().enumerate().map(curve).collect();
+    let shown = |own: &Point| span((own.value, 0.0), unit);
+    let said = curves.iter().zip(&labels);
+    let said = said.map(|(own, label)| format!("{label} {}", shown(&own.points[0])));
+    let description = format!("{title}: {}", said.collect::<Vec<_>>().join(", "));
+    let has_lines = times.iter().any(|own| own.2[1] > 0.0);
+    let note = if has_lines {
+        "Lines are 95 % intervals, drawn symmetrically."
+    } else {
+        ""
+    };
+    let picture = drawn_bars(&format!("[{unit}]"), &labels, &curves, shown)?;
+    Ok(Panel::new(title.into(), description, picture).with_note(note.into()))
+}
+
+/// Draws bars; `text` is written at the end of each.
+fn drawn_bars(
     title: &str,
     labels: &[String],
     curves: &[Curve],

@@ -26,7 +26,7 @@ pub fn schedule(stretch: &Stretch, unit: &str, most: f64) -> Drawn<Picture> {
         (1.0, format!("{} {}", number_of(*capacity), short(resource))),
     ]);
     let mut shapes = String::new();
-    let data = Data::new(Form::Schedule(stretch.clone()), [&x, &y], &[]);
+    let data = Data::new(Form::Schedule(stretch.clone(), factor), [&x, &y], &[]);
     let mut drawn = picture(380, 0, true, (&x, &y), data, |chart| {
         let (across, up) = chart.plotting_area().get_pixel_range();
         shapes = Shapes { across, up }.of(stretch, most);
@@ -95,7 +95,7 @@ impl Shapes {
         let shaded = waits().filter(|((_, count), _)| *count > 0.0);
         let shaded = shaded.map(|((since, _), end)| rectangle([since, end], [0.0, 1.0]));
         path(
-            "class=\"shade\" fill=\"#9B2C00\" fill-opacity=\".18\"",
+            "class=\"shade\" fill=\"#9B2C00\" fill-opacity=\".25\"",
             shaded.collect(),
         );
         let awaited = stretch.awaited();
@@ -174,12 +174,13 @@ fn packed(stretch: &Stretch) -> Vec<(&Stint, Vec<[f64; 2]>)> {
     stretch.stints.iter().map(place).collect()
 }
 
-/// Returns the points of what ran for programs: a class's jobs from their start to their end.
-pub(super) fn rectangles(stretch: &Stretch) -> impl Iterator<Item = (&str, [f64; 4])> {
+/// Returns what ran for programs, a class and a rectangle each: start and end, times `factor`, after the stretch begins, and
+/// what was held from low to high.
+pub(super) fn rectangles(stretch: &Stretch, factor: f64) -> impl Iterator<Item = (&str, [f64; 4])> {
     let pieces = packed(stretch).into_iter();
     pieces.flat_map(move |(own, pieces)| {
         let class = stretch.classes[own.class as usize].as_str();
-        let time = |time: f64| time.clamp(stretch.from, stretch.to) - stretch.from;
+        let time = |time: f64| factor * (time.clamp(stretch.from, stretch.to) - stretch.from);
         let [start, end] = [time(own.start), time(own.end)];
         let scale = move |[low, high]: [f64; 2]| {
             let capacity = stretch.resource.1;

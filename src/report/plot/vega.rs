@@ -17,8 +17,8 @@ pub fn vega<'a>(title: &str, panels: impl Iterator<Item = &'a Panel>, labels: &[
 }
 
 fn view(panel: &Panel, data: &Data, labels: &[String]) -> Option<Value> {
-    if let Form::Schedule(stretch) = &data.form {
-        let rows = rectangles(stretch).map(|(class, [start, end, low, high])| json!({"class": class, "start": start, "end": end, "low": low, "high": high}));
+    if let Form::Schedule(stretch, factor) = &data.form {
+        let rows = rectangles(stretch, *factor).map(|(class, [start, end, low, high])| json!({"class": class, "start": start, "end": end, "low": low, "high": high}));
         return Some(json!({
             "title": panel.title,
             "description": panel.description,
@@ -26,7 +26,7 @@ fn view(panel: &Panel, data: &Data, labels: &[String]) -> Option<Value> {
             "data": {"values": rows.collect::<Vec<_>>()},
             "mark": {"type": "rect", "stroke": "white", "strokeWidth": 0.5},
             "encoding": {
-                "x": {"field": "start", "type": "quantitative", "title": "time from the beginning of the stretch"},
+                "x": {"field": "start", "type": "quantitative", "title": data.x.0},
                 "x2": {"field": "end"},
                 "y": {"field": "low", "type": "quantitative", "title": stretch.resource.0},
                 "y2": {"field": "high"},
@@ -79,7 +79,7 @@ fn view(panel: &Panel, data: &Data, labels: &[String]) -> Option<Value> {
             "y",
         ),
         Form::Rows(_) => (json!("point"), axis("value", &data.x), nominal("at"), "x"),
-        Form::Bars | Form::Schedule(_) => {
+        Form::Bars | Form::Schedule(..) => {
             let mut x = axis("value", &data.x);
             x["scale"] = json!({"zero": true});
             (json!("bar"), x, nominal("policy"), "x")

@@ -3,7 +3,7 @@
 use super::words::{COLUMNS, PARTS, headline, part_rows, rows};
 use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
 use crate::report::{Page, Section};
-use synth_slurm::advice::{Advice, Gain, Waits};
+use synth_slurm::advice::{Advice, Gain};
 
 /// Renders the page.
 ///
@@ -78,11 +78,8 @@ fn front(advice: &Advice) -> Drawn<Panel> {
         .chain(&advice.tried)
         .chain(&advice.purchases);
     let waits = std::iter::once(&advice.today).chain(gains.map(|gain| &gain.waits));
-    let hours = |waits: &Waits| Point::exact(waits.mean / 3600.0, waits.longest / 3600.0);
-    let all = waits
-        .enumerate()
-        .map(|(n, own)| Curve::new(n, vec![hours(own)]));
-    plot::front(["mean wait [h]", "longest wait [h]"], &Vec::from_iter(all))
+    let times = waits.enumerate().map(|(n, own)| (n, own.mean, own.longest));
+    plot::front(["mean wait", "longest wait"], "s", &Vec::from_iter(times))
 }
 
 /// The mean wait of each class over today's.

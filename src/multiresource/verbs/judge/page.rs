@@ -1,6 +1,6 @@
 //! The page of a log that was judged.
 
-use super::results::{Judged, Role, Row};
+use super::results::{Judged, Role};
 use super::words::{COLUMNS, headline, rows, stability};
 use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
 use crate::report::{Page, Section};
@@ -44,11 +44,9 @@ pub fn page(judged: &Judged, command: String) -> Drawn<String> {
 
 fn front(judged: &Judged) -> Drawn<Panel> {
     let rules = judged.rules.iter().filter(|row| row.role != Role::Recorded);
-    let point = |row: &Row| Point::exact(row.outcome.mean_wait, row.outcome.longest_wait);
-    let all = rules
-        .enumerate()
-        .map(|(n, row)| Curve::new(n, vec![point(row)]));
-    plot::front(["mean wait [s]", "longest wait [s]"], &Vec::from_iter(all))
+    let times = rules.map(|row| &row.outcome).enumerate();
+    let times = times.map(|(n, own)| (n, own.mean_wait, own.longest_wait));
+    plot::front(["mean wait", "longest wait"], "s", &Vec::from_iter(times))
 }
 
 fn classes(judged: &Judged) -> Drawn<Panel> {

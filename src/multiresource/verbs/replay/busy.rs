@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use itertools::Itertools as _;
 
-use crate::multiresource::replay::{Kinds, Visit};
+use super::results::Played;
+use crate::multiresource::replay::{Groups, Kinds, Log, Measured, Visit};
 use crate::simulation::{Stint, Stretch};
 
 /// Jobs in a picture, at most.
@@ -13,7 +14,7 @@ const JOBS: usize = 400;
 /// Returns where a stretch begins and ends \[s\]: around the start of the job that waited longest of those that hold the most,
 /// three quarters of it before. It is twice as long as the run of which half the work is in longer ones, and shorter
 /// where more jobs than a picture holds would be in it. `None` where starts are not known, or nobody waited.
-pub fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
+fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     if visits.iter().any(|visit| visit.start.is_nan()) {
         return None;
     }
@@ -52,35 +53,56 @@ pub fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     (run > 0.0).then(|| around(run))
 }
 
-/// Returns what ran from one time to another: what jobs held of the `resource`-th resource, whose name and amount are these;
-/// each is of a class of these names.
-pub fn stretch(
-    visits: &[Visit],
-    window: [f64; 2],
-    kinds: &Kinds,
-    (resource, known): (usize, (String, f64)),
-    (classes, of_jobs): (&[String], &[u8]),
-) -> Stretch {
-    let [from, to] = window;
-    let stint = |(n, visit): (usize, &Visit)| Stint {
-        class: of_jobs.get(n).map_or(0, |class| u32::from(*class)),
-        part: kinds.held[visit.kind as usize][resource],
-        start: visit.start,
-        end: visit.end,
-        waited: visit.start - visit.submit,
-    };
-    let mut stretch = Stretch {
-        from,
-        to,
-        resource: known,
-        classes: classes.to_vec(),
-        ..Stretch::default()
-    };
-    let stints = visits.iter().enumerate().map(stint);
-    let seen = stints.filter(|own| stretch.overlaps(own.start, own.end));
-    stretch.stints = seen.sorted_by(|a, b| a.start.total_cmp(&b.start)).collect();
-    stretch.waiting = waiting(visits, window);
-    stretch
+/// The jobs of a log, by kinds that a policy sees.
+pub struct Busy<'a> {
+    pub log: &'a Log,
+    pub groups: &'a Groups,
+    pub kinds: &'a Kinds,
+}
+
+impl Busy<'_> {
+    /// Returns what ran in the stretch of the first policy that was replayed, or in that of this one, which is measured so:
+    /// what jobs held of the resource that is used most.
+    pub fn stretch(
+        &self,
+        visits: &[Visit],
+        first: Option<&Played>,
+        measured: &Measured,
+    ) -> Option<Stretch> {
+        let used = &first.map_or(measured, |first| &first.measured).utilization;
+        let most = (0..used.len()).max_by(|a, b| used[*a].total_cmp(&used[*b]))?;
+        let [from, to] = match first {
+            None => busiest(visits, self.kinds)?,
+            Some(first) => first.stretch.as_ref().map(|own| [own.from, own.to])?,
+        };
+        if visits.iter().any(|visit| visit.start.is_nan()) {
+            return None;
+        }
+        let (classes, of_jobs) = self.groups.first_way();
+        let stint = |(n, visit): (usize, &Visit)| Stint {
+            class: of_jobs.get(n).map_or(0, |class| u32::from(*class)),
+            part: self.kinds.held[visit.kind as usize][most],
+            start: visit.start,
+            end: visit.end,
+            waited: visit.start - visit.submit,
+        };
+        let servers = &self.log.servers;
+        let mut stretch = Stretch {
+            from,
+            to,
+            resource: (servers.resources[most].clone(), servers.total()[most]),
+            classes: classes.to_vec(),
+            ..Stretch::default()
+        };
+        if classes.is_empty() {
+            stretch.classes.push("all jobs".into());
+        }
+        let stints = visits.iter().enumerate().map(stint);
+        let seen = stints.filter(|own| stretch.overlaps(own.start, own.end));
+        stretch.stints = seen.sorted_by(|a, b| a.start.total_cmp(&b.start)).collect();
+        stretch.waiting = waiting(visits, [from, to]);
+        Some(stretch)
+    }
 }
 
 /// Returns how many wait and since when, from one time to another.

@@ -7,9 +7,7 @@ use super::verdict::{Named, answers, busiest, length, loses, played, sentence};
 use super::words::{interrupted, intervals, pace, remarks, window};
 use crate::multiresource::replay::{Interval, OfGroup, Step};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, bars, curves, front, lines};
-use crate::report::{
-    Grid, Page, Section, Shown, brief, counted, fitting, list, number, percent, span,
-};
+use crate::report::{Grid, Page, Section, Shown, brief, counted, fitting, list, number, percent};
 
 /// Returns a comparison on a trace as a page for people; `command` makes it again.
 ///
@@ -36,6 +34,7 @@ pub fn replay_page(replays: &Replays, command: String) -> Drawn<Page> {
     Ok(Page {
         headline: main.as_ref().and_then(|main| sentence(main.at)).unwrap_or_default(),
         answers: answers(replays),
+        legend: "What is said of groups of jobs and of the longest wait is what came of this log, without an interval.",
         first: main.as_ref().map(Main::pictures).transpose()?.unwrap_or_default(),
         warnings: warnings.chain(failures).collect(),
         what,
@@ -119,60 +118,33 @@ impl Main<'_> {
 
     /// Draws mean waits, and those of the group that loses most.
     fn pictures(&self) -> Drawn<Vec<Panel>> {
-        let all = self.bars(
-            "Mean wait".into(),
-            |own| own.measured.mean_wait,
-            |own| own.wait,
-        )?;
+        let half = |i: Interval| (i.high - i.low) / 2.0;
+        let wait = |own: &Played| [own.measured.mean_wait, own.wait.map_or(0.0, half)];
+        let all = self.bars("Mean wait", wait)?;
         let worst = loses(self.at).map(|[group, _]| {
+            let is_own = |own: &&OfGroup| own.name == group.name;
             let of = |own: &Played| {
                 own.groups
                     .iter()
-                    .find(|own| own.name == group.name)
+                    .find(is_own)
                     .map_or(0.0, |own| own.mean_wait)
             };
-            self.bars(
-                format!("Mean wait of those that lose most, {}", group.name),
-                of,
-                |_| None,
-            )
+            let title = format!("Mean wait of those that lose most, {}", group.name);
+            self.bars(&title, |own| [of(own), 0.0])
         });
         Ok([all].into_iter().chain(worst.transpose()?).collect())
     }
 
-    fn bars(
-        &self,
-        title: String,
-        of: impl Fn(&Played) -> f64,
-        within: impl Fn(&Played) -> Option<Interval>,
-    ) -> Drawn<Panel> {
-        let (unit, factor) = self.unit(&of);
-        let labels: Vec<String> = self.own.iter().map(|own| own.0.to_owned()).collect();
-        let place = |name: &str| self.at.policies.iter().position(|own| own.policy == name);
-        let curves = self.own.iter().enumerate().map(|(row, (name, own))| {
-            let half_width = within(own).map_or(0.0, |i| factor * (i.high - i.low) / 2.0);
-            let point = Point {
-                at: row as f64,
-                value: factor * of(own),
-                half_width,
-            };
-            Curve::new(place(name).unwrap_or(row), vec![point])
-        });
-        let curves: Vec<Curve> = curves.collect();
-        let shown = |own: &Point| span((own.value, 0.0), unit);
-        let said = curves
-            .iter()
-            .zip(&labels)
-            .map(|(own, label)| format!("{label} {}", shown(&own.points[0])));
-        let description = format!("{title}: {}", said.collect_vec().join(", "));
-        let has_lines = curves.iter().any(|own| own.points[0].half_width > 0.0);
-        let note = if has_lines {
-            "Lines are 95 % intervals, drawn symmetrically."
-        } else {
-            ""
-        };
-        let picture = bars(&format!("[{unit}]"), &labels, &curves, shown)?;
-        Ok(Panel::new(title, description, picture).with_note(note.into()))
+    fn bars(&self, title: &str, of: impl Fn(&Played) -> [f64; 2]) -> Drawn<Panel> {
+        let own = self.own.iter();
+        let times = own.map(|(name, own)| (self.place(name), (*name).to_owned(), of(own)));
+        bars(title, "s", &times.collect_vec())
+    }
+
+    /// Returns the place of a policy among all, by which it looks.
+    fn place(&self, name: &str) -> usize {
+        let place = self.at.policies.iter().position(|own| own.policy == name);
+        place.unwrap_or(0)
     }
 
     /// Returns waits of groups of jobs, by policy; none where all jobs are alike.
@@ -212,26 +184,12 @@ impl Main<'_> {
 
     /// The longest wait over the mean wait.
     fn front(&self) -> Drawn<Section> {
-        let (unit, factor) = self.unit(|own| own.measured.mean_wait);
-        let marks = self.own.iter().enumerate().map(|(n, (_, own))| {
-            Curve::new(
-                n,
-                vec![Point::exact(
-                    factor * own.measured.mean_wait,
-                    factor * own.measured.longest_wait,
-                )],
-            )
+        let times = self.own.iter().map(|(name, own)| {
+            let measured = &own.measured;
+            (self.place(name), measured.mean_wait, measured.longest_wait)
         });
-        let titles = [
-            format!("mean wait [{unit}]"),
-            format!("longest wait [{unit}]"),
-        ];
-        let panel = front(titles.each_ref().map(String::as_str), &marks.collect_vec())?;
-        Ok(Section::new(
-            "What does a short mean wait cost those who wait longest?",
-            "Each mark is a policy. Left and below is better: what has another one both left of it and below it is worth nothing here.",
-            [Some(panel)],
-        ))
+        let panel = front(["mean wait", "longest wait"], "s", &times.collect_vec())?;
+        Ok(Section::front("", panel))
     }
 
     /// What ran while the largest job waited.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::args::{Demands, Pace, Replaying};
-use super::busy::{busiest, stretch};
+use super::busy::Busy;
 use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
 use super::types::{Types, servers_of};
 use crate::kind::{self, VerbResult, refuse};
@@ -19,7 +19,6 @@ use crate::multiresource::replay::{
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
-use crate::simulation::Stretch;
 use crate::trace::{Source, Trace};
 use synth_slurm::configuration::{Site, of_path};
 use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, leave_out};
@@ -349,7 +348,12 @@ impl<'a> Stage<'a> {
             block,
             ratio: first.map(response),
             wait_ratio: first.map(wait),
-            stretch: self.stretch(&visits, kinds, first, &measured),
+            stretch: Busy {
+                log: &self.log,
+                groups: &self.groups,
+                kinds,
+            }
+            .stretch(&visits, first, &measured),
             by_types: typed.is_some(),
             events,
             series: time_series(&visits, span, step.max(f64::MIN_POSITIVE), kinds),
@@ -357,27 +361,6 @@ impl<'a> Stage<'a> {
             measured,
             visits,
         })
-    }
-
-    /// Returns what ran in the stretch of the first policy that was replayed, or in that of this one.
-    fn stretch(
-        &self,
-        visits: &[Visit],
-        kinds: &Kinds,
-        first: Option<&Played>,
-        own: &Measured,
-    ) -> Option<Stretch> {
-        let used = &first.map_or(own, |first| &first.measured).utilization;
-        let most = (0..used.len()).max_by(|a, b| used[*a].total_cmp(&used[*b]))?;
-        let window = match first {
-            None => busiest(visits, kinds)?,
-            Some(first) => first.stretch.as_ref().map(|own| [own.from, own.to])?,
-        };
-        let servers = &self.log.servers;
-        let resource = (servers.resources[most].clone(), servers.total()[most]);
-        let known = visits.iter().all(|visit| !visit.start.is_nan());
-        let classes = self.groups.first_way();
-        known.then(|| stretch(visits, window, kinds, (most, resource), classes))
     }
 
     fn blocks(&self, visits: &[Visit], window: [f64; 2], block: f64) -> Option<Blocks> {

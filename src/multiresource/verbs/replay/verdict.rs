@@ -3,7 +3,7 @@
 use super::results::{AtPace, Played, RECORDED, Ratio, Replays};
 use super::words::pace;
 use crate::multiresource::replay::{Interval, OfGroup};
-use crate::report::{percent, span};
+use crate::report::{counted, list, percent, span};
 
 /// A policy by its name, and what was measured of it.
 pub type Named<'a> = (&'a str, &'a Played);
@@ -108,7 +108,17 @@ pub fn answers(replays: &Replays) -> Vec<(String, String)> {
     let Some(at) = busiest(replays) else {
         return Vec::new();
     };
-    let mut answers = Vec::new();
+    let trace = &replays.trace;
+    let capacity = trace.resources.iter().zip(&trace.capacity);
+    let capacity = capacity.map(|(name, own)| format!("{name} {own}"));
+    let compared = format!(
+        "{} that came in {} to {}, with what they held and how long they ran as the log has it; the load is {:.2}.",
+        counted(trace.jobs as f64, "job"),
+        length(at.span),
+        list(&Vec::from_iter(capacity)),
+        at.load
+    );
+    let mut answers = vec![("Compared on".to_owned(), compared)];
     if let Some([(best, own), (other, with)]) = two(at) {
         let text = loses(at).map_or(
             "No group of jobs that is told apart here.".into(),

@@ -348,3 +348,56 @@ fn a_policy_is_shown_in_words() {
         assert!(widest(&text) <= Some(100), "{text}");
     }
 }
+
+/// Every verb that gets another kind of file says what it has got, and what it expects.
+#[test]
+fn a_wrong_kind_of_file_is_named() {
+    let folder = Folder::new();
+    let write = |name: &str, text: &str| folder.write(name, text);
+    let (workload, policy, log) = ("a workload", "a policy file", "a log of jobs");
+    let files = [
+        (write("w", "kind: multiresource\n"), "is a workload: "),
+        (
+            write("p", "{\"format\": \"synth-policy\"}"),
+            "is a policy file: ",
+        ),
+        (write("l", "; Version: 2.2\n"), "is a log of jobs: "),
+        (
+            write("j", "JobID|Submit\n1|2026-01-01\n"),
+            "is a log of jobs: ",
+        ),
+        (
+            write("s", "# ours\nNodeName=n1\n"),
+            "is a configuration of Slurm: ",
+        ),
+        (write("c", "import os\n"), "is the text of a program; "),
+        (write("b", "\u{7f}ELF\0\u{1}"), "is no text; "),
+        (write("e", ""), "empty"),
+        (folder.name(""), "it is a folder, not a file"),
+    ];
+    for (verb, expected) in [
+        ("", workload),
+        ("compare --policies first-fit", workload),
+        ("optimum", workload),
+        ("check", policy),
+        ("show", policy),
+        ("simulate", policy),
+        ("drive", policy),
+        ("fit", log),
+        ("judge", log),
+        ("compare --policies first-fit --trace", log),
+    ] {
+        for (file, words) in &files {
+            if words.contains(expected) {
+                continue;
+            }
+            let refused = synth(&format!("{verb} {file}"));
+            let said = stderr(&refused);
+            assert_eq!(code(&refused), 2, "{verb} {file}: {said}");
+            assert!(said.contains(words), "{verb} {file}: {said}");
+            let is_other = words.ends_with(": ") || words.ends_with("; ");
+            let ends = format!("; {expected} is expected here");
+            assert!(!is_other || said.contains(&ends), "{verb} {file}: {said}");
+        }
+    }
+}

@@ -57,12 +57,12 @@ impl FileKind {
             || words().count() >= SWF_FIELDS && words().all(is_number)
         {
             Some(FileKind::Log)
+        } else if begins(&OF_PROGRAMS) {
+            Some(FileKind::Program)
         } else if head.lines().any(is_workload) {
             Some(FileKind::Workload)
         } else if begins(&OF_SLURM) {
             Some(FileKind::SlurmConf)
-        } else if begins(&OF_PROGRAMS) {
-            Some(FileKind::Program)
         } else {
             None
         }
@@ -120,7 +120,7 @@ mod tests {
             ("# ours\nClusterName=a\n", Some(FileKind::SlurmConf)),
             ("{kind: volunteer}", Some(FileKind::Workload)),
             (
-                "import os\npod = '''\n  kind: Pod'''\n",
+                "import os\nwork = '''\nkind: malleable'''\n",
                 Some(FileKind::Program),
             ),
             ("\u{1}\0\u{2}ELF", Some(FileKind::Binary)),

@@ -76,7 +76,11 @@ fn predicted(report: &Report, width: usize) -> String {
             let ratio = workload
                 .map(|own| own.mean / log)
                 .filter(|ratio| ratio.is_finite());
-            [unit.number(log), simulated, ratio.map_or(String::new(), number)]
+            [
+                unit.number(log),
+                simulated,
+                ratio.map_or(String::new(), number),
+            ]
         });
         table.row([own.rule.to_owned()].into_iter().chain(cells));
     }

@@ -6,13 +6,13 @@ use super::results::{Judged, RECORDED, Role, Row};
 use crate::multiresource::judge::{OfEstimate, Window};
 use crate::multiresource::replay::{Interval, Log};
 use crate::multiresource::report::lines;
-use crate::report::{Rows, Shown, Table, counted, grid, number, percent, wrap};
+use crate::report::{Rows, Shown, Table, TableUnit, counted, grid, number, percent, span, wrap};
 
 /// Returns all tables, at most `width` characters wide.
 pub fn tables(judged: &Judged, width: usize) -> String {
     let parts = [
         wrap(&headline(judged), width),
-        grid("rule", &COLUMNS.map(str::to_owned), &rows(judged), width),
+        grid("rule", &columns(judged), &rows(judged), width),
         windows(&judged.windows, width),
         classes(judged, width),
         estimates(&judged.estimates, width),
@@ -24,7 +24,7 @@ pub fn tables(judged: &Judged, width: usize) -> String {
         .join("\n\n")
 }
 
-const FOOT: &str = "times in s; slowdown: mean of max(1, response / max(size, 10 s)); in brackets 95 % intervals by moving blocks of time, of ratios on the same blocks. In \
+const FOOT: &str = "Slowdown: mean of max(1, response / max(size, 10 s)); in brackets 95 % intervals by moving blocks of time, of ratios on the same blocks. In \
 hindsight: that one of these rules would have been better is known afterwards only. Sizes that are known: what no scheduler has.";
 
 /// Says what comes of choosing.
@@ -34,28 +34,28 @@ pub fn headline(judged: &Judged) -> String {
         let (own, other) = (of(chosen), of(now));
         format!(
             "{what} {} instead of {} ({} times)",
-            number(own),
-            number(other),
+            time(own),
+            time(other),
             over(own, other, interval)
         )
     };
+    let slowdowns = [chosen, now].map(|row| row.outcome.mean_bounded_slowdown);
     let windows = counted(judged.windows.len() as f64, "window");
     format!(
-        "Rules chosen for {windows} from what came before each, instead of {}: {}, {}, {}.{}",
+        "Rules chosen for {windows} from what came before each, instead of {}: {}, bounded slowdown {} instead of {} ({} times), {}.{}",
         now.rule,
-        instead(
-            "mean wait [s]",
-            |row| row.outcome.mean_wait,
-            chosen.wait_ratio
-        ),
-        instead(
-            "bounded slowdown",
-            |row| row.outcome.mean_bounded_slowdown,
-            chosen.slowdown_ratio
-        ),
-        instead("longest wait [s]", |row| row.outcome.longest_wait, None),
+        instead("mean wait", |row| row.outcome.mean_wait, chosen.wait_ratio),
+        number(slowdowns[0]),
+        number(slowdowns[1]),
+        over(slowdowns[0], slowdowns[1], chosen.slowdown_ratio),
+        instead("longest wait", |row| row.outcome.longest_wait, None),
         promise(judged)
     )
+}
+
+/// `4.4 h`.
+fn time(seconds: f64) -> String {
+    span((seconds, 0.0), "s")
 }
 
 /// Says whether the promise was kept on what came after, if one was given.
@@ -71,8 +71,8 @@ fn promise(judged: &Judged) -> String {
         "not kept"
     };
     format!(
-        " The promise, a longest wait of {} s at most, was {verdict} on what came after.",
-        number(promised)
+        " The promise, a longest wait of {} at most, was {verdict} on what came after.",
+        time(promised)
     )
 }
 
@@ -102,31 +102,45 @@ fn role(role: Role) -> &'static str {
     }
 }
 
-/// What stands in the columns of a table of rules, times in seconds.
-pub const COLUMNS: [&str; 7] = [
-    "",
-    "mean wait",
-    "over today's",
-    "slowdown",
-    "over today's",
-    "p99 wait",
-    "longest wait",
-];
+/// Returns the unit of the times in the tables.
+fn unit(judged: &Judged) -> TableUnit {
+    let outcomes = judged.rules.iter().map(|row| &row.outcome);
+    TableUnit::of(
+        "s",
+        outcomes.flat_map(|own| [own.mean_wait, own.p99_wait, own.longest_wait]),
+    )
+}
+
+/// Returns what stands in the columns of a table of rules.
+pub fn columns(judged: &Judged) -> Vec<String> {
+    let unit = unit(judged).name;
+    let times = |what: &str| format!("{what} [{unit}]");
+    vec![
+        String::new(),
+        times("mean wait"),
+        "over today's".into(),
+        "slowdown".into(),
+        "over today's".into(),
+        times("p99 wait"),
+        times("longest wait"),
+    ]
+}
 
 /// Returns the rules as rows of these columns.
 pub fn rows(judged: &Judged) -> Rows {
+    let unit = unit(judged);
     let now = judged.rules[0].outcome;
     let row = |row: &Row| {
         let own = &row.outcome;
         let slowdowns = [own, &now].map(|outcome| outcome.mean_bounded_slowdown);
         let cells = [
             role(row.role).to_owned(),
-            number(own.mean_wait),
+            unit.number(own.mean_wait),
             over(own.mean_wait, now.mean_wait, row.wait_ratio),
             number(slowdowns[0]),
             over(slowdowns[0], slowdowns[1], row.slowdown_ratio),
-            number(own.p99_wait),
-            number(own.longest_wait),
+            unit.number(own.p99_wait),
+            unit.number(own.longest_wait),
         ];
         (row.rule.clone(), cells.map(Shown::plain).into())
     };
@@ -181,22 +195,19 @@ fn range([least, most]: [f64; 2], of: impl Fn(f64) -> String) -> String {
 }
 
 fn classes(judged: &Judged, width: usize) -> String {
-    let header = [
-        "jobs that hold",
-        "and run [s]",
-        "jobs",
-        "mean wait today",
-        "chosen",
-        "ratio",
-    ];
-    let mut table = Table::new(header);
+    let unit = unit(judged);
+    let header = format!(
+        "jobs that hold,and run,jobs,mean wait today [{0}],chosen [{0}],ratio",
+        unit.name
+    );
+    let mut table = Table::new(header.split(','));
     for own in &judged.classes {
         table.row([
             range(own.share, percent),
-            range(own.size, number),
+            range(own.size, time),
             own.jobs.to_string(),
-            number(own.now),
-            number(own.chosen),
+            unit.number(own.now),
+            unit.number(own.chosen),
             over(own.chosen, own.now, None),
         ]);
     }
@@ -273,9 +284,9 @@ pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
         let (recorded, replayed) = (row.outcome.mean_wait, judged.rules[0].outcome.mean_wait);
         let rule = &judged.rules[0].rule;
         format!(
-            "The log's own mean wait is {} s, that of its replay under {rule} {} s: so far is the replay from what the site had ({RECORDED}), by its rules, limits and outages that the log does not tell.",
-            number(recorded),
-            number(replayed)
+            "The log's own mean wait is {}, that of its replay under {rule} {}: so far is the replay from what the site had ({RECORDED}), by its rules, limits and outages that the log does not tell.",
+            time(recorded),
+            time(replayed)
         )
     }));
     let broken = judged

@@ -112,7 +112,7 @@ fn other_verbs_take_a_workload_without_the_option() {
     fails("chek p.json", "did you mean the verb `check`?");
     fails(
         "no-such.yaml --preemption none",
-        "`no-such.yaml` is no file",
+        "there is no file and no verb `no-such.yaml`",
     );
 }
 

@@ -222,10 +222,11 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
     has(&text, "What ran when?");
     // Jobs that are all alike are of one class.
     let alike = folder.write("alike.csv", "submit;start;end;gpu\n0;0;90;4\n5;90;180;4\n");
-    let plain = folder.name("alike.html");
-    let typed = format!("compare --trace {alike} --capacity gpu=4 --policies fcfs,easy");
-    works(&format!("{typed} --measure all --html {plain}"));
-    has(&fs::read_to_string(&plain).unwrap(), "all jobs");
+    let page_of_alike = folder.name("alike.html");
+    works(&format!(
+        "compare --trace {alike} --capacity gpu=4 --policies fcfs,easy --measure all --html {page_of_alike}"
+    ));
+    has(&fs::read_to_string(&page_of_alike).unwrap(), "all jobs");
     // The command at the end makes the page again, to the byte.
     let (_, command) = text.split_once("<pre tabindex=\"0\">synth ").unwrap();
     let (command, _) = command.split_once(" --html page.html</pre>").unwrap();

@@ -68,7 +68,7 @@ fn schedules<M, C>(
         .map(|(name, own)| (comparison.titled(name), own));
     let highest = comparison.header.loads.iter().copied().fold(0.0, f64::max);
     let text = format!(
-        "{} at ρ = {highest} of a short run from the empty system on, with the same seed and so the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but 50 arrivals at least, 150 at most), before whose end the most work came among 3000 arrivals.",
+        "{} at ρ = {highest} of a short run from the empty system on, with the same seed and so the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but what 50 arrivals take on average at least, and 150 at most), before whose end the most work came among 3000 arrivals.",
         span(
             (first.to - first.from, 0.0),
             &comparison.header.workload.time_unit

@@ -1,5 +1,6 @@
 //! Traces of real clusters: read, fitted to a workload, replayed.
 
+#[cfg(feature = "fit")]
 pub mod fit;
 pub mod forecast;
 pub mod judge;

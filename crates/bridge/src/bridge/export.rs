@@ -4,10 +4,10 @@ use std::path::Path;
 
 use askama::Template;
 
+use super::bridgeable;
 use super::resources::Source;
-use super::{bridgeable, types};
 use synth_cluster::artifact::Checked;
-use synth_cluster::workload::{Fleet, JobType, Resource, Shape};
+use synth_cluster::workload::{Fleet, JobType, Resource, Shape, alike};
 use synth_core::document::to_yaml;
 use synth_core::number::Decimal;
 use synth_slurm::commands::is_plain;
@@ -57,7 +57,7 @@ pub fn slurm(
     let types = Types {
         partition,
         resources: fleet.envelope().resources().iter().map(resource).collect(),
-        alike: types::alike(fleet, &demands).map(|names| names.map(one_line).join(" and ")),
+        alike: alike(fleet, &demands).map(|names| names.map(one_line).join(" and ")),
         types: fleet.types().iter().map(of_type).collect(),
         shapes: shapes.iter().map(of_shape).collect(),
     };

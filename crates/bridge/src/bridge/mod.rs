@@ -30,7 +30,8 @@ pub use run::{Bridge, Signals};
 pub use setup::Setup;
 pub use types::TypeMap;
 
-use synth_cluster::artifact::{Checked, Family, Preemption};
+use synth_cluster::artifact::Checked;
+use synth_cluster::live::does_more_than_start;
 use synth_slurm::commands::SlurmError;
 
 /// Why a bridge does not run, or has no answer.
@@ -55,17 +56,10 @@ impl From<String> for BridgeError {
 /// # Errors
 /// When it stops jobs that run, or waits for setups; says which policy to ask for.
 pub fn bridgeable(policy: &Checked) -> Result<(), String> {
-    let rule = &policy.artifact().policy;
-    let stops = |rule: &Family| {
-        let msr = rule.msr();
-        msr.is_some_and(|policy| policy.preemption != Preemption::None)
-            || rule.preempts()
-            || rule.setup_rate().is_some()
-    };
-    if stops(rule) || stops(rule.followed()) {
+    if does_more_than_start(policy) {
         return Err(format!(
             "the policy ({}) stops jobs that run, which Slurm cannot do without losing their work or keeping their memory: make one with `synth --workload FILE --preemption none`",
-            rule.called()
+            policy.artifact().policy.called()
         ));
     }
     Ok(())

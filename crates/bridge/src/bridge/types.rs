@@ -7,9 +7,9 @@ use super::resources::Resources;
 use super::rule::Rule;
 use super::servers::Servers;
 use synth_cluster::artifact::Checked;
-use synth_cluster::workload::{Dominating, Fleet, JobType};
+use synth_cluster::live::prices;
+use synth_cluster::workload::{ByDemand, Fleet, JobType};
 use synth_core::document::text_of;
-use synth_core::number::{Decimal, seconds_in};
 use synth_slurm::commands::{Node, Row, expand};
 
 /// The jobs and nodes of a cluster as a policy counts them.
@@ -34,21 +34,8 @@ pub struct TypeMap {
 
 #[derive(Clone, Debug)]
 enum By {
-    Demand {
-        /// Types of one node, and of several.
-        by_nodes: [Group; 2],
-        /// By type, the limit of its jobs \[s\].
-        limits: Vec<f64>,
-    },
+    Demand(ByDemand),
     Rules(Vec<Rule>),
-}
-
-/// Types that demand decides among.
-#[derive(Clone, Debug)]
-struct Group {
-    dominating: Dominating,
-    /// The types, as they are counted there.
-    places: Vec<usize>,
 }
 
 /// Why a job has no type.
@@ -110,12 +97,7 @@ impl TypeMap {
                 TypesFile::parse(&text, &name, fleet).map_err(|why| why.to_string())?
             }
         };
-        let evidence = &policy.artifact().evidence;
-        let prices = match &evidence.servers[..] {
-            [server] if fleet.is_one_server() => &server.resource_prices[..],
-            _ => &[],
-        };
-        TypeMap::of(fleet, prices, written)
+        TypeMap::of(fleet, prices(policy), written)
     }
 
     /// Returns the same for a fleet, with prices of whole units of its resources, or none.
@@ -131,7 +113,11 @@ impl TypeMap {
         let demands: Vec<Vec<u64>> = demands.collect();
         let by = match written.rules {
             Some(rules) => By::Rules(rules),
-            None => By::demand(fleet, prices, &demands)?,
+            None => By::Demand(ByDemand::new(fleet, prices, &demands).map_err(|[first, second]| {
+                format!(
+                    "the types `{first}` and `{second}` have one demand, so that demand does not tell their jobs apart: write a file with `types:` that says which jobs are which (`match:` of partition, qos, account, user, name, time_limit or comment), and name it by --types"
+                )
+            })?),
         };
         Ok(TypeMap {
             servers: Servers::new(fleet, written.servers)?,
@@ -188,17 +174,9 @@ impl TypeMap {
             };
         }
         let found = match &self.by {
-            By::Demand { by_nodes, limits } => {
-                let group = &by_nodes[usize::from(nodes > 1)];
-                let demand = units.iter().map(|units| *units as f64);
-                let demand: Vec<f64> = demand.chain([f64::from(nodes)]).collect();
-                let alike = group.dominating.types_of(&demand);
+            By::Demand(types) => {
                 let promised = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
-                let alike = alike.into_iter().map(|(_, place)| group.places[place]);
-                let mut alike: Vec<usize> = alike.collect();
-                alike.sort_by(|a, b| limits[*a].total_cmp(&limits[*b]));
-                let own = alike.iter().find(|i| promised <= limits[**i]);
-                own.or(alike.last()).copied()
+                types.find(&units, nodes, promised)
             }
             By::Rules(rules) => {
                 let holds = |rule: &&Rule| {
@@ -233,74 +211,4 @@ impl TypeMap {
     pub fn check_nodes(&self, nodes: &[Node], is_pooled: bool) -> Result<(), String> {
         self.servers.check(nodes, is_pooled, &self.resources)
     }
-}
-
-impl By {
-    /// Demand decides, and of types with one demand their limits.
-    fn demand(fleet: &Fleet, prices: &[f64], demands: &[Vec<u64>]) -> Result<Self, String> {
-        if let Some([first, second]) = alike(fleet, demands) {
-            return Err(format!(
-                "the types `{first}` and `{second}` have one demand, so that demand does not tell their jobs apart: write a file with `types:` that says which jobs are which (`match:` of partition, qos, account, user, name, time_limit or comment), and name it by --types"
-            ));
-        }
-        let worths = worths(fleet, prices);
-        let group = |is_of: fn(u32) -> bool| {
-            let types = 0..fleet.types().len();
-            let places: Vec<usize> = types.filter(|i| is_of(fleet.types()[*i].nodes())).collect();
-            let own = places.iter().map(|i| {
-                let units = demands[*i].iter().map(|units| *units as f64);
-                units
-                    .chain([f64::from(fleet.types()[*i].nodes())])
-                    .collect()
-            });
-            let own: Vec<Vec<f64>> = own.collect();
-            Group {
-                dominating: Dominating::of(&own, &worths),
-                places,
-            }
-        };
-        Ok(By::Demand {
-            by_nodes: [group(|nodes| nodes == 1), group(|nodes| nodes > 1)],
-            limits: limits(fleet),
-        })
-    }
-}
-
-/// By type, the limit of its jobs \[s\]; infinite where it has none, or its unit of time is not known.
-fn limits(fleet: &Fleet) -> Vec<f64> {
-    let second = seconds_in(fleet.time_unit());
-    let limit = |job: &JobType| {
-        let seconds = job.limit().map(Decimal::value).zip(second);
-        seconds.map_or(f64::INFINITY, |(limit, second)| limit * second)
-    };
-    fleet.types().iter().map(limit).collect()
-}
-
-/// Two types that neither these demands (K × R) nor limits tell apart, by name.
-pub(super) fn alike<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Option<[&'a str; 2]> {
-    let (types, limits) = (fleet.types(), limits(fleet));
-    let own = |i: usize| (&demands[i], types[i].nodes(), limits[i]);
-    (0..types.len()).find_map(|first| {
-        let second = (first + 1..types.len()).find(|second| own(*second) == own(first))?;
-        Some([first, second].map(|i| types[i].name()))
-    })
-}
-
-/// How many whole units of each resource are worth as much as one of the others: the inverse of its price. A millionth of
-/// what a unit is of all capacity decides where the certificate gives nothing for a resource that is never scarce.
-fn worths(fleet: &Fleet, prices: &[f64]) -> Vec<f64> {
-    let resources = fleet.envelope().resources();
-    let units = |j: usize| -> f64 {
-        let shapes = fleet.shapes().iter().enumerate();
-        let units = shapes.map(|(h, shape)| f64::from(shape.count()) * fleet.units(h)[j] as f64);
-        units.sum()
-    };
-    let capacity: Vec<f64> = (0..resources.len()).map(units).collect();
-    let pairs = capacity.iter().zip(prices);
-    let all: f64 = pairs.map(|(c, price)| c * price).sum();
-    let of = |(j, capacity): (usize, &f64)| match prices.get(j) {
-        Some(price) if all > 0.0 => 1.0 / (price / all + 1e-6 / capacity.max(1.0)),
-        _ => *capacity,
-    };
-    capacity.iter().enumerate().map(of).collect()
 }

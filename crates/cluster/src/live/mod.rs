@@ -5,6 +5,7 @@
 //! lines of JSON, for schedulers in other languages.
 
 mod event;
+mod host;
 mod place;
 pub mod protocol;
 mod seen;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use crate::artifact::Checked;
 use crate::policy::{Event, Job, Learned};
 pub use event::{ClusterEvent, Submission, Waits};
+pub use host::{does_more_than_start, prices};
 pub use place::Places;
 pub use seen::Seen;
 pub use site::Decided;
@@ -129,6 +131,10 @@ impl Scheduler {
             }
             ClusterEvent::Time => self.ring_due(),
             ClusterEvent::Ring(clock) => self.act(Some(Event::Clock(clock))),
+        }
+        // The last of several need not be one on which the rule acts.
+        if self.site.decide_noted(self.now, &mut self.clocks) {
+            self.site.take(&mut self.decided);
         }
         self.is_sound()?;
         Ok(std::mem::take(&mut self.decided))

@@ -80,6 +80,16 @@ impl Site {
         self.set_timers(clocks);
     }
 
+    /// The rule decides on what was noted, unless more happens at this time; returns whether it did.
+    pub fn decide_noted(&mut self, now: f64, clocks: &mut Stream) -> bool {
+        let is_due = self.is_noted && !self.has_more;
+        if is_due {
+            self.is_noted = false;
+            self.decide(now, clocks);
+        }
+        is_due
+    }
+
     /// The rule decides at a time that it has set.
     pub fn decide(&mut self, now: f64, clocks: &mut Stream) {
         self.system.advance(now);

@@ -63,6 +63,7 @@
 //! `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`. [`Fleet::to_yaml`] writes documents that read
 //! back equal. A [`Workload`] is what one server has to do.
 
+mod by_demand;
 mod change;
 mod check;
 mod document;
@@ -71,6 +72,7 @@ mod fleet;
 mod record;
 mod servers;
 
+pub use by_demand::{ByDemand, alike};
 pub use change::{Part, Parts};
 pub use dominating::Dominating;
 pub use fleet::{Fleet, Shape};

@@ -1,0 +1,92 @@
+//! What is known of a cluster: jobs with what their gates stand on, nodes, and pods that have a node.
+
+use std::collections::HashMap;
+
+use crate::amounts::Amounts;
+use crate::view::{Owner, Uid, View, Work};
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// What pods can have.
+    pub capacity: Amounts,
+    /// Whether something new can be started there.
+    pub is_open: bool,
+}
+
+/// A pod that has a node and has not ended.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    pub node: String,
+    pub demand: Amounts,
+    pub parent: Option<Uid>,
+    /// Namespace and name of its Workload, where it says so.
+    pub workload: Option<(String, String)>,
+}
+
+/// All of it, by uid.
+#[derive(Clone, Debug, Default)]
+pub struct Cluster {
+    pub works: HashMap<Uid, Work>,
+    pub owners: HashMap<Uid, Owner>,
+    /// Nodes, by their names.
+    pub machines: HashMap<Uid, Machine>,
+    pub pods: HashMap<Uid, Placed>,
+}
+
+impl Cluster {
+    /// Returns the jobs, the oldest first.
+    pub fn views(&self, gate: &str) -> Vec<View<'_>> {
+        let views = self
+            .works
+            .values()
+            .map(|work| View::new(work, &self.owners, gate));
+        let mut views: Vec<View<'_>> = views.collect();
+        views.sort_unstable_by_key(|view| {
+            let Work {
+                created,
+                namespace,
+                own,
+                ..
+            } = view.work;
+            (*created, namespace.as_str(), own.name.as_str(), &own.uid)
+        });
+        views
+    }
+
+    /// Returns the pods with the jobs to which they belong.
+    pub fn placed(&self) -> Vec<(&Placed, Option<&Uid>)> {
+        let (mut by_name, mut by_owner) = (HashMap::new(), HashMap::new());
+        for work in self.works.values() {
+            by_name.insert(
+                (work.namespace.as_str(), work.own.name.as_str()),
+                &work.own.uid,
+            );
+            for own in work.owners.iter().chain([&work.own]) {
+                by_owner.insert(&own.uid, &work.own.uid);
+            }
+        }
+        let of_pod = |(uid, pod): (&Uid, &Placed)| {
+            let named = pod.workload.as_ref();
+            let named =
+                named.and_then(|(space, name)| by_name.get(&(space.as_str(), name.as_str())));
+            named.copied().or_else(|| {
+                // A pod of a Job of a JobSet: three steps.
+                let mut next = Some(uid);
+                for _ in 0..4 {
+                    let uid = next?;
+                    if let Some(work) = by_owner.get(uid) {
+                        return Some(*work);
+                    }
+                    let parent = self.owners.get(uid).and_then(|own| own.parent.as_ref());
+                    next = parent.or(pod.parent.as_ref().filter(|parent| *parent != uid));
+                }
+                None
+            })
+        };
+        self.pods
+            .iter()
+            .map(|(uid, pod)| (pod, of_pod((uid, pod))))
+            .collect()
+    }
+}

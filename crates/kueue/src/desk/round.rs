@@ -1,0 +1,88 @@
+//! What a round of the desk reports, and what it returns.
+
+use crate::view::{Mark, Owner, Reference, Uid};
+
+/// What the scheduler knows of a job: it waits or has room, as of this type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Waiting(usize),
+    Running(usize),
+}
+
+/// Something that a person should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub job: Option<Uid>,
+    pub concern: Concern,
+    pub text: String,
+}
+
+/// What a note is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Concern {
+    NoType,
+    OtherGates,
+    ReleasedByOthers,
+    Evicted,
+    Elsewhere,
+    Capacity,
+    Policy,
+}
+
+/// A gate to remove: all that the request needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Release {
+    pub job: Uid,
+    pub namespace: String,
+    pub called: String,
+    pub owners: Vec<(Reference, Owner)>,
+    pub mark: Mark,
+    /// Its type; none where it has none.
+    pub job_type: Option<usize>,
+}
+
+/// What a round has found and decided.
+#[derive(Debug, Default)]
+pub struct Round {
+    pub releases: Vec<Release>,
+    pub notes: Vec<Note>,
+    /// Events that the scheduler got.
+    pub events: usize,
+    /// Jobs without a type that wait.
+    pub untyped: usize,
+    /// Time that it took \[s\].
+    pub seconds: f64,
+}
+
+/// The order in which changes are reported: what is not to be started first, and what takes room before what leaves it, so
+/// that nothing starts where no room will be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Turn {
+    Withdrawn,
+    Adopted,
+    Occupied,
+    Ended,
+    Came,
+}
+
+/// A change, before it is reported.
+pub(super) enum Change {
+    Withdraw(Uid),
+    PutBack(Uid),
+    Leave(Uid),
+    Adopt(Uid, usize, Vec<usize>),
+    Occupy(usize, Vec<f64>),
+    Arrive(Uid, usize),
+}
+
+impl Change {
+    pub(super) fn turn(&self) -> Turn {
+        match self {
+            Change::Withdraw(_) => Turn::Withdrawn,
+            Change::PutBack(_) | Change::Leave(_) => Turn::Ended,
+            Change::Adopt(..) => Turn::Adopted,
+            Change::Occupy(..) => Turn::Occupied,
+            Change::Arrive(..) => Turn::Came,
+        }
+    }
+}

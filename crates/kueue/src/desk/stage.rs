@@ -1,0 +1,288 @@
+//! What a job is for the scheduler, and what is new of it.
+
+use std::collections::{HashMap, HashSet};
+
+use super::round::{Change, Concern, Note, Round, Stage};
+use super::{Desk, Known, LAG, Moment};
+use crate::setup::Unknown;
+use crate::view::{Phase, Uid, View};
+
+impl Desk {
+    /// Jobs that are not there any more.
+    pub(super) fn departed(&mut self, views: &HashMap<&Uid, &View<'_>>) -> Vec<Change> {
+        self.noted.retain(|uid, _| views.contains_key(uid));
+        let mut gone: Vec<Uid> = self
+            .jobs
+            .keys()
+            .filter(|uid| !views.contains_key(uid))
+            .cloned()
+            .collect();
+        gone.sort_unstable();
+        gone.into_iter()
+            .filter_map(|uid| self.leave(&uid))
+            .collect()
+    }
+
+    /// Takes a job out.
+    fn leave(&mut self, uid: &Uid) -> Option<Change> {
+        let known = self.jobs.remove(uid)?;
+        Some(match known.stage {
+            Stage::Waiting(_) => Change::Withdraw(known.id),
+            Stage::Running(_) => Change::Leave(known.id),
+        })
+    }
+
+    /// Finds what is new of a job.
+    pub(super) fn compare(
+        &mut self,
+        view: &View<'_>,
+        nodes: &HashMap<&Uid, Vec<&str>>,
+        at: Moment,
+        changes: &mut Vec<Change>,
+        round: &mut Round,
+    ) {
+        let uid = &view.work.own.uid;
+        let before = self.jobs.get(uid).map(|own| own.stage);
+        let on = nodes.get(uid).map_or(&[][..], |own| own);
+        let is = self.stage(view, before, on, at, round);
+        match (before, is) {
+            (Some(Stage::Running(_)), Some(Stage::Running(i))) => {
+                self.move_to(view, i, on, changes, round)
+            }
+            (Some(before), Some(is)) if before == is => {}
+            (Some(Stage::Running(a)), Some(Stage::Waiting(b))) if a == b => {
+                if let Some(known) = self.jobs.get_mut(uid) {
+                    known.wait(b);
+                    changes.push(Change::PutBack(known.id.clone()));
+                }
+            }
+            (_, is) => {
+                changes.extend(self.leave(uid));
+                if let Some(Stage::Waiting(_)) = before
+                    && view.mark().is_none()
+                    && matches!(view.phase, Phase::Running | Phase::Foreign)
+                {
+                    let text = format!("{} was released by somebody else", view.work.called());
+                    round.notes.push(Note {
+                        job: Some(uid.clone()),
+                        concern: Concern::ReleasedByOthers,
+                        text,
+                    });
+                }
+                self.enter((view, uid.clone()), is, on, changes);
+            }
+        }
+    }
+
+    /// A job comes in, under this id.
+    fn enter(
+        &mut self,
+        (view, id): (&View<'_>, Uid),
+        stage: Option<Stage>,
+        on: &[&str],
+        changes: &mut Vec<Change>,
+    ) {
+        let Some(stage) = stage else { return };
+        let mut servers = Vec::new();
+        match stage {
+            Stage::Waiting(i) => changes.push(Change::Arrive(id.clone(), i)),
+            Stage::Running(i) => {
+                servers = self.room(view, i, on);
+                changes.push(Change::Adopt(id.clone(), i, servers.clone()));
+            }
+        }
+        self.jobs.insert(
+            view.work.own.uid.clone(),
+            Known {
+                stage,
+                id,
+                servers,
+                released: None,
+                is_pending: false,
+            },
+        );
+    }
+
+    /// Returns what a job is for the scheduler: none where it has no place there.
+    fn stage(
+        &mut self,
+        view: &View<'_>,
+        before: Option<Stage>,
+        on: &[&str],
+        at: Moment,
+        round: &mut Round,
+    ) -> Option<Stage> {
+        let uid = &view.work.own.uid;
+        let lags = self.jobs.get(uid).is_some_and(|own| {
+            own.is_pending || own.released.is_some_and(|released| at.now - released < LAG)
+        });
+        let typed = self.map.find(view);
+        match (view.phase, before, typed) {
+            (Phase::Gone, ..) => None,
+            (
+                Phase::Foreign | Phase::Held | Phase::Waiting,
+                Some(running @ Stage::Running(_)),
+                _,
+            ) if lags => Some(running),
+            (Phase::Foreign, ..) => None,
+            (Phase::Held, ..) => {
+                let text = format!(
+                    "{} waits for gates of others, too, and is not in the queue yet",
+                    view.work.called()
+                );
+                self.note_once(uid, Concern::OtherGates, text, round);
+                None
+            }
+            (Phase::Evicted, before, _) => {
+                if let Some(Stage::Running(_)) = before {
+                    let text = format!(
+                        "{} was evicted: its place is free until Kueue admits it again",
+                        view.work.called()
+                    );
+                    round.notes.push(Note {
+                        job: Some(uid.clone()),
+                        concern: Concern::Evicted,
+                        text,
+                    });
+                }
+                None
+            }
+            (Phase::Waiting, _, Ok(i)) => Some(Stage::Waiting(i)),
+            (Phase::Waiting, _, Err(why)) => {
+                round.untyped += 1;
+                self.untyped(view, &why, at, round);
+                None
+            }
+            (Phase::Released | Phase::Running, Some(Stage::Running(i)), _) => {
+                Some(Stage::Running(i))
+            }
+            (Phase::Released, _, Ok(i)) => {
+                // Of several pods some have still a gate.
+                if view.gated(&self.setup.gate).next().is_some() {
+                    let nodes = view
+                        .mark()
+                        .map(|mark| mark.nodes.clone())
+                        .unwrap_or_default();
+                    round.releases.push(self.release(view, Some(i), nodes, at));
+                }
+                Some(Stage::Running(i))
+            }
+            // Of a job that is not ours it is known where it runs once its pods are there.
+            (Phase::Running, _, Ok(i)) => {
+                let is_known = view.mark().is_some()
+                    || self.is_pooled()
+                    || self.on_servers(on).is_some_and(|own| !own.is_empty());
+                is_known.then_some(Stage::Running(i))
+            }
+            (Phase::Released | Phase::Running, _, Err(_)) => None,
+        }
+    }
+
+    fn is_pooled(&self) -> bool {
+        self.policy.workload().is_one_server()
+    }
+
+    /// A job that has no type: it stays gated, or is let go.
+    fn untyped(&mut self, view: &View<'_>, why: &str, at: Moment, round: &mut Round) {
+        let is_left = self.setup.unknown == Unknown::Leave;
+        let done = if is_left {
+            "it stays gated (--unknown release lets such jobs go)"
+        } else {
+            "it is released at once"
+        };
+        let text = format!("{}: {why}: {done}", view.work.called());
+        let uid = &view.work.own.uid;
+        if self.note_once(uid, Concern::NoType, text, round) && !is_left {
+            round
+                .releases
+                .push(self.release(view, None, Vec::new(), at));
+        }
+    }
+
+    /// Notes what is so until something else is: whether it is new.
+    fn note_once(&mut self, uid: &Uid, concern: Concern, text: String, round: &mut Round) -> bool {
+        let is_new = self.noted.insert(uid.clone(), concern) != Some(concern);
+        if is_new {
+            round.notes.push(Note {
+                job: Some(uid.clone()),
+                concern,
+                text,
+            });
+        }
+        is_new
+    }
+
+    /// Returns the servers that these nodes are, each once; `None` where one is none.
+    fn on_servers(&self, nodes: &[&str]) -> Option<Vec<usize>> {
+        let mut servers: Vec<usize> = nodes
+            .iter()
+            .map(|node| self.site.server(node))
+            .collect::<Option<_>>()?;
+        servers.sort_unstable();
+        servers.dedup();
+        Some(servers)
+    }
+
+    /// Returns the servers that a running job of type i holds in a fleet: those of its pods, those that its mark names, and
+    /// further ones where the type has more, idle ones first.
+    fn room(&self, view: &View<'_>, i: usize, on: &[&str]) -> Vec<usize> {
+        if self.is_pooled() {
+            return Vec::new();
+        }
+        let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);
+        let named = on.iter().copied().chain(marked.iter().map(String::as_str));
+        let named = named.filter_map(|node| self.site.server(node));
+        let busy: HashSet<usize> = self
+            .jobs
+            .values()
+            .flat_map(|own| own.servers.iter().copied())
+            .collect();
+        let mut further: Vec<usize> = (0..self.scheduler.places().servers()).collect();
+        further.sort_by_key(|n| busy.contains(n));
+        let mut servers: Vec<usize> = Vec::new();
+        for n in named.chain(further) {
+            if servers.len() < self.scheduler.places().nodes(i) && !servers.contains(&n) {
+                servers.push(n);
+            }
+        }
+        servers
+    }
+
+    /// A running job whose pods all have nodes, and others than was decided: Kueue and the kube-scheduler say where.
+    fn move_to(
+        &mut self,
+        view: &View<'_>,
+        i: usize,
+        on: &[&str],
+        changes: &mut Vec<Change>,
+        round: &mut Round,
+    ) {
+        let uid = &view.work.own.uid;
+        if self.is_pooled() || (on.len() as u64) < view.work.pods {
+            return;
+        }
+        let (Some(found), Some(known)) = (self.on_servers(on), self.jobs.get(uid)) else {
+            return;
+        };
+        if found.iter().all(|n| known.servers.contains(n)) {
+            return;
+        }
+        let text = format!(
+            "{} runs on {}, and not where it was decided",
+            view.work.called(),
+            on.join(" ")
+        );
+        round.notes.push(Note {
+            job: Some(uid.clone()),
+            concern: Concern::Elsewhere,
+            text,
+        });
+        let id = if known.id == *uid {
+            format!("{uid}#").as_str().into()
+        } else {
+            uid.clone()
+        };
+        changes.extend(self.leave(uid));
+        self.enter((view, id), Some(Stage::Running(i)), on, changes);
+    }
+}

@@ -1,0 +1,135 @@
+//! What the controller has done and sees, as Prometheus reads it.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::jiff::Timestamp;
+
+use crate::desk::{Concern, Desk, Round};
+use synth_core::document::exposition::{Exposition, label};
+
+/// What is counted from the start on.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    /// Whether all lists have been read.
+    pub is_ready: bool,
+    pub is_leader: bool,
+    /// Gates removed, by type.
+    pub released: BTreeMap<Option<usize>, u64>,
+    /// Releases that were not carried out, by reason.
+    pub failed: BTreeMap<&'static str, u64>,
+    /// What others did otherwise than was decided, by kind.
+    disagreed: BTreeMap<&'static str, u64>,
+    /// By type, its name, and how many wait and run.
+    types: Vec<(String, [u64; 2])>,
+    untyped: usize,
+    rounds: u64,
+    /// Time that rounds took, and the longest [s].
+    seconds: f64,
+    longest: f64,
+    /// When the last one was [s since 1970].
+    last: i64,
+    /// What the rule does, and since when [s since 1970].
+    doing: Option<(String, i64)>,
+}
+
+/// What each metric is.
+const HELP: &str = "\
+leader: Whether this replica acts.
+jobs: Jobs that wait for the policy, and that have room.
+jobs_without_type: Gated jobs that no type of the policy holds.
+releases_total: Gates that were removed.
+failed_releases_total: Releases that were not carried out.
+disagreements_total: What others did otherwise than was decided.
+rounds_total: Looks at the cluster.
+decision_seconds_total: Time that they took, without requests.
+decision_seconds_longest: The longest of them.
+last_round_timestamp_seconds: When the last one was.
+policy_info: What the policy does at present, where it says so.
+policy_since_timestamp_seconds: Since when it does that.
+";
+
+impl Metrics {
+    /// Takes note that this replica acts from now on.
+    pub fn begin(&mut self, desk: &Desk) {
+        self.count(desk, &Round::default());
+        self.is_leader = true;
+    }
+
+    /// Counts a round.
+    pub fn count(&mut self, desk: &Desk, round: &Round) {
+        self.last = Timestamp::now().as_second();
+        self.rounds += 1;
+        self.seconds += round.seconds;
+        self.longest = self.longest.max(round.seconds);
+        self.untyped = round.untyped;
+        let doing = desk.scheduler.doing();
+        // How many run is no switch.
+        let since = self
+            .doing
+            .as_ref()
+            .filter(|(was, _)| doing.as_ref().is_some_and(|own| words(own) == words(was)));
+        let since = since.map_or(self.last, |(_, since)| *since);
+        self.doing = doing.map(|doing| (doing, since));
+        if round.events > 0 || self.types.is_empty() {
+            let types = desk.scheduler.places().types().map(str::to_owned);
+            self.types = types.zip(desk.counts()).collect();
+        }
+        for note in &round.notes {
+            let kind = match note.concern {
+                Concern::ReleasedByOthers => "released_by_others",
+                Concern::Evicted => "evicted",
+                Concern::Elsewhere => "elsewhere",
+                _ => continue,
+            };
+            *self.disagreed.entry(kind).or_default() += 1;
+        }
+    }
+
+    /// Returns whether rounds go on, where this replica acts.
+    pub fn is_healthy(&self) -> bool {
+        !self.is_leader || Timestamp::now().as_second() - self.last < 60
+    }
+
+    /// Returns all of it.
+    pub fn text(&self) -> String {
+        let mut text = Exposition::new("synth_kueue_", HELP, &[]);
+        text.one("leader", f64::from(u8::from(self.is_leader)));
+        let states = |(name, [waiting, running]): &(String, [u64; 2])| {
+            let own = label("type", name);
+            [("waiting", *waiting), ("running", *running)]
+                .map(|(state, n)| (format!("{own}{}", label("state", state)), n as f64))
+        };
+        text.add("jobs", self.types.iter().flat_map(states));
+        text.one("jobs_without_type", self.untyped as f64);
+        let name = |i: &Option<usize>| {
+            i.and_then(|i| self.types.get(i))
+                .map_or("", |(name, _)| name)
+        };
+        let released = self
+            .released
+            .iter()
+            .map(|(i, n)| (label("type", name(i)), *n as f64));
+        text.add("releases_total", released);
+        let by = |all: &BTreeMap<&'static str, u64>, key: &'static str| {
+            let lines = all.iter().map(|(own, n)| (label(key, own), *n as f64));
+            lines.collect::<Vec<_>>()
+        };
+        text.add("failed_releases_total", by(&self.failed, "reason"));
+        text.add("disagreements_total", by(&self.disagreed, "kind"));
+        text.one("rounds_total", self.rounds as f64);
+        text.one("decision_seconds_total", self.seconds);
+        text.one("decision_seconds_longest", self.longest);
+        text.one("last_round_timestamp_seconds", self.last as f64);
+        if let Some((doing, since)) = &self.doing {
+            text.add("policy_info", [(label("doing", doing), 1.0)]);
+            text.one("policy_since_timestamp_seconds", *since as f64);
+        }
+        // The first label of a line has no comma before it.
+        text.text.replace("{,", "{").replace("{}", "")
+    }
+}
+
+/// Returns a text without its numbers.
+pub fn words(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit()).collect()
+}

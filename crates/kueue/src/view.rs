@@ -1,0 +1,420 @@
+//! A job as the API has it, and what that means for the policy.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::amounts::Amounts;
+use crate::objects::{JobObject, WorkloadObject, holds};
+
+/// The annotation whose gates keep Kueue from admitting a job.
+pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
+/// The annotation that says who removed our gate: the mark.
+pub const MARK: &str = "synth/released";
+/// The label that names a job's type.
+pub const TYPE: &str = "synth/type";
+/// The label by which Jobs are taken where Kueue is not.
+pub const POLICY: &str = "synth/policy";
+
+/// The number that the API gives an object.
+pub type Uid = Arc<str>;
+
+/// An object to patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    pub api_version: String,
+    pub kind: String,
+    pub name: String,
+    pub uid: Uid,
+}
+
+/// What is written on an object when its gate is removed: all that the next controller has to know.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Mark {
+    pub gate: String,
+    /// Digest of the policy; empty where no policy decided.
+    pub policy: String,
+    /// When \[s since 1970\].
+    pub at: i64,
+    /// The nodes that the policy chose in a fleet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
+}
+
+/// What the gate stands on: a job, a set of jobs, a pod.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Owner {
+    /// The gates as they are written.
+    pub gates: String,
+    pub mark: Option<Mark>,
+    pub labels: BTreeMap<String, String>,
+    /// Its own controller.
+    pub parent: Option<Uid>,
+    pub version: String,
+    /// Whether `spec.suspend` stands for the gate.
+    pub is_suspended: bool,
+}
+
+impl Owner {
+    /// Reads it; a mark of another gate is none.
+    pub fn new(metadata: &ObjectMeta, gate: &str) -> Self {
+        let annotations = metadata.annotations.as_ref();
+        let read = |name: &str| annotations.and_then(|all| all.get(name));
+        let mark = read(MARK).and_then(|text| serde_json::from_str(text).ok());
+        Owner {
+            gates: read(GATES).cloned().unwrap_or_default(),
+            mark: mark.filter(|mark: &Mark| mark.gate == gate),
+            labels: metadata.labels.clone().unwrap_or_default(),
+            parent: controller(metadata).map(|own| own.uid),
+            version: metadata.resource_version.clone().unwrap_or_default(),
+            is_suspended: false,
+        }
+    }
+
+    fn gates(&self) -> impl Iterator<Item = &str> {
+        self.gates
+            .split(',')
+            .map(str::trim)
+            .filter(|own| !own.is_empty())
+    }
+
+    /// Returns whether this gate stands.
+    pub fn has(&self, gate: &str) -> bool {
+        self.gates().any(|own| own == gate)
+    }
+
+    /// Returns the gates without this one, as they are written.
+    pub fn without(&self, gate: &str) -> String {
+        self.gates()
+            .filter(|own| *own != gate)
+            .collect::<Vec<_>>()
+            .join(",")
+    }
+}
+
+/// Returns the controller of an object, or all of its owners where none is: a group of pods has no controller.
+fn owners(metadata: &ObjectMeta) -> Vec<Reference> {
+    let all = metadata.owner_references.iter().flatten();
+    let mut all: Vec<_> = all.collect();
+    if all.iter().any(|own| own.controller == Some(true)) {
+        all.retain(|own| own.controller == Some(true));
+    }
+    let reference =
+        |own: &k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference| Reference {
+            api_version: own.api_version.clone(),
+            kind: own.kind.clone(),
+            name: own.name.clone(),
+            uid: own.uid.as_str().into(),
+        };
+    all.into_iter().map(reference).collect()
+}
+
+/// Returns the one owner of an object.
+pub fn controller(metadata: &ObjectMeta) -> Option<Reference> {
+    owners(metadata).into_iter().next()
+}
+
+/// A Workload; or a Job where Kueue is not.
+#[derive(Clone, Debug)]
+pub struct Work {
+    pub namespace: String,
+    /// Itself.
+    pub own: Reference,
+    /// What it was made for: its gate is removed there. None where it stands for itself.
+    pub owners: Vec<Reference>,
+    /// Its own annotations.
+    pub itself: Owner,
+    /// \[s since 1970\]
+    pub created: i64,
+    pub queue: String,
+    pub class: String,
+    /// Pods at once, what all of them take, and the most that one does.
+    pub pods: u64,
+    pub all: Amounts,
+    pub each: Amounts,
+    /// What it runs at most \[s\].
+    pub limit: Option<f64>,
+    pub is_finished: bool,
+    /// Neither deleted nor deactivated.
+    pub is_active: bool,
+    /// Since when its room is reserved \[s since 1970\].
+    pub reserved: Option<i64>,
+    pub is_evicted: bool,
+}
+
+impl Work {
+    /// Reads an object's name and owners; nothing else is known of it.
+    pub fn named(metadata: &ObjectMeta, (api_version, kind): (&str, &str), gate: &str) -> Self {
+        let created = metadata.creation_timestamp.as_ref();
+        Work {
+            namespace: metadata.namespace.clone().unwrap_or_default(),
+            own: Reference {
+                api_version: api_version.into(),
+                kind: kind.into(),
+                name: metadata.name.clone().unwrap_or_default(),
+                uid: metadata.uid.as_deref().unwrap_or_default().into(),
+            },
+            owners: owners(metadata),
+            itself: Owner::new(metadata, gate),
+            created: created.map_or(0, |time| time.0.as_second()),
+            queue: String::new(),
+            class: String::new(),
+            pods: 0,
+            all: Amounts::default(),
+            each: Amounts::default(),
+            limit: None,
+            is_finished: false,
+            is_active: metadata.deletion_timestamp.is_none(),
+            reserved: None,
+            is_evicted: false,
+        }
+    }
+
+    fn add(&mut self, pods: u64, demand: &Amounts) {
+        self.pods += pods;
+        self.all = std::mem::take(&mut self.all).plus(&demand.clone().times(pods));
+        self.each = std::mem::take(&mut self.each).most(demand);
+    }
+
+    /// Reads a Workload.
+    pub fn of_workload(workload: &WorkloadObject, api_version: &str, gate: &str) -> Self {
+        let (spec, status) = (&workload.spec, workload.status.as_ref());
+        let conditions = status.map_or(&[][..], |status| &status.conditions);
+        let class = spec.priority_class_ref.as_ref().map(|class| &class.name);
+        let reserved = holds(conditions, "QuotaReserved").or_else(|| holds(conditions, "Admitted"));
+        let mut work = Work::named(&workload.metadata, (api_version, "Workload"), gate);
+        work.queue = spec.queue_name.clone().unwrap_or_default();
+        work.class = class
+            .or(spec.priority_class_name.as_ref())
+            .cloned()
+            .unwrap_or_default();
+        work.limit = spec.maximum_execution_time_seconds;
+        for set in &spec.pod_sets {
+            work.add(set.count.unwrap_or(1), &set.template.spec.demand());
+        }
+        work.is_finished = holds(conditions, "Finished").is_some();
+        work.is_active &= spec.active.unwrap_or(true);
+        work.reserved = reserved.map(|own| seconds(own.last_transition_time.as_deref()));
+        work.is_evicted = holds(conditions, "Evicted").is_some();
+        work
+    }
+
+    /// Reads a Job: while it is suspended, our gate stands on it.
+    pub fn of_job(job: &JobObject, gate: &str) -> Self {
+        let (spec, status) = (&job.spec, job.status.as_ref());
+        let conditions = status.map_or(&[][..], |status| &status.conditions);
+        let mut work = Work::named(&job.metadata, ("batch/v1", "Job"), gate);
+        work.owners.clear();
+        let gates = if spec.suspend { gate } else { "" };
+        (work.itself.gates, work.itself.is_suspended) = (gates.into(), spec.suspend);
+        work.limit = spec.active_deadline_seconds;
+        let pods = spec.parallelism.unwrap_or(1);
+        work.add(
+            pods.min(spec.completions.unwrap_or(pods)),
+            &spec.template.spec.demand(),
+        );
+        let ends = ["Complete", "Failed"];
+        work.is_finished = ends.iter().any(|end| holds(conditions, end).is_some());
+        let started = status.and_then(|status| status.start_time.as_deref());
+        work.reserved = (!spec.suspend).then(|| seconds(started));
+        work
+    }
+
+    /// Returns what a person calls it.
+    pub fn called(&self) -> String {
+        let named = self.owners.first().unwrap_or(&self.own);
+        format!("{} {}/{}", named.kind, self.namespace, named.name)
+    }
+}
+
+/// Reads a time \[s since 1970\]; one that is not there is now.
+fn seconds(time: Option<&str>) -> i64 {
+    let time = time.and_then(|text| text.parse::<Timestamp>().ok());
+    time.unwrap_or_else(Timestamp::now).as_second()
+}
+
+/// What a job is for the policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It has ended, or will not start.
+    Gone,
+    /// Gates of others stand beside ours.
+    Held,
+    /// Only our gate stands.
+    Waiting,
+    /// We removed the gate, and no room is reserved for it yet.
+    Released,
+    /// Its room is reserved.
+    Running,
+    /// We removed the gate, and it was evicted: it holds no room.
+    Evicted,
+    /// It waits, and never was ours, or somebody else removed our gate.
+    Foreign,
+}
+
+/// A job with what its gate stands on.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    pub work: &'a Work,
+    pub owners: Vec<(&'a Reference, &'a Owner)>,
+    pub phase: Phase,
+}
+
+impl<'a> View<'a> {
+    /// Joins a job with its owners, those that are known.
+    pub fn new(work: &'a Work, known: &'a HashMap<Uid, Owner>, gate: &str) -> Self {
+        let owners = work
+            .owners
+            .iter()
+            .filter_map(|own| Some((own, known.get(&own.uid)?)));
+        let mut owners: Vec<_> = owners.collect();
+        if work.owners.is_empty() {
+            owners.push((&work.own, &work.itself));
+        }
+        let phase = phase(work, &owners, gate);
+        View {
+            work,
+            owners,
+            phase,
+        }
+    }
+
+    /// Returns our mark, where it has one.
+    pub fn mark(&self) -> Option<&'a Mark> {
+        self.owners.iter().find_map(|(_, own)| own.mark.as_ref())
+    }
+
+    /// Returns a label of what the gate stands on.
+    pub fn label(&self, name: &str) -> Option<&'a str> {
+        self.owners
+            .iter()
+            .find_map(|(_, own)| own.labels.get(name))
+            .map(String::as_str)
+    }
+
+    /// Returns where our gate still stands.
+    pub fn gated(&self, gate: &str) -> impl Iterator<Item = &(&'a Reference, &'a Owner)> {
+        self.owners.iter().filter(move |(_, own)| own.has(gate))
+    }
+}
+
+fn phase(work: &Work, owners: &[(&Reference, &Owner)], gate: &str) -> Phase {
+    if work.is_finished {
+        return Phase::Gone;
+    }
+    if work.reserved.is_some() {
+        return Phase::Running;
+    }
+    if !work.is_active || owners.is_empty() {
+        return Phase::Gone;
+    }
+    let is_ours = owners.iter().any(|(_, own)| own.has(gate));
+    let is_others = owners.iter().any(|(_, own)| !own.without(gate).is_empty());
+    let is_marked = owners.iter().any(|(_, own)| own.mark.is_some());
+    match (is_ours, is_others, is_marked) {
+        // Of several pods some have lost their gate: the others follow. A single job was suspended again.
+        (true, _, true) if owners.len() > 1 => Phase::Released,
+        (true, _, true) => Phase::Evicted,
+        (true, true, false) => Phase::Held,
+        (true, false, false) => Phase::Waiting,
+        (false, false, true) if !work.is_evicted => Phase::Released,
+        (false, _, true) => Phase::Evicted,
+        (false, _, false) => Phase::Foreign,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use serde_json::{Value, json};
+
+    const GATE: &str = "synth/gate";
+
+    fn metadata(annotations: Value) -> ObjectMeta {
+        let owner = json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u", "controller": true}]);
+        serde_json::from_value(
+            json!({"name": "w", "uid": "w", "annotations": annotations, "ownerReferences": owner}),
+        )
+        .unwrap()
+    }
+
+    /// The phase of a Workload with these conditions that hold, whose owner has these annotations.
+    fn phase_of(spec: Value, conditions: &[&str], annotations: Value) -> Phase {
+        let conditions: Vec<Value> = conditions
+            .iter()
+            .map(|own| json!({"type": own, "status": "True"}))
+            .collect();
+        let workload: WorkloadObject = serde_json::from_value(json!({"metadata": metadata(json!({})), "spec": spec, "status": {"conditions": conditions}})).unwrap();
+        let work = Work::of_workload(&workload, "kueue.x-k8s.io/v1beta2", GATE);
+        let owners = HashMap::from([("u".into(), Owner::new(&metadata(annotations), GATE))]);
+        View::new(&work, &owners, GATE).phase
+    }
+
+    #[test]
+    fn what_is_written_says_what_a_job_is() {
+        let mark = json!({"gate": GATE, "policy": "p", "at": 1}).to_string();
+        let (ours, beside) = (json!({GATES: GATE}), json!({GATES: "a/b, synth/gate"}));
+        let (marked, both) = (json!({MARK: mark}), json!({MARK: mark, GATES: GATE}));
+        let others = json!({MARK: mark.replace(GATE, "x/y")});
+        let of = |conditions: &[&str], annotations: &Value| {
+            phase_of(json!({}), conditions, annotations.clone())
+        };
+        assert_eq!(of(&[], &ours), Phase::Waiting);
+        assert_eq!(of(&[], &beside), Phase::Held);
+        assert_eq!(of(&[], &json!({GATES: "a/b"})), Phase::Foreign);
+        assert_eq!(of(&[], &json!({})), Phase::Foreign);
+        assert_eq!(of(&[], &marked), Phase::Released);
+        assert_eq!(of(&[], &others), Phase::Foreign, "the mark of another gate");
+        assert_eq!(of(&["Evicted"], &marked), Phase::Evicted);
+        assert_eq!(
+            of(&["Evicted", "QuotaReserved"], &marked),
+            Phase::Running,
+            "until its pods are gone"
+        );
+        assert_eq!(of(&[], &both), Phase::Evicted, "gated again");
+        assert_eq!(of(&["QuotaReserved"], &ours), Phase::Running);
+        assert_eq!(of(&["Finished", "QuotaReserved"], &marked), Phase::Gone);
+        assert_eq!(
+            phase_of(json!({"active": false}), &[], ours.clone()),
+            Phase::Gone
+        );
+    }
+
+    #[test]
+    fn a_workload_is_gone_without_its_owner() {
+        let workload: WorkloadObject =
+            serde_json::from_value(json!({"metadata": metadata(json!({GATES: GATE})), "spec": {}}))
+                .unwrap();
+        let work = Work::of_workload(&workload, "kueue.x-k8s.io/v1beta2", GATE);
+        assert_eq!(View::new(&work, &HashMap::new(), GATE).phase, Phase::Gone);
+    }
+
+    #[test]
+    fn a_suspended_job_is_gated() {
+        let job = |suspend: bool| -> Work {
+            let job = json!({"metadata": {"name": "j", "uid": "u"}, "spec": {"suspend": suspend, "parallelism": 4, "completions": 3,
+                "template": {"spec": {"containers": [{"resources": {"requests": {"cpu": 2}}}]}}}});
+            Work::of_job(&serde_json::from_value(job).unwrap(), GATE)
+        };
+        let phase = |work: &Work| View::new(work, &HashMap::new(), GATE).phase;
+        assert_eq!(phase(&job(true)), Phase::Waiting);
+        assert_eq!(phase(&job(false)), Phase::Running);
+        assert_eq!(job(true).pods, 3);
+        assert_eq!(job(true).all.get("cpu"), 6_000_000_000);
+    }
+
+    #[test]
+    fn only_our_name_goes() {
+        let owner = |gates: &str| Owner {
+            gates: gates.into(),
+            ..Owner::default()
+        };
+        assert_eq!(owner("a/b, synth/gate ,c/d").without(GATE), "a/b,c/d");
+        assert_eq!(owner(GATE).without(GATE), "");
+        assert!(!owner("synth/gate2,x").has(GATE));
+    }
+}

@@ -57,7 +57,7 @@ async fn main() -> ExitCode {
 
 /// Does what was typed; returns what is printed in the end.
 async fn controlled(setup: Arc<Setup>, log: Log) -> Result<String, String> {
-    // What is wrong with the policy is said before anything is asked.
+    // What is wrong with the policy is said before anything else is looked at.
     if setup.policy.is_some() {
         desk::Desk::new(&setup)?;
     }

@@ -122,7 +122,11 @@ impl Controller {
         leadership: &Leadership,
         identity: &str,
     ) -> Result<(), String> {
-        let mut desk = self.desk(watch)?;
+        let mut desk = Desk::new(&self.setup)?;
+        if let Err(why) = desk.check(&watch.cluster()) {
+            // Refused at the start; a replica that takes over goes on with the nodes that are left.
+            self.log.warn("nodes", &fields([("why", &*why)]));
+        }
         let releaser = self.releaser(Some(leadership));
         self.metrics().begin(&desk);
         let begin = Instant::now();
@@ -303,7 +307,7 @@ impl Controller {
             }
         }
         if self.setup.mode == Mode::Kueue {
-            // Of some Jobs Kueue may not have made a Workload yet.
+            // Some Jobs may have no Workload yet.
             let known: HashSet<Uid> = releases
                 .iter()
                 .flat_map(|own| &own.owners)

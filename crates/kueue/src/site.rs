@@ -176,7 +176,7 @@ impl Site {
     }
 
     /// Returns the servers where this has changed, with what others use of each resource (R): pods that are not of the
-    /// policy's jobs (`is_own`), and all of a node that is gone or takes no pods.
+    /// policy's jobs (`others`), and all of a node that is gone or takes no pods.
     pub fn occupied(
         &mut self,
         machines: &HashMap<Uid, Machine>,

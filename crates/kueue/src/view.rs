@@ -123,7 +123,7 @@ pub struct Work {
     pub namespace: String,
     /// Itself.
     pub own: Reference,
-    /// What it was made for: its gate is removed there. None where it stands for itself.
+    /// What was submitted: its gate is removed there. None where it stands for itself.
     pub owners: Vec<Reference>,
     /// Its own annotations.
     pub itself: Owner,

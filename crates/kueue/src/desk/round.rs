@@ -54,6 +54,17 @@ pub struct Round {
     pub seconds: f64,
 }
 
+impl Round {
+    /// Notes something of a job.
+    pub(super) fn note(&mut self, job: &Uid, concern: Concern, text: String) {
+        self.notes.push(Note {
+            job: Some(job.clone()),
+            concern,
+            text,
+        });
+    }
+}
+
 /// The order in which changes are reported: what is not to be started first, and what takes room before what leaves it, so
 /// that nothing starts where no room will be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

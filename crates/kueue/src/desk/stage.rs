@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::round::{Change, Concern, Note, Round, Stage};
+use super::round::{Change, Concern, Round, Stage};
 use super::{Desk, Known, LAG, Moment};
 use crate::setup::Unknown;
 use crate::view::{Phase, Uid, View};
@@ -47,7 +47,8 @@ impl Desk {
         let is = self.stage(view, before, on, at, round);
         match (before, is) {
             (Some(Stage::Running(_)), Some(Stage::Running(i))) => {
-                self.move_to(view, i, on, changes, round)
+                self.finish(view, i, at, round);
+                self.move_to(view, i, on, changes, round);
             }
             (Some(before), Some(is)) if before == is => {}
             (Some(Stage::Running(a)), Some(Stage::Waiting(b))) if a == b => {
@@ -63,11 +64,7 @@ impl Desk {
                     && matches!(view.phase, Phase::Running | Phase::Foreign)
                 {
                     let text = format!("{} was released by somebody else", view.work.called());
-                    round.notes.push(Note {
-                        job: Some(uid.clone()),
-                        concern: Concern::ReleasedByOthers,
-                        text,
-                    });
+                    round.note(uid, Concern::ReleasedByOthers, text);
                 }
                 self.enter((view, uid.clone()), is, on, changes);
             }
@@ -139,11 +136,7 @@ impl Desk {
                         "{} was evicted: its place is free until Kueue admits it again",
                         view.work.called()
                     );
-                    round.notes.push(Note {
-                        job: Some(uid.clone()),
-                        concern: Concern::Evicted,
-                        text,
-                    });
+                    round.note(uid, Concern::Evicted, text);
                 }
                 None
             }
@@ -156,17 +149,7 @@ impl Desk {
             (Phase::Released | Phase::Running, Some(Stage::Running(i)), _) => {
                 Some(Stage::Running(i))
             }
-            (Phase::Released, _, Ok(i)) => {
-                // Of several pods some have still a gate.
-                if view.gated(&self.setup.gate).next().is_some() {
-                    let nodes = view
-                        .mark()
-                        .map(|mark| mark.nodes.clone())
-                        .unwrap_or_default();
-                    round.releases.push(self.release(view, Some(i), nodes, at));
-                }
-                Some(Stage::Running(i))
-            }
+            (Phase::Released, _, Ok(i)) => Some(Stage::Running(i)),
             // Of a job that is not ours it is known where it runs once its pods are there.
             (Phase::Running, _, Ok(i)) => {
                 let is_known = view.mark().is_some()
@@ -175,6 +158,22 @@ impl Desk {
                 is_known.then_some(Stage::Running(i))
             }
             (Phase::Released | Phase::Running, _, Err(_)) => None,
+        }
+    }
+
+    /// Of several pods some may have kept their gate: the others were released already, and these follow.
+    fn finish(&mut self, view: &View<'_>, i: usize, at: Moment, round: &mut Round) {
+        let has_gate = view.gated(&self.setup.gate).next().is_some();
+        let known = self.jobs.get_mut(&view.work.own.uid);
+        let known =
+            known.filter(|own| view.phase == Phase::Released && has_gate && !own.is_pending);
+        if let Some(known) = known {
+            known.is_pending = true;
+            let nodes = view
+                .mark()
+                .map(|mark| mark.nodes.clone())
+                .unwrap_or_default();
+            round.releases.push(self.release(view, Some(i), nodes, at));
         }
     }
 
@@ -203,11 +202,7 @@ impl Desk {
     fn note_once(&mut self, uid: &Uid, concern: Concern, text: String, round: &mut Round) -> bool {
         let is_new = self.noted.insert(uid.clone(), concern) != Some(concern);
         if is_new {
-            round.notes.push(Note {
-                job: Some(uid.clone()),
-                concern,
-                text,
-            });
+            round.note(uid, concern, text);
         }
         is_new
     }
@@ -272,11 +267,7 @@ impl Desk {
             view.work.called(),
             on.join(" ")
         );
-        round.notes.push(Note {
-            job: Some(uid.clone()),
-            concern: Concern::Elsewhere,
-            text,
-        });
+        round.note(uid, Concern::Elsewhere, text);
         let id = if known.id == *uid {
             format!("{uid}#").as_str().into()
         } else {

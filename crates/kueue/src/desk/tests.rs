@@ -8,7 +8,7 @@ use super::*;
 use crate::amounts::Amounts;
 use crate::cluster::Machine;
 use crate::objects::WorkloadObject;
-use crate::view::{GATES, MARK, Owner, TYPE, Work};
+use crate::view::{GATES, MARK, Owner, Reference, TYPE, Work};
 use clap::Parser;
 
 const GATE: &str = "synth/gate";
@@ -267,6 +267,43 @@ fn a_job_without_a_type_stays_or_goes() {
     scene.job("x", gated(), &[], huge());
     assert_eq!(scene.look(), (vec!["x".into()], vec![Concern::NoType]));
     assert_eq!(scene.released(), [""; 0]);
+}
+
+#[test]
+fn a_group_of_pods_is_released_whole() {
+    let mut scene = Scene::one_server(&[]);
+    scene.job("a", gated(), &[], wide());
+    let owner = |name: &str| Reference {
+        api_version: "v1".into(),
+        kind: "Pod".into(),
+        name: name.into(),
+        uid: name.into(),
+    };
+    scene.cluster.works.get_mut("a").unwrap().owners = vec![owner("p"), owner("q")];
+    let pod = |annotations: Value| {
+        Owner::new(
+            &serde_json::from_value(json!({"annotations": annotations})).unwrap(),
+            GATE,
+        )
+    };
+    for name in ["p", "q"] {
+        scene.cluster.owners.insert(name.into(), pod(gated()));
+    }
+    let at = |now: f64| Moment { now, wall: 0 };
+    let round = scene.desk.look(&scene.cluster, at(1.0));
+    assert_eq!(round.releases[0].owners.len(), 2);
+    // The second request failed: the first pod has lost its gate.
+    scene.cluster.owners.insert("p".into(), pod(marked(&[])));
+    scene.desk.released(&"a".into(), false);
+    let round = scene.desk.look(&scene.cluster, at(2.0));
+    assert_eq!(round.releases.len(), 1);
+    assert_eq!(&*round.releases[0].owners[0].0.name, "q");
+    assert_eq!(
+        scene.desk.look(&scene.cluster, at(3.0)).releases,
+        [],
+        "it is under way"
+    );
+    assert_eq!(scene.desk.counts()[2], [0, 1]);
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
     let mut what = words.to_owned();
     let own = ordered.weights(&site.priority.weights);
     if ordered.age > 0.0 {
-        what += &format!(", waiting counts {:.0} a week", own.age);
+        what += &format!(", waiting counts {:.0} points a week", own.age);
     }
     if ordered.others.is_some() {
         what += ", before other factors";

@@ -37,8 +37,11 @@ pub struct Advice {
     pub likeness: Option<Likeness>,
     /// Of the judged jobs, under today's rule.
     pub today: Waits,
-    /// The changes to make, together; none where nothing helps.
-    pub advised: Vec<Change>,
+    /// Whether the chosen changes are advised: the replay is near the log, and what helped in its first half is seen to
+    /// help in the second.
+    pub is_advised: bool,
+    /// The changes that helped most in the first half, together; none where nothing helps.
+    pub chosen: Vec<Change>,
     /// What they bring, together.
     pub gain: Option<Gain>,
     /// What each change that was tried brings alone.
@@ -178,7 +181,7 @@ pub fn advise(
     let tried = tried.collect();
     listener("changes together");
     let (best, together) = advising.together(&candidates, &each, longest)?;
-    let advised: Vec<Change> = best.iter().map(|n| candidates[*n].clone()).collect();
+    let chosen: Vec<Change> = best.iter().map(|n| candidates[*n].clone()).collect();
     listener("more nodes");
     let purchases = changes::purchases(site);
     let more = purchases.par_iter().map(|change| {
@@ -186,21 +189,24 @@ pub fn advise(
         Ok(advising.gain(change.what.clone(), &waits))
     });
     let purchases: Vec<Gain> = more.collect::<Result<_, AdviceError>>()?;
-    let name = advised.iter().map(|own| own.what.as_str());
+    let name = chosen.iter().map(|own| own.what.as_str());
     let name = name.collect::<Vec<_>>().join("; ");
-    Ok(Advice {
+    let mut advice = Advice {
+        is_advised: false,
         jobs: log.jobs.len() as u64,
         past: PAST,
         likeness: advising.likeness(),
         today: advising.judged(&advising.today),
-        gain: (!advised.is_empty()).then(|| advising.gain(name, &together)),
-        advised,
+        gain: (!chosen.is_empty()).then(|| advising.gain(name, &together)),
+        chosen,
         tried,
         purchases,
         remarks: advising.remarks.clone(),
         longest,
         seed,
-    })
+    };
+    advice.is_advised = advice.sure().is_some();
+    Ok(advice)
 }
 
 /// The waits of all jobs \[s\], in each of some runs.

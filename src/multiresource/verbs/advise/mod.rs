@@ -81,7 +81,10 @@ fn about() -> String {
         "Examples:\n  synth advise slurm\n      on a login node: asks Slurm itself for four weeks of jobs and its set-up\n  synth advise slurm jobs.txt --slurm site/ --html advice.html\n      from files, which these commands write there (jobs.txt apart):\n\n  {}\n\n\
 Changes are chosen on the first half of the log, and what they bring is measured on the second. Preemption, reservations, licenses, \
 constraints and dependencies are not part of the replay; nothing is advised where it is far from the waits that the log tells.",
-        commands.join("\n  ")
+        commands
+            .join("\n  ")
+            .replace(" --format=", " \\\n      --format=")
+            .replace("TimelimitRaw >", "TimelimitRaw \\\n      >")
     )
 }
 

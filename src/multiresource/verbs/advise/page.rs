@@ -10,7 +10,7 @@ use synth_slurm::advice::{Advice, Gain};
 /// # Errors
 /// When a picture cannot be drawn.
 pub fn page(advice: &Advice, command: String) -> Drawn<String> {
-    let changes = advice.advised.iter().filter(|_| advice.sure().is_some());
+    let changes = advice.chosen.iter().filter(|_| advice.sure().is_some());
     let answers = changes.map(|change| {
         let besides = change.besides.as_ref().map(|own| format!("; {own}"));
         let how = change.lines.join(", ") + &besides.unwrap_or_default();

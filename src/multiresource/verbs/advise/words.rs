@@ -11,7 +11,7 @@ use synth_slurm::advice::{Advice, Gain, Part};
 pub fn text(advice: &Advice, width: usize) -> String {
     let mut parts = vec![wrap(&headline(advice), width)];
     if let Some(gain) = advice.sure() {
-        for (n, change) in advice.advised.iter().enumerate() {
+        for (n, change) in advice.chosen.iter().enumerate() {
             parts.push(wrap(&format!("{}. {}", n + 1, change.what), width));
             // One line each: they are copied.
             let lines = change.lines.iter().chain(&change.besides);
@@ -32,7 +32,7 @@ pub fn text(advice: &Advice, width: usize) -> String {
 }
 
 const FOOT: &str = "Waits of the second half of the log; slowdown: mean of max(1, (wait + run time) / max(run time, 10 s)); in brackets 95 % intervals of the ratio of mean waits, by blocks of time in \
-pairs and over three seconds at which the clock may stand: where that has 1 in it no difference is seen. Changes were chosen on the first half. A row is one change alone.";
+pairs and over three seconds at which the clock may stand: where that has 1 in it no difference is seen. Changes were chosen on the first half, and only these can be advised: with so many rows, some do well in the second half by chance. A row is one change alone. So many points a week: what a week of waiting adds to a job's priority (PriorityWeightAge, PriorityMaxAge). Before other factors: with the weights of fair share and the like so small that the order decides.";
 
 /// Says what to do in a few sentences, and how far to believe it.
 pub fn headline(advice: &Advice) -> String {
@@ -80,7 +80,7 @@ pub fn headline(advice: &Advice) -> String {
         ),
         Some(gain) => format!(
             "{near} With {} the mean wait is {} instead of these {} ({}), the mean slowdown {:.1} instead of {:.1}, the longest wait {} instead of {}:",
-            counted(advice.advised.len() as f64, "change"),
+            counted(advice.chosen.len() as f64, "change"),
             length(gain.waits.mean),
             length(advice.today.mean),
             over(gain),

@@ -1,7 +1,7 @@
 //! The page of a log that was judged.
 
 use super::results::{Judged, Role};
-use super::words::{columns, headline, rows, stability};
+use super::words::{columns, headline, likeness, rows, stability};
 use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
 use crate::report::{Page, Section};
 
@@ -13,6 +13,7 @@ pub fn page(judged: &Judged, command: String) -> Drawn<String> {
     let names = judged.rules.iter().map(|row| row.rule.clone());
     let page = Page {
         headline: headline(judged),
+        warnings: likeness(judged).into_iter().collect(),
         what: "Rules on the jobs of all windows, with 95 % intervals of ratios".into(),
         columns: columns(judged),
         rows: rows(judged),

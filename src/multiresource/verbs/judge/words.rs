@@ -42,15 +42,32 @@ pub fn headline(judged: &Judged) -> String {
     let slowdowns = [chosen, now].map(|row| row.outcome.mean_bounded_slowdown);
     let windows = counted(judged.windows.len() as f64, "window");
     format!(
-        "Rules chosen for {windows} from what came before each, instead of {}: {}, bounded slowdown {} instead of {} ({} times), {}.{}",
+        "Rules chosen for {windows} from what came before each, instead of {}: {}, bounded slowdown {} instead of {} ({} times), {}.{}{}",
         now.rule,
         instead("mean wait", |row| row.outcome.mean_wait, chosen.wait_ratio),
         number(slowdowns[0]),
         number(slowdowns[1]),
         over(slowdowns[0], slowdowns[1], chosen.slowdown_ratio),
         instead("longest wait", |row| row.outcome.longest_wait, None),
-        promise(judged)
+        promise(judged),
+        if chosen.outcome.mean_wait < now.outcome.mean_wait {
+            String::new()
+        } else {
+            format!(" On this log choosing does not pay: keep {}.", now.rule)
+        }
     )
+}
+
+/// Says how far the replay of today's rule is from what the log tells, if it tells that.
+pub fn likeness(judged: &Judged) -> Option<String> {
+    let recorded = judged.rules.iter().find(|row| row.role == Role::Recorded)?;
+    let now = &judged.rules[0];
+    Some(format!(
+        "The log's own mean wait is {}, that of its replay under {} {}: so far is the replay from what the site had ({RECORDED}), by its rules, limits and outages that the log does not tell.",
+        time(recorded.outcome.mean_wait),
+        now.rule,
+        time(now.outcome.mean_wait)
+    ))
 }
 
 /// `4.4 h`.
@@ -104,11 +121,7 @@ fn role(role: Role) -> &'static str {
 
 /// Returns the unit of the times in the tables.
 fn unit(judged: &Judged) -> TableUnit {
-    let outcomes = judged.rules.iter().map(|row| &row.outcome);
-    TableUnit::of(
-        "s",
-        outcomes.flat_map(|own| [own.mean_wait, own.p99_wait, own.longest_wait]),
-    )
+    TableUnit::of("s", judged.rules.iter().map(|row| row.outcome.mean_wait))
 }
 
 /// Returns what stands in the columns of a table of rules.
@@ -279,16 +292,7 @@ pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
     notes.extend((judged.has_limits && !judged.has_users).then(|| {
         "The log tells no users: estimates beside limits go by jobs that hold as much and have the same limit.".into()
     }));
-    let recorded = judged.rules.iter().find(|row| row.role == Role::Recorded);
-    notes.extend(recorded.map(|row| {
-        let (recorded, replayed) = (row.outcome.mean_wait, judged.rules[0].outcome.mean_wait);
-        let rule = &judged.rules[0].rule;
-        format!(
-            "The log's own mean wait is {}, that of its replay under {rule} {}: so far is the replay from what the site had ({RECORDED}), by its rules, limits and outages that the log does not tell.",
-            time(recorded),
-            time(replayed)
-        )
-    }));
+    notes.extend(likeness(judged));
     let broken = judged
         .windows
         .iter()

@@ -23,12 +23,12 @@ pub struct Metrics {
     types: Vec<(String, [u64; 2])>,
     untyped: usize,
     rounds: u64,
-    /// Time that rounds took, and the longest [s].
+    /// Time that rounds took, and the longest \[s\].
     seconds: f64,
     longest: f64,
-    /// When the last one was [s since 1970].
+    /// When the last one was \[s since 1970\].
     last: i64,
-    /// What the rule does, and since when [s since 1970].
+    /// What the rule does, and since when \[s since 1970\].
     doing: Option<(String, i64)>,
 }
 

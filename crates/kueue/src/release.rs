@@ -100,7 +100,10 @@ impl Releaser {
                 Ok(Err(kube::Error::Api(status))) if matches!(status.code, 409 | 422) => {
                     match self.read_again(&api, reference).await {
                         Ok(None) => return Outcome::Changed(Vec::new()),
-                        Ok(Some(found)) if found.mark.is_some() && !found.has(&self.gate) => {
+                        // This request was carried out, and its answer was lost.
+                        Ok(Some(found))
+                            if found.mark.as_ref() == Some(mark) && !found.has(&self.gate) =>
+                        {
                             return Outcome::Done;
                         }
                         Ok(Some(found))

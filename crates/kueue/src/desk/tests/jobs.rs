@@ -1,0 +1,239 @@
+//! What becomes of jobs.
+
+use super::*;
+
+#[test]
+fn a_job_starts_when_another_has_ended() {
+    let mut scene = Scene::one_server(&[]);
+    for name in ["a", "b", "c"] {
+        scene.job(name, gated(), &[], wide());
+    }
+    assert_eq!(scene.released(), ["a", "b"]);
+    assert_eq!(scene.released(), [""; 0], "the API has not answered yet");
+    for name in ["a", "b"] {
+        scene.desk.released(&name.into(), true);
+        scene.job(name, marked(&[]), &[], wide());
+    }
+    assert_eq!(
+        scene.released(),
+        [""; 0],
+        "room is taken from the release on"
+    );
+    scene.job("a", marked(&[]), &["QuotaReserved"], wide());
+    assert_eq!(scene.released(), [""; 0]);
+    scene.job("a", marked(&[]), &["QuotaReserved", "Finished"], wide());
+    assert_eq!(scene.released(), ["c"]);
+}
+
+#[test]
+fn who_begins_takes_over_what_the_api_says() {
+    let mut scene = Scene::one_server(&[]);
+    scene.job("a", marked(&[]), &["QuotaReserved"], wide());
+    scene.job("b", marked(&[]), &[], wide());
+    scene.job("c", gated(), &[], wide());
+    assert_eq!(scene.released(), [""; 0]);
+    assert_eq!(scene.desk.counts()[2], [1, 2]);
+    scene.cluster.works.remove("b");
+    assert_eq!(scene.released(), ["c"]);
+}
+
+#[test]
+fn a_release_that_failed_is_decided_again() {
+    let mut scene = Scene::one_server(&[]);
+    scene.job("a", gated(), &[], wide());
+    assert_eq!(scene.released(), ["a"]);
+    scene.desk.released(&"a".into(), false);
+    assert_eq!(scene.released(), ["a"]);
+    scene.desk.released(&"a".into(), true);
+    scene.now += 40.0;
+    assert_eq!(scene.released(), ["a"], "the API never showed it");
+    scene.desk.released(&"a".into(), false);
+    scene.job("a", json!({GATES: "a/b,synth/gate"}), &[], wide());
+    assert_eq!(scene.look(), (vec![], vec![Concern::OtherGates]));
+    assert_eq!(scene.desk.jobs.len(), 0);
+}
+
+#[test]
+fn an_evicted_job_leaves_its_room_and_is_adopted_again() {
+    let mut scene = Scene::one_server(&[]);
+    scene.job("a", marked(&[]), &["QuotaReserved"], wide());
+    scene.job("b", marked(&[]), &["QuotaReserved"], wide());
+    scene.job("c", gated(), &[], wide());
+    assert_eq!(scene.released(), [""; 0]);
+    scene.job("b", marked(&[]), &["Evicted"], wide());
+    assert_eq!(scene.look(), (vec!["c".into()], vec![Concern::Evicted]));
+    scene.desk.released(&"c".into(), true);
+    scene.job("c", marked(&[]), &["QuotaReserved"], wide());
+    scene.job("b", marked(&[]), &["QuotaReserved"], wide());
+    assert_eq!(scene.released(), [""; 0]);
+    assert_eq!(
+        scene.desk.counts()[2],
+        [0, 3],
+        "Kueue has admitted one beyond the policy's room"
+    );
+}
+
+#[test]
+fn what_others_release_is_adopted_and_noted() {
+    let mut scene = Scene::one_server(&[]);
+    scene.job("a", marked(&[]), &["QuotaReserved"], wide());
+    scene.job("b", marked(&[]), &["QuotaReserved"], wide());
+    scene.job("c", gated(), &[], wide());
+    assert_eq!(scene.released(), [""; 0]);
+    scene.job("c", json!({}), &[], wide());
+    assert_eq!(scene.look(), (vec![], vec![Concern::ReleasedByOthers]));
+    scene.job("c", json!({}), &["QuotaReserved"], wide());
+    assert_eq!(scene.released(), [""; 0]);
+    assert_eq!(scene.desk.counts()[2], [0, 3]);
+}
+
+#[test]
+fn a_job_without_a_type_stays_or_goes() {
+    let huge = || (1, json!({"cpu": 21}));
+    let mut scene = Scene::one_server(&[]);
+    scene.job("x", gated(), &[], huge());
+    assert_eq!(scene.look(), (vec![], vec![Concern::NoType]));
+    assert_eq!(scene.released(), [""; 0], "said once");
+    let mut scene = Scene::one_server(&["--unknown", "release"]);
+    scene.job("x", gated(), &[], huge());
+    assert_eq!(scene.look(), (vec!["x".into()], vec![Concern::NoType]));
+    assert_eq!(scene.released(), [""; 0]);
+}
+
+#[test]
+fn a_group_of_pods_is_released_whole() {
+    let mut scene = Scene::one_server(&[]);
+    scene.job("a", gated(), &[], wide());
+    let owner = |name: &str| Reference {
+        api_version: "v1".into(),
+        kind: "Pod".into(),
+        name: name.into(),
+        uid: name.into(),
+    };
+    scene.cluster.works.get_mut("a").unwrap().owners = vec![owner("p"), owner("q")];
+    let pod = |annotations: Value| {
+        Owner::new(
+            &serde_json::from_value(json!({"annotations": annotations})).unwrap(),
+            GATE,
+        )
+    };
+    for name in ["p", "q"] {
+        scene.cluster.owners.insert(name.into(), pod(gated()));
+    }
+    let at = |now: f64| Moment { now, wall: 0 };
+    let round = scene.desk.look(&scene.cluster, at(1.0));
+    assert_eq!(round.releases[0].owners.len(), 2);
+    // The second request failed: the first pod has lost its gate.
+    scene.cluster.owners.insert("p".into(), pod(marked(&[])));
+    scene.desk.released(&"a".into(), false);
+    let round = scene.desk.look(&scene.cluster, at(2.0));
+    assert_eq!(round.releases.len(), 1);
+    assert_eq!(&*round.releases[0].owners[0].0.name, "q");
+    assert_eq!(
+        scene.desk.look(&scene.cluster, at(3.0)).releases,
+        [],
+        "it is under way"
+    );
+    assert_eq!(scene.desk.counts()[2], [0, 1]);
+}
+
+#[test]
+fn a_label_names_the_type() {
+    let mut scene = Scene::one_server(&[]);
+    scene.job("a", gated(), &[], (1, json!({"cpu": 1})));
+    let owner: &str = "o-a";
+    scene.cluster.owners.get_mut(owner).unwrap().labels =
+        [(TYPE.to_owned(), "type-3".to_owned())].into();
+    assert_eq!(scene.released(), ["a"]);
+    assert_eq!(scene.desk.counts()[2], [0, 1]);
+}
+
+#[test]
+fn a_file_says_which_jobs_are_of_which_type() {
+    let file = "types:
+  - {name: type-3, match: [{queue: research, labels: {stage: train*}}, {time_limit: {above: 1h}}]}
+  - {name: type-2, match: [{namespace: other}]}
+  - {name: type-1}\n";
+    let mut scene = Scene::one_server(&[]);
+    let setup = scene.desk.setup.clone();
+    scene.desk = Desk::of(
+        policy("first-fit"),
+        "d".into(),
+        Some((file, "types.yaml")),
+        &setup,
+    )
+    .unwrap();
+    let names = ["labelled", "long", "short", "large"];
+    for name in names {
+        let cpus = if name == "large" { 4 } else { 1 };
+        scene.job(name, gated(), &[], (1, json!({"cpu": cpus})));
+    }
+    let mut work = |name: &str, queue: &str, limit: Option<f64>| {
+        let work = scene.cluster.works.get_mut(name).unwrap();
+        (work.queue, work.limit) = (queue.into(), limit);
+    };
+    work("labelled", "research", Some(60.0));
+    work("long", "", Some(3601.0));
+    work("short", "research", Some(3600.0));
+    work("large", "", Some(60.0));
+    let owner: &str = "o-labelled";
+    scene.cluster.owners.get_mut(owner).unwrap().labels =
+        [("stage".to_owned(), "training".to_owned())].into();
+    let types: Vec<Option<usize>> = names
+        .iter()
+        .map(|name| {
+            scene
+                .desk
+                .map
+                .find(&View::new(
+                    &scene.cluster.works[*name],
+                    &scene.cluster.owners,
+                    GATE,
+                ))
+                .ok()
+        })
+        .collect();
+    assert_eq!(
+        types,
+        [Some(2), Some(2), Some(0), None],
+        "the last one demands more than type-1 holds"
+    );
+    let refused = |file: &str| {
+        Desk::of(
+            policy("first-fit"),
+            "d".into(),
+            Some((file, "types.yaml")),
+            &setup,
+        )
+        .err()
+        .unwrap()
+    };
+    assert!(refused("types: [{name: type-4}]\n").contains("the policy has no type `type-4`"));
+    let why = refused("types: [{name: type-1, match: [{time_limit: {above: soon}}]}]\n");
+    assert!(
+        why.contains("`soon` is no length of time") && why.contains("types.yaml:1:"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_policy_that_preempts_is_refused() {
+    let setup = Setup::parse_from(["synth-kueue", "p.json", "--resource", "network=net"]);
+    let why = Desk::of(policy("msr-full"), "d".into(), None, &setup)
+        .err()
+        .unwrap();
+    assert!(why.contains("--preemption none"), "{why}");
+}
+
+#[test]
+fn ten_thousand_waiting_jobs_are_looked_at_once() {
+    let mut scene = Scene::one_server(&[]);
+    for n in 0..10_000 {
+        scene.job(&format!("j{n:05}"), gated(), &[], wide());
+    }
+    assert_eq!(scene.released().len(), 2);
+    let round = scene
+        .desk
+        .look(&scene.cluster, Moment { now: 2.0, wall: 2 });
+    assert_eq!(round.events, 0, "what has not changed is not reported");
+}

@@ -1,0 +1,175 @@
+//! A cluster written by hand, and what the desk makes of it. No API, no clock.
+
+#![allow(clippy::unwrap_used)]
+
+mod jobs;
+mod servers;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::amounts::Amounts;
+use crate::cluster::Machine;
+use crate::objects::WorkloadObject;
+use crate::view::{GATES, MARK, Owner, Reference, TYPE, Work};
+use clap::Parser;
+
+const GATE: &str = "synth/gate";
+
+/// The desk of a policy among the conformance vectors, and a cluster.
+struct Scene {
+    desk: Desk,
+    cluster: Cluster,
+    now: f64,
+}
+
+fn policy(name: &str) -> Checked {
+    let path = format!(
+        "{}/../../tests/conformance/{name}.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let vector: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    Checked::parse(&vector["artifact"].to_string(), name).unwrap()
+}
+
+fn amounts(written: Value) -> Amounts {
+    Amounts::of(&serde_json::from_value(written).unwrap())
+}
+
+impl Scene {
+    fn new(name: &str, options: &[&str]) -> Self {
+        let fixed = [
+            "synth-kueue",
+            "policy.json",
+            "--resource",
+            "network=example.com/net",
+        ];
+        let fixed = if name.starts_with("fleet") {
+            &fixed[..2]
+        } else {
+            &fixed[..]
+        };
+        let setup = Setup::parse_from(fixed.iter().chain(options));
+        Scene {
+            desk: Desk::of(policy(name), "d".into(), None, &setup).unwrap(),
+            cluster: Cluster::default(),
+            now: 0.0,
+        }
+    }
+
+    fn one_server(options: &[&str]) -> Self {
+        let mut scene = Scene::new("first-fit", options);
+        scene.machine(
+            "n1",
+            json!({"cpu": 20, "memory": "15Gi", "example.com/net": 50}),
+            true,
+        );
+        scene
+    }
+
+    fn fleet() -> Self {
+        let mut scene = Scene::new("fleet-gangs-easy", &[]);
+        for n in 1..=4 {
+            scene.machine(&format!("big-{n}"), json!({"nvidia.com/gpu": 8}), true);
+        }
+        scene.machine("small-1", json!({"nvidia.com/gpu": 4}), true);
+        scene.machine("small-2", json!({"nvidia.com/gpu": 4}), true);
+        scene
+    }
+
+    fn machine(&mut self, name: &str, capacity: Value, is_open: bool) {
+        self.cluster.machines.insert(
+            name.into(),
+            Machine {
+                capacity: amounts(capacity),
+                is_open,
+            },
+        );
+    }
+
+    /// A job as the API has it: its owner's annotations, conditions that hold, pods, and what each takes.
+    fn job(
+        &mut self,
+        name: &str,
+        annotations: Value,
+        conditions: &[&str],
+        (pods, requests): (u64, Value),
+    ) {
+        let owner = format!("o-{name}");
+        let conditions: Vec<Value> = conditions
+            .iter()
+            .map(|own| json!({"type": own, "status": "True"}))
+            .collect();
+        let workload: WorkloadObject = serde_json::from_value(json!({
+            "metadata": {"name": name, "namespace": "s", "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z",
+                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": owner, "controller": true}]},
+            "spec": {"podSets": [{"count": pods, "template": {"spec": {"containers": [{"resources": {"requests": requests}}]}}}]},
+            "status": {"conditions": conditions},
+        })).unwrap();
+        let metadata = serde_json::from_value(json!({"annotations": annotations})).unwrap();
+        self.cluster.works.insert(
+            name.into(),
+            Work::of_workload(&workload, "kueue.x-k8s.io/v1beta2", GATE),
+        );
+        self.cluster
+            .owners
+            .insert(owner.as_str().into(), Owner::new(&metadata, GATE));
+    }
+
+    fn gang(&mut self, name: &str, annotations: Value, conditions: &[&str]) {
+        self.job(
+            name,
+            annotations,
+            conditions,
+            (3, json!({"nvidia.com/gpu": 8})),
+        );
+    }
+
+    fn pod(&mut self, job: &str, node: &str, demand: Value) {
+        let uid = format!("{job}@{node}");
+        let pod = Placed {
+            node: node.into(),
+            demand: amounts(demand),
+            parent: Some(format!("o-{job}").as_str().into()),
+            workload: None,
+        };
+        self.cluster.pods.insert(uid.as_str().into(), pod);
+    }
+
+    /// Looks a second later: what is released, and what is noted.
+    fn look(&mut self) -> (Vec<String>, Vec<Concern>) {
+        self.now += 1.0;
+        let at = Moment {
+            now: self.now,
+            wall: 1_767_225_600 + self.now as i64,
+        };
+        let round = self.desk.look(&self.cluster, at);
+        let released = round.releases.iter().map(|own| own.job.to_string());
+        (
+            released.collect(),
+            round.notes.iter().map(|own| own.concern).collect(),
+        )
+    }
+
+    fn released(&mut self) -> Vec<String> {
+        let (released, notes) = self.look();
+        assert_eq!(notes, [], "nothing is noted");
+        released
+    }
+}
+
+fn gated() -> Value {
+    json!({GATES: GATE})
+}
+
+fn marked(nodes: &[&str]) -> Value {
+    json!({MARK: json!({"gate": GATE, "policy": "d", "at": 1, "nodes": nodes}).to_string()})
+}
+
+/// 10 CPUs: two of them fill the server.
+fn wide() -> (u64, Value) {
+    (
+        2,
+        json!({"cpu": 5, "memory": "512Mi", "example.com/net": 2}),
+    )
+}

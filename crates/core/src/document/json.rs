@@ -25,7 +25,9 @@ pub fn fault_of_json(error: &serde_json::Error) -> String {
     let place = format!("line {}, column {}", error.line(), error.column());
     let message = match error.classify() {
         Category::Eof => "the text ends in the middle of the document".into(),
-        Category::Syntax => "this is no JSON, or a number beyond the range of doubles".into(),
+        Category::Syntax => {
+            "this is not the JSON expected here, or a number beyond the range of doubles".into()
+        }
         Category::Io => "the text could not be read".into(),
         Category::Data => {
             let text = error.to_string();
@@ -194,7 +196,7 @@ mod tests {
             (r#"[1, 2]"#, "the number `2`, expected a list"),
             (r#""text""#, "the text \"text\", expected a map"),
             (r#"{"count": 1"#, "the text ends"),
-            (r#"{"count": nonsense}"#, "this is no JSON"),
+            (r#"{"count": nonsense}"#, "not the JSON expected here"),
             ("", "the text ends"),
         ];
         let theirs = [

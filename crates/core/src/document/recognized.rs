@@ -33,7 +33,10 @@ impl FileKind {
         let head: String = text.chars().take(HEAD).collect();
         let is_odd =
             |c: &char| *c == char::REPLACEMENT_CHARACTER || c.is_control() && !c.is_whitespace();
-        if head.contains('\0') || 8 * head.chars().filter(is_odd).count() > head.chars().count() {
+        // By its first line: in a log a single line may be damaged.
+        let start = head.trim_start().lines().next().unwrap_or_default();
+        let odd = start.chars().filter(is_odd).count();
+        if start.contains('\0') || 8 * odd > start.chars().count() {
             return Some(FileKind::Binary);
         }
         let mut lines = head.lines().map(str::trim);

@@ -326,9 +326,11 @@ fn a_file_of_another_format_than_named_is_told() {
         }
     }
     let why = refused(png, &Options::default());
+    assert_eq!(why, "FILE is no text; a log of jobs is expected here");
+    let why = refused(b"hello\nworld\n", &Options::default());
     assert_eq!(
         why,
-        "FILE: no known format begins with `�PNG`: name one with --format (swf, sacct, openb, azure, borg, csv)"
+        "FILE: no known format begins with `hello`: name one with --format (swf, sacct, openb, azure, borg, csv)"
     );
 }
 

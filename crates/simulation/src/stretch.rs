@@ -64,7 +64,8 @@ impl Stretch {
             let used: f64 = self.stints.iter().map(within).sum();
             (end - since - used).max(0.0)
         });
-        idle.sum::<f64>() / (self.to - self.from)
+        // The sum of nothing is -0.
+        idle.fold(0.0, |sum, own| sum + own) / (self.to - self.from)
     }
 
     /// Returns the job that waited longest of those that hold the most and start here, if one waited.

@@ -133,15 +133,24 @@ impl Sizing<'_> {
     pub fn text(&self, width: usize) -> String {
         let words = &self.looked[&self.least].words;
         let beside = match self.looked.get(&self.present) {
-            Some(now) if self.present != self.least => format!("; now there are {}", now.words),
-            _ => ", as there are now".to_owned(),
+            Some(now) if self.present != self.least => format!("; now {}", now.words),
+            _ => ", as now".to_owned(),
         };
         let kept = match self.promises.len() {
             1 => "the promise",
             _ => "all promises",
         };
+        let verdict = &self.looked[&self.least].verdict;
+        let doubt = match verdict {
+            Verdict::Surely => "",
+            _ => {
+                ". Not surely: runs of this length cannot tell it from a few more or less, so leave --budget out, or raise it, before you buy"
+            }
+        };
+        let first = format!("The least found to keep {kept}: {words}{beside}{doubt}.");
         let mut text = format!(
-            "{words} are the least found to keep {kept}{beside}.\n\n{}\n\n",
+            "{}\n\n{}\n\n",
+            super::wrap(&first, width),
             self.table(width)
         );
         for note in self.notes() {

@@ -49,7 +49,7 @@ pub fn sections<M, C>(
     Ok(of_answer.into_iter().flatten().chain(of_loads).collect())
 }
 
-/// The 99th percentile of the wait over its mean.
+/// The long waits over the mean wait.
 fn front<M, C>(answer: &Answer<'_, M, C>) -> Drawn<Section> {
     let place = format!(" at ρ = {}", answer.load());
     Ok(Section::front(&place, answer.front()?))
@@ -68,7 +68,7 @@ fn schedules<M, C>(
         .map(|(name, own)| (comparison.titled(name), own));
     let highest = comparison.header.loads.iter().copied().fold(0.0, f64::max);
     let text = format!(
-        "{} at ρ = {highest} of a short run from the empty system on, with the same seed and so the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but what 50 arrivals take on average at least, and 150 at most), before whose end the most work came among 3000 arrivals.",
+        "{} at ρ = {highest} of a short run from the empty system on, with the same seed and so the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but what 50 arrivals take on average at least, and 600 at most), before whose end the most work came among 12 000 arrivals.",
         span(
             (first.to - first.from, 0.0),
             &comparison.header.workload.time_unit

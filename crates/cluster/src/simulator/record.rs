@@ -14,9 +14,9 @@ use synth_simulation::{Arrival, Class, Stint, Streams, Stretch};
 /// Arrivals before a stretch can begin: the system is empty at first.
 const WARM_UP: f64 = 1000.0;
 /// Arrivals among which the stretch is.
-const WITHIN: f64 = 3000.0;
+const WITHIN: f64 = 12_000.0;
 /// Arrivals in a stretch, at least and at most.
-const LENGTH: [f64; 2] = [50.0, 150.0];
+const LENGTH: [f64; 2] = [50.0, 600.0];
 /// Mean sizes of the jobs that hold the most in a stretch, where that is neither fewer nor more arrivals.
 const RUNS: f64 = 2.0;
 

@@ -194,7 +194,7 @@ mod tests {
         assert_eq!([first.from, first.to], [other.from, other.to]);
         for own in [&first, &other] {
             assert!(
-                own.most_waiting() > 0.0 && own.stints.len() >= 50,
+                own.most_waiting() > 0.0 && own.stints.len() >= 30,
                 "{own:?}"
             );
             for at in own.stints.iter().map(|own| own.start) {

@@ -30,7 +30,6 @@ mod hostile;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
 mod judge;
-mod kubernetes;
 mod live;
 mod malleable;
 mod msfq;

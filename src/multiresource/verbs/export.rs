@@ -8,7 +8,7 @@ use super::program::{Format, Program};
 use crate::document::is_standard_input;
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::bridge::{bridgeable, export_slurm, gangs};
+use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs, startable};
 use crate::typed::PolicyFile;
 use synth_slurm::order::{self, Order};
 
@@ -21,6 +21,9 @@ pub enum Export {
     /// What an administrator installs so that Slurm itself follows an order of jobs by limit, CPUs and wait, with nothing held
     /// and no process beside it: job_submit.lua, lines for slurm.conf, scripts that look and go back, and a page that says how
     SlurmPriority(SlurmPriority),
+    /// What an administrator of a Kubernetes cluster installs so that the policy decides when jobs of Kueue start: queues that
+    /// fit, a gate for Jobs, rights, the controller synth-kueue, and a page that says in which order, and how to go back
+    Kueue(Kueue),
     /// The program whose optimum is the load, in the LP format: for any solver, to check the proof
     Lp(Program),
     /// The same in the MPS format
@@ -32,6 +35,23 @@ pub enum Export {
 pub struct Slurm {
     #[command(flatten)]
     policy: PolicyFile,
+
+    #[command(flatten)]
+    partition: Partition,
+
+    #[command(flatten)]
+    to: Folder,
+}
+
+/// What is typed.
+#[derive(Args)]
+pub struct Kueue {
+    #[command(flatten)]
+    policy: PolicyFile,
+
+    /// The namespace of the jobs
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    namespace: String,
 
     #[command(flatten)]
     to: Folder,
@@ -46,19 +66,26 @@ pub struct SlurmPriority {
     policy: PathBuf,
 
     #[command(flatten)]
+    partition: Partition,
+
+    #[command(flatten)]
     to: Folder,
 }
 
-/// Where it is for, and where it goes.
+/// Where it is for.
+#[derive(Args)]
+struct Partition {
+    /// The partition (for slurm-priority also several with commas, which share nodes)
+    #[arg(long = "partition", value_name = "NAME")]
+    name: String,
+}
+
+/// Where it goes.
 #[derive(Args)]
 struct Folder {
-    /// The partition (for slurm-priority also several with commas, which share nodes)
-    #[arg(long, value_name = "NAME")]
-    partition: String,
-
-    /// The folder that the files go to; it is made where there is none
-    #[arg(long, short, value_name = "DIR", default_value = "slurm")]
-    output: PathBuf,
+    /// The folder that the files go to; it is made where there is none [default: slurm or kueue]
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
 
     /// Write over files that are there
     #[arg(long)]
@@ -69,6 +96,7 @@ impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
         let read = match self {
             Export::Slurm(typed) => typed.policy.typed(),
+            Export::Kueue(typed) => typed.policy.typed(),
             Export::SlurmPriority(typed) => typed.policy.exists().then_some(&*typed.policy),
             Export::Lp(typed) | Export::Mps(typed) => typed.workload.typed(),
         };
@@ -80,6 +108,7 @@ impl OwnVerb for Export {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         match self {
             Export::Slurm(typed) => typed.run(caller),
+            Export::Kueue(typed) => typed.run(caller),
             Export::SlurmPriority(typed) => typed.run(caller),
             Export::Lp(typed) => typed.run(Format::Lp, caller),
             Export::Mps(typed) => typed.run(Format::Mps, caller),
@@ -101,14 +130,30 @@ impl Slurm {
         }
         // The page is read elsewhere.
         let named = std::path::absolute(file)?;
-        let files = export_slurm(&policy, &named, &self.to.partition)?;
+        let files = export_slurm(&policy, &named, &self.partition.name)?;
         let written = self
             .to
-            .filled(files, "how to try it with --dry-run, and how to go back")?;
+            .filled("slurm", files, "how to try it with --dry-run, and how to go back")?;
         // What becomes of jobs of several nodes comes first.
         let gangs = gangs(&policy).replace("**", "");
         let table = format!("{gangs}\n{}", written.table);
         Ok(VerbOutput { table, ..written })
+    }
+}
+
+impl Kueue {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let file = self.policy.file()?;
+        if is_standard_input(file) {
+            return Err("the policy is copied from its file: save it, and give the file".into());
+        }
+        let policy = Checked::read_with(file, caller.changes)?;
+        if let Err(why) = startable(&policy) {
+            return Ok(refusal(why));
+        }
+        let written = std::fs::read_to_string(file)?;
+        let files = export_kueue(&policy, &written, &self.namespace)?;
+        self.to.filled("kueue", files, "how to look before anything changes, and how to go back")
     }
 }
 
@@ -128,8 +173,9 @@ impl SlurmPriority {
             Ok(order) => order,
             Err(why) => return Ok(refusal(why)),
         };
-        let files = order::export(&order, &self.to.partition)?;
+        let files = order::export(&order, &self.partition.name)?;
         self.to.filled(
+            "slurm",
             files,
             "how to look before anything changes, and how to go back",
         )
@@ -146,8 +192,8 @@ fn refusal(why: String) -> VerbOutput {
 
 impl Folder {
     /// Returns the files as documents in the folder, which is there then. Nothing is written over without being asked for.
-    fn filled(&self, files: Vec<(String, String)>, says: &str) -> VerbResult<VerbOutput> {
-        let folder: &Path = &self.output;
+    fn filled(&self, default: &str, files: Vec<(String, String)>, says: &str) -> VerbResult<VerbOutput> {
+        let folder: &Path = self.output.as_deref().unwrap_or(Path::new(default));
         let documents = files.into_iter();
         let documents: Vec<(PathBuf, String)> = documents
             .map(|(name, text)| (folder.join(name), text))
@@ -160,8 +206,10 @@ impl Folder {
             )
             .into());
         }
-        std::fs::create_dir_all(folder)
-            .map_err(|e| format!("cannot make the folder {}: {e}", folder.display()))?;
+        for folder in documents.iter().filter_map(|(file, _)| file.parent()) {
+            std::fs::create_dir_all(folder)
+                .map_err(|e| format!("cannot make the folder {}: {e}", folder.display()))?;
+        }
         let names = documents
             .iter()
             .map(|(file, _)| format!("  {}\n", file.display()));

@@ -159,7 +159,7 @@ fn word(name: &str) -> String {
 }
 
 /// `cpu 3, memory 7`; what is 0 is left out.
-fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
+pub(super) fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     let pairs = fleet.envelope().resources().iter().zip(amounts);
     let there = pairs.filter(|(_, amount)| !amount.is_zero());
     let words = there.map(|(of, amount)| format!("{} {amount}", one_line(of.name())));
@@ -167,11 +167,11 @@ fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
 }
 
 /// Returns a text as YAML, in quotes where it needs them.
-fn yaml(text: &str) -> String {
+pub(super) fn yaml(text: &str) -> String {
     to_yaml(&text).trim_end().to_owned()
 }
 
 /// For a comment, which ends with its line.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }

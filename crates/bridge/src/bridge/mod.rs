@@ -7,6 +7,7 @@ mod decision;
 mod document;
 mod export;
 mod journal;
+mod kueue;
 mod lock;
 mod measured;
 mod metrics;
@@ -24,6 +25,7 @@ mod usage;
 mod watch;
 
 pub use export::{gangs, slurm as export_slurm};
+pub use kueue::{kueue as export_kueue, startable};
 pub use journal::{Head, OnLine, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
 pub use release::release_all;
 pub use run::{Bridge, Signals};

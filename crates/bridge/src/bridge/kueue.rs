@@ -1,0 +1,172 @@
+//! What an administrator of a Kubernetes cluster installs so that a policy decides when jobs of Kueue start.
+
+use askama::Template;
+
+use super::export::{amounts, one_line, yaml};
+use super::resources::Source;
+use synth_cluster::artifact::Checked;
+use synth_cluster::live::does_more_than_start;
+use synth_cluster::workload::{Fleet, Resource, Shape};
+use synth_core::number::Decimal;
+
+/// Returns the files, by name; jobs are in this namespace. `written` is the policy's text.
+///
+/// # Errors
+/// When the name of the namespace is none, or the policy does more than to start jobs; says what to do.
+pub fn kueue(checked: &Checked, written: &str, namespace: &str) -> Result<Vec<(String, String)>, String> {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let ends = |c: char| c != '-';
+    if namespace.len() > 63 || !namespace.chars().all(is_name) || !namespace.starts_with(ends) || !namespace.ends_with(ends) {
+        return Err(format!("`{namespace}` is no name of a namespace: lower-case letters, digits and `-`"));
+    }
+    startable(checked)?;
+    let fleet = checked.workload();
+    let resources = fleet.envelope().resources();
+    let names = resources.iter().map(|own| Named::new(own).name).collect::<Vec<_>>();
+    let type_rows = fleet.types().iter().map(|job| {
+        let pods = if fleet.is_one_server() { "any".to_owned() } else { job.nodes().to_string() };
+        [one_line(job.name()), pods, amounts(fleet, job.demand())]
+    });
+    let guesses = resources.iter().map(Named::new).filter(|own| own.is_guess);
+    let options = guesses.clone().map(|own| format!("            - --resource={}={}\n", own.of, own.name)).collect();
+    let shapes: Vec<Flavor> = fleet.shapes().iter().enumerate().map(|(n, shape)| flavor(fleet, n, shape)).collect();
+    let readme = Readme {
+        namespace,
+        rule: checked.artifact().policy.called(),
+        types: type_rows.collect(),
+        shapes: &shapes,
+        guesses: guesses.map(|own| own.name).collect(),
+        is_pooled: fleet.is_one_server(),
+    };
+    let files = [
+        ("README.md", readme.render()),
+        ("queues.yaml", Queues { namespace, names: names.join(", "), shapes: &shapes }.render()),
+        ("jobs/kustomization.yaml", Gate { namespace }.render()),
+        ("controller/kustomization.yaml", Ok(include_str!("../../templates/kueue/kustomization.yaml").to_owned())),
+        ("controller/rights.yaml", Rights { namespace }.render()),
+        ("controller/controller.yaml", Controller { namespace, options }.render()),
+        ("controller/policy.json", Ok(written.to_owned())),
+        ("podmonitor.yaml", Ok(include_str!("../../templates/kueue/podmonitor.yaml").to_owned())),
+    ];
+    let text = |(name, text): (&str, askama::Result<String>)| match text {
+        Ok(text) => Ok((name.to_owned(), text.trim_end().to_owned() + "\n")),
+        Err(error) => Err(format!("cannot write {name}: {error}")),
+    };
+    files.into_iter().map(text).collect()
+}
+
+/// Checks that a policy does no more than to start jobs.
+///
+/// # Errors
+/// When it does; says what to do.
+pub fn startable(policy: &Checked) -> Result<(), String> {
+    if does_more_than_start(policy) {
+        return Err(format!(
+            "the policy ({}) stops jobs that run, which a gate cannot do: make one with `synth --workload FILE --preemption none`",
+            policy.artifact().policy.called()
+        ));
+    }
+    Ok(())
+}
+
+/// A resource as Kubernetes has it.
+struct Named {
+    of: String,
+    name: String,
+    /// What follows an amount.
+    unit: &'static str,
+    is_guess: bool,
+}
+
+impl Named {
+    fn new(resource: &Resource) -> Self {
+        let of = resource.name().to_owned();
+        let (name, unit, is_guess) = match Source::by_name(&of) {
+            Some(Source::Cpus) => ("cpu".to_owned(), "", false),
+            Some(Source::Gres(name)) if name == "gpu" => ("nvidia.com/gpu".to_owned(), "", false),
+            Some(Source::Memory(bytes)) => match unit(bytes) {
+                Some(unit) => ("memory".to_owned(), unit, false),
+                None => (format!("example.com/{of}"), "", true),
+            },
+            _ => (format!("example.com/{of}"), "", true),
+        };
+        Named { of, name, unit, is_guess }
+    }
+}
+
+/// Returns the suffix of Kubernetes for so many bytes.
+fn unit(bytes: u64) -> Option<&'static str> {
+    let units = [(1, ""), (1 << 10, "Ki"), (1 << 20, "Mi"), (1 << 30, "Gi"), (1 << 40, "Ti"), (1000, "k"), (1_000_000, "M"), (1_000_000_000, "G"), (1_000_000_000_000, "T")];
+    units.iter().find(|(own, _)| *own == bytes).map(|(_, unit)| *unit)
+}
+
+/// The nodes of a shape.
+struct Flavor {
+    /// Its name, as one of Kubernetes.
+    name: String,
+    shape: String,
+    count: u32,
+    /// What each has, and what all have together, by name in Kubernetes.
+    each: String,
+    quotas: Vec<(String, String)>,
+}
+
+fn flavor(fleet: &Fleet, n: usize, shape: &Shape) -> Flavor {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let word: String = shape.name().chars().map(plain).collect();
+    let word = word.trim_matches('-');
+    let quota = |(of, amount): (&Resource, &Decimal)| {
+        let of = Named::new(of);
+        let all = amount.exact() * num_rational::BigRational::from_integer(shape.count().into());
+        let all = Decimal::nearest(&all).map_or_else(|| amount.to_string(), |all| all.to_string());
+        (of.name, yaml(&format!("{all}{}", of.unit)))
+    };
+    let pairs = fleet.envelope().resources().iter().zip(shape.capacity());
+    Flavor {
+        name: if word.is_empty() { format!("shape-{n}") } else { word.into() },
+        shape: one_line(shape.name()),
+        count: shape.count(),
+        each: amounts(fleet, shape.capacity()),
+        quotas: pairs.map(quota).collect(),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "kueue/README.md", escape = "none")]
+struct Readme<'a> {
+    namespace: &'a str,
+    rule: &'a str,
+    /// Name, pods and what each demands.
+    types: Vec<[String; 3]>,
+    shapes: &'a [Flavor],
+    guesses: Vec<String>,
+    is_pooled: bool,
+}
+
+#[derive(Template)]
+#[template(path = "kueue/queues.yaml", escape = "none")]
+struct Queues<'a> {
+    namespace: &'a str,
+    names: String,
+    shapes: &'a [Flavor],
+}
+
+#[derive(Template)]
+#[template(path = "kueue/gate.yaml", escape = "none")]
+struct Gate<'a> {
+    namespace: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "kueue/rights.yaml", escape = "none")]
+struct Rights<'a> {
+    namespace: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "kueue/controller.yaml", escape = "none")]
+struct Controller<'a> {
+    namespace: &'a str,
+    /// Lines for resources whose names are guesses.
+    options: String,
+}

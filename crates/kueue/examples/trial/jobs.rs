@@ -1,0 +1,114 @@
+//! The jobs of a trial: drawn from the workload that the policy is for, submitted as it says.
+
+use std::time::Duration;
+
+use k8s_openapi::api::batch::v1::Job;
+use kube::{Api, Client};
+use serde_json::json;
+use tokio::time::{Instant, sleep_until};
+
+use crate::api::{create, object};
+
+/// As in `cluster.yaml`: name, pods, GPUs and cores of each, arrivals an hour.
+pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
+    ("notebook", 1, [1, 4], 8.0),
+    ("train", 1, [8, 32], 2.0),
+    ("gang4", 4, [8, 32], 1.0),
+];
+pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
+pub const OURS: &str = "synth/gate";
+/// A gate that somebody else removes.
+pub const OTHERS: &str = "other.example/gate";
+
+/// Random numbers (Steele et al. 2014, SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    /// Returns one in [0, 1).
+    pub fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Returns one of the exponential law.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.next()).ln()
+    }
+}
+
+/// A job that will come.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned {
+    pub job_type: usize,
+    /// [h]
+    pub arrival: f64,
+    pub size: f64,
+}
+
+/// Draws jobs; with `all_at_once` they come together.
+pub fn plan(count: usize, seed: u64, all_at_once: bool) -> Vec<Planned> {
+    let mut random = Random(seed);
+    let total: f64 = TYPES.iter().map(|own| own.3).sum();
+    let mut now = 0.0;
+    let draw = |_| {
+        now += random.exponential(1.0 / total);
+        let mut left = random.next() * total;
+        let of = TYPES.iter().position(|own| {
+            left -= own.3;
+            left < 0.0
+        });
+        Planned {
+            job_type: of.unwrap_or(0),
+            arrival: if all_at_once { 0.0 } else { now },
+            // Below a minute of these hours requests would count.
+            size: random.exponential(1.0).max(1.0 / 60.0),
+        }
+    };
+    (0..count).map(draw).collect()
+}
+
+/// Returns them as the simulator reads them.
+pub fn table(jobs: &[Planned]) -> String {
+    let rows = jobs.iter().map(|own| format!("{},{},{}\n", TYPES[own.job_type].0, own.arrival, own.size));
+    "type,arrival,size\n".to_owned() + &rows.collect::<String>()
+}
+
+/// Returns the place of a job by its name.
+pub fn place(name: &str) -> Option<usize> {
+    name.strip_prefix("job-")?.parse().ok()
+}
+
+/// Submits jobs at their times; every `beside`th has a gate of others, too.
+pub async fn submit(client: Client, namespace: String, jobs: Vec<Planned>, begin: Instant, hour: f64, gated: bool, beside: usize) {
+    let api: Api<Job> = Api::namespaced(client, &namespace);
+    let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));
+    for (i, own) in jobs.into_iter().enumerate() {
+        sleep_until(begin + Duration::from_secs_f64(own.arrival * hour)).await;
+        let slot = slots.clone().acquire_owned().await;
+        let api = api.clone();
+        tokio::spawn(async move {
+            let (_, pods, [gpus, cores], _) = TYPES[own.job_type];
+            let gates = match (gated, beside > 0 && i % beside.max(1) == beside - 1) {
+                (false, _) => json!({}),
+                (true, false) => json!({GATES: OURS}),
+                (true, true) => json!({GATES: format!("{OTHERS},{OURS}")}),
+            };
+            let requests = json!({"nvidia.com/gpu": gpus.to_string(), "cpu": cores.to_string()});
+            let job: Job = object(json!({
+                "metadata": {"name": format!("job-{i}"), "annotations": gates, "labels": {"kueue.x-k8s.io/queue-name": "all"}},
+                "spec": {
+                    "parallelism": pods,
+                    "completions": pods,
+                    "template": {"spec": {"restartPolicy": "Never", "containers": [
+                        {"name": "main", "image": "none", "resources": {"requests": requests, "limits": {"nvidia.com/gpu": gpus.to_string()}}},
+                    ]}},
+                },
+            }));
+            create(&api, &job).await;
+            drop(slot);
+        });
+    }
+}

@@ -1,0 +1,196 @@
+//! The controller on a real API server, with a stand-in for Kueue and the kubelets: `scripts/kueue-trial` runs it.
+
+mod api;
+mod jobs;
+mod processes;
+mod stand_in;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+use kube::Client;
+use tokio::time::Instant;
+
+use jobs::{Planned, Random, TYPES};
+use processes::{Controllers, Server};
+use stand_in::{Order, Seen, StandIn};
+
+/// How a trial is run.
+#[derive(Clone, Debug, Parser)]
+pub struct Trial {
+    /// Where scripts/kubernetes started the API server; what was seen is written there
+    dir: PathBuf,
+    /// The policy, made for cluster.yaml
+    policy: PathBuf,
+    /// The controller
+    #[arg(long, default_value = "synth-kueue")]
+    controller: PathBuf,
+    /// scripts/kubernetes
+    #[arg(long, default_value = "scripts/kubernetes")]
+    kubernetes: PathBuf,
+    /// strict and best: Kueue alone in that order; any other: the policy. Each has a site of its own; all run at once
+    #[arg(long, value_delimiter = ',', default_value = "strict,best,policy")]
+    sites: Vec<String>,
+    #[arg(long, default_value_t = 200)]
+    jobs: usize,
+    /// Seconds that an hour of the workload takes
+    #[arg(long, default_value_t = 36.0)]
+    hour: f64,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How often a controller is killed, after this time on average [s]
+    #[arg(long, default_value_t = 0)]
+    kills: usize,
+    #[arg(long, default_value_t = 3.0)]
+    every: f64,
+    /// How often the API server is killed, and how often it is stopped for some seconds
+    #[arg(long, default_value_t = 0)]
+    server_kills: usize,
+    #[arg(long, default_value_t = 0)]
+    server_stops: usize,
+    /// Running jobs that are evicted
+    #[arg(long, default_value_t = 0)]
+    evictions: usize,
+    /// Every so-manieth job has a gate of others, too
+    #[arg(long, default_value_t = 0)]
+    beside: usize,
+    #[arg(long, default_value_t = 1)]
+    replicas: usize,
+    #[arg(long, default_value_t = 15)]
+    lease: u64,
+    /// All jobs come at once, and it ends after this time [s]
+    #[arg(long)]
+    backlog: Option<f64>,
+    #[arg(long, default_value_t = 7790)]
+    port: u16,
+}
+
+const NODES: usize = 8;
+
+#[tokio::main]
+async fn main() {
+    let trial = Trial::parse();
+    let config = Kubeconfig::read_from(trial.dir.join("admin.yaml")).expect("the kubeconfig of scripts/kubernetes");
+    let mut config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await.expect("a kubeconfig");
+    config.read_timeout = None;
+    let client = Client::try_from(config).expect("a client");
+    api::kinds(&client).await;
+    let plan = jobs::plan(trial.jobs, trial.seed, trial.backlog.is_some());
+    std::fs::write(trial.dir.join("jobs.csv"), jobs::table(&plan)).expect("jobs.csv");
+    for site in &trial.sites {
+        api::site(&client, site, NODES).await;
+    }
+    let begin = Instant::now() + Duration::from_secs(1);
+    let tasks: Vec<_> = trial.sites.iter().map(|site| tokio::spawn(run(trial.clone(), client.clone(), site.clone(), plan.clone(), begin))).collect();
+    let mut faults = 0;
+    for task in tasks {
+        let (report, found) = task.await.expect("a site");
+        println!("{report}");
+        faults += found;
+    }
+    std::process::exit(i32::from(faults > 0));
+}
+
+/// Runs one site; returns what to print, and how much is wrong.
+async fn run(trial: Trial, client: Client, site: String, plan: Vec<Planned>, begin: Instant) -> (String, usize) {
+    let (order, is_gated) = match site.as_str() {
+        "strict" => (Order::StrictFifo, false),
+        "best" => (Order::BestEffortFifo, false),
+        _ => (Order::BestEffortFifo, true),
+    };
+    let mut stand_in = StandIn::new(client.clone(), &site, order, plan.clone(), NODES, begin, trial.hour);
+    tokio::spawn(jobs::submit(client.clone(), site.clone(), plan.clone(), begin, trial.hour, is_gated, trial.beside));
+    let mut controllers = is_gated.then(|| Controllers::start(&trial, &site));
+    let end = begin + Duration::from_secs_f64(trial.backlog.unwrap_or(7200.0));
+    let mut random = Random(trial.seed + 1);
+    let mut report = String::new();
+    match &mut controllers {
+        Some(controllers) => {
+            let server = Server::of(&trial);
+            let kills = async {
+                tokio::join!(controllers.kill(&client, &trial), server.kill(&trial), server.stop(&trial))
+            };
+            // They end with the jobs.
+            tokio::select! {
+                () = stand_in.work(end, trial.evictions, &mut random) => {}
+                never = async { kills.await; std::future::pending::<()>().await } => never,
+            }
+            server.back().await;
+            report += &controllers.end();
+            report += &server.report();
+        }
+        None => stand_in.work(end, 0, &mut random).await,
+    }
+    let mut faults = 0;
+    if let Some(controllers) = &controllers {
+        let found = audit(&stand_in, &plan, controllers, trial.backlog.is_some());
+        faults = found.len();
+        report += &found.iter().map(|own| format!("FAULT: {own}\n")).collect::<String>();
+        report += &if faults == 0 { "audit: each job that started has one mark, and each mark one removal; none is forgotten\n".to_owned() } else { String::new() };
+        report += &late(&stand_in);
+    }
+    (format!("{site}\n{}{report}", table(&plan, &stand_in, trial.hour)), faults)
+}
+
+/// Returns what is wrong: gates removed twice, jobs forgotten, jobs started that the policy did not start.
+fn audit(stand_in: &StandIn, plan: &[Planned], controllers: &Controllers, is_cut: bool) -> Vec<String> {
+    let mut faults = Vec::new();
+    let logged = controllers.released();
+    let mut once = HashSet::new();
+    faults.extend(logged.iter().filter(|uid| !once.insert(*uid)).map(|uid| format!("two removals of the gate of {uid} are logged")));
+    for i in 0..plan.len() {
+        let Some(own) = stand_in.seen.get(&i) else {
+            faults.push(format!("job-{i} was never seen"));
+            continue;
+        };
+        let Seen { marks, started, ended, .. } = own;
+        let text = match (marks.len(), started.is_some(), ended.is_some()) {
+            (2.., ..) => "has several marks",
+            (0, true, _) => "started without a mark",
+            (_, _, false) if !is_cut => "has not ended",
+            _ if !own.was_gated => "had no gate",
+            _ => continue,
+        };
+        faults.push(format!("job-{i} {text}"));
+    }
+    faults
+}
+
+/// Returns how long quota was waited for after releases: 0 where the policy released what had room.
+fn late(stand_in: &StandIn) -> String {
+    let waits = stand_in.seen.values().filter_map(|own| Some(own.started? - own.released?));
+    let mut waits: Vec<f64> = waits.collect();
+    waits.sort_by(f64::total_cmp);
+    let late = waits.iter().filter(|wait| **wait > 1.0).count();
+    let longest = waits.last().copied().unwrap_or(0.0);
+    format!("{} releases, {late} of them waited over 1 s for quota (longest {longest:.1} s)\n", waits.len())
+}
+
+/// Returns waits and responses by type, in hours of the workload.
+fn table(plan: &[Planned], stand_in: &StandIn, hour: f64) -> String {
+    let mut lines = format!("{:<10} {:>5} {:>16} {:>12} {:>13} {:>17}\n", "type", "jobs", "mean response [h]", "mean wait [h]", "median wait", "longest wait [h]");
+    for k in 0..=TYPES.len() {
+        let own = plan.iter().enumerate().filter(|(_, own)| k == TYPES.len() || own.job_type == k);
+        let ended = own.filter_map(|(i, own)| {
+            let seen = stand_in.seen.get(&i)?;
+            Some((seen.started? / hour - own.arrival, seen.ended? / hour - own.arrival))
+        });
+        let mut ended: Vec<(f64, f64)> = ended.collect();
+        ended.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let n = ended.len().max(1) as f64;
+        let mean = |part: fn(&(f64, f64)) -> f64| ended.iter().map(part).sum::<f64>() / n;
+        lines += &format!(
+            "{:<10} {:>5} {:>16.3} {:>12.3} {:>13.3} {:>17.3}\n",
+            TYPES.get(k).map_or("all", |own| own.0),
+            ended.len(),
+            mean(|own| own.1),
+            mean(|own| own.0),
+            ended.get(ended.len() / 2).map_or(0.0, |own| own.0),
+            ended.last().map_or(0.0, |own| own.0),
+        );
+    }
+    lines
+}

@@ -1,0 +1,303 @@
+//! A stand-in for Kueue and the kubelets of one site: it makes a Workload of each Job, reserves quota node by node in Kueue's
+//! order, and runs pods by the clock. What it knows is here; the API gets to know it as from Kueue.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::time::Duration;
+
+use futures::StreamExt;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Client};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::api::{change, change_status, create, done, object, workloads};
+use crate::jobs::{GATES, OTHERS, OURS, Planned, Random, TYPES, place};
+
+/// In which order quota is reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing passes the oldest.
+    StrictFifo,
+    /// The oldest that has room.
+    BestEffortFifo,
+}
+
+/// What the stand-in has seen of a job. Times are in seconds since the begin.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub uid: String,
+    /// Gates that stand, and when the last one went.
+    gates: Option<String>,
+    pub released: Option<f64>,
+    /// Marks, in the order in which they were seen.
+    pub marks: Vec<String>,
+    /// Whether it had a gate at first.
+    pub was_gated: bool,
+    /// When its room was first reserved, and when it ended.
+    pub started: Option<f64>,
+    pub ended: Option<f64>,
+    /// Where it runs, and until when.
+    on: Vec<usize>,
+    until: f64,
+    pub evictions: usize,
+    writing: Option<JoinHandle<()>>,
+}
+
+pub struct StandIn {
+    client: Client,
+    namespace: String,
+    order: Order,
+    begin: Instant,
+    hour: f64,
+    jobs: Vec<Planned>,
+    pub seen: HashMap<usize, Seen>,
+    /// Free GPUs and cores of each node.
+    free: Vec<[i64; 2]>,
+}
+
+impl StandIn {
+    pub fn new(client: Client, namespace: &str, order: Order, jobs: Vec<Planned>, nodes: usize, begin: Instant, hour: f64) -> Self {
+        StandIn {
+            client,
+            namespace: namespace.into(),
+            order,
+            begin,
+            hour,
+            jobs,
+            seen: HashMap::new(),
+            free: vec![[8, 64]; nodes],
+        }
+    }
+
+    /// Works until all jobs have ended, or until a time; evicts so many running jobs at random moments.
+    pub async fn work(&mut self, until: Instant, evictions: usize, random: &mut Random) {
+        let jobs: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
+        let mut stream = pin!(watcher(jobs, watcher::Config::default()).default_backoff().applied_objects());
+        let span = self.jobs.last().map_or(0.0, |own| own.arrival) * self.hour;
+        let mut moments: Vec<f64> = (0..evictions).map(|_| random.next() * span).collect();
+        moments.sort_by(f64::total_cmp);
+        while Instant::now() < until && !self.is_done() {
+            let running = self.seen.values().filter(|own| !own.on.is_empty());
+            let next = running.map(|own| own.until).fold(f64::INFINITY, f64::min).min(self.now() + 1.0);
+            tokio::select! {
+                job = stream.next() => if let Some(Ok(job)) = job { self.look(&job) },
+                () = sleep_until(self.begin + Duration::from_secs_f64(next)) => {}
+            }
+            let now = self.now();
+            let over = |own: &Seen| !own.on.is_empty() && own.until <= now;
+            let mut over: Vec<usize> = self.seen.iter().filter(|(_, own)| over(own)).map(|(i, _)| *i).collect();
+            over.sort_by(|a, b| self.seen[a].until.total_cmp(&self.seen[b].until));
+            over.into_iter().for_each(|i| self.end(i));
+            if moments.first().is_some_and(|moment| *moment <= now) {
+                moments.remove(0);
+                let mut running: Vec<usize> = self.seen.iter().filter(|(_, own)| !own.on.is_empty()).map(|(i, _)| *i).collect();
+                running.sort_unstable();
+                if !running.is_empty() {
+                    self.evict(running[(random.next() * running.len() as f64) as usize]);
+                }
+            }
+            self.reserve();
+        }
+        for own in self.seen.values_mut() {
+            if let Some(writing) = own.writing.take() {
+                let _ = writing.await;
+            }
+        }
+    }
+
+    fn now(&self) -> f64 {
+        self.begin.elapsed().as_secs_f64()
+    }
+
+    fn is_done(&self) -> bool {
+        self.seen.len() == self.jobs.len() && self.seen.values().all(|own| own.ended.is_some())
+    }
+
+    /// Sees a Job: makes its Workload, and takes the gates over that stand on it now.
+    fn look(&mut self, job: &Job) {
+        let (Some(name), now) = (job.metadata.name.clone(), self.now()) else { return };
+        let Some(i) = place(&name) else { return };
+        let annotation = |name: &str| job.metadata.annotations.as_ref()?.get(name).cloned();
+        let gates = annotation(GATES);
+        let is_new = !self.seen.contains_key(&i);
+        let own = self.seen.entry(i).or_default();
+        if let Some(mark) = annotation("synth/released").filter(|mark| own.marks.last() != Some(mark)) {
+            own.marks.push(mark);
+        }
+        let before = std::mem::replace(&mut own.gates, gates.clone());
+        let api = workloads(&self.client, &self.namespace);
+        if is_new {
+            own.uid = job.metadata.uid.clone().unwrap_or_default();
+            own.was_gated = gates.is_some();
+            if gates.as_ref().is_some_and(|own| own.contains(OTHERS)) {
+                self.lift_others(name.clone());
+            }
+            let workload: DynamicObject = object(json!({
+                "apiVersion": "kueue.x-k8s.io/v1beta2",
+                "kind": "Workload",
+                "metadata": {
+                    "name": name,
+                    "annotations": gates.map_or(json!({}), |gates| json!({GATES: gates})),
+                    "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": job.metadata.uid, "controller": true}],
+                },
+                "spec": {
+                    "queueName": "all",
+                    "podSets": [{"name": "main", "count": TYPES[self.jobs[i].job_type].1, "template": job.spec.as_ref().map(|own| &own.template)}],
+                },
+            }));
+            self.write(i, async move {
+                create(&api, &workload).await;
+            });
+        } else if before != gates {
+            // Kueue copies it at once; what stands on the Workload is not what counts.
+            let patch = json!({"metadata": {"annotations": {GATES: gates}}});
+            if let (None, Some(own)) = (&gates, self.seen.get_mut(&i)) {
+                own.released = Some(now);
+            }
+            self.write(i, async move {
+                change(&api, &name, patch).await;
+            });
+        }
+    }
+
+    /// Somebody else's gate goes after some seconds.
+    fn lift_others(&self, name: String) {
+        let api: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
+        tokio::spawn(async move {
+            sleep(Duration::from_millis(1000 + name.len() as u64 * 500)).await;
+            let gates = format!("/metadata/annotations/{}", GATES.replace('/', "~1"));
+            let patch = Patch::Json::<()>(object(json!([{"op": "replace", "path": gates, "value": OURS}])));
+            let params = PatchParams::default();
+            done(|| api.patch(&name, &params, &patch)).await;
+        });
+    }
+
+    /// Reserves quota for what has room, in this order, each pod where the least is left that holds it.
+    fn reserve(&mut self) {
+        let mut waiting: Vec<usize> = self.seen.iter().filter(|(_, own)| own.gates.is_none() && own.on.is_empty() && own.ended.is_none()).map(|(i, _)| *i).collect();
+        waiting.sort_unstable();
+        for i in waiting {
+            let (_, pods, demand, _) = TYPES[self.jobs[i].job_type];
+            let mut free = self.free.clone();
+            let mut on = Vec::new();
+            for _ in 0..pods {
+                let holds = |n: &usize| free[*n][0] >= demand[0] && free[*n][1] >= demand[1];
+                let Some(n) = (0..free.len()).filter(holds).min_by_key(|n| free[*n]) else { break };
+                free[n] = [free[n][0] - demand[0], free[n][1] - demand[1]];
+                on.push(n);
+            }
+            if on.len() == pods {
+                self.free = free;
+                self.start(i, on);
+            } else if self.order == Order::StrictFifo {
+                break;
+            }
+        }
+    }
+
+    fn start(&mut self, i: usize, on: Vec<usize>) {
+        let now = self.now();
+        let until = now + self.jobs[i].size * self.hour;
+        let Some(own) = self.seen.get_mut(&i) else { return };
+        own.started.get_or_insert(now);
+        own.until = until;
+        own.on.clone_from(&on);
+        let (uid, round) = (own.uid.clone(), own.evictions);
+        let (_, pods, [gpus, cores], _) = TYPES[self.jobs[i].job_type];
+        let api: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
+        let requests = json!({"nvidia.com/gpu": gpus.to_string(), "cpu": cores.to_string()});
+        let space = self.namespace.clone();
+        let pod = move |k: usize| object::<Pod>(json!({
+            "metadata": {
+                "name": format!("job-{i}-{round}-{k}"),
+                "labels": {"job-name": format!("job-{i}")},
+                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": format!("job-{i}"), "uid": uid, "controller": true}],
+            },
+            "spec": {"nodeName": format!("{space}-{}", on[k]), "containers": [{"name": "main", "image": "none", "resources": {"requests": requests, "limits": {"nvidia.com/gpu": gpus.to_string()}}}]},
+        }));
+        let status = self.status(i, &[("QuotaReserved", true), ("Admitted", true), ("PodsReady", true), ("Evicted", false)]);
+        self.write(i, async move {
+            status.await;
+            for pod in (0..pods).map(pod) {
+                create(&api, &pod).await;
+            }
+        });
+    }
+
+    /// Ends a job that runs: its pods are gone first, and only then its Workload is finished and the Job complete.
+    fn end(&mut self, i: usize) {
+        self.vacate(i);
+        if let Some(own) = self.seen.get_mut(&i) {
+            own.ended = Some(own.until);
+        }
+        let (pods, name) = (self.pods_gone(i), format!("job-{i}"));
+        let jobs: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
+        let status = self.status(i, &[("QuotaReserved", true), ("Admitted", true), ("Finished", true)]);
+        self.write(i, async move {
+            pods.await;
+            status.await;
+            change_status(&jobs, &name, json!({"conditions": [condition("Complete", true)]})).await;
+        });
+    }
+
+    /// Takes the room from a job that runs; it waits again, without a gate.
+    fn evict(&mut self, i: usize) {
+        self.vacate(i);
+        if let Some(own) = self.seen.get_mut(&i) {
+            own.evictions += 1;
+        }
+        let (pods, status) = (self.pods_gone(i), self.status(i, &[("QuotaReserved", false), ("Admitted", false), ("Evicted", true)]));
+        self.write(i, async move {
+            pods.await;
+            status.await;
+        });
+    }
+
+    fn vacate(&mut self, i: usize) {
+        let demand = TYPES[self.jobs[i].job_type].2;
+        let on = self.seen.get_mut(&i).map(|own| std::mem::take(&mut own.on));
+        for n in on.into_iter().flatten() {
+            self.free[n] = [self.free[n][0] + demand[0], self.free[n][1] + demand[1]];
+        }
+    }
+
+    fn pods_gone(&self, i: usize) -> impl Future<Output = ()> + use<> {
+        let pods: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
+        async move {
+            let chosen = ListParams::default().labels(&format!("job-name=job-{i}"));
+            let now = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
+            done(|| pods.delete_collection(&now, &chosen)).await;
+        }
+    }
+
+    fn status(&self, i: usize, conditions: &[(&str, bool)]) -> impl Future<Output = ()> + use<> {
+        let api = workloads(&self.client, &self.namespace);
+        let conditions: Vec<Value> = conditions.iter().map(|(name, holds)| condition(name, *holds)).collect();
+        async move {
+            change_status(&api, &format!("job-{i}"), json!({"conditions": conditions})).await;
+        }
+    }
+
+    /// Writes to the API what was decided of a job, after what was decided of it before.
+    fn write(&mut self, i: usize, request: impl Future<Output = ()> + Send + 'static) {
+        let Some(own) = self.seen.get_mut(&i) else { return };
+        let before = own.writing.take();
+        own.writing = Some(tokio::spawn(async move {
+            if let Some(before) = before {
+                let _ = before.await;
+            }
+            request.await;
+        }));
+    }
+}
+
+fn condition(name: &str, holds: bool) -> Value {
+    let status = if holds { "True" } else { "False" };
+    json!({"type": name, "status": status, "reason": "StandIn", "lastTransitionTime": format!("{:.0}", Timestamp::now())})
+}

@@ -4,7 +4,7 @@
 mod gangs;
 
 use super::document::TypesFile;
-use super::export_slurm;
+use super::{export_kueue, export_slurm};
 use super::types::TypeMap;
 use synth_cluster::artifact::Checked;
 use synth_cluster::workload::{Fleet, Workload};
@@ -359,6 +359,41 @@ fn the_files_of_an_export_are_read_back() {
         assert!(
             export_slurm(&policy, std::path::Path::new("p.json"), partition).is_err(),
             "{partition}"
+        );
+    }
+}
+
+#[test]
+fn the_quotas_of_kueue_are_the_capacity_of_the_nodes() {
+    let workload = Workload::parse(FLEET, "t").unwrap().workload;
+    let options = Options::new(synth_cluster::artifact::Preemption::None);
+    let Outcome::Policy(synthesized) = synthesize(&workload, &options).unwrap() else {
+        panic!("a policy");
+    };
+    let policy = Checked::check(synthesized.artifact.clone()).unwrap();
+    let files = export_kueue(&policy, "{}", "research").unwrap();
+    let text = |name: &str| &files.iter().find(|(own, _)| own == name).unwrap().1;
+    let queues = text("queues.yaml");
+    for line in [
+        "coveredResources: [cpu, memory, nvidia.com/gpu]",
+        "{name: cpu, nominalQuota: 40}",
+        "{name: memory, nominalQuota: 28Gi}",
+        "{name: nvidia.com/gpu, nominalQuota: 2}",
+        "metadata: {name: synth, namespace: research}",
+    ] {
+        assert!(queues.contains(line), "{line} in {queues}");
+    }
+    // Each document of each file is YAML.
+    for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".yaml")) {
+        for part in text.split("\n---\n") {
+            serde_yaml::from_str::<serde_json::Value>(part)
+                .unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+    }
+    for namespace in ["", "A", "-a", "a-", "a.b", "a\nb"] {
+        assert!(
+            export_kueue(&policy, "{}", namespace).is_err(),
+            "{namespace}"
         );
     }
 }

@@ -131,9 +131,11 @@ impl Slurm {
         // The page is read elsewhere.
         let named = std::path::absolute(file)?;
         let files = export_slurm(&policy, &named, &self.partition.name)?;
-        let written = self
-            .to
-            .filled("slurm", files, "how to try it with --dry-run, and how to go back")?;
+        let written = self.to.filled(
+            "slurm",
+            files,
+            "how to try it with --dry-run, and how to go back",
+        )?;
         // What becomes of jobs of several nodes comes first.
         let gangs = gangs(&policy).replace("**", "");
         let table = format!("{gangs}\n{}", written.table);
@@ -153,7 +155,11 @@ impl Kueue {
         }
         let written = std::fs::read_to_string(file)?;
         let files = export_kueue(&policy, &written, &self.namespace)?;
-        self.to.filled("kueue", files, "how to look before anything changes, and how to go back")
+        self.to.filled(
+            "kueue",
+            files,
+            "how to look before anything changes, and how to go back",
+        )
     }
 }
 
@@ -192,7 +198,12 @@ fn refusal(why: String) -> VerbOutput {
 
 impl Folder {
     /// Returns the files as documents in the folder, which is there then. Nothing is written over without being asked for.
-    fn filled(&self, default: &str, files: Vec<(String, String)>, says: &str) -> VerbResult<VerbOutput> {
+    fn filled(
+        &self,
+        default: &str,
+        files: Vec<(String, String)>,
+        says: &str,
+    ) -> VerbResult<VerbOutput> {
         let folder: &Path = self.output.as_deref().unwrap_or(Path::new(default));
         let documents = files.into_iter();
         let documents: Vec<(PathBuf, String)> = documents

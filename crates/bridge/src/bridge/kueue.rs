@@ -13,23 +13,48 @@ use synth_core::number::Decimal;
 ///
 /// # Errors
 /// When the name of the namespace is none, or the policy does more than to start jobs; says what to do.
-pub fn kueue(checked: &Checked, written: &str, namespace: &str) -> Result<Vec<(String, String)>, String> {
+pub fn kueue(
+    checked: &Checked,
+    written: &str,
+    namespace: &str,
+) -> Result<Vec<(String, String)>, String> {
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let ends = |c: char| c != '-';
-    if namespace.len() > 63 || !namespace.chars().all(is_name) || !namespace.starts_with(ends) || !namespace.ends_with(ends) {
-        return Err(format!("`{namespace}` is no name of a namespace: lower-case letters, digits and `-`"));
+    if namespace.len() > 63
+        || !namespace.chars().all(is_name)
+        || !namespace.starts_with(ends)
+        || !namespace.ends_with(ends)
+    {
+        return Err(format!(
+            "`{namespace}` is no name of a namespace: lower-case letters, digits and `-`"
+        ));
     }
     startable(checked)?;
     let fleet = checked.workload();
     let resources = fleet.envelope().resources();
-    let names = resources.iter().map(|own| Named::new(own).name).collect::<Vec<_>>();
+    let names = resources
+        .iter()
+        .map(|own| Named::new(own).name)
+        .collect::<Vec<_>>();
     let type_rows = fleet.types().iter().map(|job| {
-        let pods = if fleet.is_one_server() { "any".to_owned() } else { job.nodes().to_string() };
+        let pods = if fleet.is_one_server() {
+            "any".to_owned()
+        } else {
+            job.nodes().to_string()
+        };
         [one_line(job.name()), pods, amounts(fleet, job.demand())]
     });
     let guesses = resources.iter().map(Named::new).filter(|own| own.is_guess);
-    let options = guesses.clone().map(|own| format!("            - --resource={}={}\n", own.of, own.name)).collect();
-    let shapes: Vec<Flavor> = fleet.shapes().iter().enumerate().map(|(n, shape)| flavor(fleet, n, shape)).collect();
+    let options = guesses
+        .clone()
+        .map(|own| format!("            - --resource={}={}\n", own.of, own.name))
+        .collect();
+    let shapes: Vec<Flavor> = fleet
+        .shapes()
+        .iter()
+        .enumerate()
+        .map(|(n, shape)| flavor(fleet, n, shape))
+        .collect();
     let readme = Readme {
         namespace,
         rule: checked.artifact().policy.called(),
@@ -40,13 +65,30 @@ pub fn kueue(checked: &Checked, written: &str, namespace: &str) -> Result<Vec<(S
     };
     let files = [
         ("README.md", readme.render()),
-        ("queues.yaml", Queues { namespace, names: names.join(", "), shapes: &shapes }.render()),
+        (
+            "queues.yaml",
+            Queues {
+                namespace,
+                names: names.join(", "),
+                shapes: &shapes,
+            }
+            .render(),
+        ),
         ("jobs/kustomization.yaml", Gate { namespace }.render()),
-        ("controller/kustomization.yaml", Ok(include_str!("../../templates/kueue/kustomization.yaml").to_owned())),
+        (
+            "controller/kustomization.yaml",
+            Ok(include_str!("../../templates/kueue/kustomization.yaml").to_owned()),
+        ),
         ("controller/rights.yaml", Rights { namespace }.render()),
-        ("controller/controller.yaml", Controller { namespace, options }.render()),
+        (
+            "controller/controller.yaml",
+            Controller { namespace, options }.render(),
+        ),
         ("controller/policy.json", Ok(written.to_owned())),
-        ("podmonitor.yaml", Ok(include_str!("../../templates/kueue/podmonitor.yaml").to_owned())),
+        (
+            "podmonitor.yaml",
+            Ok(include_str!("../../templates/kueue/podmonitor.yaml").to_owned()),
+        ),
     ];
     let text = |(name, text): (&str, askama::Result<String>)| match text {
         Ok(text) => Ok((name.to_owned(), text.trim_end().to_owned() + "\n")),
@@ -90,14 +132,32 @@ impl Named {
             },
             _ => (format!("example.com/{of}"), "", true),
         };
-        Named { of, name, unit, is_guess }
+        Named {
+            of,
+            name,
+            unit,
+            is_guess,
+        }
     }
 }
 
 /// Returns the suffix of Kubernetes for so many bytes.
 fn unit(bytes: u64) -> Option<&'static str> {
-    let units = [(1, ""), (1 << 10, "Ki"), (1 << 20, "Mi"), (1 << 30, "Gi"), (1 << 40, "Ti"), (1000, "k"), (1_000_000, "M"), (1_000_000_000, "G"), (1_000_000_000_000, "T")];
-    units.iter().find(|(own, _)| *own == bytes).map(|(_, unit)| *unit)
+    let units = [
+        (1, ""),
+        (1 << 10, "Ki"),
+        (1 << 20, "Mi"),
+        (1 << 30, "Gi"),
+        (1 << 40, "Ti"),
+        (1000, "k"),
+        (1_000_000, "M"),
+        (1_000_000_000, "G"),
+        (1_000_000_000_000, "T"),
+    ];
+    units
+        .iter()
+        .find(|(own, _)| *own == bytes)
+        .map(|(_, unit)| *unit)
 }
 
 /// The nodes of a shape.
@@ -112,7 +172,13 @@ struct Flavor {
 }
 
 fn flavor(fleet: &Fleet, n: usize, shape: &Shape) -> Flavor {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
     let word: String = shape.name().chars().map(plain).collect();
     let word = word.trim_matches('-');
     let quota = |(of, amount): (&Resource, &Decimal)| {
@@ -123,7 +189,11 @@ fn flavor(fleet: &Fleet, n: usize, shape: &Shape) -> Flavor {
     };
     let pairs = fleet.envelope().resources().iter().zip(shape.capacity());
     Flavor {
-        name: if word.is_empty() { format!("shape-{n}") } else { word.into() },
+        name: if word.is_empty() {
+            format!("shape-{n}")
+        } else {
+            word.into()
+        },
         shape: one_line(shape.name()),
         count: shape.count(),
         each: amounts(fleet, shape.capacity()),

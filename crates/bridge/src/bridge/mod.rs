@@ -25,8 +25,8 @@ mod usage;
 mod watch;
 
 pub use export::{gangs, slurm as export_slurm};
-pub use kueue::{kueue as export_kueue, startable};
 pub use journal::{Head, OnLine, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
+pub use kueue::{kueue as export_kueue, startable};
 pub use release::release_all;
 pub use run::{Bridge, Signals};
 pub use setup::Setup;

@@ -4,8 +4,8 @@
 mod gangs;
 
 use super::document::TypesFile;
-use super::{export_kueue, export_slurm};
 use super::types::TypeMap;
+use super::{export_kueue, export_slurm};
 use synth_cluster::artifact::Checked;
 use synth_cluster::workload::{Fleet, Workload};
 use synth_core::document::DocumentError;
@@ -365,20 +365,14 @@ fn the_files_of_an_export_are_read_back() {
 
 #[test]
 fn the_quotas_of_kueue_are_the_capacity_of_the_nodes() {
-    let workload = Workload::parse(FLEET, "t").unwrap().workload;
-    let options = Options::new(synth_cluster::artifact::Preemption::None);
-    let Outcome::Policy(synthesized) = synthesize(&workload, &options).unwrap() else {
-        panic!("a policy");
-    };
-    let policy = Checked::check(synthesized.artifact.clone()).unwrap();
+    let policy = policy();
     let files = export_kueue(&policy, "{}", "research").unwrap();
     let text = |name: &str| &files.iter().find(|(own, _)| own == name).unwrap().1;
     let queues = text("queues.yaml");
     for line in [
-        "coveredResources: [cpu, memory, nvidia.com/gpu]",
-        "{name: cpu, nominalQuota: 40}",
-        "{name: memory, nominalQuota: 28Gi}",
-        "{name: nvidia.com/gpu, nominalQuota: 2}",
+        "coveredResources: [cpu, memory]",
+        "{name: cpu, nominalQuota: \"20\"}",
+        "{name: memory, nominalQuota: 15Gi}",
         "metadata: {name: synth, namespace: research}",
     ] {
         assert!(queues.contains(line), "{line} in {queues}");

@@ -42,8 +42,15 @@ pub async fn change<K: Clone + Debug + DeserializeOwned>(api: &Api<K>, name: &st
 }
 
 /// Changes an object's status likewise.
-pub async fn change_status<K: Clone + Debug + DeserializeOwned>(api: &Api<K>, name: &str, status: Value) {
-    let (params, patch) = (PatchParams::default(), Patch::Merge(json!({"status": status})));
+pub async fn change_status<K: Clone + Debug + DeserializeOwned>(
+    api: &Api<K>,
+    name: &str,
+    status: Value,
+) {
+    let (params, patch) = (
+        PatchParams::default(),
+        Patch::Merge(json!({"status": status})),
+    );
     done(|| api.patch_status(name, &params, &patch)).await;
 }
 
@@ -80,7 +87,11 @@ pub async fn kinds(client: &Client) {
         create(&definitions, &definition).await;
     }
     // A kind is served some time after it is defined.
-    while workloads(client, "default").list(&Default::default()).await.is_err() {
+    while workloads(client, "default")
+        .list(&Default::default())
+        .await
+        .is_err()
+    {
         sleep(Duration::from_millis(200)).await;
     }
 }

@@ -72,7 +72,9 @@ pub fn plan(count: usize, seed: u64, all_at_once: bool) -> Vec<Planned> {
 
 /// Returns them as the simulator reads them.
 pub fn table(jobs: &[Planned]) -> String {
-    let rows = jobs.iter().map(|own| format!("{},{},{}\n", TYPES[own.job_type].0, own.arrival, own.size));
+    let rows = jobs
+        .iter()
+        .map(|own| format!("{},{},{}\n", TYPES[own.job_type].0, own.arrival, own.size));
     "type,arrival,size\n".to_owned() + &rows.collect::<String>()
 }
 
@@ -82,7 +84,15 @@ pub fn place(name: &str) -> Option<usize> {
 }
 
 /// Submits jobs at their times; every `beside`th has a gate of others, too.
-pub async fn submit(client: Client, namespace: String, jobs: Vec<Planned>, begin: Instant, hour: f64, gated: bool, beside: usize) {
+pub async fn submit(
+    client: Client,
+    namespace: String,
+    jobs: Vec<Planned>,
+    begin: Instant,
+    hour: f64,
+    gated: bool,
+    beside: usize,
+) {
     let api: Api<Job> = Api::namespaced(client, &namespace);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));
     for (i, own) in jobs.into_iter().enumerate() {

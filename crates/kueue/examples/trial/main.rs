@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use kube::Client;
+use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use tokio::time::Instant;
 
 use jobs::{Planned, Random, TYPES};
@@ -73,8 +73,11 @@ const NODES: usize = 8;
 #[tokio::main]
 async fn main() {
     let trial = Trial::parse();
-    let config = Kubeconfig::read_from(trial.dir.join("admin.yaml")).expect("the kubeconfig of scripts/kubernetes");
-    let mut config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await.expect("a kubeconfig");
+    let config = Kubeconfig::read_from(trial.dir.join("admin.yaml"))
+        .expect("the kubeconfig of scripts/kubernetes");
+    let mut config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default())
+        .await
+        .expect("a kubeconfig");
     config.read_timeout = None;
     let client = Client::try_from(config).expect("a client");
     api::kinds(&client).await;
@@ -84,7 +87,19 @@ async fn main() {
         api::site(&client, site, NODES).await;
     }
     let begin = Instant::now() + Duration::from_secs(1);
-    let tasks: Vec<_> = trial.sites.iter().map(|site| tokio::spawn(run(trial.clone(), client.clone(), site.clone(), plan.clone(), begin))).collect();
+    let tasks: Vec<_> = trial
+        .sites
+        .iter()
+        .map(|site| {
+            tokio::spawn(run(
+                trial.clone(),
+                client.clone(),
+                site.clone(),
+                plan.clone(),
+                begin,
+            ))
+        })
+        .collect();
     let mut faults = 0;
     for task in tasks {
         let (report, found) = task.await.expect("a site");
@@ -95,14 +110,36 @@ async fn main() {
 }
 
 /// Runs one site; returns what to print, and how much is wrong.
-async fn run(trial: Trial, client: Client, site: String, plan: Vec<Planned>, begin: Instant) -> (String, usize) {
+async fn run(
+    trial: Trial,
+    client: Client,
+    site: String,
+    plan: Vec<Planned>,
+    begin: Instant,
+) -> (String, usize) {
     let (order, is_gated) = match site.as_str() {
         "strict" => (Order::StrictFifo, false),
         "best" => (Order::BestEffortFifo, false),
         _ => (Order::BestEffortFifo, true),
     };
-    let mut stand_in = StandIn::new(client.clone(), &site, order, plan.clone(), NODES, begin, trial.hour);
-    tokio::spawn(jobs::submit(client.clone(), site.clone(), plan.clone(), begin, trial.hour, is_gated, trial.beside));
+    let mut stand_in = StandIn::new(
+        client.clone(),
+        &site,
+        order,
+        plan.clone(),
+        NODES,
+        begin,
+        trial.hour,
+    );
+    tokio::spawn(jobs::submit(
+        client.clone(),
+        site.clone(),
+        plan.clone(),
+        begin,
+        trial.hour,
+        is_gated,
+        trial.beside,
+    ));
     let mut controllers = is_gated.then(|| Controllers::start(&trial, &site));
     let end = begin + Duration::from_secs_f64(trial.backlog.unwrap_or(7200.0));
     let mut random = Random(trial.seed + 1);
@@ -111,7 +148,11 @@ async fn run(trial: Trial, client: Client, site: String, plan: Vec<Planned>, beg
         Some(controllers) => {
             let server = Server::of(&trial);
             let kills = async {
-                tokio::join!(controllers.kill(&client, &trial), server.kill(&trial), server.stop(&trial))
+                tokio::join!(
+                    controllers.kill(&client, &trial),
+                    server.kill(&trial),
+                    server.stop(&trial)
+                )
             };
             // They end with the jobs.
             tokio::select! {
@@ -128,25 +169,50 @@ async fn run(trial: Trial, client: Client, site: String, plan: Vec<Planned>, beg
     if let Some(controllers) = &controllers {
         let found = audit(&stand_in, &plan, controllers, trial.backlog.is_some());
         faults = found.len();
-        report += &found.iter().map(|own| format!("FAULT: {own}\n")).collect::<String>();
-        report += &if faults == 0 { "audit: each job that started has one mark, and each mark one removal; none is forgotten\n".to_owned() } else { String::new() };
+        report += &found
+            .iter()
+            .map(|own| format!("FAULT: {own}\n"))
+            .collect::<String>();
+        report += &if faults == 0 {
+            "audit: each job that started has one mark, and each mark one removal; none is forgotten\n".to_owned()
+        } else {
+            String::new()
+        };
         report += &late(&stand_in);
     }
-    (format!("{site}\n{}{report}", table(&plan, &stand_in, trial.hour)), faults)
+    (
+        format!("{site}\n{}{report}", table(&plan, &stand_in, trial.hour)),
+        faults,
+    )
 }
 
 /// Returns what is wrong: gates removed twice, jobs forgotten, jobs started that the policy did not start.
-fn audit(stand_in: &StandIn, plan: &[Planned], controllers: &Controllers, is_cut: bool) -> Vec<String> {
+fn audit(
+    stand_in: &StandIn,
+    plan: &[Planned],
+    controllers: &Controllers,
+    is_cut: bool,
+) -> Vec<String> {
     let mut faults = Vec::new();
     let logged = controllers.released();
     let mut once = HashSet::new();
-    faults.extend(logged.iter().filter(|uid| !once.insert(*uid)).map(|uid| format!("two removals of the gate of {uid} are logged")));
+    faults.extend(
+        logged
+            .iter()
+            .filter(|uid| !once.insert(*uid))
+            .map(|uid| format!("two removals of the gate of {uid} are logged")),
+    );
     for i in 0..plan.len() {
         let Some(own) = stand_in.seen.get(&i) else {
             faults.push(format!("job-{i} was never seen"));
             continue;
         };
-        let Seen { marks, started, ended, .. } = own;
+        let Seen {
+            marks,
+            started,
+            ended,
+            ..
+        } = own;
         let text = match (marks.len(), started.is_some(), ended.is_some()) {
             (2.., ..) => "has several marks",
             (0, true, _) => "started without a mark",
@@ -161,22 +227,37 @@ fn audit(stand_in: &StandIn, plan: &[Planned], controllers: &Controllers, is_cut
 
 /// Returns how long quota was waited for after releases: 0 where the policy released what had room.
 fn late(stand_in: &StandIn) -> String {
-    let waits = stand_in.seen.values().filter_map(|own| Some(own.started? - own.released?));
+    let waits = stand_in
+        .seen
+        .values()
+        .filter_map(|own| Some(own.started? - own.released?));
     let mut waits: Vec<f64> = waits.collect();
     waits.sort_by(f64::total_cmp);
     let late = waits.iter().filter(|wait| **wait > 1.0).count();
     let longest = waits.last().copied().unwrap_or(0.0);
-    format!("{} releases, {late} of them waited over 1 s for quota (longest {longest:.1} s)\n", waits.len())
+    format!(
+        "{} releases, {late} of them waited over 1 s for quota (longest {longest:.1} s)\n",
+        waits.len()
+    )
 }
 
 /// Returns waits and responses by type, in hours of the workload.
 fn table(plan: &[Planned], stand_in: &StandIn, hour: f64) -> String {
-    let mut lines = format!("{:<10} {:>5} {:>16} {:>12} {:>13} {:>17}\n", "type", "jobs", "mean response [h]", "mean wait [h]", "median wait", "longest wait [h]");
+    let mut lines = format!(
+        "{:<10} {:>5} {:>16} {:>12} {:>13} {:>17}\n",
+        "type", "jobs", "mean response [h]", "mean wait [h]", "median wait", "longest wait [h]"
+    );
     for k in 0..=TYPES.len() {
-        let own = plan.iter().enumerate().filter(|(_, own)| k == TYPES.len() || own.job_type == k);
+        let own = plan
+            .iter()
+            .enumerate()
+            .filter(|(_, own)| k == TYPES.len() || own.job_type == k);
         let ended = own.filter_map(|(i, own)| {
             let seen = stand_in.seen.get(&i)?;
-            Some((seen.started? / hour - own.arrival, seen.ended? / hour - own.arrival))
+            Some((
+                seen.started? / hour - own.arrival,
+                seen.ended? / hour - own.arrival,
+            ))
         });
         let mut ended: Vec<(f64, f64)> = ended.collect();
         ended.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -37,7 +37,11 @@ impl Controllers {
                 trial.lease,
                 trial.port + n as u16
             );
-            let mut words = vec![trial.policy.display().to_string(), "--kubeconfig".into(), trial.dir.join("admin.yaml").display().to_string()];
+            let mut words = vec![
+                trial.policy.display().to_string(),
+                "--kubeconfig".into(),
+                trial.dir.join("admin.yaml").display().to_string(),
+            ];
             words.extend(lines.split(' ').map(str::to_owned));
             words
         };
@@ -58,9 +62,16 @@ impl Controllers {
     }
 
     fn spawn(&self, n: usize) -> Child {
-        let log = OpenOptions::new().append(true).open(&self.log).expect("a log");
+        let log = OpenOptions::new()
+            .append(true)
+            .open(&self.log)
+            .expect("a log");
         let mut command = Command::new(&self.program);
-        command.args(&self.commands[n]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        command
+            .args(&self.commands[n])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
         command.spawn().expect("the controller")
     }
 
@@ -83,7 +94,11 @@ impl Controllers {
                 continue;
             }
             next = Instant::now() + Duration::from_secs_f64(random.exponential(trial.every));
-            let acts = if trial.replicas == 1 { Some(0) } else { self.holder(&leases).await };
+            let acts = if trial.replicas == 1 {
+                Some(0)
+            } else {
+                self.holder(&leases).await
+            };
             let Some(n) = acts else { continue };
             let _ = self.children[n].kill();
             let _ = self.children[n].wait();
@@ -101,25 +116,55 @@ impl Controllers {
 
     async fn holder(&self, leases: &Api<Lease>) -> Option<usize> {
         let lease = leases.get(&self.lease).await.ok()?;
-        lease.spec?.holder_identity?.rsplit('-').next()?.parse().ok()
+        lease
+            .spec?
+            .holder_identity?
+            .rsplit('-')
+            .next()?
+            .parse()
+            .ok()
     }
 
     /// Ends them; returns what they took.
     pub fn end(&mut self) -> String {
-        let mut lines = format!("{} kills of the controller, which ended {} times by itself\n", self.kills, self.exits);
+        let mut lines = format!(
+            "{} kills of the controller, which ended {} times by itself\n",
+            self.kills, self.exits
+        );
         if !self.takeovers.is_empty() {
             self.takeovers.sort_by(f64::total_cmp);
-            let all = self.takeovers.iter().map(|own| format!("{own:.1}")).collect::<Vec<_>>();
+            let all = self
+                .takeovers
+                .iter()
+                .map(|own| format!("{own:.1}"))
+                .collect::<Vec<_>>();
             lines += &format!("another acts after {} s\n", all.join(", "));
         }
         for (n, child) in self.children.iter_mut().enumerate() {
-            let most = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-            let most = most.lines().find(|own| own.starts_with("VmHWM")).unwrap_or_default().to_owned();
+            let most =
+                std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+            let most = most
+                .lines()
+                .find(|own| own.starts_with("VmHWM"))
+                .unwrap_or_default()
+                .to_owned();
             let url = format!("http://127.0.0.1:{}/metrics", self.port + n as u16);
-            let metrics = Command::new("curl").args(["-s", "--max-time", "5", &url]).output();
-            let metrics = metrics.map_or(String::new(), |own| String::from_utf8_lossy(&own.stdout).into_owned());
-            let chosen = metrics.lines().filter(|own| !own.starts_with('#') && ["rounds", "decision", "disagree", "failed"].iter().any(|name| own.contains(name)));
-            lines += &format!("replica {n}: {most}\n{}", chosen.map(|own| format!("  {own}\n")).collect::<String>());
+            let metrics = Command::new("curl")
+                .args(["-s", "--max-time", "5", &url])
+                .output();
+            let metrics = metrics.map_or(String::new(), |own| {
+                String::from_utf8_lossy(&own.stdout).into_owned()
+            });
+            let chosen = metrics.lines().filter(|own| {
+                !own.starts_with('#')
+                    && ["rounds", "decision", "disagree", "failed"]
+                        .iter()
+                        .any(|name| own.contains(name))
+            });
+            lines += &format!(
+                "replica {n}: {most}\n{}",
+                chosen.map(|own| format!("  {own}\n")).collect::<String>()
+            );
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -129,9 +174,16 @@ impl Controllers {
     /// Returns the jobs whose release was logged.
     pub fn released(&self) -> Vec<String> {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let released = lines.filter(|own| own.as_object().is_some_and(|own| own.values().any(|text| text == "released")));
-        released.filter_map(|own| Some(own.get("uid")?.as_str()?.to_owned())).collect()
+        let lines = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let released = lines.filter(|own| {
+            own.as_object()
+                .is_some_and(|own| own.values().any(|text| text == "released"))
+        });
+        released
+            .filter_map(|own| Some(own.get("uid")?.as_str()?.to_owned()))
+            .collect()
     }
 }
 
@@ -145,12 +197,24 @@ pub struct Server {
 
 impl Server {
     pub fn of(trial: &Trial) -> Self {
-        Server { script: trial.kubernetes.clone(), dir: trial.dir.clone(), kills: AtomicUsize::new(0), stops: AtomicUsize::new(0) }
+        Server {
+            script: trial.kubernetes.clone(),
+            dir: trial.dir.clone(),
+            kills: AtomicUsize::new(0),
+            stops: AtomicUsize::new(0),
+        }
     }
 
     async fn script(&self, verb: &'static str) -> bool {
         let (script, dir) = (self.script.clone(), self.dir.clone());
-        let run = move || Command::new(script).arg(verb).arg(dir).stderr(Stdio::null()).status().is_ok_and(|own| own.success());
+        let run = move || {
+            Command::new(script)
+                .arg(verb)
+                .arg(dir)
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|own| own.success())
+        };
         tokio::task::spawn_blocking(run).await.unwrap_or(false)
     }
 
@@ -158,7 +222,10 @@ impl Server {
     pub async fn kill(&self, trial: &Trial) {
         let mut random = Random(trial.seed + 3);
         while self.kills.load(Ordering::SeqCst) < trial.server_kills {
-            sleep(Duration::from_secs_f64(random.exponential(2.0 * trial.every))).await;
+            sleep(Duration::from_secs_f64(
+                random.exponential(2.0 * trial.every),
+            ))
+            .await;
             self.script("kill").await;
             while !self.script("again").await {}
             self.kills.fetch_add(1, Ordering::SeqCst);
@@ -169,7 +236,10 @@ impl Server {
     pub async fn stop(&self, trial: &Trial) {
         let mut random = Random(trial.seed + 4);
         while self.stops.load(Ordering::SeqCst) < trial.server_stops {
-            sleep(Duration::from_secs_f64(random.exponential(4.0 * trial.every))).await;
+            sleep(Duration::from_secs_f64(
+                random.exponential(4.0 * trial.every),
+            ))
+            .await;
             if signal(&self.dir, "-STOP") {
                 sleep(Duration::from_secs_f64(1.0 + 6.0 * random.next())).await;
                 signal(&self.dir, "-CONT");
@@ -187,11 +257,19 @@ impl Server {
     }
 
     pub fn report(&self) -> String {
-        format!("{} kills and {} stops of the API server\n", self.kills.load(Ordering::SeqCst), self.stops.load(Ordering::SeqCst))
+        format!(
+            "{} kills and {} stops of the API server\n",
+            self.kills.load(Ordering::SeqCst),
+            self.stops.load(Ordering::SeqCst)
+        )
     }
 }
 
 fn signal(dir: &Path, name: &str) -> bool {
     let id = std::fs::read_to_string(dir.join("run/apiserver")).unwrap_or_default();
-    Command::new("kill").args([name, id.trim()]).stderr(Stdio::null()).status().is_ok_and(|own| own.success())
+    Command::new("kill")
+        .args([name, id.trim()])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|own| own.success())
 }

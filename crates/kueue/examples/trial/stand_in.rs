@@ -62,7 +62,15 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    pub fn new(client: Client, namespace: &str, order: Order, jobs: Vec<Planned>, nodes: usize, begin: Instant, hour: f64) -> Self {
+    pub fn new(
+        client: Client,
+        namespace: &str,
+        order: Order,
+        jobs: Vec<Planned>,
+        nodes: usize,
+        begin: Instant,
+        hour: f64,
+    ) -> Self {
         StandIn {
             client,
             namespace: namespace.into(),
@@ -78,25 +86,42 @@ impl StandIn {
     /// Works until all jobs have ended, or until a time; evicts so many running jobs at random moments.
     pub async fn work(&mut self, until: Instant, evictions: usize, random: &mut Random) {
         let jobs: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
-        let mut stream = pin!(watcher(jobs, watcher::Config::default()).default_backoff().applied_objects());
+        let mut stream = pin!(
+            watcher(jobs, watcher::Config::default())
+                .default_backoff()
+                .applied_objects()
+        );
         let span = self.jobs.last().map_or(0.0, |own| own.arrival) * self.hour;
         let mut moments: Vec<f64> = (0..evictions).map(|_| random.next() * span).collect();
         moments.sort_by(f64::total_cmp);
         while Instant::now() < until && !self.is_done() {
             let running = self.seen.values().filter(|own| !own.on.is_empty());
-            let next = running.map(|own| own.until).fold(f64::INFINITY, f64::min).min(self.now() + 1.0);
+            let next = running
+                .map(|own| own.until)
+                .fold(f64::INFINITY, f64::min)
+                .min(self.now() + 1.0);
             tokio::select! {
                 job = stream.next() => if let Some(Ok(job)) = job { self.look(&job) },
                 () = sleep_until(self.begin + Duration::from_secs_f64(next)) => {}
             }
             let now = self.now();
             let over = |own: &Seen| !own.on.is_empty() && own.until <= now;
-            let mut over: Vec<usize> = self.seen.iter().filter(|(_, own)| over(own)).map(|(i, _)| *i).collect();
+            let mut over: Vec<usize> = self
+                .seen
+                .iter()
+                .filter(|(_, own)| over(own))
+                .map(|(i, _)| *i)
+                .collect();
             over.sort_by(|a, b| self.seen[a].until.total_cmp(&self.seen[b].until));
             over.into_iter().for_each(|i| self.end(i));
             if moments.first().is_some_and(|moment| *moment <= now) {
                 moments.remove(0);
-                let mut running: Vec<usize> = self.seen.iter().filter(|(_, own)| !own.on.is_empty()).map(|(i, _)| *i).collect();
+                let mut running: Vec<usize> = self
+                    .seen
+                    .iter()
+                    .filter(|(_, own)| !own.on.is_empty())
+                    .map(|(i, _)| *i)
+                    .collect();
                 running.sort_unstable();
                 if !running.is_empty() {
                     self.evict(running[(random.next() * running.len() as f64) as usize]);
@@ -121,13 +146,17 @@ impl StandIn {
 
     /// Sees a Job: makes its Workload, and takes the gates over that stand on it now.
     fn look(&mut self, job: &Job) {
-        let (Some(name), now) = (job.metadata.name.clone(), self.now()) else { return };
+        let (Some(name), now) = (job.metadata.name.clone(), self.now()) else {
+            return;
+        };
         let Some(i) = place(&name) else { return };
         let annotation = |name: &str| job.metadata.annotations.as_ref()?.get(name).cloned();
         let gates = annotation(GATES);
         let is_new = !self.seen.contains_key(&i);
         let own = self.seen.entry(i).or_default();
-        if let Some(mark) = annotation("synth/released").filter(|mark| own.marks.last() != Some(mark)) {
+        if let Some(mark) =
+            annotation("synth/released").filter(|mark| own.marks.last() != Some(mark))
+        {
             own.marks.push(mark);
         }
         let before = std::mem::replace(&mut own.gates, gates.clone());
@@ -172,7 +201,9 @@ impl StandIn {
         tokio::spawn(async move {
             sleep(Duration::from_millis(1000 + name.len() as u64 * 500)).await;
             let gates = format!("/metadata/annotations/{}", GATES.replace('/', "~1"));
-            let patch = Patch::Json::<()>(object(json!([{"op": "replace", "path": gates, "value": OURS}])));
+            let patch = Patch::Json::<()>(object(
+                json!([{"op": "replace", "path": gates, "value": OURS}]),
+            ));
             let params = PatchParams::default();
             done(|| api.patch(&name, &params, &patch)).await;
         });
@@ -180,7 +211,12 @@ impl StandIn {
 
     /// Reserves quota for what has room, in this order, each pod where the least is left that holds it.
     fn reserve(&mut self) {
-        let mut waiting: Vec<usize> = self.seen.iter().filter(|(_, own)| own.gates.is_none() && own.on.is_empty() && own.ended.is_none()).map(|(i, _)| *i).collect();
+        let mut waiting: Vec<usize> = self
+            .seen
+            .iter()
+            .filter(|(_, own)| own.gates.is_none() && own.on.is_empty() && own.ended.is_none())
+            .map(|(i, _)| *i)
+            .collect();
         waiting.sort_unstable();
         for i in waiting {
             let (_, pods, demand, _) = TYPES[self.jobs[i].job_type];
@@ -188,7 +224,9 @@ impl StandIn {
             let mut on = Vec::new();
             for _ in 0..pods {
                 let holds = |n: &usize| free[*n][0] >= demand[0] && free[*n][1] >= demand[1];
-                let Some(n) = (0..free.len()).filter(holds).min_by_key(|n| free[*n]) else { break };
+                let Some(n) = (0..free.len()).filter(holds).min_by_key(|n| free[*n]) else {
+                    break;
+                };
                 free[n] = [free[n][0] - demand[0], free[n][1] - demand[1]];
                 on.push(n);
             }
@@ -204,7 +242,9 @@ impl StandIn {
     fn start(&mut self, i: usize, on: Vec<usize>) {
         let now = self.now();
         let until = now + self.jobs[i].size * self.hour;
-        let Some(own) = self.seen.get_mut(&i) else { return };
+        let Some(own) = self.seen.get_mut(&i) else {
+            return;
+        };
         own.started.get_or_insert(now);
         own.until = until;
         own.on.clone_from(&on);
@@ -213,15 +253,25 @@ impl StandIn {
         let api: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
         let requests = json!({"nvidia.com/gpu": gpus.to_string(), "cpu": cores.to_string()});
         let space = self.namespace.clone();
-        let pod = move |k: usize| object::<Pod>(json!({
-            "metadata": {
-                "name": format!("job-{i}-{round}-{k}"),
-                "labels": {"job-name": format!("job-{i}")},
-                "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": format!("job-{i}"), "uid": uid, "controller": true}],
-            },
-            "spec": {"nodeName": format!("{space}-{}", on[k]), "containers": [{"name": "main", "image": "none", "resources": {"requests": requests, "limits": {"nvidia.com/gpu": gpus.to_string()}}}]},
-        }));
-        let status = self.status(i, &[("QuotaReserved", true), ("Admitted", true), ("PodsReady", true), ("Evicted", false)]);
+        let pod = move |k: usize| {
+            object::<Pod>(json!({
+                "metadata": {
+                    "name": format!("job-{i}-{round}-{k}"),
+                    "labels": {"job-name": format!("job-{i}")},
+                    "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": format!("job-{i}"), "uid": uid, "controller": true}],
+                },
+                "spec": {"nodeName": format!("{space}-{}", on[k]), "containers": [{"name": "main", "image": "none", "resources": {"requests": requests, "limits": {"nvidia.com/gpu": gpus.to_string()}}}]},
+            }))
+        };
+        let status = self.status(
+            i,
+            &[
+                ("QuotaReserved", true),
+                ("Admitted", true),
+                ("PodsReady", true),
+                ("Evicted", false),
+            ],
+        );
         self.write(i, async move {
             status.await;
             for pod in (0..pods).map(pod) {
@@ -238,11 +288,23 @@ impl StandIn {
         }
         let (pods, name) = (self.pods_gone(i), format!("job-{i}"));
         let jobs: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
-        let status = self.status(i, &[("QuotaReserved", true), ("Admitted", true), ("Finished", true)]);
+        let status = self.status(
+            i,
+            &[
+                ("QuotaReserved", true),
+                ("Admitted", true),
+                ("Finished", true),
+            ],
+        );
         self.write(i, async move {
             pods.await;
             status.await;
-            change_status(&jobs, &name, json!({"conditions": [condition("Complete", true)]})).await;
+            change_status(
+                &jobs,
+                &name,
+                json!({"conditions": [condition("Complete", true)]}),
+            )
+            .await;
         });
     }
 
@@ -252,7 +314,17 @@ impl StandIn {
         if let Some(own) = self.seen.get_mut(&i) {
             own.evictions += 1;
         }
-        let (pods, status) = (self.pods_gone(i), self.status(i, &[("QuotaReserved", false), ("Admitted", false), ("Evicted", true)]));
+        let (pods, status) = (
+            self.pods_gone(i),
+            self.status(
+                i,
+                &[
+                    ("QuotaReserved", false),
+                    ("Admitted", false),
+                    ("Evicted", true),
+                ],
+            ),
+        );
         self.write(i, async move {
             pods.await;
             status.await;
@@ -271,14 +343,20 @@ impl StandIn {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
         async move {
             let chosen = ListParams::default().labels(&format!("job-name=job-{i}"));
-            let now = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
+            let now = DeleteParams {
+                grace_period_seconds: Some(0),
+                ..DeleteParams::default()
+            };
             done(|| pods.delete_collection(&now, &chosen)).await;
         }
     }
 
     fn status(&self, i: usize, conditions: &[(&str, bool)]) -> impl Future<Output = ()> + use<> {
         let api = workloads(&self.client, &self.namespace);
-        let conditions: Vec<Value> = conditions.iter().map(|(name, holds)| condition(name, *holds)).collect();
+        let conditions: Vec<Value> = conditions
+            .iter()
+            .map(|(name, holds)| condition(name, *holds))
+            .collect();
         async move {
             change_status(&api, &format!("job-{i}"), json!({"conditions": conditions})).await;
         }
@@ -286,7 +364,9 @@ impl StandIn {
 
     /// Writes to the API what was decided of a job, after what was decided of it before.
     fn write(&mut self, i: usize, request: impl Future<Output = ()> + Send + 'static) {
-        let Some(own) = self.seen.get_mut(&i) else { return };
+        let Some(own) = self.seen.get_mut(&i) else {
+            return;
+        };
         let before = own.writing.take();
         own.writing = Some(tokio::spawn(async move {
             if let Some(before) = before {

@@ -170,7 +170,7 @@ impl TypeMap {
         found.ok_or_else(|| match self.is_pooled {
             true => "no type of the policy holds what its pods demand together".into(),
             false => {
-                format!("no type of the policy has {pods} servers that hold what its pods demand")
+                format!("no type of the policy holds what its pods demand, on as many servers as it has pods ({pods})")
             }
         })
     }

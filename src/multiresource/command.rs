@@ -43,7 +43,7 @@ pub struct SimulationArgs {
     #[command(flatten)]
     trace: TraceArgs,
 
-    /// Let jobs come so fast that the load is this; that of a trace is the most that a resource is asked for, over what
+    /// Let jobs come so fast that the load is this; that of a trace is the most that is demanded of a resource, over what
     /// there is of it
     #[arg(long, value_name = "ρ", conflicts_with = "speed", value_parser = fraction)]
     load: Option<f64>,

@@ -59,10 +59,10 @@ impl Releaser {
                 failed => return failed,
             }
         }
-        match changed.is_empty() {
-            true if release.owners.is_empty() => Outcome::Changed(changed),
-            true => Outcome::Done,
-            false => Outcome::Changed(changed),
+        if changed.is_empty() && !release.owners.is_empty() {
+            Outcome::Done
+        } else {
+            Outcome::Changed(changed)
         }
     }
 

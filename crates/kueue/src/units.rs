@@ -4,6 +4,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use crate::amounts::{Amounts, NANO, nano};
+use synth_cluster::live::Usual;
 use synth_cluster::workload::Workload;
 
 /// The R resources of a policy.
@@ -98,26 +99,12 @@ impl Resource {
 
 /// Returns what a resource is called, and how much one of it is \[billionths\], by its name in the policy.
 fn by_name(name: &str) -> Option<(String, u128)> {
-    let name = name.to_lowercase();
-    let (name, unit) = name.rsplit_once('_').unwrap_or((&name, "gib"));
-    let source = match name {
-        "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => ("cpu", NANO),
-        "gpu" | "gpus" => ("nvidia.com/gpu", NANO),
-        "memory" | "mem" => {
-            let units = [
-                ("gib", "1Gi"),
-                ("gb", "1G"),
-                ("mib", "1Mi"),
-                ("mb", "1M"),
-                ("tib", "1Ti"),
-                ("tb", "1T"),
-            ];
-            let (_, one) = units.iter().find(|(own, _)| *own == unit)?;
-            ("memory", nano(one)?)
-        }
-        _ => return None,
+    let (source, one) = match Usual::named(name)? {
+        Usual::Cpu => ("cpu", 1),
+        Usual::Gpu => ("nvidia.com/gpu", 1),
+        Usual::Memory(bytes) => ("memory", bytes),
     };
-    Some((source.0.into(), source.1))
+    Some((source.into(), u128::from(one) * NANO))
 }
 
 #[cfg(test)]

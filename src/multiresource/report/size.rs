@@ -230,7 +230,7 @@ impl Sizing<'_> {
             );
         }
         notes.push(
-            "Jobs come as they do now. Kept is what runs show, not a proof: each size has a synthesis of its own with this --seed and --budget. The policy below is made for that size: write it into the workload."
+            "Jobs come as they do now. Kept is what runs show, not a proof: each size has a synthesis of its own with this --seed and --budget. The policy is for that size: write it into the workload."
                 .into(),
         );
         notes

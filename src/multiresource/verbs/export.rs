@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use super::program::{Format, Program};
-use crate::document::is_standard_input;
+use crate::document::{is_standard_input, text_of};
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs, startable};
+use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
+use crate::multiresource::live::only_starts;
 use crate::typed::PolicyFile;
 use synth_slurm::order::{self, Order};
 
@@ -83,7 +84,7 @@ struct Partition {
 /// Where it goes.
 #[derive(Args)]
 struct Folder {
-    /// The folder that the files go to; it is made where there is none [default: slurm or kueue]
+    /// The folder that the files go to; it is created where there is none [default: slurm or kueue]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -150,10 +151,10 @@ impl Kueue {
             return Err("the policy is copied from its file: save it, and give the file".into());
         }
         let policy = Checked::read_with(file, caller.changes)?;
-        if let Err(why) = startable(&policy) {
+        if let Err(why) = only_starts(&policy, "which a gate cannot do") {
             return Ok(refusal(why));
         }
-        let written = std::fs::read_to_string(file)?;
+        let written = text_of(file)?;
         let files = export_kueue(&policy, &written, &self.namespace)?;
         self.to.filled(
             "kueue",

@@ -1,7 +1,7 @@
 //! How much must be bought for a promise: the least count of servers of a shape, or amount of a resource of one server,
 //! with which a policy is found that keeps it.
 //!
-//! At each size a policy is made as `--slo` alone would make it there, with the same seed and budget. Upwards from what there
+//! At each size a policy is sought as `--slo` alone would there, with the same seed and budget. Upwards from what there
 //! is the steps double until one is kept; then the gap between the largest size that is not kept and the least that is is
 //! halved. That is by simulation, and so need not be monotone: both neighbours of the answer are looked at.
 

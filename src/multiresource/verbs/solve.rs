@@ -1,4 +1,4 @@
-//! How a policy is made: of one server or over a fleet, by analysis or by simulation.
+//! How a policy is found: of one server or over a fleet, by analysis or by simulation.
 
 use super::family::Sought;
 use crate::kind::VerbResult;
@@ -11,7 +11,7 @@ use crate::multiresource::synthesis::{
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
-/// How a policy is made.
+/// How a policy is found.
 pub struct Request {
     /// Of its MSR policy.
     pub options: Options,

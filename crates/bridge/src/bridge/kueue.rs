@@ -3,33 +3,25 @@
 use askama::Template;
 
 use super::export::{amounts, one_line, yaml};
-use super::resources::Source;
 use synth_cluster::artifact::Checked;
-use synth_cluster::live::does_more_than_start;
+use synth_cluster::live::Usual;
 use synth_cluster::workload::{Fleet, Resource, Shape};
 use synth_core::number::Decimal;
 
 /// Returns the files, by name; jobs are in this namespace. `written` is the policy's text.
 ///
 /// # Errors
-/// When the name of the namespace is none, or the policy does more than to start jobs; says what to do.
+/// When the name of the namespace is none.
 pub fn kueue(
     checked: &Checked,
     written: &str,
     namespace: &str,
 ) -> Result<Vec<(String, String)>, String> {
-    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let ends = |c: char| c != '-';
-    if namespace.len() > 63
-        || !namespace.chars().all(is_name)
-        || !namespace.starts_with(ends)
-        || !namespace.ends_with(ends)
-    {
+    if !is_namespace(namespace) {
         return Err(format!(
             "`{namespace}` is no name of a namespace: lower-case letters, digits and `-`"
         ));
     }
-    startable(checked)?;
     let fleet = checked.workload();
     let resources = fleet.envelope().resources();
     let names = resources
@@ -97,18 +89,14 @@ pub fn kueue(
     files.into_iter().map(text).collect()
 }
 
-/// Checks that a policy does no more than to start jobs.
-///
-/// # Errors
-/// When it does; says what to do.
-pub fn startable(policy: &Checked) -> Result<(), String> {
-    if does_more_than_start(policy) {
-        return Err(format!(
-            "the policy ({}) stops jobs that run, which a gate cannot do: make one with `synth --workload FILE --preemption none`",
-            policy.artifact().policy.called()
-        ));
-    }
-    Ok(())
+/// Returns whether it may be the name of a namespace.
+fn is_namespace(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_inner = |c: char| is_plain(c) || c == '-';
+    name.len() <= 63
+        && name.chars().all(is_inner)
+        && name.starts_with(is_plain)
+        && name.ends_with(is_plain)
 }
 
 /// A resource as Kubernetes has it.
@@ -123,14 +111,11 @@ struct Named {
 impl Named {
     fn new(resource: &Resource) -> Self {
         let of = resource.name().to_owned();
-        let (name, unit, is_guess) = match Source::by_name(&of) {
-            Some(Source::Cpus) => ("cpu".to_owned(), "", false),
-            Some(Source::Gres(name)) if name == "gpu" => ("nvidia.com/gpu".to_owned(), "", false),
-            Some(Source::Memory(bytes)) => match unit(bytes) {
-                Some(unit) => ("memory".to_owned(), unit, false),
-                None => (format!("example.com/{of}"), "", true),
-            },
-            _ => (format!("example.com/{of}"), "", true),
+        let (name, unit, is_guess) = match Usual::named(&of) {
+            Some(Usual::Cpu) => ("cpu".to_owned(), "", false),
+            Some(Usual::Gpu) => ("nvidia.com/gpu".to_owned(), "", false),
+            Some(Usual::Memory(bytes)) => ("memory".to_owned(), unit(bytes), false),
+            None => (format!("example.com/{of}"), "", true),
         };
         Named {
             of,
@@ -142,9 +127,8 @@ impl Named {
 }
 
 /// Returns the suffix of Kubernetes for so many bytes.
-fn unit(bytes: u64) -> Option<&'static str> {
+fn unit(bytes: u64) -> &'static str {
     let units = [
-        (1, ""),
         (1 << 10, "Ki"),
         (1 << 20, "Mi"),
         (1 << 30, "Gi"),
@@ -157,7 +141,7 @@ fn unit(bytes: u64) -> Option<&'static str> {
     units
         .iter()
         .find(|(own, _)| *own == bytes)
-        .map(|(_, unit)| *unit)
+        .map_or("", |(_, unit)| unit)
 }
 
 /// The nodes of a shape.

@@ -26,14 +26,14 @@ mod watch;
 
 pub use export::{gangs, slurm as export_slurm};
 pub use journal::{Head, OnLine, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
-pub use kueue::{kueue as export_kueue, startable};
+pub use kueue::kueue as export_kueue;
 pub use release::release_all;
 pub use run::{Bridge, Signals};
 pub use setup::Setup;
 pub use types::TypeMap;
 
 use synth_cluster::artifact::Checked;
-use synth_cluster::live::does_more_than_start;
+use synth_cluster::live::only_starts;
 use synth_slurm::commands::SlurmError;
 
 /// Why a bridge does not run, or has no answer.
@@ -58,11 +58,8 @@ impl From<String> for BridgeError {
 /// # Errors
 /// When it stops jobs that run, or waits for setups; says which policy to ask for.
 pub fn bridgeable(policy: &Checked) -> Result<(), String> {
-    if does_more_than_start(policy) {
-        return Err(format!(
-            "the policy ({}) stops jobs that run, which Slurm cannot do without losing their work or keeping their memory: make one with `synth --workload FILE --preemption none`",
-            policy.artifact().policy.called()
-        ));
-    }
-    Ok(())
+    only_starts(
+        policy,
+        "which Slurm cannot do without losing their work or keeping their memory",
+    )
 }

@@ -3,6 +3,7 @@
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
+use synth_cluster::live::Usual;
 use synth_cluster::workload::{Resource, Workload};
 use synth_core::number::Decimal;
 use synth_slurm::commands::Amounts;
@@ -20,9 +21,6 @@ pub(super) enum Source {
     Nothing,
 }
 
-/// The unit in which traces count memory too.
-const GIB: u64 = 1 << 30;
-
 impl Source {
     /// Reads what a file says: `cpu`, `mem:G`, `gres/net`, `none`.
     pub fn parse(text: &str) -> Option<Self> {
@@ -39,15 +37,10 @@ impl Source {
 
     /// Of a resource of which no file says it, by its name.
     pub fn by_name(name: &str) -> Option<Self> {
-        let name = name.to_lowercase();
-        Some(match &*name {
-            "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => Source::Cpus,
-            "gpu" | "gpus" => Source::Gres("gpu".into()),
-            "memory" | "mem" => Source::Memory(GIB),
-            name => match name.rsplit_once('_')? {
-                ("memory" | "mem", unit) => Source::Memory(named_bytes(unit)?),
-                _ => return None,
-            },
+        Some(match Usual::named(name)? {
+            Usual::Cpu => Source::Cpus,
+            Usual::Memory(bytes) => Source::Memory(bytes),
+            Usual::Gpu => Source::Gres("gpu".into()),
         })
     }
 
@@ -97,21 +90,6 @@ fn bytes_of(unit: &str) -> Option<u64> {
     let letters = letters.strip_suffix("iB").unwrap_or(letters);
     let (_, step) = UNITS.iter().find(|(unit, _)| *unit == letters)?;
     (count > 0).then(|| 1_u64 << step)?.checked_mul(count)
-}
-
-/// Returns the last part of a resource's name: `memory_gib`.
-fn named_bytes(unit: &str) -> Option<u64> {
-    Some(match unit {
-        "kib" => 1 << 10,
-        "mib" => 1 << 20,
-        "gib" => GIB,
-        "tib" => 1 << 40,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        "tb" => 1_000_000_000_000,
-        _ => return None,
-    })
 }
 
 /// The R resources of a policy.

@@ -2,8 +2,12 @@
 
 use crate::artifact::{Checked, Family, Preemption};
 
-/// Returns whether a policy stops jobs that run, or waits for setups: not every scheduler can.
-pub fn does_more_than_start(policy: &Checked) -> bool {
+/// Checks that a policy only starts jobs; `why` says what is in the way of more, of a policy that stops them or waits
+/// for setups.
+///
+/// # Errors
+/// When it does more; says which policy fits.
+pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
     let rule = &policy.artifact().policy;
     let stops = |rule: &Family| {
         let msr = rule.msr();
@@ -11,7 +15,56 @@ pub fn does_more_than_start(policy: &Checked) -> bool {
             || rule.preempts()
             || rule.setup_rate().is_some()
     };
-    stops(rule) || stops(rule.followed())
+    if stops(rule) || stops(rule.followed()) {
+        return Err(format!(
+            "the policy ({}) stops jobs that run, {why}: make one with `synth --workload FILE --preemption none`",
+            rule.called()
+        ));
+    }
+    Ok(())
+}
+
+/// What schedulers have of a resource with a usual name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usual {
+    /// Cores.
+    Cpu,
+    /// Memory, of which one is so many bytes.
+    Memory(u64),
+    /// GPUs, of whatever type.
+    Gpu,
+}
+
+impl Usual {
+    /// Returns what a resource of this name is: `cpus`, `gpu`, `memory` (in GiB), `memory_gb`.
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.to_lowercase();
+        Some(match &*name {
+            "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => Usual::Cpu,
+            "gpu" | "gpus" => Usual::Gpu,
+            // As traces count it, too.
+            "memory" | "mem" => Usual::Memory(1 << 30),
+            name => match name.rsplit_once('_')? {
+                ("memory" | "mem", unit) => Usual::Memory(bytes(unit)?),
+                _ => return None,
+            },
+        })
+    }
+}
+
+/// Returns what the last part of a resource's name stands for: `memory_gib`.
+fn bytes(unit: &str) -> Option<u64> {
+    Some(match unit {
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "tib" => 1 << 40,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        _ => return None,
+    })
 }
 
 /// Returns the prices of whole units of a policy's certificate; none where it has none that count for all servers.
@@ -19,5 +72,25 @@ pub fn prices(policy: &Checked) -> &[f64] {
     match &policy.artifact().evidence.servers[..] {
         [server] if policy.workload().is_one_server() => &server.resource_prices,
         _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Usual;
+
+    #[test]
+    fn only_whole_names_are_usual() {
+        for (name, usual) in [
+            ("vCPUs", Some(Usual::Cpu)),
+            ("gpu", Some(Usual::Gpu)),
+            ("mem", Some(Usual::Memory(1 << 30))),
+            ("memory_gb", Some(Usual::Memory(1_000_000_000))),
+            ("gpu_slots", None),
+            ("cpu_gib", None),
+            ("memory_pages", None),
+        ] {
+            assert_eq!(Usual::named(name), usual, "{name}");
+        }
     }
 }

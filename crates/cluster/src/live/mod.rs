@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::artifact::Checked;
 use crate::policy::{Event, Job, Learned};
 pub use event::{ClusterEvent, Submission, Waits};
-pub use host::{does_more_than_start, prices};
+pub use host::{Usual, only_starts, prices};
 pub use place::Places;
 pub use seen::Seen;
 pub use site::Decided;

@@ -280,7 +280,7 @@ fn tag_of(variant: &Json) -> Option<String> {
     properties.iter().find(tagged).map(|(key, _)| key.clone())
 }
 
-/// Returns the schema of one of these variants of a name, which the tag has already told.
+/// Returns the schema of one of these variants of a name, which the tag names already.
 fn one_of(mut own: Vec<Json>, tag: &str) -> Json {
     for required in own
         .iter_mut()

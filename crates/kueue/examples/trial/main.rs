@@ -23,7 +23,7 @@ use stand_in::{Order, Seen, StandIn};
 pub struct Trial {
     /// Where scripts/kubernetes started the API server; what was seen is written there
     dir: PathBuf,
-    /// The policy, made for cluster.yaml
+    /// The policy, for cluster.yaml
     policy: PathBuf,
     /// The controller
     #[arg(long, default_value = "synth-kueue")]

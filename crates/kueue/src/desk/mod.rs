@@ -17,7 +17,7 @@ use crate::view::{Mark, Uid, View};
 use round::Change;
 pub use round::{Concern, Note, Release, Round, Stage};
 use synth_cluster::artifact::Checked;
-use synth_cluster::live::{ClusterEvent, Decided, Scheduler, Submission, does_more_than_start};
+use synth_cluster::live::{ClusterEvent, Decided, Scheduler, Submission, only_starts};
 use synth_core::document::{digest, number_of, text_of};
 use synth_core::number::seconds_in;
 
@@ -106,12 +106,7 @@ impl Desk {
         types: Option<(&str, &str)>,
         setup: &Setup,
     ) -> Result<Self, String> {
-        if does_more_than_start(&policy) {
-            return Err(format!(
-                "the policy ({}) stops jobs that run, which a gate cannot do: make one with `synth --workload FILE --preemption none`",
-                policy.artifact().policy.called()
-            ));
-        }
+        only_starts(&policy, "which a gate cannot do")?;
         let fleet = policy.workload();
         let second = seconds_in(fleet.time_unit()).ok_or_else(|| {
             format!("the policy counts time in `{}`, and it is not known how long that is: write the workload in s, min, h or d", fleet.time_unit())

@@ -120,19 +120,16 @@ pub fn answers(replays: &Replays) -> Vec<(String, String)> {
     );
     let mut answers = vec![("Compared on".to_owned(), compared)];
     if let Some([(best, own), (other, with)]) = two(at) {
-        let text = loses(at).map_or(
-            "No group of jobs that is told apart here.".into(),
-            |[a, b]| {
-                format!(
-                    "Jobs of {} ({} of them, {} of the work) waited {} with {best} instead of {}.",
-                    a.name,
-                    a.jobs,
-                    percent(a.work),
-                    length(a.mean_wait),
-                    length(b.mean_wait)
-                )
-            },
-        );
+        let text = loses(at).map_or("No group of jobs that is shown here.".into(), |[a, b]| {
+            format!(
+                "Jobs of {} ({} of them, {} of the work) waited {} with {best} instead of {}.",
+                a.name,
+                a.jobs,
+                percent(a.work),
+                length(a.mean_wait),
+                length(b.mean_wait)
+            )
+        });
         answers.push(("Who pays for it".into(), text));
         let longest = |own: &Played| length(own.measured.longest_wait);
         let text = format!(

@@ -1,6 +1,7 @@
 //! Multiresource jobs: workload, schedules, policy files and their checker, rules, the scheduler and the simulator. Imports nothing that makes policies.
 
 pub mod artifact;
+pub mod bound;
 pub mod live;
 pub mod policy;
 pub mod schedule;

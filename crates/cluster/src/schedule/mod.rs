@@ -17,7 +17,7 @@ pub use enumeration::{Enumeration, enumerate, maximal};
 pub use knapsack::Knapsack;
 pub use step::{size_step, smallest_step, steps};
 
-use crate::workload::Workload;
+use crate::workload::{Fleet, JobType, Workload};
 
 /// A schedule `u`: how many jobs of each type run together, in the workload's type order.
 pub type Schedule = Vec<u32>;
@@ -36,6 +36,25 @@ impl Packing {
         Packing {
             demand: types.map(|t| t.units().to_vec()).collect(),
             capacity: workload.resources().iter().map(|r| r.units()).collect(),
+        }
+    }
+
+    /// Returns that of all servers of a fleet as if they were one: whatever runs on them together is one of its schedules.
+    pub fn pooled(fleet: &Fleet) -> Self {
+        let sites = fleet.shapes().iter().enumerate();
+        let sites: Vec<(u64, Vec<u64>)> = sites.map(|(h, s)| (s.count().into(), fleet.units(h))).collect();
+        let resources = 0..fleet.envelope().resources().len();
+        let taken = |job: &JobType| {
+            let units = job.units().iter();
+            units.map(|units| units.saturating_mul(job.nodes().into())).collect()
+        };
+        let total = |j: usize| {
+            let each = sites.iter().map(|(count, units)| count.saturating_mul(units[j]));
+            each.fold(0, u64::saturating_add)
+        };
+        Packing {
+            demand: fleet.types().iter().map(taken).collect(),
+            capacity: resources.map(total).collect(),
         }
     }
 

@@ -1,0 +1,260 @@
+//! Functions of the state that are a quadratic form, and affine in each cell.
+
+use std::collections::HashMap;
+use std::ops::{Add, Mul, Neg};
+
+use crate::schedule::Schedule;
+
+/// Jobs in the system of each type (K), and which schedule runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Q.
+    pub jobs: Vec<i64>,
+    /// The place of s among the schedules.
+    pub schedule: usize,
+}
+
+/// One thing that has to hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Row {
+    /// Cost and drift are at least the bound, in this state.
+    Drift(State),
+    /// Cost and drift do not fall as jobs of a type come, from this state on.
+    DriftGrows(State, usize),
+    /// V does not fall as this schedule takes the place of that of the state, which has one job fewer.
+    Start(State, usize),
+    /// Nor does that, as jobs of a type come, from this state on.
+    StartGrows(State, usize, usize),
+}
+
+/// λ and μ (K each) \[1/time\].
+#[derive(Clone, Debug)]
+pub struct Rates<N> {
+    /// Arrival rates.
+    pub arrivals: Vec<N>,
+    /// Rates of completion of a running job.
+    pub service: Vec<N>,
+}
+
+/// What coefficients are: doubles, or whole numbers.
+pub trait Number: Clone + Add<Output = Self> + Neg<Output = Self> + for<'a> Mul<&'a Self, Output = Self> {
+    /// A whole number.
+    fn whole(value: i64) -> Self;
+}
+
+impl Number for f64 {
+    fn whole(value: i64) -> Self {
+        value as f64
+    }
+}
+
+impl Number for num_bigint::BigInt {
+    fn whole(value: i64) -> Self {
+        value.into()
+    }
+}
+
+/// The unknowns of such a function, and the states at which it has to be looked at.
+///
+/// Unknowns: K(K+1)/2 of the quadratic form, row by row from the diagonal on, those off it counted twice; then for each cell, each
+/// schedule (without preemption) 1 + K of an affine function, of which those of counts that are exact stay unused.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    schedules: Vec<Schedule>,
+    places: HashMap<Schedule, usize>,
+    exact: Vec<u32>,
+    preempts: bool,
+}
+
+impl Layout {
+    /// Returns the layout over all schedules (N × K), the numbers of type i below `exact[i]` (K) each of its own.
+    pub fn new(schedules: Vec<Schedule>, exact: Vec<u32>, preempts: bool) -> Self {
+        let places = schedules.iter().cloned().zip(0..).collect();
+        Layout {
+            schedules,
+            places,
+            exact,
+            preempts,
+        }
+    }
+
+    /// Returns the schedules (N × K).
+    pub fn schedules(&self) -> &[Schedule] {
+        &self.schedules
+    }
+
+    /// Returns the numbers of jobs of each type below which each has a coordinate of its own (K).
+    pub fn exact(&self) -> &[u32] {
+        &self.exact
+    }
+
+    /// Returns how many unknowns there are.
+    pub fn unknowns(&self) -> usize {
+        let sides = self.exact.iter().map(|e| *e as usize + 1);
+        let cells = sides.fold(1, usize::saturating_mul);
+        let affine = cells.saturating_mul(self.pieces() * (1 + self.exact.len()));
+        affine.saturating_add(self.quadratic())
+    }
+
+    fn quadratic(&self) -> usize {
+        self.exact.len() * (self.exact.len() + 1) / 2
+    }
+
+    fn pieces(&self) -> usize {
+        if self.preempts { 1 } else { self.schedules.len() }
+    }
+
+    /// Calls `visit` with all that has to hold, until that returns `false`.
+    pub fn each_row(&self, mut visit: impl FnMut(Row) -> bool) {
+        let k = self.exact.len();
+        // One more than the cells: a job fewer is in another cell at the first number of the last one, and in the same from there on.
+        let last = |j: usize| match self.exact[j] {
+            0 => 0,
+            exact => i64::from(exact) + 1,
+        };
+        for corner in self.corners(last) {
+            let open = |j: usize| corner[j] == last(j);
+            for (place, running) in self.schedules.iter().enumerate() {
+                let Some(state) = at(&corner, place, running, open) else {
+                    continue;
+                };
+                let grows = (0..k).filter(|j| open(*j));
+                let grows = grows.map(|j| Row::DriftGrows(state.clone(), j));
+                if !grows.chain([Row::Drift(state.clone())]).all(&mut visit) {
+                    return;
+                }
+            }
+        }
+        if self.preempts {
+            return;
+        }
+        let last = |j: usize| i64::from(self.exact[j]);
+        for corner in self.corners(last) {
+            let open = |j: usize| corner[j] == last(j);
+            for (place, running) in self.schedules.iter().enumerate() {
+                let Some(state) = at(&corner, place, running, open) else {
+                    continue;
+                };
+                for before in (0..k).filter_map(|i| self.without(place, i)) {
+                    let state = State {
+                        schedule: before,
+                        ..state.clone()
+                    };
+                    let grows = (0..k).filter(|j| open(*j));
+                    let grows = grows.map(|j| Row::StartGrows(state.clone(), place, j));
+                    if !grows.chain([Row::Start(state.clone(), place)]).all(&mut visit) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns all vectors (K) of numbers up to the last of each type.
+    fn corners(&self, last: impl Fn(usize) -> i64) -> impl Iterator<Item = Vec<i64>> {
+        let sides = (0..self.exact.len()).map(|j| last(j) as usize + 1);
+        let sides: Vec<usize> = sides.collect();
+        (0..sides.iter().product()).map(move |mut place: usize| {
+            let digits = sides.iter().map(|side| {
+                let digit = place % side;
+                place /= side;
+                digit as i64
+            });
+            digits.collect()
+        })
+    }
+
+    /// Returns the place of a schedule with a job of a type fewer. Part of a schedule is one.
+    fn without(&self, place: usize, i: usize) -> Option<usize> {
+        let mut fewer = self.schedules[place].clone();
+        fewer[i] = fewer[i].checked_sub(1)?;
+        self.places.get(&fewer).copied()
+    }
+
+    /// Adds up the change that a row is about as a combination of the unknowns: `sink(unknown, coefficient)`, several for one unknown.
+    pub fn form<N: Number>(&self, row: &Row, rates: &Rates<N>, sink: &mut impl FnMut(usize, N)) {
+        let one = N::whole(1);
+        match row {
+            Row::Drift(state) => self.drift(state, rates, &one, sink),
+            Row::DriftGrows(state, j) => {
+                self.drift(&more(state, *j), rates, &one, sink);
+                self.drift(state, rates, &-one, sink);
+            }
+            Row::Start(state, after) => self.start(state, *after, &one, sink),
+            Row::StartGrows(state, after, j) => {
+                self.start(&more(state, *j), *after, &one, sink);
+                self.start(state, *after, &-one, sink);
+            }
+        }
+    }
+
+    fn start<N: Number>(&self, state: &State, after: usize, scale: &N, sink: &mut impl FnMut(usize, N)) {
+        self.affine(&state.jobs, after, scale, sink);
+        self.affine(&state.jobs, state.schedule, &-scale.clone(), sink);
+    }
+
+    fn drift<N: Number>(&self, state: &State, rates: &Rates<N>, scale: &N, sink: &mut impl FnMut(usize, N)) {
+        let State { jobs, schedule } = state;
+        let mut total = N::whole(0);
+        let mut moved = jobs.clone();
+        for i in 0..jobs.len() {
+            let rate = rates.arrivals[i].clone() * scale;
+            total = total + rate.clone();
+            moved[i] += 1;
+            self.value(&moved, *schedule, &rate, sink);
+            moved[i] -= 1;
+            let Some(fewer) = self.without(*schedule, i) else {
+                continue;
+            };
+            let running = N::whole(self.schedules[*schedule][i].into());
+            let rate = rates.service[i].clone() * &running * scale;
+            total = total + rate.clone();
+            moved[i] -= 1;
+            self.value(&moved, fewer, &rate, sink);
+            moved[i] += 1;
+        }
+        self.value(jobs, *schedule, &-total, sink);
+    }
+
+    /// Adds a multiple of V(Q, s).
+    fn value<N: Number>(&self, jobs: &[i64], schedule: usize, scale: &N, sink: &mut impl FnMut(usize, N)) {
+        let pairs = (0..jobs.len()).flat_map(|i| (i..jobs.len()).map(move |j| (i, j)));
+        for (place, (i, j)) in pairs.enumerate() {
+            let times = if i == j { 1 } else { 2 };
+            if jobs[i] * jobs[j] != 0 {
+                sink(place, scale.clone() * &N::whole(times * jobs[i] * jobs[j]));
+            }
+        }
+        self.affine(jobs, schedule, scale, sink);
+    }
+
+    /// Adds a multiple of the affine part of V(Q, s).
+    fn affine<N: Number>(&self, jobs: &[i64], schedule: usize, scale: &N, sink: &mut impl FnMut(usize, N)) {
+        let cells = jobs.iter().zip(&self.exact);
+        let cell = cells.fold(0, |cell, (q, e)| cell * (*e as usize + 1) + (*q).min((*e).into()) as usize);
+        let piece = if self.preempts { 0 } else { schedule };
+        let first = self.quadratic() + (cell * self.pieces() + piece) * (1 + jobs.len());
+        sink(first, scale.clone());
+        for (j, (q, e)) in jobs.iter().zip(&self.exact).enumerate() {
+            if *q >= i64::from(*e) && *q != 0 {
+                sink(first + 1 + j, scale.clone() * &N::whole(*q));
+            }
+        }
+    }
+}
+
+/// Returns the first state of a corner in which a schedule runs, with more jobs only where the corner is open; none where it is not.
+fn at(corner: &[i64], schedule: usize, running: &[u32], open: impl Fn(usize) -> bool) -> Option<State> {
+    let jobs = corner.iter().zip(running).enumerate();
+    let jobs = jobs.map(|(j, (&c, &s))| (open(j) || i64::from(s) <= c).then_some(c.max(s.into())));
+    Some(State {
+        jobs: jobs.collect::<Option<_>>()?,
+        schedule,
+    })
+}
+
+fn more(state: &State, j: usize) -> State {
+    let mut more = state.clone();
+    more.jobs[j] += 1;
+    more
+}

@@ -19,6 +19,7 @@ pub use crate::policy::{
     PooledEasyPolicy, PooledPolicy, Preemption, RandomizedTimersPolicy, ReservingPolicy, Route,
     ServerFillingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy, Zone,
 };
+pub(crate) use check::worth_of_server;
 pub use check::{check_against, check_within, retract};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulation};
 pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};

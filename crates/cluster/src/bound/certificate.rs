@@ -43,6 +43,9 @@ pub enum CertificateError {
         /// How many there should be.
         expected: usize,
     },
+    /// Prices do not prove what they should.
+    #[error("the prices prove no bound: {0}")]
+    Prices(String),
     /// What has to hold does not, at this place.
     #[error("V does not prove a bound: {0:?}")]
     Fails(Row),
@@ -62,7 +65,10 @@ impl Costs {
     ///
     /// # Errors
     /// Where sizes are not exponential, arrivals not Poisson, jobs do not start at once, or the objective is a percentile.
-    pub fn new(fleet: &Fleet, objective: Objective) -> Result<(Self, Rates<BigRational>), CertificateError> {
+    pub fn new(
+        fleet: &Fleet,
+        objective: Objective,
+    ) -> Result<(Self, Rates<BigRational>), CertificateError> {
         let laws = |why: &str| CertificateError::Laws(why.into());
         if fleet.envelope().start_latency().is_some() {
             return Err(laws("jobs that start at once, without `start_latency`"));
@@ -80,7 +86,10 @@ impl Costs {
             // The load that a job brings, by its dominant demand.
             Objective::Weighted => {
                 let shares = (0..means.len()).map(|i| dominant(fleet, i));
-                shares.zip(&means).map(|(share, mean)| share * mean).collect()
+                shares
+                    .zip(&means)
+                    .map(|(share, mean)| share * mean)
+                    .collect()
             }
             Objective::P99 => return Err(laws("means, and not for percentiles")),
         };
@@ -111,7 +120,9 @@ impl Certificate {
 
     /// Rounds the unknowns, so that each is a whole number below 2^52 times a power of two.
     pub fn rounded(preempts: bool, exact: Vec<u32>, values: &[f64]) -> Self {
-        let largest = values.iter().fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
+        let largest = values
+            .iter()
+            .fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
         let exponent = largest.log2().ceil() as i32 - 52;
         let scale = (-f64::from(exponent)).exp2();
         Certificate {
@@ -131,7 +142,8 @@ impl Certificate {
         let schedules = pooled(fleet, Self::MOST_SCHEDULES);
         let schedules = schedules.ok_or(CertificateError::Schedules(Self::MOST_SCHEDULES))?;
         let layout = Layout::new(schedules, self.exact.clone(), self.preempts);
-        let is_shaped = self.exact.len() == fleet.types().len() && self.exact.iter().all(|e| *e < 1000);
+        let is_shaped =
+            self.exact.len() == fleet.types().len() && self.exact.iter().all(|e| *e < 1000);
         let expected = if is_shaped { layout.unknowns() } else { 0 };
         if !is_shaped || self.values.len() != expected {
             let found = self.values.len();
@@ -142,11 +154,18 @@ impl Certificate {
 
     /// The least of cost and drift over all states, all else being as it has to be. Everything is brought to whole numbers: rates times
     /// `unit`, V times two to the power −`exponent`, weights times the product of both and `scale`.
-    fn proved(&self, layout: &Layout, costs: &Costs, rates: &Rates<BigRational>) -> Result<f64, CertificateError> {
+    fn proved(
+        &self,
+        layout: &Layout,
+        costs: &Costs,
+        rates: &Rates<BigRational>,
+    ) -> Result<f64, CertificateError> {
         let both = rates.arrivals.iter().chain(&rates.service);
         let unit = both.fold(BigInt::one(), |unit, rate| unit.lcm(rate.denom()));
         let whole = |rates: &[BigRational]| -> Vec<BigInt> {
-            let each = rates.iter().map(|rate| rate.numer() * (&unit / rate.denom()));
+            let each = rates
+                .iter()
+                .map(|rate| rate.numer() * (&unit / rate.denom()));
             each.collect()
         };
         let rates = Rates {
@@ -163,7 +182,9 @@ impl Certificate {
         let mut failing = None;
         layout.each_row(|row| {
             let mut sum = BigInt::zero();
-            layout.form(&row, &rates, &mut |unknown, by: BigInt| sum += by * &values[unknown]);
+            layout.form(&row, &rates, &mut |unknown, by: BigInt| {
+                sum += by * &values[unknown]
+            });
             let holds = match &row {
                 Row::Drift(state) => {
                     let jobs = state.jobs.iter().zip(&in_quanta);
@@ -174,7 +195,9 @@ impl Certificate {
                     }
                     true
                 }
-                Row::DriftGrows(_, j) => in_quanta[*j].clone() + BigRational::from(sum) >= BigRational::zero(),
+                Row::DriftGrows(_, j) => {
+                    in_quanta[*j].clone() + BigRational::from(sum) >= BigRational::zero()
+                }
                 Row::Start(..) | Row::StartGrows(..) => sum >= BigInt::zero(),
             };
             if !holds {

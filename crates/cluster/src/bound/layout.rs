@@ -37,7 +37,9 @@ pub struct Rates<N> {
 }
 
 /// What coefficients are: doubles, or whole numbers.
-pub trait Number: Clone + Add<Output = Self> + Neg<Output = Self> + for<'a> Mul<&'a Self, Output = Self> {
+pub trait Number:
+    Clone + Add<Output = Self> + Neg<Output = Self> + for<'a> Mul<&'a Self, Output = Self>
+{
     /// A whole number.
     fn whole(value: i64) -> Self;
 }
@@ -101,7 +103,11 @@ impl Layout {
     }
 
     fn pieces(&self) -> usize {
-        if self.preempts { 1 } else { self.schedules.len() }
+        if self.preempts {
+            1
+        } else {
+            self.schedules.len()
+        }
     }
 
     /// Calls `visit` with all that has to hold, until that returns `false`.
@@ -142,7 +148,10 @@ impl Layout {
                     };
                     let grows = (0..k).filter(|j| open(*j));
                     let grows = grows.map(|j| Row::StartGrows(state.clone(), place, j));
-                    if !grows.chain([Row::Start(state.clone(), place)]).all(&mut visit) {
+                    if !grows
+                        .chain([Row::Start(state.clone(), place)])
+                        .all(&mut visit)
+                    {
                         return;
                     }
                 }
@@ -188,12 +197,24 @@ impl Layout {
         }
     }
 
-    fn start<N: Number>(&self, state: &State, after: usize, scale: &N, sink: &mut impl FnMut(usize, N)) {
+    fn start<N: Number>(
+        &self,
+        state: &State,
+        after: usize,
+        scale: &N,
+        sink: &mut impl FnMut(usize, N),
+    ) {
         self.affine(&state.jobs, after, scale, sink);
         self.affine(&state.jobs, state.schedule, &-scale.clone(), sink);
     }
 
-    fn drift<N: Number>(&self, state: &State, rates: &Rates<N>, scale: &N, sink: &mut impl FnMut(usize, N)) {
+    fn drift<N: Number>(
+        &self,
+        state: &State,
+        rates: &Rates<N>,
+        scale: &N,
+        sink: &mut impl FnMut(usize, N),
+    ) {
         let State { jobs, schedule } = state;
         let mut total = N::whole(0);
         let mut moved = jobs.clone();
@@ -217,7 +238,13 @@ impl Layout {
     }
 
     /// Adds a multiple of V(Q, s).
-    fn value<N: Number>(&self, jobs: &[i64], schedule: usize, scale: &N, sink: &mut impl FnMut(usize, N)) {
+    fn value<N: Number>(
+        &self,
+        jobs: &[i64],
+        schedule: usize,
+        scale: &N,
+        sink: &mut impl FnMut(usize, N),
+    ) {
         let pairs = (0..jobs.len()).flat_map(|i| (i..jobs.len()).map(move |j| (i, j)));
         for (place, (i, j)) in pairs.enumerate() {
             let times = if i == j { 1 } else { 2 };
@@ -229,9 +256,17 @@ impl Layout {
     }
 
     /// Adds a multiple of the affine part of V(Q, s).
-    fn affine<N: Number>(&self, jobs: &[i64], schedule: usize, scale: &N, sink: &mut impl FnMut(usize, N)) {
+    fn affine<N: Number>(
+        &self,
+        jobs: &[i64],
+        schedule: usize,
+        scale: &N,
+        sink: &mut impl FnMut(usize, N),
+    ) {
         let cells = jobs.iter().zip(&self.exact);
-        let cell = cells.fold(0, |cell, (q, e)| cell * (*e as usize + 1) + (*q).min((*e).into()) as usize);
+        let cell = cells.fold(0, |cell, (q, e)| {
+            cell * (*e as usize + 1) + (*q).min((*e).into()) as usize
+        });
         let piece = if self.preempts { 0 } else { schedule };
         let first = self.quadratic() + (cell * self.pieces() + piece) * (1 + jobs.len());
         sink(first, scale.clone());
@@ -244,7 +279,12 @@ impl Layout {
 }
 
 /// Returns the first state of a corner in which a schedule runs, with more jobs only where the corner is open; none where it is not.
-fn at(corner: &[i64], schedule: usize, running: &[u32], open: impl Fn(usize) -> bool) -> Option<State> {
+fn at(
+    corner: &[i64],
+    schedule: usize,
+    running: &[u32],
+    open: impl Fn(usize) -> bool,
+) -> Option<State> {
     let jobs = corner.iter().zip(running).enumerate();
     let jobs = jobs.map(|(j, (&c, &s))| (open(j) || i64::from(s) <= c).then_some(c.max(s.into())));
     Some(State {

@@ -32,6 +32,8 @@
 
 mod certificate;
 mod layout;
+mod prices;
 
 pub use certificate::{Certificate, CertificateError, Costs, pooled};
 pub use layout::{Layout, Rates, Row, State};
+pub use prices::{Cut, Inequality, check_prices, costs};

@@ -42,14 +42,20 @@ impl Packing {
     /// Returns that of all servers of a fleet as if they were one: whatever runs on them together is one of its schedules.
     pub fn pooled(fleet: &Fleet) -> Self {
         let sites = fleet.shapes().iter().enumerate();
-        let sites: Vec<(u64, Vec<u64>)> = sites.map(|(h, s)| (s.count().into(), fleet.units(h))).collect();
+        let sites: Vec<(u64, Vec<u64>)> = sites
+            .map(|(h, s)| (s.count().into(), fleet.units(h)))
+            .collect();
         let resources = 0..fleet.envelope().resources().len();
         let taken = |job: &JobType| {
             let units = job.units().iter();
-            units.map(|units| units.saturating_mul(job.nodes().into())).collect()
+            units
+                .map(|units| units.saturating_mul(job.nodes().into()))
+                .collect()
         };
         let total = |j: usize| {
-            let each = sites.iter().map(|(count, units)| count.saturating_mul(units[j]));
+            let each = sites
+                .iter()
+                .map(|(count, units)| count.saturating_mul(units[j]));
             each.fold(0, u64::saturating_add)
         };
         Packing {

@@ -126,6 +126,22 @@ impl Fleet {
         }
     }
 
+    /// Returns the fleet with these types alone (in ascending order), without the servers on which none of them fits.
+    ///
+    /// # Errors
+    /// If there is none of them.
+    pub fn only(&self, types: &[usize]) -> Result<Self, DocumentError> {
+        let mut draft = self.record().draft();
+        let mut place = 0..;
+        draft
+            .jobs
+            .retain(|_| place.next().is_some_and(|i| types.contains(&i)));
+        let mut place = 0..;
+        let is_used = |h: usize| self.shapes[h].types.iter().any(|i| types.contains(i));
+        draft.shapes.retain(|_| place.next().is_some_and(is_used));
+        draft.fleet()
+    }
+
     /// Returns the same fleet with this latency in place of its own, ≥ 0 \[time\].
     ///
     /// # Errors

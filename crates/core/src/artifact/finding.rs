@@ -108,6 +108,11 @@ impl Findings {
         !self.list.iter().any(|f| f.path.starts_with(&path))
     }
 
+    /// Returns the first thing that is wrong.
+    pub fn first(&self) -> Option<&Finding> {
+        self.list.first()
+    }
+
     /// Checks that a list has one entry for each of these.
     pub fn length(&mut self, path: &str, found: usize, expected: usize, each: &str) {
         if found != expected {

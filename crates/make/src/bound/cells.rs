@@ -21,7 +21,12 @@ const SMALLER: usize = 4;
 ///
 /// # Errors
 /// When the laws are others, there are more schedules than rows, or HiGHS finds no answer that proves anything.
-pub fn by_cells(fleet: &Fleet, objective: Objective, preempts: bool, mut rows: usize) -> Result<(f64, Certificate), BoundError> {
+pub fn by_cells(
+    fleet: &Fleet,
+    objective: Objective,
+    preempts: bool,
+    mut rows: usize,
+) -> Result<(f64, Certificate), BoundError> {
     let (costs, rates) = Costs::new(fleet, objective)?;
     let schedules = pooled(fleet, rows.min(Certificate::MOST_SCHEDULES));
     let schedules = schedules.ok_or(BoundError::Large(rows))?;
@@ -41,7 +46,12 @@ pub fn by_cells(fleet: &Fleet, objective: Objective, preempts: bool, mut rows: u
 }
 
 /// Returns the layout with as many cells as the rows allow, of large jobs first.
-fn refined(fleet: &Fleet, schedules: &[Vec<u32>], preempts: bool, most: usize) -> Result<Layout, BoundError> {
+fn refined(
+    fleet: &Fleet,
+    schedules: &[Vec<u32>],
+    preempts: bool,
+    most: usize,
+) -> Result<Layout, BoundError> {
     let k = fleet.types().len();
     let layout = |exact: Vec<u32>| Layout::new(schedules.to_vec(), exact, preempts);
     let fits = |layout: &Layout| {
@@ -76,7 +86,11 @@ fn refined(fleet: &Fleet, schedules: &[Vec<u32>], preempts: bool, most: usize) -
 }
 
 /// Returns the unknowns of the best function, about. Time is in mean sizes, so that all numbers are near 1.
-fn solve(layout: &Layout, costs: &Costs, rates: &Rates<BigRational>) -> Result<Vec<f64>, BoundError> {
+fn solve(
+    layout: &Layout,
+    costs: &Costs,
+    rates: &Rates<BigRational>,
+) -> Result<Vec<f64>, BoundError> {
     let number = |fraction: &BigRational| fraction.to_f64().unwrap_or(f64::NAN);
     let numbers = |all: &[BigRational]| -> Vec<f64> { all.iter().map(number).collect() };
     let (arrivals, service) = (numbers(&rates.arrivals), numbers(&rates.service));
@@ -87,7 +101,10 @@ fn solve(layout: &Layout, costs: &Costs, rates: &Rates<BigRational>) -> Result<V
         arrivals: scaled(arrivals),
         service: scaled(service),
     };
-    let costs = costs.weights.iter().map(|w| number(&(w / &costs.divisor)) / unit);
+    let costs = costs
+        .weights
+        .iter()
+        .map(|w| number(&(w / &costs.divisor)) / unit);
     let costs: Vec<f64> = costs.collect();
     let margin = MARGIN * costs.iter().copied().fold(f64::INFINITY, f64::min);
     let mut program = RowProblem::new();
@@ -95,10 +112,13 @@ fn solve(layout: &Layout, costs: &Costs, rates: &Rates<BigRational>) -> Result<V
     let mut columns = vec![None; layout.unknowns()];
     layout.each_row(|row| {
         let mut form = BTreeMap::new();
-        layout.form(&row, &rates, &mut |unknown, by: f64| *form.entry(unknown).or_insert(0.0) += by);
+        layout.form(&row, &rates, &mut |unknown, by: f64| {
+            *form.entry(unknown).or_insert(0.0) += by
+        });
         let terms = form.into_iter().filter(|(_, by)| *by != 0.0);
         let terms = terms.map(|(unknown, by)| {
-            let column = columns[unknown].get_or_insert_with(|| program.add_column(0.0, f64::NEG_INFINITY..));
+            let column = columns[unknown]
+                .get_or_insert_with(|| program.add_column(0.0, f64::NEG_INFINITY..));
             (*column, by)
         });
         let terms: Vec<_> = terms.collect();
@@ -113,16 +133,22 @@ fn solve(layout: &Layout, costs: &Costs, rates: &Rates<BigRational>) -> Result<V
         }
         true
     });
-    let mut model = program.try_optimise(Sense::Maximise).map_err(|status| BoundError::Solver(format!("{status:?}")))?;
+    let mut model = program
+        .try_optimise(Sense::Maximise)
+        .map_err(|status| BoundError::Solver(format!("{status:?}")))?;
     model.make_quiet();
     model.set_option("threads", 1);
     model.set_option("solver", "ipm");
     // A corner of the polyhedron proves no more than a point near it, and takes longer.
     model.set_option("run_crossover", "off");
-    let solved = model.try_solve().map_err(|status| BoundError::Solver(format!("{status:?}")))?;
+    let solved = model
+        .try_solve()
+        .map_err(|status| BoundError::Solver(format!("{status:?}")))?;
     // Whatever it ends as: what it has found is believed in nothing.
     let (status, solution) = (solved.status(), solved.get_solution());
-    let values = columns.into_iter().map(|column| column.map_or(0.0, |column| solution[column] * unit * unit));
+    let values = columns
+        .into_iter()
+        .map(|column| column.map_or(0.0, |column| solution[column] * unit * unit));
     let values: Vec<f64> = values.collect();
     if values.iter().any(|v| !v.is_finite()) {
         return Err(BoundError::Solver(format!("{status:?}")));

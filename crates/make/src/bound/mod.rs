@@ -3,8 +3,10 @@
 //! [`by_cells`] finds the function of `synth_cluster::bound` that proves most.
 
 mod cells;
+mod prices;
 
 pub use cells::by_cells;
+pub use prices::by_prices;
 
 use synth_cluster::bound::CertificateError;
 

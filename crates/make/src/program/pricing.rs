@@ -361,7 +361,7 @@ fn one_resource(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// Prepares HiGHS for a program: silent, on one thread, with this tolerance of the constraints.
-pub(super) fn quiet(program: UnsolvedProblem, tolerance: f64) -> HighsProblem {
+pub(crate) fn quiet(program: UnsolvedProblem, tolerance: f64) -> HighsProblem {
     let mut program = program.using(good_lp::highs);
     program.set_verbose(false);
     let one = program.set_threads(1);

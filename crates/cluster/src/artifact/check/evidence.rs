@@ -162,7 +162,12 @@ fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
 
 /// Checks that the resource prices cover the values y_i/b_i (K), and that no schedule of this server is worth more than
 /// is said.
-fn worth_of_server(own: &ShapeWorth, values: &[f64], server: &Workload, findings: &mut Findings) {
+pub(crate) fn worth_of_server(
+    own: &ShapeWorth,
+    values: &[f64],
+    server: &Workload,
+    findings: &mut Findings,
+) {
     let (packing, types) = (Packing::new(server), server.types());
     let path = "resource_prices";
     let cost = |units: &[u64]| price(units, &own.resource_prices);

@@ -39,6 +39,7 @@ mod simulated;
 mod staged;
 
 pub use against::check_against;
+pub(crate) use evidence::worth_of_server;
 
 use std::cell::Cell;
 

@@ -1,0 +1,120 @@
+//! The best bound that prices prove, by a linear program over inequalities of some of the types.
+
+use good_lp::{
+    Expression, ProblemVariables, Solution as _, SolverModel as _, constraint, variable,
+};
+
+use super::BoundError;
+use crate::program::{Limits, quiet, solve};
+use synth_cluster::artifact::{Objective, Preemption, ShapeWorth};
+use synth_cluster::bound::{CertificateError, Cut, Inequality, check_prices, costs};
+use synth_cluster::workload::{Fleet, JobType};
+
+/// Work of each of the programs whose prices are tried, in nodes of depth-first searches.
+const WORK: u64 = 20_000_000;
+
+/// Returns the bound and the inequalities that prove it, those that are used; none where only jobs that never wait are a bound.
+///
+/// Tried are the prices of the program over all types, over each alone, and over the first ones in the order in which a single server
+/// of these prices would serve them: what a job costs over its work. Theory: [`Cut`].
+///
+/// # Errors
+/// When the objective is a percentile, or prices that were found are refused.
+pub fn by_prices(
+    fleet: &Fleet,
+    objective: Objective,
+    preemption: Preemption,
+) -> Result<(f64, Vec<Cut>), BoundError> {
+    let costs = costs(fleet, objective)?;
+    let mut cuts = Vec::new();
+    let is_residual_known =
+        preemption == Preemption::None || fleet.types().iter().all(JobType::is_memoryless);
+    if is_residual_known && fleet.types().iter().all(JobType::is_poisson) {
+        cuts = candidates(fleet, &costs);
+    }
+    let inequalities: Result<Vec<Inequality>, CertificateError> =
+        cuts.iter().map(|cut| cut.inequality(fleet)).collect();
+    let weights = combined(&inequalities?, &costs).unwrap_or_default();
+    for (cut, weight) in cuts.iter_mut().zip(weights) {
+        cut.weight = weight;
+    }
+    cuts.retain(|cut| cut.weight > 0.0);
+    Ok((check_prices(&cuts, fleet, objective, preemption)?, cuts))
+}
+
+fn candidates(fleet: &Fleet, costs: &[f64]) -> Vec<Cut> {
+    let k = costs.len();
+    let Some(all) = cut(fleet, (0..k).collect()) else {
+        return Vec::new();
+    };
+    let mut order: Vec<usize> = (0..k).collect();
+    let types = fleet.types();
+    let per_work = |i: usize| {
+        let work = all.values[i] * f64::from(types[i].nodes()) * types[i].mean_size();
+        costs[i] / work
+    };
+    order.sort_by(|a, b| per_work(*b).total_cmp(&per_work(*a)));
+    let firsts = (2..k).map(|n| order[..n].to_vec());
+    let alone = (0..k).filter(|_| k > 1).map(|i| vec![i]);
+    let mut cuts: Vec<Cut> = firsts
+        .chain(alone)
+        .filter_map(|types| cut(fleet, types))
+        .collect();
+    cuts.push(all);
+    cuts
+}
+
+/// Returns the prices of the program over some types, if it has any.
+fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<Cut> {
+    types.sort_unstable();
+    let part = fleet.only(&types).ok()?;
+    let limits = Limits {
+        work: WORK,
+        face: 0,
+        ..Limits::default()
+    };
+    let found = solve(&part, &limits).ok()?.certificate;
+    let pairs = found.prices.iter().zip(part.types());
+    let values: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_pieces()).collect();
+    // A type without a price says nothing of its jobs.
+    let is_priced: Vec<bool> = values.iter().map(|v| *v > 0.0).collect();
+    if is_priced.iter().all(|is| *is) {
+        let plain = |own: &ShapeWorth| ShapeWorth {
+            mix: None,
+            ..own.clone()
+        };
+        return Some(Cut {
+            types,
+            values,
+            servers: found.servers.iter().map(plain).collect(),
+            weight: 0.0,
+        });
+    }
+    let mut priced = is_priced.iter();
+    types.retain(|_| priced.next() == Some(&true));
+    if types.is_empty() {
+        None
+    } else {
+        cut(fleet, types)
+    }
+}
+
+/// Returns how often each inequality is taken in the largest bound (dual of the least cost that satisfies all).
+fn combined(inequalities: &[Inequality], costs: &[f64]) -> Option<Vec<f64>> {
+    let mut variables = ProblemVariables::new();
+    let weights = variables.add_vector(variable().min(0.0), inequalities.len());
+    let pairs = || weights.iter().zip(inequalities);
+    let bound: Expression = pairs().map(|(w, own)| own.least * *w).sum();
+    let mut program = quiet(variables.maximise(bound), 1e-10);
+    for (i, cost) in costs.iter().enumerate() {
+        let taken: Expression = pairs().map(|(w, own)| own.factors[i] / cost * *w).sum();
+        program = program.with(constraint!(taken <= 1.0));
+    }
+    let solution = program.solve().ok()?;
+    Some(
+        weights
+            .iter()
+            .map(|w| solution.value(*w).max(0.0))
+            .collect(),
+    )
+}

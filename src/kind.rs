@@ -105,6 +105,14 @@ pub trait Kind: Content {
         Ok(finding.into_iter().collect())
     }
 
+    /// Proves a file anew that is no policy, and says what it proves; none where it is a policy, or nothing that is known.
+    ///
+    /// # Errors
+    /// When it does not prove what it says.
+    fn prove(_text: &str) -> VerbResult<Option<String>> {
+        Ok(None)
+    }
+
     /// Returns what the claims of a policy for this workload are about: `3 types`.
     fn about(workload: &Self::Checked) -> String;
 

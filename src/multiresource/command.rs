@@ -169,6 +169,15 @@ impl Kind for Multiresource {
         against(policy, workload)
     }
 
+    fn prove(text: &str) -> VerbResult<Option<String>> {
+        let Ok(document) = serde_json::from_str::<crate::multiresource::bound::Document>(text)
+        else {
+            return Ok(None);
+        };
+        let fleet = document.check()?;
+        Ok(Some(report::proved(&document, &fleet)))
+    }
+
     fn about(workload: &Fleet) -> String {
         report::about(workload)
     }

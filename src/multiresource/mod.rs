@@ -12,5 +12,5 @@ pub mod verbs;
 
 pub use synth_bridge::bridge;
 pub use synth_cluster::{Multiresource, artifact, live, policy, schedule, simulator, workload};
-pub use synth_make::{analysis, modulation, optimum, program, synthesis};
+pub use synth_make::{analysis, bound, modulation, optimum, program, synthesis};
 pub use synth_trace::{fit, forecast, judge, replay};

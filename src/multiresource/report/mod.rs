@@ -18,7 +18,7 @@ mod upgrades;
 pub use answer::summary;
 pub use cost::{explain, thresholds};
 pub use fit::{fit, fit_notes, lines};
-pub use optimum::{Distance, Least, optimum};
+pub use optimum::{Distance, Least, optimum, proved};
 pub use refusal::refusal;
 pub use show::{about, show};
 pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};

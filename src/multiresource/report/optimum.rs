@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::{Table, below, estimate, number};
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::optimum::{Ended, Optimum, Problem};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::bound::{Bound, Document, Proof};
+use crate::multiresource::optimum::{Ended, Optimum, OptimumError, Problem};
+use crate::multiresource::workload::{Fleet, Workload};
 use crate::simulation::{Estimate, Health};
 
 /// How a policy fares beside the optimum.
@@ -22,7 +23,7 @@ pub struct Distance {
     pub over: Option<f64>,
 }
 
-/// The optimum of a small system, and how far policies are from it.
+/// What no policy can beat, and how far policies are from it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Least {
     /// The load ρ.
@@ -34,6 +35,24 @@ pub struct Least {
     setup_rate: Option<f64>,
     /// None of them has less \[time\].
     lower_bound: f64,
+    /// Of the dynamic program, where there is one.
+    #[serde(flatten)]
+    boxed: Option<Boxed>,
+    /// The bound of linear programs, where they were solved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linear: Option<Linear>,
+    /// Why there is no dynamic program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+    /// Simulated policies.
+    policies: Vec<Distance>,
+}
+
+/// What a dynamic program found.
+#[derive(Clone, Debug, Serialize)]
+struct Boxed {
+    /// No policy has less \[time\].
+    lower_bound_in_box: f64,
     /// The optimum of the box is at most that \[time\].
     upper_bound_in_box: f64,
     /// The most jobs of each type: those that wait, or with preemption all.
@@ -48,18 +67,31 @@ pub struct Least {
     interrupted: bool,
     /// Whether the box is not as large as required: a larger one would have too many states.
     full: bool,
-    /// Simulated policies.
-    policies: Vec<Distance>,
+}
+
+/// What linear programs found.
+#[derive(Clone, Debug, Serialize)]
+struct Linear {
+    /// No policy has less \[time\].
+    bound: f64,
+    /// What proves it.
+    method: String,
 }
 
 impl Least {
     /// Of what was sought at a load, and found.
-    pub fn new(load: f64, sought: Problem, found: Optimum, policies: Vec<Distance>) -> Self {
-        Least {
-            load,
-            preemption: sought.preemption,
-            setup_rate: sought.setup_rate,
-            lower_bound: found.lower,
+    pub fn new(
+        load: f64,
+        sought: Problem,
+        found: Result<Optimum, OptimumError>,
+        bound: Option<&Bound>,
+    ) -> Self {
+        let (found, refused) = match found {
+            Ok(found) => (Some(found), None),
+            Err(why) => (None, Some(why.to_string())),
+        };
+        let boxed = found.map(|found| Boxed {
+            lower_bound_in_box: found.lower,
             upper_bound_in_box: found.upper_in_box,
             most_jobs: found.limits,
             states: found.states,
@@ -67,8 +99,50 @@ impl Least {
             growth: Some(found.growth).filter(|g| g.is_finite()),
             interrupted: found.ended == Ended::Cut,
             full: found.ended == Ended::Full,
-            policies,
+        });
+        let linear = bound.map(|bound| Linear {
+            bound: bound.least,
+            method: method(&bound.proof),
+        });
+        let both = [
+            boxed.as_ref().map(|own| own.lower_bound_in_box),
+            linear.as_ref().map(|own| own.bound),
+        ];
+        Least {
+            load,
+            preemption: sought.preemption,
+            setup_rate: sought.setup_rate,
+            lower_bound: both.into_iter().flatten().fold(0.0, f64::max),
+            boxed,
+            linear,
+            refused,
+            policies: Vec::new(),
         }
+    }
+
+    /// No policy has less \[time\].
+    pub fn lower_bound(&self) -> f64 {
+        self.lower_bound
+    }
+
+    /// Adds a policy.
+    pub fn add(&mut self, distance: Distance) {
+        self.policies.push(distance);
+    }
+}
+
+/// Says how a bound is proved.
+fn method(proof: &Proof) -> String {
+    match proof {
+        Proof::Potential(own) => {
+            let below = own.exact.iter().map(u32::to_string);
+            let below = below.collect::<Vec<_>>().join(", ");
+            format!(
+                "a function of the state, exact below {below} jobs of the types, checked in whole numbers"
+            )
+        }
+        Proof::Prices(cuts) if cuts.is_empty() => "jobs that never wait".into(),
+        Proof::Prices(cuts) => format!("prices, {} of inequalities", cuts.len()),
     }
 }
 
@@ -81,8 +155,20 @@ pub(super) fn allowed(preemption: Preemption) -> &'static str {
     }
 }
 
+/// Says what a file has proved.
+pub fn proved(document: &Document, fleet: &Fleet) -> String {
+    format!(
+        "proved: no policy {} that knows no more of a job than its type has a {} below {} {}\nby {}",
+        allowed(document.preemption),
+        document.objective.label(),
+        below(document.bound),
+        fleet.time_unit(),
+        method(&document.proof)
+    )
+}
+
 /// Says that the bound would be higher, and why it is not; empty where it is as high as can be.
-fn shortfall(found: &Least) -> String {
+fn shortfall(found: &Boxed, preemption: Preemption) -> String {
     let why = if found.interrupted {
         "interrupted, --time-limit, or sweeps that come no closer"
     } else if found.full {
@@ -90,11 +176,32 @@ fn shortfall(found: &Least) -> String {
     } else {
         return String::new();
     };
-    let other = match found.preemption {
+    let other = match preemption {
         Preemption::Setup => " That of --preemption full holds, too.",
         _ => "",
     };
     format!("CUT SHORT ({why}): the bound holds, and would be higher.{other}\n")
+}
+
+/// Describes what the dynamic program did.
+fn by_box(found: &Boxed, preemption: Preemption) -> String {
+    let grown = found.growth.map_or(String::new(), |growth| {
+        let percent = number(100.0 * growth);
+        format!("; its last growth by half changed {percent} %")
+    });
+    let counted = match preemption {
+        Preemption::None => "waiting jobs",
+        _ => "jobs",
+    };
+    let sides: Vec<String> = found.most_jobs.iter().map(usize::to_string).collect();
+    format!(
+        "dynamic program: at most {} {counted}, {} states, {} sweeps, the optimum there between {} and {}{grown}\n",
+        sides.join(" × "),
+        found.states,
+        found.sweeps,
+        below(found.lower_bound_in_box),
+        number(found.upper_bound_in_box),
+    )
 }
 
 /// Returns the bound, and how far policies are above it.
@@ -108,24 +215,24 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: 
         None => "",
         Some(_) => " that knows no more of a job than its type",
     };
-    let grown = found.growth.map_or(String::new(), |growth| {
-        let percent = number(100.0 * growth);
-        format!("; its last growth by half changed {percent} %")
-    });
-    let counted = match found.preemption {
-        Preemption::None => "waiting jobs",
-        _ => "jobs",
-    };
-    let sides: Vec<String> = found.most_jobs.iter().map(usize::to_string).collect();
-    let (allowed, low) = (allowed(found.preemption), below(found.lower_bound));
-    let text = format!(
-        "{}no policy {allowed}{knowing} has a {what} below {low} {unit}\ndynamic program: at most {} {counted}, {} states, {} sweeps, the optimum there between {low} and {}{grown}\n",
-        shortfall(found),
-        sides.join(" × "),
-        found.states,
-        found.sweeps,
-        number(found.upper_bound_in_box),
-    );
+    let preemption = found.preemption;
+    let (allowed, low) = (allowed(preemption), below(found.lower_bound));
+    let mut text = found
+        .boxed
+        .as_ref()
+        .map_or(String::new(), |own| shortfall(own, preemption));
+    text += &format!("no policy {allowed}{knowing} has a {what} below {low} {unit}\n");
+    text += &found
+        .boxed
+        .as_ref()
+        .map_or(String::new(), |own| by_box(own, preemption));
+    if let Some(linear) = &found.linear {
+        let bound = below(linear.bound);
+        text += &format!("linear program: {bound} by {}\n", linear.method);
+    }
+    if let Some(why) = &found.refused {
+        text += &format!("no dynamic program: {why}\n");
+    }
     if found.policies.is_empty() {
         return text;
     }

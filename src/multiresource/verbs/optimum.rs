@@ -1,4 +1,4 @@
-//! What no policy can beat: the least mean response time without preemption or with it, and how far policies are above it.
+//! What no policy can beat: a lower bound on the mean response time without preemption or with it, and how far policies are above it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -6,13 +6,14 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use super::resolve::own_load;
-use super::{progress, server_of};
+use super::{known, progress};
 use crate::kind::{
     Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json, refuse,
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::optimum::{Limits, Problem, Step, optimum};
+use crate::multiresource::bound::{Bound, document, lower_bound};
+use crate::multiresource::optimum::{Ended, Limits, Optimum, OptimumError, Problem, Step, optimum};
 use crate::multiresource::report::{self, Distance, Least};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
@@ -50,13 +51,21 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// States of the dynamic program at most, 20 bytes each; what begins with more is refused
+    /// States of the dynamic program at most, 20 bytes each; where it would begin with more there is the bound of linear programs alone
     #[arg(long, default_value = "2e7", value_parser = count)]
     states: u64,
 
     /// Seconds, or such as 10min, for the dynamic program; after that the bounds are printed as they are
     #[arg(long, value_name = "TIME", default_value = "300", value_parser = time)]
     time_limit: f64,
+
+    /// Rows at most of the linear program that bounds what the dynamic program does not reach; the default takes seconds
+    #[arg(long, default_value = "1e4", value_parser = count)]
+    rows: u64,
+
+    /// Also write the bound of the linear programs with its proof to this file: `synth check` proves it anew
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
 
     #[command(flatten)]
     budget: Budget,
@@ -67,8 +76,9 @@ pub struct Arguments {
 }
 
 const ABOUT: &str = "\
-The workload has Poisson arrivals and exponential sizes, on a system so small that schedules times waiting jobs of each type \
-are few, or with preemption the numbers of jobs (see --states).";
+On a server so small that schedules times waiting jobs of each type are few (with preemption the numbers of jobs, see --states), with \
+Poisson arrivals and exponential sizes, the bound is that of a dynamic program, which is near what a policy can reach. Elsewhere it is \
+that of linear programs (see --rows): it has a proof, and may be far below.";
 
 /// Events per policy, by default.
 const EVENTS: u64 = 50_000_000;
@@ -77,7 +87,8 @@ impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
         let read = policies.chain(self.workload.typed()).collect();
-        (read, self.output.iter().map(PathBuf::as_path).collect())
+        let written = self.output.iter().chain(&self.proof);
+        (read, written.map(PathBuf::as_path).collect())
     }
 }
 
@@ -86,18 +97,11 @@ impl OwnVerb for Arguments {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return refuse("--setup-rate goes with --preemption setup");
         }
-        let workload = server_of(self.workload.file()?, caller)?;
-        let own = Fleet::from(workload.clone());
+        let own = known(Fleet::read(self.workload.file()?)?, caller);
         let resolve = |name| Policy::resolve(name, Some(&own), caller.changes);
         let policies = self.policies.iter().map(String::as_str).map(resolve);
         let policies = policies.collect::<VerbResult<Vec<Policy<Multiresource>>>>()?;
-        let limits = Limits {
-            tolerance: self.tolerance,
-            states: usize::try_from(self.states).unwrap_or(usize::MAX),
-            time: seconds(self.time_limit),
-            ..Limits::default()
-        };
-        let load = own_load(Some(limits.time), &own)?;
+        let load = own_load(Some(seconds(self.time_limit)), &own)?;
         let (load, fleet) = match self.load {
             Some(to) => (to, own.scaled(to / load)?),
             None if load >= 1.0 => {
@@ -107,29 +111,25 @@ impl OwnVerb for Arguments {
             }
             None => (load, own.clone()),
         };
-        let (interrupt, width) = (caller.interrupt.clone(), caller.width);
-        let mut listener = progress(caller);
-        listener("solving the dynamic program");
-        let step = |step: Step| {
-            let [low, high] = step.bounds.map(number);
-            listener(&format!(
-                "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
-                step.states,
-                step.bytes() / 1e6,
-                step.sweeps
-            ));
-        };
         let sought = Problem {
             preemption: self.preemption,
             setup_rate: self.setup_rate,
             objective: self.objective,
         };
-        let found = optimum(fleet.envelope(), sought, &limits, &interrupt, step)?;
-        let (mut distances, mut notes) = (Vec::new(), Vec::new());
+        let (solved, bound) = self.bounds(&fleet, sought, caller)?;
+        let mut documents = Vec::new();
+        if let (Some(file), Some(bound)) = (&self.proof, &bound) {
+            let proof = document(&fleet, (self.objective, self.preemption), bound);
+            documents.push((file.clone(), json(&proof)?));
+        }
+        let mut least = Least::new(load, sought, solved, bound.as_ref());
+        let mut notes = Vec::new();
         let settings = Settings {
-            interrupt,
+            interrupt: caller.interrupt.clone(),
             ..self.budget.settings(EVENTS)
         };
+        let width = caller.width;
+        let mut listener = progress(caller);
         for policy in policies {
             if settings.interrupt.load(Ordering::Relaxed) {
                 break;
@@ -137,15 +137,18 @@ impl OwnVerb for Arguments {
             listener(&format!("simulating {}", policy.name));
             match Multiresource::fits(&policy, &own) {
                 Err(why) => notes.push(format!("{}: {why}", policy.name)),
-                Ok(()) => distances.push(self.distance(&policy, &fleet, &settings, found.lower)?),
+                Ok(()) => {
+                    let distance =
+                        self.distance(&policy, &fleet, &settings, least.lower_bound())?;
+                    least.add(distance);
+                }
             }
         }
-        let least = Least::new(load, sought, found, distances);
         let document = json(&least)?;
-        let file = self.output.iter().cloned();
+        documents.extend(self.output.clone().map(|file| (file, document.clone())));
         Ok(VerbOutput {
             table: report::optimum(&least, fleet.envelope(), self.objective, width) + "\n",
-            documents: file.map(|file| (file, document.clone())).collect(),
+            documents,
             document,
             negative: !notes.is_empty(),
             notes,
@@ -154,7 +157,53 @@ impl OwnVerb for Arguments {
     }
 }
 
+/// What the dynamic program found, or why there is none.
+type Solved = Result<Optimum, OptimumError>;
+
 impl Arguments {
+    /// Solves the dynamic program where there is one, and linear programs where that does not close, or their proof is to be written.
+    fn bounds(
+        &self,
+        fleet: &Fleet,
+        sought: Problem,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<(Solved, Option<Bound>)> {
+        let count = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
+        let limits = Limits {
+            tolerance: self.tolerance,
+            states: count(self.states),
+            time: seconds(self.time_limit),
+            ..Limits::default()
+        };
+        let interrupt = caller.interrupt.clone();
+        let mut listener = progress(caller);
+        listener("solving the dynamic program");
+        let mut step = |step: Step| {
+            let [low, high] = step.bounds.map(number);
+            listener(&format!(
+                "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
+                step.states,
+                step.bytes() / 1e6,
+                step.sweeps
+            ));
+        };
+        let solved = match fleet.one_server() {
+            Some(server) => optimum(server, sought, &limits, &interrupt, &mut step),
+            None => Err(OptimumError::of_fleet()),
+        };
+        let is_close = solved
+            .as_ref()
+            .is_ok_and(|found| found.ended == Ended::Close);
+        let is_cut = interrupt.load(Ordering::Relaxed) && solved.is_ok();
+        if (is_close && self.proof.is_none()) || is_cut {
+            return Ok((solved, None));
+        }
+        listener("solving linear programs for a bound");
+        let rows = count(self.rows);
+        let bound = lower_bound(fleet, self.objective, self.preemption, rows)?;
+        Ok((solved, Some(bound)))
+    }
+
     /// Simulates a policy, and says how far it is above the bound.
     fn distance(
         &self,

@@ -6,7 +6,7 @@ use crate::workload::Workload;
 use synth_simulation::{Threshold, Watch};
 
 /// What a policy is tuned for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Objective {

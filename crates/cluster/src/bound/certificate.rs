@@ -43,6 +43,14 @@ pub enum CertificateError {
         /// How many there should be.
         expected: usize,
     },
+    /// It says more than it proves.
+    #[error("the bound is {found}, and what is proved is {proved}")]
+    Beyond {
+        /// As it is written.
+        found: f64,
+        /// What the proof gives.
+        proved: f64,
+    },
     /// Prices do not prove what they should.
     #[error("the prices prove no bound: {0}")]
     Prices(String),

@@ -31,9 +31,11 @@
 //! from V, in whole numbers.
 
 mod certificate;
+mod document;
 mod layout;
 mod prices;
 
 pub use certificate::{Certificate, CertificateError, Costs, pooled};
+pub use document::{Document, Proof};
 pub use layout::{Layout, Rates, Row, State};
 pub use prices::{Cut, Inequality, check_prices, costs};

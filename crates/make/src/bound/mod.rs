@@ -7,8 +7,11 @@ mod prices;
 
 pub use cells::by_cells;
 pub use prices::by_prices;
+use synth_cluster::artifact::{Objective, Preemption};
+pub use synth_cluster::bound::{Document, Proof};
 
 use synth_cluster::bound::CertificateError;
+use synth_cluster::workload::Fleet;
 
 /// Why there is no bound.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -22,6 +25,47 @@ pub enum BoundError {
     /// What the solver returned proves nothing, or the laws are others.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+}
+
+/// A lower bound, and what proves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// No policy that knows no more of a job than its type has less \[time\].
+    pub least: f64,
+    /// Why.
+    pub proof: Proof,
+}
+
+/// Returns the best of the bounds: that of prices, and where there are few enough schedules and sizes are exponential that of a function
+/// of the state, from a program of at most so many rows.
+///
+/// # Errors
+/// When the objective is a percentile; where one way fails the other is taken.
+pub fn lower_bound(
+    fleet: &Fleet,
+    objective: Objective,
+    preemption: Preemption,
+    rows: usize,
+) -> Result<Bound, BoundError> {
+    let by_prices = by_prices(fleet, objective, preemption).map(|(least, cuts)| Bound {
+        least,
+        proof: Proof::Prices(cuts),
+    });
+    let by_cells = by_cells(fleet, objective, preemption != Preemption::None, rows);
+    let by_cells = by_cells.map(|(least, certificate)| Bound {
+        least,
+        proof: Proof::Potential(certificate),
+    });
+    match (by_cells, by_prices) {
+        (Ok(cells), Ok(prices)) if cells.least >= prices.least => Ok(cells),
+        (Ok(cells), Err(_)) => Ok(cells),
+        (_, prices) => prices,
+    }
+}
+
+/// Returns the bound as a file that `synth check` proves anew.
+pub fn document(fleet: &Fleet, sought: (Objective, Preemption), bound: &Bound) -> Document {
+    Document::new(fleet, sought, bound.least, bound.proof.clone())
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ use preemptive::Preemptive;
 use region::{Dynamic, Region};
 use sweep::Sweeps;
 use synth_cluster::artifact::{Objective, Preemption};
+use synth_cluster::bound::costs;
 use synth_cluster::schedule::{Packing, enumerate, maximal};
 use synth_cluster::workload::{JobType, Workload};
 
@@ -104,6 +105,13 @@ impl Limits {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct OptimumError(String);
+
+impl OptimumError {
+    /// Of several servers.
+    pub fn of_fleet() -> Self {
+        OptimumError("it is for one server".into())
+    }
+}
 
 fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {
     Err(OptimumError(why.into()))
@@ -183,7 +191,8 @@ pub fn optimum(
             job_type.name()
         ));
     }
-    let costs = costs(workload, problem.objective)?;
+    let costs = costs(&workload.clone().into(), problem.objective);
+    let costs = costs.map_err(|_| OptimumError("a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted".into()))?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
     let mean = work / workload.total_arrival_rate();
     let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));
@@ -286,24 +295,6 @@ fn closed_in(
         (before, grown) = (Some(lower), Some(growth).filter(|g| g.is_finite()));
         solver.grow(larger);
     }
-}
-
-/// Returns what a job of each type costs, so that the sum over the mean numbers is the objective (Little).
-fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, OptimumError> {
-    let types = workload.types().iter();
-    Ok(match objective {
-        Objective::P99 => {
-            return refused(
-                "a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted",
-            );
-        }
-        Objective::Mean => vec![1.0 / workload.total_arrival_rate(); types.len()],
-        Objective::Weighted => {
-            let shares = workload.load_shares();
-            let rates = types.map(JobType::arrival_rate);
-            shares.iter().zip(rates).map(|(w, l)| w / l).collect()
-        }
-    })
 }
 
 /// Rates of setups, times the mean size of jobs.

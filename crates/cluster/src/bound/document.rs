@@ -1,0 +1,116 @@
+//! A bound as a file.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Certificate, CertificateError, Cut, check_prices};
+use crate::artifact::{Objective, Preemption};
+use crate::workload::{Fleet, Record};
+
+/// What proves a lower bound.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proof {
+    /// A function of the state, checked in whole numbers.
+    Potential(Certificate),
+    /// Inequalities by prices, checked in double precision.
+    Prices(Vec<Cut>),
+}
+
+impl Proof {
+    /// Returns the bound that it proves for this fleet \[time\]: no policy that knows no more of a job than its type has less.
+    ///
+    /// # Errors
+    /// When it proves none.
+    pub fn check(
+        &self,
+        fleet: &Fleet,
+        objective: Objective,
+        preemption: Preemption,
+    ) -> Result<f64, CertificateError> {
+        match self {
+            // What holds of all policies that stop jobs at no cost holds of those that pay for it, and of those that do not.
+            Proof::Potential(own) if own.preempts || preemption == Preemption::None => {
+                own.check(fleet, objective)
+            }
+            Proof::Potential(_) => {
+                Err(CertificateError::Laws("policies without preemption".into()))
+            }
+            Proof::Prices(cuts) => check_prices(cuts, fleet, objective, preemption),
+        }
+    }
+}
+
+/// `synth-bound`, always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Format {
+    /// The only one.
+    #[serde(rename = "synth-bound")]
+    Bound,
+}
+
+/// A lower bound with its proof, as `synth optimum --proof` writes it and `synth check` reads it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// What the file is.
+    pub format: Format,
+    /// Version of its shape: 1.
+    pub version: u32,
+    /// The kind of workload: `multiresource`.
+    pub kind: String,
+    /// What arrives, and what serves it.
+    pub workload: Record,
+    /// What policies may do.
+    pub preemption: Preemption,
+    /// What is least.
+    pub objective: Objective,
+    /// No policy has less \[time\].
+    pub bound: f64,
+    /// Why.
+    pub proof: Proof,
+}
+
+/// How far above what is proved a bound may be written, relatively: the digits of a double.
+const ROUNDING: f64 = 1e-12;
+
+impl Document {
+    /// Returns the document of a bound.
+    pub fn new(
+        fleet: &Fleet,
+        (objective, preemption): (Objective, Preemption),
+        bound: f64,
+        proof: Proof,
+    ) -> Self {
+        Document {
+            format: Format::Bound,
+            version: 1,
+            kind: "multiresource".into(),
+            workload: fleet.record(),
+            preemption,
+            objective,
+            bound,
+            proof,
+        }
+    }
+
+    /// Proves the bound anew.
+    ///
+    /// # Errors
+    /// When the workload is faulty, or the bound is not proved.
+    pub fn check(&self) -> Result<Fleet, CertificateError> {
+        let fleet = self.workload.check();
+        let fleet = fleet.map_err(|faults| {
+            CertificateError::Prices(format!("the workload is faulty: {faults:?}"))
+        })?;
+        let proved = self.proof.check(&fleet, self.objective, self.preemption)?;
+        if self.bound <= proved * (1.0 + ROUNDING) {
+            Ok(fleet)
+        } else {
+            Err(CertificateError::Beyond {
+                found: self.bound,
+                proved,
+            })
+        }
+    }
+}

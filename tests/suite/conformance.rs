@@ -21,11 +21,11 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
     AdaptiveQuickswapPolicy, Artifact, Backfill, BackfillingPolicy, Checked,
-    ConservativeBackfillPolicy, EasyBackfillPolicy, EasyByMeanPolicy, EmptySlots, Family,
-    FcfsPolicy, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy,
-    MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order, PartitionPolicy, Placement,
-    PooledEasyPolicy, PooledPolicy, Preemption, RandomizedTimersPolicy, Route, ServerFillingPolicy,
-    StaticQuickswapPolicy, Zone,
+    ConservativeBackfillPolicy, DiscretizedMaxWeightPolicy, EasyBackfillPolicy, EasyByMeanPolicy,
+    EmptySlots, Family, FcfsPolicy, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy,
+    MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order,
+    PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption, RandomizedTimersPolicy,
+    Route, ServerFillingPolicy, StaticQuickswapPolicy, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{
@@ -232,7 +232,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {});
     let given = |policy: Family| Families::Fixed(Box::new(policy));
-    let plain: [(_, Family); 6] = [
+    let plain: [(_, Family); 7] = [
         ("fcfs", FcfsPolicy {}.into()),
         (
             "randomized-timers",
@@ -242,6 +242,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("most-servers-first", MostServersFirstPolicy {}.into()),
         ("least-servers-first", LeastServersFirstPolicy {}.into()),
         ("easy-by-mean", EasyByMeanPolicy {}.into()),
+        ("discretized-max-weight", on_grid(false).into()),
     ];
     // Some of these do not keep up with more.
     let light = workload.scaled(0.3).unwrap();
@@ -354,6 +355,11 @@ fn of_chain(workload: &Workload) -> Artifact {
     }
 }
 
+/// MaxWeight on a grid that does not divide the demands.
+fn on_grid(preempts: bool) -> DiscretizedMaxWeightPolicy {
+    DiscretizedMaxWeightPolicy { cells: 7, preempts }
+}
+
 /// Rules that preempt at no cost.
 fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
     let weights = MaxWeightPolicy {
@@ -374,6 +380,10 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
                 &workload.scaled(0.5).unwrap(),
                 given(weights.clone().into()),
             ),
+        ),
+        (
+            "discretized-max-weight-full",
+            chosen(&workload.scaled(0.3).unwrap(), given(on_grid(true).into())),
         ),
         (
             "server-filling",
@@ -616,6 +626,7 @@ fn vectors_are_reproduced() {
         "adaptive-quickswap",
         "backfilling",
         "conservative-backfill",
+        "discretized-max-weight",
         "easy-backfill",
         "easy-by-mean",
         "fcfs",

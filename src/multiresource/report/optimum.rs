@@ -155,12 +155,20 @@ pub(super) fn allowed(preemption: Preemption) -> &'static str {
     }
 }
 
+/// Returns what is bounded, in words and as the head of a column.
+fn words(objective: Objective) -> (&'static str, &'static str) {
+    match objective {
+        Objective::Mean | Objective::P99 => ("mean response time", "E[T]"),
+        Objective::Weighted => ("mean response time, weighted by load,", "weighted E[T]"),
+    }
+}
+
 /// Says what a file has proved.
 pub fn proved(document: &Document, fleet: &Fleet) -> String {
     format!(
         "proved: no policy {} that knows no more of a job than its type has a {} below {} {}\nby {}",
         allowed(document.preemption),
-        document.objective.label(),
+        words(document.objective).0,
         below(document.bound),
         fleet.time_unit(),
         method(&document.proof)
@@ -207,10 +215,7 @@ fn by_box(found: &Boxed, preemption: Preemption) -> String {
 /// Returns the bound, and how far policies are above it.
 pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: usize) -> String {
     let unit = workload.time_unit();
-    let (what, symbol) = match objective {
-        Objective::Mean | Objective::P99 => ("mean response time", "E[T]"),
-        Objective::Weighted => ("mean response time, weighted by load,", "weighted E[T]"),
-    };
+    let (what, symbol) = words(objective);
     let knowing = match workload.known() {
         None => "",
         Some(_) => " that knows no more of a job than its type",

@@ -13,11 +13,12 @@ mod quantity;
 pub use crate::policy::section_seven;
 pub use crate::policy::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Admission, Backfill, BackfillingPolicy,
-    ConservativeBackfillPolicy, Drain, EasyBackfillPolicy, EasyByMeanPolicy, EmptySlots, Family,
-    FcfsPolicy, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy,
-    MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order, PartitionPolicy, Placement,
-    PooledEasyPolicy, PooledPolicy, Preemption, RandomizedTimersPolicy, ReservingPolicy, Route,
-    ServerFillingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy, Zone,
+    ConservativeBackfillPolicy, DiscretizedMaxWeightPolicy, Drain, EasyBackfillPolicy,
+    EasyByMeanPolicy, EmptySlots, Family, FcfsPolicy, FirstFitPolicy, Guard, GuardedPolicy,
+    LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy,
+    MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption,
+    RandomizedTimersPolicy, ReservingPolicy, Route, ServerFillingPolicy, StaticQuickswapPolicy,
+    Switching, TdcKnobs, TdcOrder, TdcPolicy, Zone,
 };
 pub(crate) use check::worth_of_server;
 pub use check::{check_against, check_within, retract};

@@ -107,6 +107,8 @@ rules! {
     Tdc(TdcPolicy): "tdc";
     /// MaxWeight: the schedule of most weight, with preemption.
     MaxWeight(MaxWeightPolicy): "max-weight";
+    /// MaxWeight on a grid of demands.
+    DiscretizedMaxWeight(DiscretizedMaxWeightPolicy): "discretized-max-weight";
     /// MaxWeight with setups.
     MaxWeightSetup(MaxWeightSetupPolicy): "max-weight-setup";
     /// ServerFilling, with preemption.
@@ -133,6 +135,8 @@ pub(crate) const NAMED_RULES: &[NamedRule] = &[
     backfilling::named::CONSERVATIVE_BACKFILL,
     randomized_timers::NAMED,
     max_weight::NAMED,
+    discretized::NAMED,
+    discretized::NONPREEMPTIVE,
     server_filling::NAMED,
     quickswap::MSFQ,
     quickswap::MSFQ_STRICT,

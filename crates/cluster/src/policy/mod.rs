@@ -22,6 +22,7 @@ mod backfill;
 mod backfilling;
 pub(crate) mod check;
 mod cluster;
+mod discretized;
 mod drain;
 mod drive;
 mod family;
@@ -56,6 +57,7 @@ pub use backfilling::{
     Backfilling, BackfillingPolicy, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Guess,
     Judged, Learned, Priority, Promise, QueueOrder, Reservations, Users, Worth, worth,
 };
+pub use discretized::{DiscretizedMaxWeight, DiscretizedMaxWeightPolicy};
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedPolicy};
 pub use guarded::Guarded;

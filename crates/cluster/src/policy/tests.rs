@@ -6,6 +6,7 @@ use crate::policy::{Family, MsrPolicy, Preemption, Route};
 use crate::workload::Workload;
 
 mod backfilling;
+mod discretized;
 mod drains;
 mod filling;
 mod greedy;

@@ -58,10 +58,16 @@ impl Packing {
                 .map(|(count, units)| count.saturating_mul(units[j]));
             each.fold(0, u64::saturating_add)
         };
-        Packing {
-            demand: fleet.types().iter().map(taken).collect(),
-            capacity: resources.map(total).collect(),
-        }
+        Packing::of_units(
+            fleet.types().iter().map(taken).collect(),
+            resources.map(total).collect(),
+        )
+    }
+
+    /// Returns that of demands (K × R) and capacities (R) in units of one's own; each type demands something, and no
+    /// more than there is.
+    pub fn of_units(demand: Vec<Vec<u64>>, capacity: Vec<u64>) -> Self {
+        Packing { demand, capacity }
     }
 
     /// Returns the number of job types K.

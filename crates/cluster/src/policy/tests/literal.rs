@@ -7,20 +7,20 @@ use rand::{RngExt, SeedableRng};
 
 /// A job as the test knows it.
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    number: u64,
-    job_type: usize,
+pub(super) struct Known {
+    pub number: u64,
+    pub job_type: usize,
     arrived: f64,
     /// Work left, while it waits; its end, while it runs.
     work: f64,
-    runs: bool,
+    pub runs: bool,
     /// The estimate of its size, while it waits; that of its end, while it runs.
     expected: f64,
 }
 
 /// Runs a policy on random arrivals of exponential sizes; after each decision `check` sees the time,
 /// all jobs in order of arrival as they were before it, the new ones waiting, and who runs now.
-fn drive(
+pub(super) fn drive(
     workload: &Workload,
     policy: Box<dyn Policy>,
     (load, inflation): (f64, f64),

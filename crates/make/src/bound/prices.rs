@@ -50,8 +50,10 @@ fn candidates(fleet: &Fleet, costs: &[f64]) -> Vec<Cut> {
     let mut order: Vec<usize> = (0..k).collect();
     let types = fleet.types();
     let per_work = |i: usize| {
-        let work = all.values[i] * f64::from(types[i].nodes()) * types[i].mean_size();
-        costs[i] / work
+        // A type without a price has no work, and is not among those that have one.
+        let own = all.types.iter().position(|own| *own == i);
+        let price = own.map_or(0.0, |at| all.values[at]);
+        costs[i] / (price * f64::from(types[i].nodes()) * types[i].mean_size())
     };
     order.sort_by(|a, b| per_work(*b).total_cmp(&per_work(*a)));
     let firsts = (2..k).map(|n| order[..n].to_vec());

@@ -37,19 +37,12 @@ pub struct Cluster {
 impl Cluster {
     /// Returns the jobs, the oldest first.
     pub fn views(&self, gate: &str) -> Vec<View<'_>> {
-        let views = self
-            .works
-            .values()
-            .map(|work| View::new(work, &self.owners, gate));
+        let works = self.works.values();
+        let views = works.map(|work| View::new(work, &self.owners, gate));
         let mut views: Vec<View<'_>> = views.collect();
         views.sort_unstable_by_key(|view| {
-            let Work {
-                created,
-                namespace,
-                own,
-                ..
-            } = view.work;
-            (*created, namespace.as_str(), own.name.as_str(), &own.uid)
+            let own = &view.work.itself.own;
+            (view.work.created, own.key(), &own.uid)
         });
         views
     }
@@ -58,18 +51,17 @@ impl Cluster {
     pub fn placed(&self) -> Vec<(&Placed, Option<&Uid>)> {
         let (mut by_name, mut by_owner) = (HashMap::new(), HashMap::new());
         for work in self.works.values() {
-            by_name.insert(
-                (work.namespace.as_str(), work.own.name.as_str()),
-                &work.own.uid,
-            );
-            for own in work.owners.iter().chain([&work.own]) {
-                by_owner.insert(&own.uid, &work.own.uid);
+            by_name.insert(work.itself.own.key(), work.uid());
+            for own in work.owners.iter().chain([&work.itself.own]) {
+                by_owner.insert(&own.uid, work.uid());
             }
         }
         let of_pod = |(uid, pod): (&Uid, &Placed)| {
-            let named = pod.workload.as_ref();
-            let named =
-                named.and_then(|(space, name)| by_name.get(&(space.as_str(), name.as_str())));
+            let named = pod
+                .workload
+                .as_ref()
+                .map(|(space, name)| (&**space, &**name));
+            let named = named.and_then(|name| by_name.get(&name));
             named.copied().or_else(|| {
                 // A pod of a Job of a JobSet: three steps.
                 let mut next = Some(uid);
@@ -84,9 +76,7 @@ impl Cluster {
                 None
             })
         };
-        self.pods
-            .iter()
-            .map(|(uid, pod)| (pod, of_pod((uid, pod))))
-            .collect()
+        let pods = self.pods.iter();
+        pods.map(|own| (own.1, of_pod(own))).collect()
     }
 }

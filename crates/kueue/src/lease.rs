@@ -1,73 +1,78 @@
 //! Which replica acts: the holder of a Lease.
 //!
 //! As in client-go, a replica trusts only its own clock: a Lease has expired when it has not seen it change for the whole
-//! duration. So clocks that differ between replicas do not matter.
+//! duration. So clocks that differ between replicas do not matter. (kube-lease-manager 0.13 and kube-leader-election 0.44
+//! compare the time that the holder wrote with their own.)
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff::Timestamp;
-use kube::api::{ObjectMeta, PostParams};
+use kube::api::PostParams;
 use kube::{Api, Client};
-use tokio::time::timeout;
+use tokio::sync::watch;
 
-use crate::watch::refusal;
+use crate::server::{Refused, answer};
 
-/// What a Lease says, as far as it counts: who holds it, and when it was renewed, on the holder's clock.
-type Record = (Option<String>, Option<MicroTime>, Option<i32>);
-
-/// What is known of the Lease.
+/// A replica's part in the election.
 struct Election {
     identity: String,
     duration: Duration,
-    /// What it said when it was last seen to change, and when that was.
-    seen: Option<(Record, Instant)>,
+    /// What the Lease said when it was last seen to change, and when that was.
+    seen: Option<(LeaseSpec, Instant)>,
 }
 
 impl Election {
-    /// Returns whether this replica may write itself into the Lease, as it is found now.
-    fn may_take(&mut self, spec: &LeaseSpec, now: Instant) -> bool {
-        let record = (
-            spec.holder_identity.clone(),
-            spec.renew_time.clone(),
-            spec.lease_transitions,
-        );
-        if self.seen.as_ref().is_none_or(|(seen, _)| *seen != record) {
-            self.seen = Some((record, now));
+    /// Returns what this replica writes into the Lease, as it is found now; `None` while another one holds it. What the
+    /// clock on the wall says is written and never compared.
+    fn next(&mut self, found: &LeaseSpec, now: Instant, wall: Timestamp) -> Option<LeaseSpec> {
+        if self.seen.as_ref().is_none_or(|(seen, _)| seen != found) {
+            self.seen = Some((found.clone(), now));
         }
-        let holder = spec.holder_identity.as_deref().unwrap_or_default();
+        let holder = found.holder_identity.as_deref().unwrap_or_default();
         // What its holder goes by counts, where that is longer.
-        let promised = Duration::from_secs(
-            spec.lease_duration_seconds
-                .unwrap_or(0)
-                .try_into()
-                .unwrap_or(0),
-        );
-        let since = self.seen.as_ref().map_or(now, |(_, since)| *since);
-        holder.is_empty() || holder == self.identity || now - since >= self.duration.max(promised)
+        let promised = u64::try_from(found.lease_duration_seconds.unwrap_or(0)).unwrap_or(0);
+        let lasts = self.duration.max(Duration::from_secs(promised));
+        let has_expired = self.seen.as_ref().is_some_and(|own| now - own.1 >= lasts);
+        let is_own = holder == self.identity;
+        (holder.is_empty() || is_own || has_expired).then(|| LeaseSpec {
+            holder_identity: Some(self.identity.clone()),
+            lease_duration_seconds: i32::try_from(self.duration.as_secs()).ok(),
+            acquire_time: match is_own {
+                true => found.acquire_time.clone(),
+                false => Some(MicroTime(wall)),
+            },
+            lease_transitions: Some(found.lease_transitions.unwrap_or(0) + i32::from(!is_own)),
+            renew_time: Some(MicroTime(wall)),
+            ..found.clone()
+        })
+    }
+
+    /// Returns until when a replica acts that sent its renewal at this moment. After two thirds without another one it does
+    /// not act any more: the last third is for requests that are on their way.
+    fn until(&self, sent: Instant) -> Instant {
+        sent + self.duration * 2 / 3
     }
 }
 
-/// Whether this replica acts, for all who ask.
+/// Whether this replica acts, for all who ask: until when, if it does.
 #[derive(Clone)]
-pub struct Leadership {
-    begin: Instant,
-    /// Until when, in milliseconds since the beginning.
-    until: Arc<AtomicU64>,
-}
+pub struct Leadership(watch::Receiver<Option<Instant>>);
 
 impl Leadership {
-    /// Returns whether it acts now: the Lease was renewed within the deadline.
+    /// Returns whether it acts now.
     pub fn is_valid(&self) -> bool {
-        self.begin.elapsed().as_millis() < u128::from(self.until.load(Ordering::SeqCst))
+        self.0.borrow().is_some_and(|until| Instant::now() < until)
     }
 
-    fn set(&self, until: Option<Instant>) {
-        let until = until.map_or(0, |until| (until - self.begin).as_millis() as u64);
-        self.until.store(until, Ordering::SeqCst);
+    /// Waits until it acts.
+    pub async fn begin(&mut self) {
+        let is_valid = |until: &Option<Instant>| until.is_some_and(|until| Instant::now() < until);
+        if self.0.wait_for(is_valid).await.is_err() {
+            // The program ends.
+            std::future::pending().await
+        }
     }
 }
 
@@ -76,7 +81,7 @@ pub struct Elector {
     api: Api<Lease>,
     name: String,
     election: Election,
-    pub leadership: Leadership,
+    until: watch::Sender<Option<Instant>>,
 }
 
 impl Elector {
@@ -106,111 +111,75 @@ impl Elector {
                 duration,
                 seen: None,
             },
-            leadership: Leadership {
-                begin: Instant::now(),
-                until: Arc::default(),
-            },
+            until: watch::Sender::new(None),
         })
+    }
+
+    /// Returns whether this replica acts, as it changes.
+    pub fn leadership(&self) -> Leadership {
+        Leadership(self.until.subscribe())
     }
 
     /// Returns the time between two looks.
     pub fn period(&self) -> Duration {
-        self.election.duration / 8
+        self.election.duration / 6
     }
 
-    /// Takes or renews the Lease where that can be; says why not where the API server did not answer.
+    /// Takes or renews the Lease where that can be.
     ///
     /// # Errors
-    /// When it did not, or refuses.
-    pub async fn step(&mut self) -> Result<(), String> {
+    /// When the API server did not answer, or refuses.
+    pub async fn step(&mut self) -> Result<(), Refused> {
         let begin = Instant::now();
-        // A renewal counts from when it was sent. After two thirds without one this replica does not act any more: the last
-        // third is for requests that are on their way.
-        let until = begin + self.election.duration * 2 / 3;
-        let wait = self.election.duration / 5;
-        let answer = timeout(wait, self.renew(begin)).await;
-        match answer.unwrap_or_else(|_| Err(format!("no answer within {wait:?}")))? {
-            true => self.leadership.set(Some(until)),
-            false => self.leadership.set(None),
+        match answer(self.election.duration / 5, self.renew(begin)).await {
+            // A renewal counts from when it was sent.
+            Ok(true) => drop(self.until.send_replace(Some(self.election.until(begin)))),
+            Ok(false) => drop(self.until.send_replace(None)),
+            // Its resourceVersion is that which was read: of two replicas one is refused.
+            Err(why) if why.code == 409 => drop(self.until.send_replace(None)),
+            Err(why) => return Err(why),
         }
         Ok(())
     }
 
     /// Returns whether this replica holds the Lease now.
-    async fn renew(&mut self, now: Instant) -> Result<bool, String> {
-        let found = self
-            .api
-            .get_opt(&self.name)
-            .await
-            .map_err(|why| refusal(&why))?;
-        let Some(mut lease) = found else {
-            let metadata = ObjectMeta {
-                name: Some(self.name.clone()),
-                ..ObjectMeta::default()
-            };
-            let lease = Lease {
-                metadata,
-                spec: Some(self.spec(&LeaseSpec::default())),
-            };
-            return written(self.api.create(&PostParams::default(), &lease).await);
-        };
+    async fn renew(&mut self, now: Instant) -> kube::Result<bool> {
+        let found = self.api.get_opt(&self.name).await?;
+        let mut lease = found.unwrap_or_default();
         let spec = lease.spec.take().unwrap_or_default();
-        if !self.election.may_take(&spec, now) {
+        lease.spec = self.election.next(&spec, now, Timestamp::now());
+        if lease.spec.is_none() {
             return Ok(false);
         }
-        lease.spec = Some(self.spec(&spec));
-        // Its resourceVersion is that which was read: of two replicas one is refused.
-        written(
-            self.api
-                .replace(&self.name, &PostParams::default(), &lease)
-                .await,
-        )
-    }
-
-    fn spec(&self, before: &LeaseSpec) -> LeaseSpec {
-        let now = MicroTime(Timestamp::now());
-        let is_new = before.holder_identity.as_ref() != Some(&self.election.identity);
-        LeaseSpec {
-            holder_identity: Some(self.election.identity.clone()),
-            lease_duration_seconds: i32::try_from(self.election.duration.as_secs()).ok(),
-            acquire_time: if is_new {
-                Some(now.clone())
-            } else {
-                before.acquire_time.clone()
-            },
-            lease_transitions: Some(before.lease_transitions.unwrap_or(0) + i32::from(is_new)),
-            renew_time: Some(now),
-            ..before.clone()
-        }
+        let params = PostParams::default();
+        match lease.metadata.name.replace(self.name.clone()) {
+            Some(_) => self.api.replace(&self.name, &params, &lease).await?,
+            None => self.api.create(&params, &lease).await?,
+        };
+        Ok(true)
     }
 
     /// Gives the Lease back, so that another replica takes over at once.
     pub async fn give_back(&mut self) {
-        if !self.leadership.is_valid() {
+        if !self.leadership().is_valid() {
             return;
         }
-        self.leadership.set(None);
+        self.until.send_replace(None);
         let back = async {
-            let mut lease = self.api.get(&self.name).await.ok()?;
-            let spec = lease.spec.as_mut()?;
-            if spec.holder_identity.take()? == self.election.identity {
+            let mut lease = self.api.get(&self.name).await?;
+            let holder = lease
+                .spec
+                .as_mut()
+                .and_then(|own| own.holder_identity.take());
+            if holder.as_ref() == Some(&self.election.identity) {
                 self.api
                     .replace(&self.name, &PostParams::default(), &lease)
-                    .await
-                    .ok()?;
+                    .await?;
             }
-            Some(())
+            Ok(())
         };
-        let _ = timeout(Duration::from_secs(2), back).await;
-    }
-}
-
-/// Returns whether a Lease was written: not where another replica was first.
-fn written(answer: kube::Result<Lease>) -> Result<bool, String> {
-    match answer {
-        Ok(_) => Ok(true),
-        Err(kube::Error::Api(status)) if status.code == 409 => Ok(false),
-        Err(why) => Err(refusal(&why)),
+        // If it fails, the Lease expires.
+        let _ = answer(Duration::from_secs(2), back).await;
     }
 }
 
@@ -218,10 +187,20 @@ fn written(answer: kube::Result<Lease>) -> Result<bool, String> {
 mod tests {
     use super::*;
 
+    const DURATION: Duration = Duration::from_secs(6);
+
+    fn replica(name: &str) -> Election {
+        Election {
+            identity: name.into(),
+            duration: DURATION,
+            seen: None,
+        }
+    }
+
     fn held(holder: &str, renewed: i64) -> LeaseSpec {
         LeaseSpec {
             holder_identity: Some(holder.into()),
-            lease_duration_seconds: Some(15),
+            lease_duration_seconds: Some(6),
             renew_time: Some(MicroTime(
                 Timestamp::from_second(renewed).unwrap_or_default(),
             )),
@@ -230,39 +209,59 @@ mod tests {
     }
 
     #[test]
-    fn only_the_own_clock_says_when_a_lease_has_expired() {
-        let begin = Instant::now();
-        let at = |s: u64| begin + Duration::from_secs(s);
-        let mut own = Election {
-            identity: "b".into(),
-            duration: Duration::from_secs(15),
-            seen: None,
-        };
-        // The holder's clock is years behind, and it renews: it stays the holder.
-        assert!(!own.may_take(&held("a", 0), at(0)));
-        assert!(!own.may_take(&held("a", 2), at(14)));
-        assert!(!own.may_take(&held("a", 4), at(28)));
-        assert!(!own.may_take(&held("a", 4), at(42)));
-        // It renews no more.
-        assert!(own.may_take(&held("a", 4), at(43)));
-    }
-
-    #[test]
     fn a_lease_that_is_free_or_the_own_is_taken_at_once() {
-        let now = Instant::now();
-        let mut own = Election {
-            identity: "b".into(),
-            duration: Duration::from_secs(15),
-            seen: None,
-        };
-        assert!(own.may_take(&LeaseSpec::default(), now));
-        assert!(own.may_take(&held("b", 0), now));
-        assert!(!own.may_take(&held("a", 0), now));
+        let (now, wall) = (Instant::now(), Timestamp::UNIX_EPOCH);
+        let mut own = replica("b");
+        let mut takes =
+            |spec: &LeaseSpec, s: u64| own.next(spec, now + Duration::from_secs(s), wall).is_some();
+        assert!(takes(&LeaseSpec::default(), 0));
+        assert!(takes(&held("b", 0), 0));
+        assert!(!takes(&held("a", 0), 0));
+        assert!(!takes(&held("a", 0), 5));
+        assert!(takes(&held("a", 0), 6));
         let long = LeaseSpec {
             lease_duration_seconds: Some(60),
             ..held("a", 0)
         };
-        assert!(!own.may_take(&long, now + Duration::from_secs(59)));
-        assert!(own.may_take(&long, now + Duration::from_secs(119)));
+        assert!(!takes(&long, 10), "what its holder goes by");
+        assert!(!takes(&long, 69));
+        assert!(takes(&long, 70));
+    }
+
+    /// Two replicas, of which the second one's clock on the wall is off by so much; the first is ended after a minute. Returns
+    /// when the second one acts first [s].
+    fn takeover(skew: i64) -> f64 {
+        let begin = Instant::now();
+        let mut lease = LeaseSpec::default();
+        let mut replicas = [(replica("a"), 0, None), (replica("b"), skew, None)];
+        for tenth in 0..1200_u64 {
+            let now = begin + Duration::from_millis(100 * tenth);
+            for (n, (own, skew, until)) in replicas.iter_mut().enumerate() {
+                // They look once a second, at different moments; the first not after its end.
+                if tenth % 10 == 3 * n as u64 && (n == 1 || tenth < 600) {
+                    let wall = Timestamp::from_second(1_767_225_600 + *skew + tenth as i64 / 10);
+                    let next = own.next(&lease, now, wall.unwrap_or_default());
+                    *until = next.as_ref().map(|_| own.until(now));
+                    lease = next.unwrap_or(lease);
+                }
+            }
+            let acts = replicas
+                .each_ref()
+                .map(|own| own.2.is_some_and(|until| now < until));
+            assert_ne!(acts, [true, true], "at {tenth}");
+            if acts[1] {
+                return tenth as f64 / 10.0;
+            }
+            assert!(acts[0] || tenth >= 600, "nobody acts at {tenth}");
+        }
+        f64::INFINITY
+    }
+
+    #[test]
+    fn clocks_that_differ_change_nothing() {
+        // Last renewed at 59.0 and seen so at 59.3: expired at 65.3, when the second one looks.
+        for skew in [0, 3600, -3600, 100_000_000] {
+            assert_eq!(takeover(skew), 65.3, "{skew}");
+        }
     }
 }

@@ -7,13 +7,13 @@ mod amounts;
 mod cluster;
 mod desk;
 mod lease;
-mod log;
 mod metrics;
 mod notices;
 mod objects;
 mod release;
 mod run;
 mod serve;
+mod server;
 mod setup;
 mod site;
 mod types;
@@ -25,30 +25,39 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use tracing::{Level, error};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
-use log::{Log, fields};
 use run::Controller;
+use server::Server;
 use setup::{Format, Setup};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let mut setup = Setup::parse();
-    if setup.dry_run || setup.release_all {
-        // A person reads it.
-        setup.log = Format::Text;
+    let setup = Setup::parse();
+    // What is done once is for a person.
+    let is_text = setup.log == Format::Text || setup.dry_run || setup.release_all;
+    let lines = tracing_subscriber::fmt()
+        .with_target(false)
+        .with_ansi(false);
+    let lines = lines.with_writer(std::io::stderr);
+    // What kube says of its connections is in our own messages.
+    let ours = Targets::new().with_target("synth_kueue", Level::INFO);
+    match is_text {
+        true => lines.finish().with(ours).init(),
+        false => lines.json().flatten_event(true).finish().with(ours).init(),
     }
-    let log = Log(setup.log);
-    match controlled(Arc::new(setup), log).await {
+    match controlled(Arc::new(setup)).await {
         Ok(printed) => {
             print!("{printed}");
             ExitCode::SUCCESS
         }
         Err(why) => {
-            match log.0 {
-                Format::Json => log.error("ended", &fields([("why", &*why)])),
-                Format::Text => eprintln!("error: {}", why.trim_start_matches("error: ")),
+            match is_text {
+                true => eprintln!("error: {}", why.trim_start_matches("error: ")),
+                false => error!(why, "ended"),
             }
             ExitCode::from(2)
         }
@@ -56,18 +65,16 @@ async fn main() -> ExitCode {
 }
 
 /// Does what was typed; returns what is printed in the end.
-async fn controlled(setup: Arc<Setup>, log: Log) -> Result<String, String> {
+async fn controlled(setup: Arc<Setup>) -> Result<String, String> {
     // What is wrong with the policy is said before anything else is looked at.
     if setup.policy.is_some() {
         desk::Desk::new(&setup)?;
     }
-    let client = connect(&setup).await?;
-    let metrics = Arc::default();
+    let server = Server::of(&setup).await?;
+    let metrics = Arc::clone(&server.metrics);
     let controller = Controller {
         setup: Arc::clone(&setup),
-        client,
-        log,
-        metrics,
+        server,
     };
     if setup.release_all {
         return Ok(controller.release_all().await? + "\n");
@@ -75,27 +82,10 @@ async fn controlled(setup: Arc<Setup>, log: Log) -> Result<String, String> {
     if setup.dry_run {
         return Ok(controller.plan().await? + "\n");
     }
-    serve::serve(setup.listen, Arc::clone(&controller.metrics)).await?;
+    serve::serve(setup.listen, metrics).await?;
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "synth-kueue".into());
     let identity = setup.identity.clone();
-    controller
-        .run(identity.unwrap_or_else(|| format!("{host}-{}", std::process::id())))
-        .await?;
+    let identity = identity.unwrap_or_else(|| format!("{host}-{}", std::process::id()));
+    controller.run(identity).await?;
     Ok(String::new())
-}
-
-/// Connects as the options say, or as kubectl does, or as a pod does.
-async fn connect(setup: &Setup) -> Result<Client, String> {
-    let config = match &setup.kubeconfig {
-        Some(path) => {
-            let read = Kubeconfig::read_from(path)
-                .map_err(|why| format!("cannot read {}: {why}", path.display()))?;
-            Config::from_custom_kubeconfig(read, &KubeConfigOptions::default())
-                .await
-                .map_err(|why| why.to_string())
-        }
-        None => Config::infer().await.map_err(|why| why.to_string()),
-    };
-    let config = config.map_err(|why| format!("{why}: name a kubeconfig by --kubeconfig"))?;
-    Client::try_from(config).map_err(|why| why.to_string())
 }

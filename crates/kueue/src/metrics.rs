@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::jiff::Timestamp;
+use tracing::info;
 
 use crate::desk::{Concern, Desk, Round};
 use synth_core::document::exposition::{Exposition, label};
@@ -17,6 +18,8 @@ pub struct Metrics {
     pub released: BTreeMap<Option<usize>, u64>,
     /// Releases that were not carried out, by reason.
     pub failed: BTreeMap<&'static str, u64>,
+    /// Answers that were refusals, by code.
+    refused: BTreeMap<u16, u64>,
     /// What others did otherwise than was decided, by kind.
     disagreed: BTreeMap<&'static str, u64>,
     /// By type, its name, and how many wait and run.
@@ -39,6 +42,7 @@ jobs: Jobs that wait for the policy, and that have room.
 jobs_without_type: Gated jobs that no type of the policy holds.
 releases_total: Gates that were removed.
 failed_releases_total: Releases that were not carried out.
+refusals_total: Requests that the API server refused; 409 and 422: an object had changed, 410: a watch had expired.
 disagreements_total: What others did otherwise than was decided.
 rounds_total: Looks at the cluster.
 decision_seconds_total: Time that they took, without requests.
@@ -53,6 +57,14 @@ impl Metrics {
     pub fn begin(&mut self, desk: &Desk) {
         self.count(desk, &Round::default());
         self.is_leader = true;
+    }
+
+    /// Takes note of the code of an answer.
+    pub fn answered(&mut self, code: u16) {
+        if code >= 400 {
+            info!(code, "refused");
+            *self.refused.entry(code).or_default() += 1;
+        }
     }
 
     /// Counts a round.
@@ -110,11 +122,15 @@ impl Metrics {
             .iter()
             .map(|(i, n)| (label("type", name(i)), *n as f64));
         text.add("releases_total", released);
-        let by = |all: &BTreeMap<&'static str, u64>, key: &'static str| {
-            let lines = all.iter().map(|(own, n)| (label(key, own), *n as f64));
-            lines.collect::<Vec<_>>()
-        };
+        fn by<K: ToString>(
+            all: &BTreeMap<K, u64>,
+            key: &'static str,
+        ) -> impl Iterator<Item = (String, f64)> {
+            all.iter()
+                .map(move |(own, n)| (label(key, &own.to_string()), *n as f64))
+        }
         text.add("failed_releases_total", by(&self.failed, "reason"));
+        text.add("refusals_total", by(&self.refused, "code"));
         text.add("disagreements_total", by(&self.disagreed, "kind"));
         text.one("rounds_total", self.rounds as f64);
         text.one("decision_seconds_total", self.seconds);

@@ -7,16 +7,16 @@ use json_patch::{
     AddOperation, Patch as JsonPatch, PatchOperation, RemoveOperation, ReplaceOperation,
     TestOperation,
 };
+use kube::Api;
 use kube::api::{DynamicObject, Patch, PatchParams};
-use kube::{Api, Client};
 use serde_json::json;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
+use tracing::warn;
 
 use crate::desk::Release;
 use crate::lease::Leadership;
-use crate::log::{Log, fields};
-use crate::view::{GATES, MARK, Mark, Owner, Reference, Uid};
-use crate::watch::{refusal, resource};
+use crate::server::{Refused, Server, answer, resource};
+use crate::view::{GATES, MARK, Mark, Owner};
 
 /// What became of a release.
 #[derive(Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub enum Outcome {
     /// The gate is removed, and our mark is there.
     Done,
     /// Nothing was done: the object is not what it was, or not there any more. What it is now, if it was read.
-    Changed(Vec<(Uid, Owner)>),
+    Changed(Vec<Owner>),
     /// It is not known, or was refused: why.
     Failed(String),
 }
@@ -36,24 +36,20 @@ const ATTEMPTS: u32 = 7;
 /// Removes gates.
 #[derive(Clone)]
 pub struct Releaser {
-    pub client: Client,
+    pub server: Server,
     /// None where no other replica counts: the way back.
     pub leadership: Option<Leadership>,
     pub gate: String,
     /// An answer is waited for so long.
     pub answer: Duration,
-    pub log: Log,
 }
 
 impl Releaser {
     /// Removes the gate from all that a job's stands on.
     pub async fn release(&self, release: &Release) -> Outcome {
         let mut changed = Vec::new();
-        for (reference, owner) in &release.owners {
-            match self
-                .patch(&release.namespace, (reference, owner), &release.mark)
-                .await
-            {
+        for owner in &release.owners {
+            match self.remove(owner, &release.mark).await {
                 Outcome::Done => {}
                 Outcome::Changed(found) => changed.extend(found),
                 failed => return failed,
@@ -66,62 +62,45 @@ impl Releaser {
         }
     }
 
-    async fn patch(
-        &self,
-        namespace: &str,
-        (reference, owner): (&Reference, &Owner),
-        mark: &Mark,
-    ) -> Outcome {
-        let api: Api<DynamicObject> = Api::namespaced_with(
-            self.client.clone(),
-            namespace,
-            &resource(&reference.api_version, &reference.kind),
-        );
-        let patch = patch(reference, owner, mark);
+    /// Removes the gate from one object.
+    pub async fn remove(&self, owner: &Owner, mark: &Mark) -> Outcome {
+        let own = &owner.own;
+        let kind = resource(&own.api_version, &own.kind);
+        let api: Api<DynamicObject> = self.server.objects(Some(&own.namespace), &kind);
+        let (params, patch) = (PatchParams::default(), patch(owner, mark));
         let (mut pause, mut last) = (FIRST, String::new());
         for _ in 0..ATTEMPTS {
             if self.leadership.as_ref().is_some_and(|own| !own.is_valid()) {
-                return Outcome::Failed(
-                    "the Lease was not renewed in time: nothing more is released".into(),
-                );
+                last = "the Lease was not renewed in time: nothing more is released".into();
+                break;
             }
-            let params = PatchParams::default();
-            match timeout(
-                self.answer,
-                api.patch_metadata(&reference.name, &params, &patch),
-            )
-            .await
-            {
-                Ok(Ok(_)) => return Outcome::Done,
-                Ok(Err(kube::Error::Api(status))) if status.code == 404 => {
-                    return Outcome::Changed(Vec::new());
-                }
+            let request = api.patch_metadata(&own.name, &params, &patch);
+            match answer(self.answer, request).await {
+                Ok(_) => return Outcome::Done,
+                Err(why) if why.code == 404 => return Outcome::Changed(Vec::new()),
                 // The test failed, or a webhook refused it.
-                Ok(Err(kube::Error::Api(status))) if matches!(status.code, 409 | 422) => {
-                    match self.read_again(&api, reference).await {
+                Err(why) if matches!(why.code, 409 | 422) => {
+                    match self.read_again(&api, owner).await {
                         Ok(None) => return Outcome::Changed(Vec::new()),
                         // This request was carried out, and its answer was lost.
-                        Ok(Some(found))
-                            if found.mark.as_ref() == Some(mark) && !found.has(&self.gate) =>
+                        Ok(Some(now))
+                            if now.mark.as_ref() == Some(mark) && !now.has(&self.gate) =>
                         {
                             return Outcome::Done;
                         }
-                        Ok(Some(found))
-                            if found.gates != owner.gates || found.version != owner.version =>
+                        Ok(Some(now))
+                            if now.gates != owner.gates || now.version != owner.version =>
                         {
-                            return Outcome::Changed(vec![(reference.uid.clone(), found)]);
+                            return Outcome::Changed(vec![now]);
                         }
-                        Ok(Some(_)) => last = status.message,
-                        Err(why) => last = why,
+                        Ok(Some(_)) => last = why.text,
+                        Err(why) => last = why.text,
                     }
                 }
-                Ok(Err(why)) => last = refusal(&why),
-                Err(_) => last = format!("no answer within {:?}", self.answer),
+                Err(why) => last = why.text,
             }
             if pause == FIRST {
-                let on = format!("{} {namespace}/{}", reference.kind, reference.name);
-                self.log
-                    .warn("not released yet", &fields([("on", &*on), ("why", &last)]));
+                warn!(on = own.called(), why = last, "not released yet");
             }
             sleep(pause).await;
             pause *= 2;
@@ -133,24 +112,23 @@ impl Releaser {
     async fn read_again(
         &self,
         api: &Api<DynamicObject>,
-        reference: &Reference,
-    ) -> Result<Option<Owner>, String> {
-        let answer = timeout(self.answer, api.get_metadata_opt(&reference.name)).await;
-        let found = answer
-            .map_err(|_| format!("no answer within {:?}", self.answer))?
-            .map_err(|why| refusal(&why))?;
-        let own = found.filter(|found| found.metadata.uid.as_deref() == Some(&*reference.uid));
-        Ok(own.map(|found| Owner::new(&found.metadata, &self.gate)))
+        owner: &Owner,
+    ) -> Result<Option<Owner>, Refused> {
+        let own = &owner.own;
+        let found = answer(self.answer, api.get_metadata_opt(&own.name)).await?;
+        let found = found.filter(|found| found.metadata.uid.as_deref() == Some(&*own.uid));
+        let kind = (&*own.api_version, &*own.kind);
+        Ok(found.map(|found| Owner::new(&found.metadata, kind, &self.gate)))
     }
 }
 
 /// Returns the request that removes our gate and writes our mark, if the object is what was read. Of a suspended Job the
 /// version that was read is named; of a gate its value, since others change the object's status at any time.
-fn patch(reference: &Reference, owner: &Owner, mark: &Mark) -> Patch<serde_json::Value> {
-    let mark_text = json!(mark).to_string();
+fn patch(owner: &Owner, mark: &Mark) -> Patch<serde_json::Value> {
+    let (uid, mark_text) = (&*owner.own.uid, json!(mark).to_string());
     if owner.is_suspended {
         return Patch::Merge(json!({
-            "metadata": {"resourceVersion": owner.version, "uid": &*reference.uid, "annotations": {MARK: mark_text}},
+            "metadata": {"resourceVersion": owner.version, "uid": uid, "annotations": {MARK: mark_text}},
             "spec": {"suspend": false},
         }));
     }
@@ -165,15 +143,10 @@ fn patch(reference: &Reference, owner: &Owner, mark: &Mark) -> Patch<serde_json:
             value: json!(rest),
         }),
     };
+    let test = |path, value| PatchOperation::Test(TestOperation { path, value });
     Patch::Json(JsonPatch(vec![
-        PatchOperation::Test(TestOperation {
-            path: PointerBuf::from_tokens(["metadata", "uid"]),
-            value: json!(&*reference.uid),
-        }),
-        PatchOperation::Test(TestOperation {
-            path: pointer(GATES),
-            value: json!(owner.gates),
-        }),
+        test(PointerBuf::from_tokens(["metadata", "uid"]), json!(uid)),
+        test(pointer(GATES), json!(owner.gates)),
         gates,
         PatchOperation::Add(AddOperation {
             path: pointer(MARK),
@@ -187,20 +160,35 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn sent(owner: &Owner) -> serde_json::Value {
-        let reference = Reference {
-            api_version: "batch/v1".into(),
-            kind: "Job".into(),
-            name: "j".into(),
-            uid: "u".into(),
-        };
-        let mark = Mark {
-            gate: "synth/gate".into(),
+    use std::sync::{Arc, Mutex};
+
+    use crate::server::locked;
+    use crate::server::tests::{fake, refusal};
+    use crate::view::Reference;
+
+    const GATE: &str = "synth/gate";
+
+    fn mark() -> Mark {
+        Mark {
+            gate: GATE.into(),
             policy: "p".into(),
             at: 7,
             nodes: vec!["n1".into()],
-        };
-        match patch(&reference, owner, &mark) {
+        }
+    }
+
+    fn job() -> Reference {
+        Reference {
+            api_version: "batch/v1".into(),
+            kind: "Job".into(),
+            namespace: "s".into(),
+            name: "j".into(),
+            uid: "u".into(),
+        }
+    }
+
+    fn sent(owner: &Owner) -> serde_json::Value {
+        match patch(owner, &mark()) {
             Patch::Json(patch) => json!(patch),
             Patch::Merge(patch) => patch,
             _ => unreachable!(),
@@ -212,6 +200,7 @@ mod tests {
         let mark = r#"{"at":7,"gate":"synth/gate","nodes":["n1"],"policy":"p"}"#;
         let gates = "/metadata/annotations/kueue.x-k8s.io~1admission-gated-by";
         let owner = |gates: &str| Owner {
+            own: job(),
             gates: gates.into(),
             ..Owner::default()
         };
@@ -231,11 +220,102 @@ mod tests {
             "other gates stay"
         );
         let job = Owner {
+            own: job(),
             is_suspended: true,
             version: "9".into(),
             ..Owner::default()
         };
         let expected = json!({"metadata": {"resourceVersion": "9", "uid": "u", "annotations": {MARK: mark}}, "spec": {"suspend": false}});
         assert_eq!(sent(&job), expected);
+    }
+
+    /// Removes the gate of a job from an API server that answers so, one after another (the last again and again); returns
+    /// what became of it, and how many requests that took.
+    async fn removed(answers: &[(u16, serde_json::Value)]) -> (Outcome, usize) {
+        let (sent, own) = (Arc::new(Mutex::new(0)), answers.to_vec());
+        let count = Arc::clone(&sent);
+        let server = fake(move |line| {
+            let mut sent = locked(&count);
+            *sent += 1;
+            let nth = |n: usize| own[n.min(own.len() - 1)].clone();
+            let (code, body) = nth(*sent - 1);
+            assert!(
+                line.contains("/apis/batch/v1/namespaces/s/jobs/j"),
+                "{line}"
+            );
+            let is_after_test = *sent > 1 && nth(*sent - 2).0 == 422;
+            assert_eq!(line.starts_with("GET"), is_after_test, "{line}");
+            Some((code, body))
+        });
+        let releaser = Releaser {
+            server,
+            leadership: None,
+            gate: GATE.into(),
+            answer: Duration::from_secs(2),
+        };
+        let owner = Owner {
+            own: job(),
+            gates: GATE.into(),
+            ..Owner::default()
+        };
+        let outcome = releaser.remove(&owner, &mark()).await;
+        let n = *locked(&sent);
+        (outcome, n)
+    }
+
+    fn found(uid: &str, annotations: serde_json::Value) -> (u16, serde_json::Value) {
+        let metadata =
+            json!({"name": "j", "namespace": "s", "uid": uid, "annotations": annotations});
+        let kind = ("meta.k8s.io/v1", "PartialObjectMetadata");
+        (
+            200,
+            json!({"apiVersion": kind.0, "kind": kind.1, "metadata": metadata}),
+        )
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_right_that_is_missing_is_named() {
+        let why = r#"jobs.batch "j" is forbidden: User "x" cannot patch resource "jobs" in API group "batch" in the namespace "s""#;
+        let expected = Outcome::Failed(format!("{why}: add that verb to its role"));
+        // Tried for 25 s, since rights come late where the API server starts.
+        assert_eq!(removed(&[(403, refusal(403, why))]).await, (expected, 7));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_patch_whose_test_fails_is_looked_into() {
+        let failed = (422, refusal(422, "the server rejected our request"));
+        let marked = json!({MARK: json!(mark()).to_string()});
+        let (outcome, n) = removed(&[failed.clone(), found("u", marked.clone())]).await;
+        assert_eq!(
+            (outcome, n),
+            (Outcome::Done, 2),
+            "carried out, and the answer was lost"
+        );
+        let late = [
+            (500, refusal(500, "etcdserver: request timed out")),
+            failed.clone(),
+        ];
+        let (outcome, n) = removed(&[&late[..], &[found("u", marked.clone())]].concat()).await;
+        assert_eq!((outcome, n), (Outcome::Done, 3));
+        let gates = json!({GATES: "synth/gate,a/b"});
+        let (outcome, _) = removed(&[failed.clone(), found("u", gates)]).await;
+        let Outcome::Changed(now) = outcome else {
+            unreachable!("{outcome:?}")
+        };
+        assert_eq!((&*now[0].gates, &now[0].own), ("synth/gate,a/b", &job()));
+        let others = json!({MARK: json!(Mark { policy: "q".into(), ..mark() }).to_string()});
+        let (outcome, _) = removed(&[failed.clone(), found("u", others)]).await;
+        assert!(
+            matches!(outcome, Outcome::Changed(_)),
+            "another replica was first"
+        );
+        let (outcome, n) = removed(&[failed, found("v", marked)]).await;
+        assert_eq!(
+            (outcome, n),
+            (Outcome::Changed(vec![]), 2),
+            "another job of that name"
+        );
+        let gone = removed(&[(404, refusal(404, "jobs.batch \"j\" not found"))]).await;
+        assert_eq!(gone, (Outcome::Changed(vec![]), 1));
     }
 }

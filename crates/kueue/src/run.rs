@@ -1,71 +1,68 @@
 //! The controller's rounds: what has changed is looked at, decided on and carried out.
 
-use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::StreamExt;
+use futures::stream::iter;
 use k8s_openapi::jiff::Timestamp;
-use kube::Client;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until};
+use tracing::{info, warn};
 
-use crate::desk::{Concern, Desk, Moment, Note, Release, Round};
+use crate::desk::{Concern, Desk, Moment, Release, Round};
 use crate::lease::{Elector, Leadership};
-use crate::log::{Log, fields};
-use crate::metrics::Metrics;
 use crate::notices::Notices;
 use crate::release::{Outcome, Releaser};
-use crate::setup::{Mode, Setup};
-use crate::view::{Mark, Owner, Reference, Uid, Work};
+use crate::server::{ANSWER, Server};
+use crate::setup::Setup;
+use crate::view::{Mark, Owner};
 use crate::watch::Watch;
 
 /// After the first change others are waited for so long.
 const BATCH: Duration = Duration::from_millis(50);
 /// A round is due at least this often.
 const TICK: Duration = Duration::from_secs(5);
-/// An answer is waited for so long at most.
-const ANSWER: Duration = Duration::from_secs(5);
 /// So many requests that remove gates are under way at once.
 const AT_ONCE: usize = 8;
 
 /// What a controller works with.
 pub struct Controller {
     pub setup: Arc<Setup>,
-    pub client: Client,
-    pub log: Log,
-    pub metrics: Arc<Mutex<Metrics>>,
+    pub server: Server,
 }
 
 impl Controller {
     /// Acts while this replica holds the Lease, and waits while another does; until a signal ends it.
     ///
     /// # Errors
-    /// When the policy does not fit the cluster.
+    /// When the policy does not fit the cluster, or what it needs may not be read.
     pub async fn run(&self, identity: String) -> Result<(), String> {
         // Refused now, and not only when it is this replica's turn.
         let watch = self.watch().await?;
         self.desk(&watch)?;
-        self.metrics().is_ready = true;
+        self.server.metrics().is_ready = true;
         let (lease, duration) = (&self.setup.lease, self.setup.lease_duration);
-        let mut elector = Elector::new(self.client.clone(), lease, identity.clone(), duration)?;
-        let leadership = elector.leadership.clone();
-        let log = self.log;
-        renew(&mut elector, log).await;
+        let client = self.server.client.clone();
+        let mut elector = Elector::new(client, lease, identity.clone(), duration)?;
+        let mut leadership = elector.leadership();
+        renew(&mut elector).await;
         let act = async {
             let mut first = leadership.is_valid().then_some(watch);
             loop {
-                while !leadership.is_valid() {
-                    sleep(Duration::from_millis(100)).await;
-                }
-                log.info("leader", &fields([("identity", &*identity)]));
+                leadership.begin().await;
+                info!(identity, "leader");
                 // Whoever acted before may have done what a stream from before has not brought yet: all is listed anew.
                 let watch = match first.take() {
                     Some(watch) => watch,
                     None => self.watch().await?,
                 };
                 self.lead(&watch, &leadership, &identity).await?;
-                self.metrics().is_leader = false;
-                log.warn("leader lost", &fields([("identity", &*identity)]));
+                self.server.metrics().is_leader = false;
+                warn!(identity, "leader lost");
             }
         };
         // A task of its own: rounds may take long.
@@ -73,7 +70,7 @@ impl Controller {
         let renewing = tokio::spawn(async move {
             loop {
                 tokio::select! {
-                    () = sleep(elector.period()) => renew(&mut elector, log).await,
+                    () = sleep(elector.period()) => renew(&mut elector).await,
                     _ = &mut stopped => break,
                 }
             }
@@ -90,21 +87,16 @@ impl Controller {
     }
 
     async fn watch(&self) -> Result<Watch, String> {
-        Watch::begin(self.client.clone(), &self.setup, self.log).await
-    }
-
-    fn metrics(&self) -> std::sync::MutexGuard<'_, Metrics> {
-        self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
+        Watch::begin(&self.server, &self.setup).await
     }
 
     fn releaser(&self, leadership: Option<&Leadership>) -> Releaser {
         Releaser {
-            client: self.client.clone(),
+            server: self.server.clone(),
             leadership: leadership.cloned(),
             gate: self.setup.gate.clone(),
             // The last third of the Lease's duration is for requests that are on their way.
             answer: (self.setup.lease_duration / 3).min(ANSWER),
-            log: self.log,
         }
     }
 
@@ -125,19 +117,20 @@ impl Controller {
         let mut desk = Desk::new(&self.setup)?;
         if let Err(why) = desk.check(&watch.cluster()) {
             // Refused at the start; a replica that takes over goes on with the nodes that are left.
-            self.log.warn("nodes", &fields([("why", &*why)]));
+            warn!(why, "nodes");
         }
         let releaser = self.releaser(Some(leadership));
-        self.metrics().begin(&desk);
+        self.server.metrics().begin(&desk);
         let begin = Instant::now();
-        let mut notices = Notices::new(&self.client, identity);
-        let (send, mut answers) = mpsc::unbounded_channel();
+        let mut notices = Notices::new(&self.server, identity);
+        // Nobody waits for what is under way where the Lease was lost.
+        let mut releases = JoinSet::new();
         let slots = Arc::new(Semaphore::new(AT_ONCE));
         while leadership.is_valid() {
-            while let Ok((release, outcome)) = answers.try_recv() {
+            while let Some(Ok((release, outcome))) = releases.try_join_next() {
                 self.answered(watch, &mut desk, &release, outcome);
             }
-            watch.follow_owners();
+            watch.follow_owners()?;
             let at = Moment {
                 now: begin.elapsed().as_secs_f64(),
                 wall: Timestamp::now().as_second(),
@@ -150,28 +143,26 @@ impl Controller {
             };
             self.note(&desk, &round);
             for release in round.releases {
-                let (releaser, send, slots) = (releaser.clone(), send.clone(), Arc::clone(&slots));
-                tokio::spawn(async move {
+                let (releaser, slots) = (releaser.clone(), Arc::clone(&slots));
+                releases.spawn(async move {
                     let _slot = slots.acquire_owned().await;
                     let outcome = releaser.release(&release).await;
-                    // Nobody waits for it where the Lease was lost.
-                    let _ = send.send((release, outcome));
+                    (release, outcome)
                 });
             }
             notices.forecast(&desk, at);
             let wake = desk.wake().map_or(TICK, |wake| {
                 Duration::from_secs_f64((wake - at.now).clamp(0.0, TICK.as_secs_f64()))
             });
-            let due =
-                tokio::time::Instant::from_std(begin + Duration::from_secs_f64(at.now) + wake);
+            let due = begin + Duration::from_secs_f64(at.now) + wake;
             // A Lease that was lost ends it between rounds, too.
             while leadership.is_valid() {
                 tokio::select! {
                     () = watch.changed() => sleep(BATCH).await,
-                    answer = answers.recv() => if let Some((release, outcome)) = answer {
+                    Some(Ok((release, outcome))) = releases.join_next() => {
                         self.answered(watch, &mut desk, &release, outcome);
-                    },
-                    () = sleep_until(due) => {}
+                    }
+                    () = sleep_until(due.into()) => {}
                     () = sleep(Duration::from_millis(500)) => continue,
                 }
                 break;
@@ -182,50 +173,40 @@ impl Controller {
 
     /// Takes note of what became of a release.
     fn answered(&self, watch: &Watch, desk: &mut Desk, release: &Release, outcome: Outcome) {
-        let mut metrics = self.metrics();
-        let job = ("job", &*release.called);
+        let mut metrics = self.server.metrics();
+        let (job, is_done) = (&release.called, outcome == Outcome::Done);
         match outcome {
             Outcome::Done => {
                 *metrics.released.entry(release.job_type).or_default() += 1;
-                self.log.info(
-                    "released",
-                    &fields([
-                        job,
-                        ("uid", &release.job),
-                        ("nodes", &release.mark.nodes.join(" ")),
-                    ]),
-                );
-                desk.released(&release.job, true);
+                let nodes = release.mark.nodes.join(" ");
+                info!(job, uid = &*release.job, nodes, "released");
             }
             Outcome::Changed(found) => {
                 *metrics.failed.entry("changed").or_default() += 1;
-                self.log.info(
-                    "not released",
-                    &fields([job, ("why", "it is not what it was: it is looked at again")]),
-                );
+                let why = "it is not what it was: it is looked at again";
+                info!(job, why, "not released");
+                let found = found.into_iter().map(|own| (own.own.uid.clone(), own));
                 watch.cluster().owners.extend(found);
-                desk.released(&release.job, false);
             }
             Outcome::Failed(why) => {
                 *metrics.failed.entry("refused").or_default() += 1;
-                self.log.warn("not released", &fields([job, ("why", &why)]));
-                desk.released(&release.job, false);
+                warn!(job, why, "not released");
             }
         }
+        desk.released(&release.job, is_done);
     }
 
     /// Writes what a round has found, and counts it.
     fn note(&self, desk: &Desk, round: &Round) {
-        for Note { concern, text, .. } in &round.notes {
-            let fields = fields([("about", &*format!("{concern:?}")), ("text", &**text)]);
-            match concern {
+        for note in &round.notes {
+            match note.concern {
                 Concern::NoType | Concern::Policy | Concern::Capacity => {
-                    self.log.warn("note", &fields)
+                    warn!(about = ?note.concern, text = note.text, "note");
                 }
-                _ => self.log.info("note", &fields),
+                _ => info!(about = ?note.concern, text = note.text, "note"),
             }
         }
-        self.metrics().count(desk, round);
+        self.server.metrics().count(desk, round);
     }
 
     /// Looks once: what waits and runs by type, and what would be released if the policy began now.
@@ -252,17 +233,15 @@ impl Controller {
             "{:<20} {:>8} {:>8}   would be released now",
             "type", "wait", "run"
         ));
-        let types: Vec<String> = desk.scheduler.places().types().map(str::to_owned).collect();
-        for (i, name) in types.iter().enumerate() {
-            let [waiting, running] = desk.scheduler.count(i);
+        let types = desk.scheduler.places().types().enumerate();
+        for ((i, name), [waiting, running]) in types.zip(desk.counts()) {
             let started = starts.get(&Some(i)).map_or(&[][..], |own| own);
             // What would be released waits still.
-            let (waiting, running) = (
-                waiting + started.len() as u64,
-                running - started.len() as u64,
-            );
+            let n = started.len() as u64;
             lines.push(format!(
-                "{name:<20} {waiting:>8} {running:>8}   {}",
+                "{name:<20} {:>8} {:>8}   {}",
+                waiting + n,
+                running - n,
                 started.join(", ")
             ));
         }
@@ -276,83 +255,50 @@ impl Controller {
         Ok(lines.join("\n"))
     }
 
-    /// Removes the gate from all jobs, whatever else stands there: the way back.
+    /// Removes the gate from all that it stands on, whatever else stands there: the way back.
     ///
     /// # Errors
-    /// How many could not be released, and why the last one.
+    /// How many could not be removed, and why the last one.
     pub async fn release_all(&self) -> Result<String, String> {
         let watch = self.watch().await?;
-        let gate = self.setup.gate.clone();
+        let gate = &self.setup.gate;
+        let gated: Vec<Owner> = {
+            let cluster = watch.cluster();
+            let alone = cluster.works.values().filter(|own| own.owners.is_empty());
+            let all = alone.map(|own| &own.itself).chain(cluster.owners.values());
+            all.filter(|own| own.has(gate)).cloned().collect()
+        };
         let mark = Mark {
             gate: gate.clone(),
             at: Timestamp::now().as_second(),
             ..Mark::default()
         };
-        let release = |work: &Work, owners: Vec<(Reference, Owner)>| Release {
-            job: work.own.uid.clone(),
-            namespace: work.namespace.clone(),
-            called: work.called(),
-            owners,
-            mark: mark.clone(),
-            job_type: None,
-        };
-        let mut releases: Vec<Release> = Vec::new();
-        {
-            let cluster = watch.cluster();
-            for view in cluster.views(&gate) {
-                let owners = view
-                    .gated(&gate)
-                    .map(|(own, owner)| ((*own).clone(), (*owner).clone()));
-                releases.push(release(view.work, owners.collect()));
-            }
-        }
-        if self.setup.mode == Mode::Kueue {
-            // Some Jobs may have no Workload yet.
-            let known: HashSet<Uid> = releases
-                .iter()
-                .flat_map(|own| &own.owners)
-                .map(|(own, _)| own.uid.clone())
-                .collect();
-            let jobs = watch.jobs(&gate).await?;
-            let jobs = jobs
-                .iter()
-                .filter(|work| work.itself.has(&gate) && !known.contains(&work.own.uid));
-            releases.extend(
-                jobs.map(|work| release(work, vec![(work.own.clone(), work.itself.clone())])),
-            );
-        }
-        releases.retain(|own| !own.owners.is_empty());
         let releaser = self.releaser(None);
-        let slots = Arc::new(Semaphore::new(AT_ONCE));
-        let tasks = releases.into_iter().map(|release| {
-            let (releaser, slots) = (releaser.clone(), Arc::clone(&slots));
-            tokio::spawn(async move {
-                let _slot = slots.acquire_owned().await;
-                (releaser.release(&release).await, release.called)
-            })
+        let removed = iter(&gated).map(async |own| match releaser.remove(own, &mark).await {
+            Outcome::Failed(why) => Err(format!("{}: {why}", own.own.called())),
+            _ => Ok(()),
         });
-        let tasks: Vec<_> = tasks.collect();
-        let (mut done, mut failed) = (0, Vec::new());
-        for task in tasks {
-            match task.await {
-                Ok((Outcome::Done | Outcome::Changed(_), _)) => done += 1,
-                Ok((Outcome::Failed(why), job)) => failed.push(format!("{job}: {why}")),
-                Err(why) => failed.push(why.to_string()),
+        let mut removed = pin!(removed.buffer_unordered(AT_ONCE));
+        let (mut done, mut last) = (0, None);
+        while let Some(removed) = removed.next().await {
+            match removed {
+                Ok(()) => done += 1,
+                Err(why) => last = Some(why),
             }
         }
-        match failed.last() {
-            None => Ok(format!("{done} gated jobs are released")),
+        match last {
+            None => Ok(format!("{done} gates are removed")),
             Some(last) => Err(format!(
-                "{done} gated jobs are released, {} are not; {last}",
-                failed.len()
+                "{done} gates are removed, {} are not; {last}",
+                gated.len() - done
             )),
         }
     }
 }
 
-async fn renew(elector: &mut Elector, log: Log) {
+async fn renew(elector: &mut Elector) {
     if let Err(why) = elector.step().await {
-        log.warn("lease", &fields([("why", &*why)]));
+        warn!(why = why.text, "lease");
     }
 }
 

@@ -1,7 +1,7 @@
 //! /metrics, /healthz and /readyz: a request a connection.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -9,6 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
 use crate::metrics::Metrics;
+use crate::server::locked;
 
 /// Listens; answers are given in the background for ever.
 ///
@@ -47,7 +48,7 @@ async fn answer(mut stream: TcpStream, metrics: Arc<Mutex<Metrics>>) -> std::io:
         .then(|| words.next())
         .flatten();
     let (code, body) = {
-        let metrics = metrics.lock().unwrap_or_else(PoisonError::into_inner);
+        let metrics = locked(&metrics);
         match path {
             Some("/metrics") => ("200 OK", metrics.text()),
             Some("/healthz") if metrics.is_healthy() => ("200 OK", "ok\n".into()),

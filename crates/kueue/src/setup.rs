@@ -59,7 +59,7 @@ pub struct Setup {
     pub identity: Option<String>,
 
     /// After this time without a renewal another replica takes over
-    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "6s", value_parser = duration)]
     pub lease_duration: Duration,
 
     /// Where /metrics, /healthz and /readyz are served

@@ -70,14 +70,13 @@ impl Site {
     ) -> Result<(), String> {
         let help = "make the policy for the nodes that are there, or let --nodes choose others";
         if self.is_pooled {
-            let all = machines
-                .values()
-                .fold(Amounts::default(), |sum, own| sum.plus(&own.capacity));
-            let found = resources.units_within(&all);
-            let lacking = resources
+            let all = machines.values().map(|own| &own.capacity);
+            let found = resources.units_within(&all.fold(Amounts::default(), Amounts::plus));
+            let pairs = found.iter().zip(&self.shapes[0].units);
+            let mut lacking = resources
                 .names()
-                .zip(found.iter().zip(&self.shapes[0].units));
-            let mut lacking = lacking.filter(|(_, (found, units))| found < units);
+                .zip(pairs)
+                .filter(|(_, (found, units))| found < units);
             return lacking.next().map_or(Ok(()), |((name, source), (found, units))| {
                 Err(format!(
                     "all {} nodes together have {:.0} % of the policy's `{name}` ({source} in Kubernetes): {help}",
@@ -105,21 +104,14 @@ impl Site {
     fn assign(&mut self, machines: &HashMap<Uid, Machine>, resources: &Resources) {
         let nodes = self.servers.iter_mut();
         nodes.for_each(|own| own.node = own.node.take().filter(|node| machines.contains_key(node)));
-        let mut open: Vec<usize> = (0..self.servers.len())
-            .filter(|n| self.servers[*n].node.is_none())
-            .collect();
+        let open = (0..self.servers.len()).filter(|n| self.servers[*n].node.is_none());
+        let mut open: Vec<usize> = open.collect();
         open.sort_by_key(|n| std::cmp::Reverse(&self.shapes[self.servers[*n].shape].units));
-        let taken: HashSet<&str> = self
-            .servers
-            .iter()
-            .filter_map(|own| own.node.as_deref())
-            .collect();
-        let free = machines
-            .iter()
-            .filter(|(name, _)| !taken.contains(&***name));
-        let mut free: Vec<_> = free
-            .map(|(name, own)| (name, resources.units_within(&own.capacity)))
-            .collect();
+        let taken = self.servers.iter().filter_map(|own| own.node.as_deref());
+        let taken: HashSet<&str> = taken.collect();
+        let free = machines.iter().filter(|own| !taken.contains(&**own.0));
+        let free = free.map(|(name, own)| (name, resources.units_within(&own.capacity)));
+        let mut free: Vec<_> = free.collect();
         free.sort_unstable();
         for n in open {
             let units = &self.shapes[self.servers[n].shape].units;
@@ -130,11 +122,8 @@ impl Site {
                 self.servers[n].node = Some(free.remove(place).0.clone());
             }
         }
-        let nodes = self
-            .servers
-            .iter()
-            .enumerate()
-            .filter_map(|(n, own)| Some((own.node.clone()?, n)));
+        let nodes = self.servers.iter().enumerate();
+        let nodes = nodes.filter_map(|(n, own)| Some((own.node.clone()?, n)));
         self.by_node = nodes.collect();
     }
 
@@ -145,26 +134,23 @@ impl Site {
 
     /// Returns the nodes that these servers are.
     pub fn nodes(&self, servers: &[usize]) -> Vec<String> {
-        servers
+        let nodes = servers
             .iter()
-            .filter_map(|n| Some(self.servers[*n].node.as_ref()?.to_string()))
-            .collect()
+            .filter_map(|n| self.servers[*n].node.as_ref());
+        nodes.map(ToString::to_string).collect()
     }
 
     /// Returns what is new of nodes where nothing can be started.
     pub fn closed(&mut self, machines: &HashMap<Uid, Machine>) -> Vec<String> {
         let is_server = |name: &Uid| self.is_pooled || self.by_node.contains_key(name);
-        let closed = machines
-            .iter()
-            .filter(|(name, own)| !own.is_open && is_server(name));
-        let closed: BTreeSet<Uid> = closed.map(|(name, _)| name.clone()).collect();
+        let closed = machines.iter().filter(|(_, own)| !own.is_open);
+        let closed = closed.map(|(name, _)| name).filter(|own| is_server(own));
+        let closed: BTreeSet<Uid> = closed.cloned().collect();
         let gone = closed.difference(&self.closed).map(|name| {
             format!("node {name} is not ready or takes no pods: nothing starts there, and what runs there goes on")
         });
-        let back = self
-            .closed
-            .difference(&closed)
-            .map(|name| format!("node {name} is back, or not there any more"));
+        let back = self.closed.difference(&closed);
+        let back = back.map(|name| format!("node {name} is back, or not there any more"));
         let notes = gone.chain(back).collect();
         self.closed = closed;
         notes
@@ -196,11 +182,10 @@ impl Site {
             let capacity = machine.map(|own| own.capacity.clone()).unwrap_or_default();
             capacity.less(used.get(name).unwrap_or(&Amounts::default()))
         };
-        let pooled = self.is_pooled.then(|| {
-            machines
-                .keys()
-                .fold(Amounts::default(), |sum, name| sum.plus(&free(name)))
-        });
+        let add = |sum: Amounts, name: &Uid| sum.plus(&free(name));
+        let pooled = self
+            .is_pooled
+            .then(|| machines.keys().fold(Amounts::default(), add));
         let mut changed = Vec::new();
         for (n, server) in self.servers.iter_mut().enumerate() {
             let shape = &self.shapes[server.shape];

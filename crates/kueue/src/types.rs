@@ -85,7 +85,7 @@ impl Condition {
         let bound = |text: &Option<String>| text.as_ref().and_then(|text| seconds_of(text));
         has(&self.queue, &work.queue)
             && has(&self.priority_class, &work.class)
-            && has(&self.namespace, &work.namespace)
+            && has(&self.namespace, &work.itself.own.namespace)
             && bound(&self.time_limit.above).is_none_or(|above| limit > above)
             && bound(&self.time_limit.up_to).is_none_or(|up_to| limit <= up_to)
             && self
@@ -138,7 +138,7 @@ impl TypeMap {
             true => (&view.work.all, 1),
             false => (
                 &view.work.each,
-                u32::try_from(view.work.pods).unwrap_or(u32::MAX),
+                view.work.pods.try_into().unwrap_or(u32::MAX),
             ),
         };
         let units = self.resources.units(demand);
@@ -196,11 +196,8 @@ fn rules(text: &str, name: &str, names: &[String]) -> Result<Vec<(usize, Vec<Con
                 if let Some(text) = bound.as_ref().filter(|text| seconds_of(text).is_none()) {
                     let at = place!("types", n, "match", m, "time_limit", key);
                     let help = "write seconds, or a number with s, min, h or d, such as 90min";
-                    faults.push(Fault::new(
-                        at,
-                        format!("`{text}` is no length of time"),
-                        help,
-                    ));
+                    let message = format!("`{text}` is no length of time");
+                    faults.push(Fault::new(at, message, help));
                 }
             }
         }

@@ -22,13 +22,26 @@ pub const POLICY: &str = "synth/policy";
 /// The number that the API gives an object.
 pub type Uid = Arc<str>;
 
-/// An object to patch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An object of the API.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reference {
     pub api_version: String,
     pub kind: String,
+    pub namespace: String,
     pub name: String,
     pub uid: Uid,
+}
+
+impl Reference {
+    /// Returns what a person calls it.
+    pub fn called(&self) -> String {
+        format!("{} {}/{}", self.kind, self.namespace, self.name)
+    }
+
+    /// Returns namespace and name.
+    pub fn key(&self) -> (&str, &str) {
+        (&self.namespace, &self.name)
+    }
 }
 
 /// What is written on an object when its gate is removed: all that the next controller has to know.
@@ -47,6 +60,7 @@ pub struct Mark {
 /// What the gate stands on: a job, a set of jobs, a pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Owner {
+    pub own: Reference,
     /// The gates as they are written.
     pub gates: String,
     pub mark: Option<Mark>,
@@ -60,11 +74,18 @@ pub struct Owner {
 
 impl Owner {
     /// Reads it; a mark of another gate is none.
-    pub fn new(metadata: &ObjectMeta, gate: &str) -> Self {
+    pub fn new(metadata: &ObjectMeta, (api_version, kind): (&str, &str), gate: &str) -> Self {
         let annotations = metadata.annotations.as_ref();
         let read = |name: &str| annotations.and_then(|all| all.get(name));
         let mark = read(MARK).and_then(|text| serde_json::from_str(text).ok());
         Owner {
+            own: Reference {
+                api_version: api_version.into(),
+                kind: kind.into(),
+                namespace: metadata.namespace.clone().unwrap_or_default(),
+                name: metadata.name.clone().unwrap_or_default(),
+                uid: metadata.uid.as_deref().unwrap_or_default().into(),
+            },
             gates: read(GATES).cloned().unwrap_or_default(),
             mark: mark.filter(|mark: &Mark| mark.gate == gate),
             labels: metadata.labels.clone().unwrap_or_default(),
@@ -97,19 +118,18 @@ impl Owner {
 
 /// Returns the controller of an object, or all of its owners where none is: a group of pods has no controller.
 fn owners(metadata: &ObjectMeta) -> Vec<Reference> {
-    let all = metadata.owner_references.iter().flatten();
-    let mut all: Vec<_> = all.collect();
+    let mut all: Vec<_> = metadata.owner_references.iter().flatten().collect();
     if all.iter().any(|own| own.controller == Some(true)) {
         all.retain(|own| own.controller == Some(true));
     }
-    let reference =
-        |own: &k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference| Reference {
-            api_version: own.api_version.clone(),
-            kind: own.kind.clone(),
-            name: own.name.clone(),
-            uid: own.uid.as_str().into(),
-        };
-    all.into_iter().map(reference).collect()
+    let references = all.into_iter().map(|own| Reference {
+        api_version: own.api_version.clone(),
+        kind: own.kind.clone(),
+        namespace: metadata.namespace.clone().unwrap_or_default(),
+        name: own.name.clone(),
+        uid: own.uid.as_str().into(),
+    });
+    references.collect()
 }
 
 /// Returns the one owner of an object.
@@ -118,15 +138,11 @@ pub fn controller(metadata: &ObjectMeta) -> Option<Reference> {
 }
 
 /// A Workload; or a Job where Kueue is not.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Work {
-    pub namespace: String,
-    /// Itself.
-    pub own: Reference,
+    pub itself: Owner,
     /// What was submitted: its gate is removed there. None where it stands for itself.
     pub owners: Vec<Reference>,
-    /// Its own annotations.
-    pub itself: Owner,
     /// \[s since 1970\]
     pub created: i64,
     pub queue: String,
@@ -147,29 +163,14 @@ pub struct Work {
 
 impl Work {
     /// Reads an object's name and owners; nothing else is known of it.
-    pub fn named(metadata: &ObjectMeta, (api_version, kind): (&str, &str), gate: &str) -> Self {
+    fn named(metadata: &ObjectMeta, kind: (&str, &str), gate: &str) -> Self {
         let created = metadata.creation_timestamp.as_ref();
         Work {
-            namespace: metadata.namespace.clone().unwrap_or_default(),
-            own: Reference {
-                api_version: api_version.into(),
-                kind: kind.into(),
-                name: metadata.name.clone().unwrap_or_default(),
-                uid: metadata.uid.as_deref().unwrap_or_default().into(),
-            },
+            itself: Owner::new(metadata, kind, gate),
             owners: owners(metadata),
-            itself: Owner::new(metadata, gate),
             created: created.map_or(0, |time| time.0.as_second()),
-            queue: String::new(),
-            class: String::new(),
-            pods: 0,
-            all: Amounts::default(),
-            each: Amounts::default(),
-            limit: None,
-            is_finished: false,
             is_active: metadata.deletion_timestamp.is_none(),
-            reserved: None,
-            is_evicted: false,
+            ..Work::default()
         }
     }
 
@@ -223,10 +224,13 @@ impl Work {
         work
     }
 
-    /// Returns what a person calls it.
-    pub fn called(&self) -> String {
-        let named = self.owners.first().unwrap_or(&self.own);
-        format!("{} {}/{}", named.kind, self.namespace, named.name)
+    /// Returns what was submitted, or itself; Events stand there.
+    pub fn submitted(&self) -> &Reference {
+        self.owners.first().unwrap_or(&self.itself.own)
+    }
+
+    pub fn uid(&self) -> &Uid {
+        &self.itself.own.uid
     }
 }
 
@@ -259,20 +263,17 @@ pub enum Phase {
 #[derive(Clone, Debug)]
 pub struct View<'a> {
     pub work: &'a Work,
-    pub owners: Vec<(&'a Reference, &'a Owner)>,
+    pub owners: Vec<&'a Owner>,
     pub phase: Phase,
 }
 
 impl<'a> View<'a> {
     /// Joins a job with its owners, those that are known.
     pub fn new(work: &'a Work, known: &'a HashMap<Uid, Owner>, gate: &str) -> Self {
-        let owners = work
-            .owners
-            .iter()
-            .filter_map(|own| Some((own, known.get(&own.uid)?)));
+        let owners = work.owners.iter().filter_map(|own| known.get(&own.uid));
         let mut owners: Vec<_> = owners.collect();
         if work.owners.is_empty() {
-            owners.push((&work.own, &work.itself));
+            owners.push(&work.itself);
         }
         let phase = phase(work, &owners, gate);
         View {
@@ -284,24 +285,25 @@ impl<'a> View<'a> {
 
     /// Returns our mark, where it has one.
     pub fn mark(&self) -> Option<&'a Mark> {
-        self.owners.iter().find_map(|(_, own)| own.mark.as_ref())
+        self.owners.iter().find_map(|own| own.mark.as_ref())
     }
 
     /// Returns a label of what the gate stands on.
     pub fn label(&self, name: &str) -> Option<&'a str> {
-        self.owners
-            .iter()
-            .find_map(|(_, own)| own.labels.get(name))
+        let mut owners = self.owners.iter();
+        owners
+            .find_map(|own| own.labels.get(name))
             .map(String::as_str)
     }
 
     /// Returns where our gate still stands.
-    pub fn gated(&self, gate: &str) -> impl Iterator<Item = &(&'a Reference, &'a Owner)> {
-        self.owners.iter().filter(move |(_, own)| own.has(gate))
+    pub fn gated(&self, gate: &str) -> impl Iterator<Item = &'a Owner> {
+        let owners = self.owners.iter().copied();
+        owners.filter(move |own| own.has(gate))
     }
 }
 
-fn phase(work: &Work, owners: &[(&Reference, &Owner)], gate: &str) -> Phase {
+fn phase(work: &Work, owners: &[&Owner], gate: &str) -> Phase {
     if work.is_finished {
         return Phase::Gone;
     }
@@ -311,9 +313,9 @@ fn phase(work: &Work, owners: &[(&Reference, &Owner)], gate: &str) -> Phase {
     if !work.is_active || owners.is_empty() {
         return Phase::Gone;
     }
-    let is_ours = owners.iter().any(|(_, own)| own.has(gate));
-    let is_others = owners.iter().any(|(_, own)| !own.without(gate).is_empty());
-    let is_marked = owners.iter().any(|(_, own)| own.mark.is_some());
+    let is_ours = owners.iter().any(|own| own.has(gate));
+    let is_others = owners.iter().any(|own| !own.without(gate).is_empty());
+    let is_marked = owners.iter().any(|own| own.mark.is_some());
     match (is_ours, is_others, is_marked) {
         // Of several pods some have lost their gate: the others follow. A single job was suspended again.
         (true, _, true) if owners.len() > 1 => Phase::Released,
@@ -350,7 +352,10 @@ mod tests {
             .collect();
         let workload: WorkloadObject = serde_json::from_value(json!({"metadata": metadata(json!({})), "spec": spec, "status": {"conditions": conditions}})).unwrap();
         let work = Work::of_workload(&workload, "kueue.x-k8s.io/v1beta2", GATE);
-        let owners = HashMap::from([("u".into(), Owner::new(&metadata(annotations), GATE))]);
+        let owners = HashMap::from([(
+            "u".into(),
+            Owner::new(&metadata(annotations), ("batch/v1", "Job"), GATE),
+        )]);
         View::new(&work, &owners, GATE).phase
     }
 

@@ -1,36 +1,35 @@
 //! The cluster as the API server reports it: lists first, then every change.
 
 use std::collections::{HashMap, HashSet};
-use std::error::Error;
 use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use backon::ExponentialBuilder;
 use futures::StreamExt;
-use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{ApiResource, DynamicObject, ListParams, ObjectMeta};
-use kube::core::{DynamicResourceScope, GroupVersionKind, PartialObjectMeta};
+use kube::core::PartialObjectMeta;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Config, Event, ExponentialBackoff};
-use kube::{Api, Client, Resource};
+use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
+use tracing::{info, warn};
 
 use crate::amounts::Amounts;
 use crate::cluster::{Cluster, Machine, Placed};
-use crate::log::{Log, fields};
 use crate::objects::{JobObject, NodeObject, PodObject, WorkloadObject, holds};
+use crate::server::{ANSWER, Refused, Server, answer, locked, resource};
 use crate::setup::{Mode, Setup};
 use crate::view::{Owner, POLICY, Uid, Work, controller};
 
 /// What is known of the cluster, kept up to date by streams until it is dropped.
 pub struct Watch {
-    client: Client,
     setup: Arc<Setup>,
     shared: Shared,
     /// Kinds of owners that are followed: `batch/v1`, `Job`.
@@ -41,7 +40,7 @@ pub struct Watch {
 /// What its streams share.
 #[derive(Clone)]
 struct Shared {
-    log: Log,
+    server: Server,
     cluster: Arc<Mutex<Cluster>>,
     /// Rings at every change.
     changed: Arc<Notify>,
@@ -59,20 +58,20 @@ const LONGEST: Duration = Duration::from_secs(5);
 type Kept<V> = fn(&mut Cluster) -> &mut HashMap<Uid, V>;
 
 impl Watch {
-    /// Follows what counts in this mode, and waits until all lists have been read.
+    /// Follows what counts in this mode, and waits until all lists have been read; an API server that is not reached is waited
+    /// for, unless a person waits for what comes out.
     ///
     /// # Errors
     /// When the API server does not serve a kind, or does not let this account list it; says what to do.
-    pub async fn begin(client: Client, setup: &Arc<Setup>, log: Log) -> Result<Self, String> {
+    pub async fn begin(server: &Server, setup: &Arc<Setup>) -> Result<Self, String> {
         let shared = Shared {
-            log,
+            server: server.clone(),
             cluster: Arc::default(),
             changed: Arc::default(),
             unread: Arc::default(),
             refused: Arc::default(),
         };
         let watch = Watch {
-            client,
             setup: Arc::clone(setup),
             shared,
             kinds: Mutex::default(),
@@ -80,21 +79,12 @@ impl Watch {
         };
         watch.follow_jobs().await?;
         if !setup.release_all {
-            let chosen = setup
-                .nodes
-                .iter()
-                .fold(Config::default(), |config, labels| config.labels(labels));
-            let nodes: Api<NodeObject> =
-                Api::all_with(watch.client.clone(), &ApiResource::erase::<Node>(&()));
-            watch.follow(
-                nodes,
-                chosen,
-                |own| own.name.as_deref(),
-                machine,
-                |all| &mut all.machines,
-            );
-            let pods: Api<PodObject> =
-                Api::all_with(watch.client.clone(), &ApiResource::erase::<Pod>(&()));
+            let labels = setup.nodes.as_deref().unwrap_or_default();
+            let chosen = Config::default().labels(labels);
+            let nodes: Api<NodeObject> = server.objects(None, &ApiResource::erase::<Node>(&()));
+            let name = |own: &ObjectMeta| own.name.as_deref().map(Uid::from);
+            watch.follow(nodes, chosen, name, machine, |all| &mut all.machines);
+            let pods: Api<PodObject> = server.objects(None, &ApiResource::erase::<Pod>(&()));
             let placed = Config::default().fields("spec.nodeName!=");
             watch.follow(pods, placed, uid, placed_pod, |all| &mut all.pods);
         }
@@ -104,25 +94,27 @@ impl Watch {
 
     /// A job that has ended is not kept: Kueue keeps its Workload for long.
     async fn follow_jobs(&self) -> Result<(), String> {
-        let gate = self.setup.gate.clone();
+        let (kind, gate) = (self.served().await?, self.setup.gate.clone());
         let open = |work: Work| Some(work).filter(|work| !work.is_finished);
+        let (server, space) = (&self.shared.server, self.setup.namespace.as_deref());
         match self.setup.mode {
             Mode::Kueue => {
-                let kind = self.served().await?;
                 let version = kind.api_version.clone();
                 let read =
                     move |own: &WorkloadObject| open(Work::of_workload(own, &version, &gate));
-                self.follow(self.objects(&kind), Config::default(), uid, read, |all| {
+                let all = Config::default();
+                self.follow(server.objects(space, &kind), all, uid, read, |all| {
                     &mut all.works
                 });
                 self.follow_kind("batch/v1", "Job");
             }
             Mode::Suspend => {
-                let value = setup_label(&gate);
+                let value = gate.rsplit('/').next().unwrap_or_default();
                 let chosen = Config::default().labels(&format!("{POLICY}={value}"));
                 let read = move |own: &JobObject| open(Work::of_job(own, &gate));
-                let jobs = self.objects(&ApiResource::erase::<Job>(&()));
-                self.follow(jobs, chosen, uid, read, |all| &mut all.works);
+                self.follow(server.objects(space, &kind), chosen, uid, read, |all| {
+                    &mut all.works
+                });
             }
         }
         Ok(())
@@ -142,10 +134,7 @@ impl Watch {
     async fn ready(&self) -> Result<(), String> {
         loop {
             let read = self.changed();
-            self.follow_owners();
-            if let Some(why) = locked(&self.shared.refused).take() {
-                return Err(why);
-            }
+            self.follow_owners()?;
             if self.shared.unread.load(Ordering::SeqCst) == 0 {
                 return Ok(());
             }
@@ -154,63 +143,69 @@ impl Watch {
     }
 
     /// Follows the kinds of owners that are new.
-    pub fn follow_owners(&self) {
+    ///
+    /// # Errors
+    /// When something that is needed may not be read, or not any more: what is known gets old.
+    pub fn follow_owners(&self) -> Result<(), String> {
         let cluster = self.cluster();
         let owners = cluster.works.values().flat_map(|work| &work.owners);
-        let kinds: HashSet<(&str, &str)> =
-            owners.map(|own| (&*own.api_version, &*own.kind)).collect();
-        kinds
-            .into_iter()
-            .for_each(|(version, kind)| self.follow_kind(version, kind));
+        let kinds: HashSet<_> = owners.map(|own| (&*own.api_version, &*own.kind)).collect();
+        for (version, kind) in kinds {
+            self.follow_kind(version, kind);
+        }
+        locked(&self.shared.refused).take().map_or(Ok(()), Err)
     }
 
     fn follow_kind(&self, version: &str, kind: &str) {
-        if locked(&self.kinds).insert((version.into(), kind.into())) {
-            let api: Api<PartialObjectMeta<DynamicObject>> = self.objects(&resource(version, kind));
-            let gate = self.setup.gate.clone();
+        let (key, gate) = (
+            (version.to_owned(), kind.to_owned()),
+            self.setup.gate.clone(),
+        );
+        if locked(&self.kinds).insert(key.clone()) {
+            let (server, space) = (&self.shared.server, self.setup.namespace.as_deref());
+            let all: Api<PartialObjectMeta<DynamicObject>> =
+                server.objects(space, &resource(version, kind));
             let read = move |own: &PartialObjectMeta<DynamicObject>| {
-                Some(Owner::new(&own.metadata, &gate))
+                Some(Owner::new(&own.metadata, (&key.0, &key.1), &gate))
             };
-            self.follow(api, Config::default(), uid, read, |all| &mut all.owners);
+            self.follow(all, Config::default(), uid, read, |all| &mut all.owners);
         }
     }
 
-    /// Returns objects of a kind, in the namespace that was chosen.
-    fn objects<K>(&self, kind: &ApiResource) -> Api<K>
-    where
-        K: Resource<DynamicType = ApiResource, Scope = DynamicResourceScope>,
-    {
-        match &self.setup.namespace {
-            Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, kind),
-            None => Api::all_with(self.client.clone(), kind),
-        }
-    }
-
-    /// Returns all Jobs with their annotations.
-    ///
-    /// # Errors
-    /// When they cannot be listed.
-    pub async fn jobs(&self, gate: &str) -> Result<Vec<Work>, String> {
-        let api: Api<DynamicObject> = self.objects(&resource("batch/v1", "Job"));
-        let jobs = api
-            .list_metadata(&ListParams::default())
-            .await
-            .map_err(|why| refusal(&why))?;
-        Ok(jobs
-            .iter()
-            .map(|own| Work::named(&own.metadata, ("batch/v1", "Job"), gate))
-            .collect())
-    }
-
-    /// Returns the version of Workloads that is served.
+    /// Returns the kind of jobs that is served. Nobody waits at a terminal: then an API server that is not reached is waited
+    /// for.
     async fn served(&self) -> Result<ApiResource, String> {
-        for version in ["kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1"] {
-            let kind = resource(version, "Workload");
-            let api: Api<DynamicObject> = self.objects(&kind);
-            match api.list(&ListParams::default().limit(1)).await {
-                Err(kube::Error::Api(status)) if status.code == 404 => {}
-                Err(why) => return Err(refusal(&why)),
+        let (server, setup) = (&self.shared.server, &self.setup);
+        let kinds: &[_] = match setup.mode {
+            Mode::Kueue => &[
+                ("kueue.x-k8s.io/v1beta2", "Workload"),
+                ("kueue.x-k8s.io/v1beta1", "Workload"),
+            ],
+            Mode::Suspend => &[("batch/v1", "Job")],
+        };
+        let (mut left, mut pause) = (kinds.iter(), FIRST);
+        let mut next = left.next();
+        while let Some((version, kind)) = next {
+            let kind = resource(version, kind);
+            let all: Api<PartialObjectMeta<DynamicObject>> =
+                server.objects(setup.namespace.as_deref(), &kind);
+            let one = ListParams::default().limit(1);
+            match answer(ANSWER, all.list_metadata(&one)).await {
                 Ok(_) => return Ok(kind),
+                Err(why) if why.code == 404 => next = left.next(),
+                Err(why) if why.is_final() => return Err(why.text),
+                Err(why) => {
+                    let text = format!(
+                        "the API server at {} is not reached: {}",
+                        server.url, why.text
+                    );
+                    if setup.dry_run || setup.release_all {
+                        return Err(text);
+                    }
+                    warn!(again_in = ?pause, "{text}");
+                    sleep(pause).await;
+                    pause = (2 * pause).min(LONGEST);
+                }
             }
         }
         Err("the API server does not serve Workloads of kueue.x-k8s.io/v1beta2 or v1beta1: install Kueue (0.19 or later has the gate), or take Jobs without it by --mode suspend".into())
@@ -222,19 +217,15 @@ impl Watch {
         &self,
         api: Api<K>,
         config: Config,
-        key: fn(&ObjectMeta) -> Option<&str>,
+        key: fn(&ObjectMeta) -> Option<Uid>,
         read: impl Fn(&K) -> Option<V> + Send + Sync + 'static,
         kept: Kept<V>,
     ) where
         K: Resource<DynamicType = ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
         V: Send + 'static,
     {
-        let name = api
-            .resource_url()
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+        let url = api.resource_url();
+        let name = url.rsplit('/').next().unwrap_or_default().to_owned();
         let pauses = ExponentialBuilder::default()
             .with_min_delay(FIRST)
             .with_max_delay(LONGEST);
@@ -244,34 +235,34 @@ impl Watch {
         shared.unread.fetch_add(1, Ordering::SeqCst);
         locked(&self.streams).spawn(async move {
             let mut stream = pin!(stream);
-            let (mut listed, mut held, mut is_unread) = (HashMap::new(), HashSet::new(), true);
-            let read = |own: &K| Some((Uid::from(key(own.meta())?), read(own)));
+            // What this list brought, and the next one as far as it is read: others keep theirs in the same place.
+            let (mut held, mut listed, mut is_unread) = (HashSet::new(), HashMap::new(), true);
             while let Some(event) = stream.next().await {
                 let mut is_read = false;
                 match event {
                     Ok(Event::Init) => listed.clear(),
-                    Ok(Event::InitApply(own)) => listed.extend(read(&own)),
+                    Ok(Event::InitApply(own)) => listed.extend(key(own.meta()).zip(read(&own))),
                     Ok(Event::InitDone) => {
-                        let gone = held
-                            .extract_if(|uid| !listed.contains_key(uid))
-                            .map(|uid| (uid, None));
-                        let gone: Vec<(Uid, Option<V>)> = gone.collect();
-                        held.extend(listed.keys().cloned());
-                        replace(
-                            kept(&mut locked(&shared.cluster)),
-                            gone.into_iter().chain(listed.drain()),
-                        );
+                        let mut cluster = locked(&shared.cluster);
+                        let all = kept(&mut cluster);
+                        all.retain(|uid, _| !held.contains(uid));
+                        held = listed.keys().cloned().collect();
+                        all.extend(listed.drain());
                         is_read = true;
                     }
                     Ok(Event::Apply(own)) => {
-                        let own = read(&own);
-                        held.extend(own.iter().map(|(uid, _)| uid.clone()));
-                        replace(kept(&mut locked(&shared.cluster)), own);
+                        let mut cluster = locked(&shared.cluster);
+                        let Some(uid) = key(own.meta()) else { continue };
+                        match read(&own) {
+                            Some(read) => drop(kept(&mut cluster).insert(uid.clone(), read)),
+                            None => drop(kept(&mut cluster).remove(&uid)),
+                        }
+                        held.insert(uid);
                     }
                     Ok(Event::Delete(own)) => {
-                        let gone = read(&own).map(|(uid, _)| (uid, None));
-                        held.retain(|uid| gone.as_ref().is_none_or(|(gone, _)| gone != uid));
-                        replace(kept(&mut locked(&shared.cluster)), gone);
+                        let uid = key(own.meta()).unwrap_or_default();
+                        kept(&mut locked(&shared.cluster)).remove(&uid);
+                        held.remove(&uid);
                     }
                     // A kind that may not be read keeps nothing else waiting.
                     Err(why) => is_read = shared.complain(&name, &why),
@@ -290,72 +281,33 @@ impl Watch {
 impl Shared {
     /// Takes note of an error; returns whether the list will not be had until somebody changes something.
     fn complain(&self, name: &str, why: &watcher::Error) -> bool {
-        let (watcher::Error::InitialListFailed(why) | watcher::Error::WatchStartFailed(why)) = why
-        else {
-            // A connection that ended, or a watch that expired: it is taken up again at once.
-            self.log
-                .info("watch", &fields([("of", name), ("why", &why.to_string())]));
-            return false;
+        use watcher::Error::{InitialListFailed, WatchError, WatchFailed, WatchStartFailed};
+        let why = match why {
+            InitialListFailed(why) | WatchStartFailed(why) | WatchFailed(why) => Refused::from(why),
+            // It comes in a stream that began well: a watch that expired is listed anew at once.
+            WatchError(status) => {
+                self.server.metrics().answered(status.code);
+                Refused {
+                    code: status.code,
+                    text: status.message.clone(),
+                }
+            }
+            other => Refused {
+                code: 0,
+                text: other.to_string(),
+            },
         };
-        let text = refusal(why);
-        self.log
-            .warn("watch", &fields([("of", name), ("why", &text)]));
-        let is_refused =
-            matches!(why, kube::Error::Api(status) if matches!(status.code, 403 | 404));
+        info!(of = name, code = why.code, why = why.text, "watch");
+        let is_refused = matches!(why.code, 403 | 404);
         if is_refused && ["workloads", "jobs", "nodes", "pods"].contains(&name) {
-            *locked(&self.refused) = Some(text);
+            *locked(&self.refused) = Some(why.text);
         }
         is_refused
     }
 }
 
-/// A lock of which nobody has to fear that it was left in the middle of a change.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn uid(metadata: &ObjectMeta) -> Option<&str> {
-    metadata.uid.as_deref()
-}
-
-fn replace<V>(kept: &mut HashMap<Uid, V>, all: impl IntoIterator<Item = (Uid, Option<V>)>) {
-    for (uid, own) in all {
-        match own {
-            Some(own) => drop(kept.insert(uid, own)),
-            None => drop(kept.remove(&uid)),
-        }
-    }
-}
-
-/// Returns the label's value by which Jobs are taken: what stands behind the last slash of the gate's name.
-fn setup_label(gate: &str) -> &str {
-    gate.rsplit('/').next().unwrap_or_default()
-}
-
-/// Returns the resource of a kind, by the plural that is usual.
-pub fn resource(api_version: &str, kind: &str) -> ApiResource {
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
-}
-
-/// Returns why a request was refused, and what to do where rights are missing.
-pub fn refusal(why: &kube::Error) -> String {
-    match why {
-        kube::Error::Api(status) if status.code == 403 => {
-            format!("{}: add that verb to its role", status.message)
-        }
-        kube::Error::Api(status) => status.message.clone(),
-        why => {
-            let mut texts = vec![why.to_string()];
-            let mut next: Option<&dyn Error> = why.source();
-            while let Some(why) = next {
-                texts.push(why.to_string());
-                next = why.source();
-            }
-            texts.dedup();
-            texts.join(": ")
-        }
-    }
+fn uid(metadata: &ObjectMeta) -> Option<Uid> {
+    metadata.uid.as_deref().map(Uid::from)
 }
 
 fn machine(node: &NodeObject) -> Option<Machine> {
@@ -368,23 +320,120 @@ fn machine(node: &NodeObject) -> Option<Machine> {
 
 /// A pod that has ended uses nothing.
 fn placed_pod(pod: &PodObject) -> Option<Placed> {
-    let phase = pod
-        .status
-        .as_ref()
-        .and_then(|status| status.phase.as_deref());
+    let phase = pod.status.as_ref().and_then(|own| own.phase.as_deref());
     let has_ended = matches!(phase, Some("Succeeded" | "Failed"));
-    let ObjectMeta {
-        annotations,
-        namespace,
-        ..
-    } = &pod.metadata;
-    let workload = annotations
-        .as_ref()
-        .and_then(|all| all.get("kueue.x-k8s.io/workload"));
+    let own = &pod.metadata;
+    let annotations = own.annotations.as_ref();
+    let workload = annotations.and_then(|all| all.get("kueue.x-k8s.io/workload"));
     Some(Placed {
         node: pod.spec.node_name.clone().filter(|_| !has_ended)?,
         demand: pod.spec.demand(),
         parent: controller(&pod.metadata).map(|own| own.uid),
-        workload: namespace.clone().zip(workload.cloned()),
+        workload: own.namespace.clone().zip(workload.cloned()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use clap::Parser;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::server::tests::{fake, refusal};
+
+    fn setup(options: &[&str]) -> Arc<Setup> {
+        let fixed = ["synth-kueue", "policy.json", "--mode", "suspend"];
+        Arc::new(Setup::parse_from(fixed.iter().chain(options)))
+    }
+
+    /// A list of Jobs of these names; of other kinds none.
+    fn list(line: &str, names: &[&str]) -> Value {
+        let names = names.iter().filter(|_| line.contains("/jobs?"));
+        let items = names.map(|name| json!({"metadata": {"name": name, "uid": name}, "spec": {}}));
+        json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": "1"}, "items": items.collect::<Vec<_>>()})
+    }
+
+    fn answer(line: &str, names: &[&str]) -> Option<(u16, Value)> {
+        let is_watch = line.contains("watch=true");
+        Some((
+            200,
+            if is_watch {
+                Value::Null
+            } else {
+                list(line, names)
+            },
+        ))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_api_server_that_is_not_reached_is_waited_for() {
+        let away = |times: usize| {
+            let mut left = times;
+            fake(move |line| {
+                left = left.saturating_sub(1);
+                if left > 0 { None } else { answer(line, &["a"]) }
+            })
+        };
+        let begin = tokio::time::Instant::now();
+        let watch = Watch::begin(&away(8), &setup(&[])).await.unwrap();
+        // Pauses of .2, .4, .8, 1.6, 3.2, 5 and 5 s.
+        assert_eq!(begin.elapsed().as_millis() / 100, 162);
+        assert_eq!(watch.cluster().works.len(), 1);
+        let why = Watch::begin(&away(8), &setup(&["--dry-run"])).await;
+        let why = why.err().unwrap();
+        assert!(
+            why.starts_with("the API server at https://there/ is not reached"),
+            "{why}"
+        );
+        assert!(why.ends_with("connection refused"), "{why}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_right_that_is_missing_is_named() {
+        for (path, kind) in [("/jobs?", "jobs"), ("/nodes?", "nodes"), ("/pods?", "pods")] {
+            let message =
+                format!("{kind} is forbidden: User \"x\" cannot list resource \"{kind}\"");
+            let expected = format!("{message}: add that verb to its role");
+            let server = fake(move |line| match line.contains(path) {
+                true => Some((403, refusal(403, &message))),
+                false => answer(line, &[]),
+            });
+            let why = Watch::begin(&server, &setup(&[])).await.err();
+            assert_eq!(why, Some(expected));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_that_expired_is_listed_anew_and_counted() {
+        let mut lists = 0;
+        let server =
+            fake(
+                move |line| match (line.contains("/jobs?"), line.contains("watch=true")) {
+                    (true, true) if lists == 2 => {
+                        let status = refusal(410, "too old resource version: 1 (9)");
+                        Some((200, json!({"type": "ERROR", "object": status})))
+                    }
+                    (true, false) => {
+                        lists += 1;
+                        // The first one is the question whether Jobs are served.
+                        answer(line, if lists == 2 { &["a", "b"] } else { &["b", "c"] })
+                    }
+                    _ => answer(line, &[]),
+                },
+            );
+        let watch = Watch::begin(&server, &setup(&[])).await.unwrap();
+        while !watch.cluster().works.contains_key("c") {
+            watch.changed().await;
+        }
+        let mut names: Vec<Uid> = watch.cluster().works.keys().cloned().collect();
+        names.sort_unstable();
+        assert_eq!(names, ["b".into(), "c".into()]);
+        assert!(
+            server
+                .metrics()
+                .text()
+                .contains("refusals_total{code=\"410\"} 1\n")
+        );
+    }
 }

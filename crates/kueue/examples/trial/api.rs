@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Namespace, Node};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::jiff::Timestamp;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use kube::{Api, Client};
@@ -64,35 +65,62 @@ pub fn workloads(client: &Client, namespace: &str) -> Api<DynamicObject> {
     Api::namespaced_with(client.clone(), namespace, &ApiResource::from_gvk(&kind))
 }
 
-/// Applies the kinds of Kueue that count here, with nothing checked.
+pub fn job_sets(client: &Client, namespace: &str) -> Api<DynamicObject> {
+    let kind = GroupVersionKind::gvk("jobset.x-k8s.io", "v1alpha2", "JobSet");
+    Api::namespaced_with(client.clone(), namespace, &ApiResource::from_gvk(&kind))
+}
+
+pub fn condition(name: &str, holds: bool) -> Value {
+    let status = if holds { "True" } else { "False" };
+    json!({"type": name, "status": status, "reason": "StandIn", "lastTransitionTime": format!("{:.0}", Timestamp::now())})
+}
+
+/// Applies the kinds of Kueue and JobSet that count here, with nothing checked.
 pub async fn kinds(client: &Client) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    for (kind, plural, scope) in [
-        ("Workload", "workloads", "Namespaced"),
-        ("LocalQueue", "localqueues", "Namespaced"),
-        ("ClusterQueue", "clusterqueues", "Cluster"),
-        ("ResourceFlavor", "resourceflavors", "Cluster"),
+    for (group, version, kind, plural, scope) in [
+        ("kueue", "v1beta2", "Workload", "workloads", "Namespaced"),
+        (
+            "kueue",
+            "v1beta2",
+            "LocalQueue",
+            "localqueues",
+            "Namespaced",
+        ),
+        (
+            "kueue",
+            "v1beta2",
+            "ClusterQueue",
+            "clusterqueues",
+            "Cluster",
+        ),
+        (
+            "kueue",
+            "v1beta2",
+            "ResourceFlavor",
+            "resourceflavors",
+            "Cluster",
+        ),
+        ("jobset", "v1alpha2", "JobSet", "jobsets", "Namespaced"),
     ] {
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         let definition = object(json!({
-            "metadata": {"name": format!("{plural}.kueue.x-k8s.io")},
+            "metadata": {"name": format!("{plural}.{group}.x-k8s.io")},
             "spec": {
-                "group": "kueue.x-k8s.io",
+                "group": format!("{group}.x-k8s.io"),
                 "scope": scope,
                 "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase()},
-                "versions": [{"name": "v1beta2", "served": true, "storage": true, "subresources": {"status": {}},
+                "versions": [{"name": version, "served": true, "storage": true, "subresources": {"status": {}},
                     "schema": {"openAPIV3Schema": schema}}],
             },
         }));
         create(&definitions, &definition).await;
     }
     // A kind is served some time after it is defined.
-    while workloads(client, "default")
-        .list(&Default::default())
-        .await
-        .is_err()
-    {
-        sleep(Duration::from_millis(200)).await;
+    for kind in [workloads(client, "default"), job_sets(client, "default")] {
+        while kind.list(&Default::default()).await.is_err() {
+            sleep(Duration::from_millis(200)).await;
+        }
     }
 }
 

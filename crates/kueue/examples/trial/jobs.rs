@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use k8s_openapi::api::batch::v1::Job;
+use kube::api::{Patch, PatchParams};
 use kube::{Api, Client};
 use serde_json::json;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::api::{create, object};
+use crate::api::{create, done, object};
 
 /// As in `cluster.yaml`: name, pods, GPUs and cores of each, arrivals an hour.
 pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
@@ -83,7 +84,8 @@ pub fn place(name: &str) -> Option<usize> {
     name.strip_prefix("job-")?.parse().ok()
 }
 
-/// Submits jobs at their times; every `beside`th has a gate of others, too.
+/// Submits jobs at their times; every `beside`th has a gate of others, too, and of every `rewritten`th the gate is soon
+/// written in another way, which means the same.
 pub async fn submit(
     client: Client,
     namespace: String,
@@ -91,7 +93,7 @@ pub async fn submit(
     begin: Instant,
     hour: f64,
     gated: bool,
-    beside: usize,
+    [beside, rewritten]: [usize; 2],
 ) {
     let api: Api<Job> = Api::namespaced(client, &namespace);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));
@@ -101,7 +103,8 @@ pub async fn submit(
         let api = api.clone();
         tokio::spawn(async move {
             let (_, pods, [gpus, cores], _) = TYPES[own.job_type];
-            let gates = match (gated, beside > 0 && i % beside.max(1) == beside - 1) {
+            let is_nth = |n: usize| n > 0 && i % n == n - 1;
+            let gates = match (gated, is_nth(beside)) {
                 (false, _) => json!({}),
                 (true, false) => json!({GATES: OURS}),
                 (true, true) => json!({GATES: format!("{OTHERS},{OURS}")}),
@@ -119,6 +122,17 @@ pub async fn submit(
             }));
             create(&api, &job).await;
             drop(slot);
+            if gated && is_nth(rewritten) {
+                // As the controller is about to remove it.
+                sleep(Duration::from_millis(50)).await;
+                let path = format!("/metadata/annotations/{}", GATES.replace('/', "~1"));
+                let patch = Patch::Json::<()>(object(json!([
+                    {"op": "test", "path": path, "value": OURS},
+                    {"op": "replace", "path": path, "value": format!("{OURS},")},
+                ])));
+                let (name, params) = (format!("job-{i}"), PatchParams::default());
+                done(|| api.patch(&name, &params, &patch)).await;
+            }
         });
     }
 }

@@ -2,6 +2,7 @@
 
 mod api;
 mod jobs;
+mod owners;
 mod processes;
 mod stand_in;
 
@@ -57,9 +58,15 @@ pub struct Trial {
     /// Every so-manieth job has a gate of others, too
     #[arg(long, default_value_t = 0)]
     beside: usize,
+    /// Of every so-manieth job the gate is written in another way as it is about to be removed
+    #[arg(long, default_value_t = 0)]
+    rewritten: usize,
+    /// Only this: sets of jobs and a group of pods, of which one has to wait
+    #[arg(long)]
+    owners: bool,
     #[arg(long, default_value_t = 1)]
     replicas: usize,
-    #[arg(long, default_value_t = 15)]
+    #[arg(long, default_value_t = 6)]
     lease: u64,
     /// All jobs come at once, and it ends after this time [s]
     #[arg(long)]
@@ -81,6 +88,11 @@ async fn main() {
     config.read_timeout = None;
     let client = Client::try_from(config).expect("a client");
     api::kinds(&client).await;
+    if trial.owners {
+        let faults = owners::run(&trial, &client).await;
+        faults.iter().for_each(|own| println!("FAULT: {own}"));
+        std::process::exit(i32::from(!faults.is_empty()));
+    }
     let plan = jobs::plan(trial.jobs, trial.seed, trial.backlog.is_some());
     std::fs::write(trial.dir.join("jobs.csv"), jobs::table(&plan)).expect("jobs.csv");
     for site in &trial.sites {
@@ -138,7 +150,7 @@ async fn run(
         begin,
         trial.hour,
         is_gated,
-        trial.beside,
+        [trial.beside, trial.rewritten],
     ));
     let mut controllers = is_gated.then(|| Controllers::start(&trial, &site));
     let end = begin + Duration::from_secs_f64(trial.backlog.unwrap_or(7200.0));

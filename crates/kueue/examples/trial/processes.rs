@@ -1,5 +1,6 @@
 //! The controllers and the API server as processes, and how they are killed.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -140,7 +141,7 @@ impl Controllers {
                 .collect::<Vec<_>>();
             lines += &format!("another acts after {} s\n", all.join(", "));
         }
-        for (n, child) in self.children.iter_mut().enumerate() {
+        for (n, child) in self.children.iter().enumerate() {
             let most =
                 std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
             let most = most
@@ -148,42 +149,62 @@ impl Controllers {
                 .find(|own| own.starts_with("VmHWM"))
                 .unwrap_or_default()
                 .to_owned();
-            let url = format!("http://127.0.0.1:{}/metrics", self.port + n as u16);
-            let metrics = Command::new("curl")
-                .args(["-s", "--max-time", "5", &url])
-                .output();
-            let metrics = metrics.map_or(String::new(), |own| {
-                String::from_utf8_lossy(&own.stdout).into_owned()
-            });
-            let chosen = metrics.lines().filter(|own| {
-                !own.starts_with('#')
-                    && ["rounds", "decision", "disagree", "failed"]
-                        .iter()
-                        .any(|name| own.contains(name))
-            });
-            lines += &format!(
-                "replica {n}: {most}\n{}",
-                chosen.map(|own| format!("  {own}\n")).collect::<String>()
-            );
+            let metrics = self.metrics(n, &["rounds", "decision", "disagree", "failed"]);
+            lines += &format!("replica {n}: {most}\n");
+            lines.extend(metrics.iter().map(|own| format!("  {own}\n")));
+        }
+        for child in &mut self.children {
             let _ = child.kill();
             let _ = child.wait();
         }
+        lines += &self.refused();
         lines
+    }
+
+    /// Returns what was logged in this message's field.
+    fn logged(&self, message: &str, field: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let lines = text.lines().map(serde_json::from_str::<Value>);
+        let own = lines.flatten().filter(|own| own["message"] == message);
+        own.map(|own| own[field].clone()).collect()
     }
 
     /// Returns the jobs whose release was logged.
     pub fn released(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let lines = text
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let released = lines.filter(|own| {
-            own.as_object()
-                .is_some_and(|own| own.values().any(|text| text == "released"))
-        });
-        released
-            .filter_map(|own| Some(own.get("uid")?.as_str()?.to_owned()))
+        let all = self.logged("released", "uid").into_iter();
+        all.filter_map(|uid| Some(uid.as_str()?.to_owned()))
             .collect()
+    }
+
+    /// Returns the requests that the API server refused, by code.
+    fn refused(&self) -> String {
+        let mut counts = BTreeMap::new();
+        for code in self.logged("refused", "code") {
+            *counts.entry(code.to_string()).or_insert(0) += 1;
+        }
+        let counts = counts.iter().map(|(code, n)| format!(" {code}: {n}"));
+        format!("refused requests, by code:{}\n", counts.collect::<String>())
+    }
+
+    /// Returns the lines of a replica's metrics that have one of these words.
+    pub fn metrics(&self, n: usize, words: &[&str]) -> Vec<String> {
+        let url = format!("http://127.0.0.1:{}/metrics", self.port + n as u16);
+        let metrics = Command::new("curl")
+            .args(["-s", "--max-time", "5", &url])
+            .output();
+        let metrics = metrics.map_or(String::new(), |own| {
+            String::from_utf8_lossy(&own.stdout).into()
+        });
+        let lines = metrics.lines().filter(|own| !own.starts_with('#'));
+        let chosen = lines.filter(|own| words.iter().any(|word| own.contains(word)));
+        chosen.map(str::to_owned).collect()
+    }
+
+    /// Kills one and starts it again.
+    pub fn again(&mut self, n: usize) {
+        let _ = self.children[n].kill();
+        let _ = self.children[n].wait();
+        self.children[n] = self.spawn(n);
     }
 }
 

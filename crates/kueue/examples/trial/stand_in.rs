@@ -8,7 +8,6 @@ use std::time::Duration;
 use futures::StreamExt;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::jiff::Timestamp;
 use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client};
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::api::{change, change_status, create, done, object, workloads};
+use crate::api::{change, change_status, condition, create, done, object, workloads};
 use crate::jobs::{GATES, OTHERS, OURS, Planned, Random, TYPES, place};
 
 /// In which order quota is reserved.
@@ -375,9 +374,4 @@ impl StandIn {
             request.await;
         }));
     }
-}
-
-fn condition(name: &str, holds: bool) -> Value {
-    let status = if holds { "True" } else { "False" };
-    json!({"type": name, "status": status, "reason": "StandIn", "lastTransitionTime": format!("{:.0}", Timestamp::now())})
 }

@@ -5,7 +5,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
 use crate::cluster::{Cluster, Placed};
@@ -15,7 +15,7 @@ use crate::types::TypeMap;
 use crate::units::Resources;
 use crate::view::{Mark, Uid, View};
 use round::Change;
-pub use round::{Concern, Note, Release, Round, Stage};
+pub use round::{Concern, Release, Round, Stage};
 use synth_cluster::artifact::Checked;
 use synth_cluster::live::{ClusterEvent, Decided, Scheduler, Submission, only_starts};
 use synth_core::document::{digest, number_of, text_of};
@@ -83,17 +83,12 @@ impl Desk {
         };
         let (text, name) = (read(path)?, path.display().to_string());
         let policy = Checked::parse(&text, &name).map_err(|why| why.to_string())?;
-        let types = setup
-            .types
-            .as_ref()
-            .map(|path| Ok::<_, String>((read(path)?, path.display().to_string())));
-        let types = types.transpose()?;
-        Desk::of(
-            policy,
-            digest(&text),
-            types.as_ref().map(|(text, name)| (&**text, &**name)),
-            setup,
-        )
+        let types = match &setup.types {
+            Some(path) => Some((read(path)?, path.display().to_string())),
+            None => None,
+        };
+        let types = types.as_ref().map(|(text, name)| (&**text, &**name));
+        Desk::of(policy, digest(&text), types, setup)
     }
 
     /// Returns the same for a policy that was read.
@@ -183,25 +178,13 @@ impl Desk {
         let views = cluster.views(&self.setup.gate);
         if let Err(why) = self.report(cluster, &views, at, &mut round) {
             let text = format!("{why}; the policy begins anew with what waits and runs");
-            round.notes.push(Note {
-                job: None,
-                concern: Concern::Policy,
-                text,
-            });
-            let pending: Vec<Uid> = self
-                .jobs
-                .iter()
-                .filter(|(_, own)| own.is_pending)
-                .map(|(uid, _)| uid.clone())
-                .collect();
+            round.note(None, Concern::Policy, text);
+            let pending = self.jobs.iter().filter(|(_, own)| own.is_pending);
+            let pending: Vec<Uid> = pending.map(|(uid, _)| uid.clone()).collect();
             self.restart();
             round.releases.retain(|own| own.job_type.is_none());
             if let Err(why) = self.report(cluster, &views, at, &mut round) {
-                round.notes.push(Note {
-                    job: None,
-                    concern: Concern::Policy,
-                    text: why,
-                });
+                round.note(None, Concern::Policy, why);
             }
             round.releases.retain(|own| !pending.contains(&own.job));
         }
@@ -216,34 +199,26 @@ impl Desk {
         at: Moment,
         round: &mut Round,
     ) -> Result<(), String> {
-        let by_uid: HashMap<&Uid, &View<'_>> = views
-            .iter()
-            .map(|view| (&view.work.own.uid, view))
-            .collect();
+        let by_uid: HashMap<&Uid, &View<'_>> =
+            views.iter().map(|view| (view.work.uid(), view)).collect();
         let mut changes = self.departed(&by_uid);
         let placed = cluster.placed();
         let nodes = nodes(&placed);
         for view in views {
             self.compare(view, &nodes, at, &mut changes, round);
         }
+        let runs = |job: &Uid| matches!(self.jobs.get(job)?.stage, Stage::Running(_)).then_some(());
         let others = placed
             .iter()
-            .filter(|(_, job)| !job.is_some_and(|job| self.runs(job)));
+            .filter(|(_, job)| job.and_then(runs).is_none());
         let others: Vec<&Placed> = others.map(|(pod, _)| *pod).collect();
-        let occupied = self
-            .site
-            .occupied(&cluster.machines, &others, &self.map.resources);
-        changes.extend(
-            occupied
-                .into_iter()
-                .map(|(n, amounts)| Change::Occupy(n, amounts)),
-        );
-        let closed = self.site.closed(&cluster.machines);
-        round.notes.extend(closed.into_iter().map(|text| Note {
-            job: None,
-            concern: Concern::Capacity,
-            text,
-        }));
+        let (machines, resources) = (&cluster.machines, &self.map.resources);
+        for (n, amounts) in self.site.occupied(machines, &others, resources) {
+            changes.push(Change::Occupy(n, amounts));
+        }
+        for text in self.site.closed(machines) {
+            round.note(None, Concern::Capacity, text);
+        }
         changes.sort_by_key(Change::turn);
         round.events += changes.len();
         let decided = self.decide(&changes, &by_uid, at)?;
@@ -269,16 +244,6 @@ impl Desk {
         Ok(())
     }
 
-    fn runs(&self, job: &Uid) -> bool {
-        matches!(
-            self.jobs.get(job),
-            Some(Known {
-                stage: Stage::Running(_),
-                ..
-            })
-        )
-    }
-
     /// Returns what a request needs to remove the gate from a job.
     fn release(
         &self,
@@ -287,14 +252,10 @@ impl Desk {
         nodes: Vec<String>,
         at: Moment,
     ) -> Release {
-        let owners = view
-            .gated(&self.setup.gate)
-            .map(|(reference, owner)| ((*reference).clone(), (*owner).clone()));
         Release {
-            job: view.work.own.uid.clone(),
-            namespace: view.work.namespace.clone(),
-            called: view.work.called(),
-            owners: owners.collect(),
+            job: view.work.uid().clone(),
+            called: view.work.submitted().called(),
+            owners: view.gated(&self.setup.gate).cloned().collect(),
             mark: Mark {
                 gate: self.setup.gate.clone(),
                 policy: self.digest.clone(),
@@ -317,19 +278,14 @@ impl Desk {
         let is_due = self.scheduler.wake().is_some_and(|wake| wake <= t);
         let time = (is_due || !self.scheduler.has_begun()).then_some(ClusterEvent::Time);
         let events = changes.iter().map(|change| self.event(change, views, at));
-        let mut events: Vec<ClusterEvent<'_>> = events.chain(time).collect();
-        let last = events.pop();
-        for (event, is_last) in events
-            .into_iter()
-            .map(|own| (own, false))
-            .chain(last.map(|own| (own, true)))
-        {
+        let mut events: VecDeque<ClusterEvent<'_>> = events.chain(time).collect();
+        while let Some(event) = events.pop_front() {
             // An event before this one may have started it: then it leaves.
             let event = match event {
                 ClusterEvent::Withdraw(job) if self.scheduler.runs(job) => ClusterEvent::Leave(job),
                 event => event,
             };
-            let decided = match is_last {
+            let decided = match events.is_empty() {
                 true => self.scheduler.tell(t, event)?,
                 false => self.scheduler.tell_of_several(t, event)?,
             };
@@ -352,21 +308,19 @@ impl Desk {
         let submission = |uid: &'a Uid, i: usize| {
             let work = work(uid);
             let waited = work.map_or(0, |work| at.wall - work.created) as f64;
-            Submission {
-                limit: work
-                    .and_then(|work| work.limit)
-                    .map_or(f64::INFINITY, |limit| limit / self.second),
-                user: work
-                    .filter(|_| self.is_by_job)
-                    .map_or(0, |work| number_of(work.namespace.as_bytes())),
+            let limit = work.and_then(|work| work.limit);
+            let mut own = Submission::new(uid, i);
+            own.limit = limit.map_or(f64::INFINITY, |limit| limit / self.second);
+            if let Some(work) = work.filter(|_| self.is_by_job) {
+                own.user = number_of(work.itself.own.namespace.as_bytes());
                 // As long as a round may last, or a clock be off, is nothing.
-                waited: if self.is_by_job && waited > 5.0 {
+                own.waited = if waited > 5.0 {
                     waited / self.second
                 } else {
                     0.0
-                },
-                ..Submission::new(uid, i)
+                };
             }
+            own
         };
         match change {
             Change::Withdraw(uid) => ClusterEvent::Withdraw(uid),

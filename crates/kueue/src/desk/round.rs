@@ -1,6 +1,6 @@
 //! What a round of the desk reports, and what it returns.
 
-use crate::view::{Mark, Owner, Reference, Uid};
+use crate::view::{Mark, Owner, Uid};
 
 /// What the scheduler knows of a job: it waits or has room, as of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +33,8 @@ pub enum Concern {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Release {
     pub job: Uid,
-    pub namespace: String,
     pub called: String,
-    pub owners: Vec<(Reference, Owner)>,
+    pub owners: Vec<Owner>,
     pub mark: Mark,
     /// Its type; none where it has none.
     pub job_type: Option<usize>,
@@ -55,13 +54,10 @@ pub struct Round {
 }
 
 impl Round {
-    /// Notes something of a job.
-    pub(super) fn note(&mut self, job: &Uid, concern: Concern, text: String) {
-        self.notes.push(Note {
-            job: Some(job.clone()),
-            concern,
-            text,
-        });
+    /// Notes something, of a job or of all.
+    pub(super) fn note(&mut self, job: Option<&Uid>, concern: Concern, text: String) {
+        let job = job.cloned();
+        self.notes.push(Note { job, concern, text });
     }
 }
 

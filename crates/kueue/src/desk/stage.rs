@@ -11,16 +11,10 @@ impl Desk {
     /// Jobs that are not there any more.
     pub(super) fn departed(&mut self, views: &HashMap<&Uid, &View<'_>>) -> Vec<Change> {
         self.noted.retain(|uid, _| views.contains_key(uid));
-        let mut gone: Vec<Uid> = self
-            .jobs
-            .keys()
-            .filter(|uid| !views.contains_key(uid))
-            .cloned()
-            .collect();
+        let gone = self.jobs.keys().filter(|uid| !views.contains_key(uid));
+        let mut gone: Vec<Uid> = gone.cloned().collect();
         gone.sort_unstable();
-        gone.into_iter()
-            .filter_map(|uid| self.leave(&uid))
-            .collect()
+        gone.iter().filter_map(|uid| self.leave(uid)).collect()
     }
 
     /// Takes a job out.
@@ -41,7 +35,7 @@ impl Desk {
         changes: &mut Vec<Change>,
         round: &mut Round,
     ) {
-        let uid = &view.work.own.uid;
+        let uid = view.work.uid();
         let before = self.jobs.get(uid).map(|own| own.stage);
         let on = nodes.get(uid).map_or(&[][..], |own| own);
         let is = self.stage(view, before, on, at, round);
@@ -63,8 +57,11 @@ impl Desk {
                     && view.mark().is_none()
                     && matches!(view.phase, Phase::Running | Phase::Foreign)
                 {
-                    let text = format!("{} was released by somebody else", view.work.called());
-                    round.note(uid, Concern::ReleasedByOthers, text);
+                    let text = format!(
+                        "{} was released by somebody else",
+                        view.work.submitted().called()
+                    );
+                    round.note(Some(uid), Concern::ReleasedByOthers, text);
                 }
                 self.enter((view, uid.clone()), is, on, changes);
             }
@@ -89,7 +86,7 @@ impl Desk {
             }
         }
         self.jobs.insert(
-            view.work.own.uid.clone(),
+            view.work.uid().clone(),
             Known {
                 stage,
                 id,
@@ -109,7 +106,7 @@ impl Desk {
         at: Moment,
         round: &mut Round,
     ) -> Option<Stage> {
-        let uid = &view.work.own.uid;
+        let uid = view.work.uid();
         let lags = self.jobs.get(uid).is_some_and(|own| {
             own.is_pending || own.released.is_some_and(|released| at.now - released < LAG)
         });
@@ -123,20 +120,18 @@ impl Desk {
             ) if lags => Some(running),
             (Phase::Foreign, ..) => None,
             (Phase::Held, ..) => {
-                let text = format!(
-                    "{} waits for gates of others, too, and is not in the queue yet",
-                    view.work.called()
-                );
+                let job = view.work.submitted().called();
+                let text =
+                    format!("{job} waits for gates of others, too, and is not in the queue yet");
                 self.note_once(uid, Concern::OtherGates, text, round);
                 None
             }
             (Phase::Evicted, before, _) => {
                 if let Some(Stage::Running(_)) = before {
-                    let text = format!(
-                        "{} was evicted: its place is free until Kueue admits it again",
-                        view.work.called()
-                    );
-                    round.note(uid, Concern::Evicted, text);
+                    let job = view.work.submitted().called();
+                    let text =
+                        format!("{job} was evicted: its place is free until Kueue admits it again");
+                    round.note(Some(uid), Concern::Evicted, text);
                 }
                 None
             }
@@ -164,15 +159,12 @@ impl Desk {
     /// Of several pods some may have kept their gate: the others were released already, and these follow.
     fn finish(&mut self, view: &View<'_>, i: usize, at: Moment, round: &mut Round) {
         let has_gate = view.gated(&self.setup.gate).next().is_some();
-        let known = self.jobs.get_mut(&view.work.own.uid);
+        let known = self.jobs.get_mut(view.work.uid());
         let known =
             known.filter(|own| view.phase == Phase::Released && has_gate && !own.is_pending);
         if let Some(known) = known {
             known.is_pending = true;
-            let nodes = view
-                .mark()
-                .map(|mark| mark.nodes.clone())
-                .unwrap_or_default();
+            let nodes = view.mark().map_or(Vec::new(), |mark| mark.nodes.clone());
             round.releases.push(self.release(view, Some(i), nodes, at));
         }
     }
@@ -184,17 +176,15 @@ impl Desk {
     /// A job that has no type: it stays gated, or is let go.
     fn untyped(&mut self, view: &View<'_>, why: &str, at: Moment, round: &mut Round) {
         let is_left = self.setup.unknown == Unknown::Leave;
-        let done = if is_left {
-            "it stays gated (--unknown release lets such jobs go)"
-        } else {
-            "it is released at once"
+        let done = match is_left {
+            true => "it stays gated (--unknown release lets such jobs go)",
+            false => "it is released at once",
         };
-        let text = format!("{}: {why}: {done}", view.work.called());
-        let uid = &view.work.own.uid;
+        let text = format!("{}: {why}: {done}", view.work.submitted().called());
+        let uid = view.work.uid();
         if self.note_once(uid, Concern::NoType, text, round) && !is_left {
-            round
-                .releases
-                .push(self.release(view, None, Vec::new(), at));
+            let release = self.release(view, None, Vec::new(), at);
+            round.releases.push(release);
         }
     }
 
@@ -202,17 +192,15 @@ impl Desk {
     fn note_once(&mut self, uid: &Uid, concern: Concern, text: String, round: &mut Round) -> bool {
         let is_new = self.noted.insert(uid.clone(), concern) != Some(concern);
         if is_new {
-            round.note(uid, concern, text);
+            round.note(Some(uid), concern, text);
         }
         is_new
     }
 
     /// Returns the servers that these nodes are, each once; `None` where one is none.
     fn on_servers(&self, nodes: &[&str]) -> Option<Vec<usize>> {
-        let mut servers: Vec<usize> = nodes
-            .iter()
-            .map(|node| self.site.server(node))
-            .collect::<Option<_>>()?;
+        let servers = nodes.iter().map(|node| self.site.server(node));
+        let mut servers: Vec<usize> = servers.collect::<Option<_>>()?;
         servers.sort_unstable();
         servers.dedup();
         Some(servers)
@@ -227,11 +215,8 @@ impl Desk {
         let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);
         let named = on.iter().copied().chain(marked.iter().map(String::as_str));
         let named = named.filter_map(|node| self.site.server(node));
-        let busy: HashSet<usize> = self
-            .jobs
-            .values()
-            .flat_map(|own| own.servers.iter().copied())
-            .collect();
+        let jobs = self.jobs.values();
+        let busy: HashSet<usize> = jobs.flat_map(|own| &own.servers).copied().collect();
         let mut further: Vec<usize> = (0..self.scheduler.places().servers()).collect();
         further.sort_by_key(|n| busy.contains(n));
         let mut servers: Vec<usize> = Vec::new();
@@ -252,7 +237,7 @@ impl Desk {
         changes: &mut Vec<Change>,
         round: &mut Round,
     ) {
-        let uid = &view.work.own.uid;
+        let uid = view.work.uid();
         if self.is_pooled() || (on.len() as u64) < view.work.pods {
             return;
         }
@@ -262,16 +247,12 @@ impl Desk {
         if found.iter().all(|n| known.servers.contains(n)) {
             return;
         }
-        let text = format!(
-            "{} runs on {}, and not where it was decided",
-            view.work.called(),
-            on.join(" ")
-        );
-        round.note(uid, Concern::Elsewhere, text);
-        let id = if known.id == *uid {
-            format!("{uid}#").as_str().into()
-        } else {
-            uid.clone()
+        let (job, nodes) = (view.work.submitted().called(), on.join(" "));
+        let text = format!("{job} runs on {nodes}, and not where it was decided");
+        round.note(Some(uid), Concern::Elsewhere, text);
+        let id = match known.id == *uid {
+            true => format!("{uid}#").into(),
+            false => uid.clone(),
         };
         changes.extend(self.leave(uid));
         self.enter((view, id), Some(Stage::Running(i)), on, changes);

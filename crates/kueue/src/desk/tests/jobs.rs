@@ -104,31 +104,33 @@ fn a_job_without_a_type_stays_or_goes() {
 fn a_group_of_pods_is_released_whole() {
     let mut scene = Scene::one_server(&[]);
     scene.job("a", gated(), &[], wide());
-    let owner = |name: &str| Reference {
-        api_version: "v1".into(),
-        kind: "Pod".into(),
-        name: name.into(),
-        uid: name.into(),
-    };
-    scene.cluster.works.get_mut("a").unwrap().owners = vec![owner("p"), owner("q")];
-    let pod = |annotations: Value| {
+    let pod = |name: &str, annotations: Value| {
+        let metadata = json!({"name": name, "uid": name, "annotations": annotations});
         Owner::new(
-            &serde_json::from_value(json!({"annotations": annotations})).unwrap(),
+            &serde_json::from_value(metadata).unwrap(),
+            ("v1", "Pod"),
             GATE,
         )
     };
-    for name in ["p", "q"] {
-        scene.cluster.owners.insert(name.into(), pod(gated()));
-    }
+    let (p, q) = (pod("p", gated()), pod("q", gated()));
+    let owners = vec![p.own.clone(), q.own.clone()];
+    scene.cluster.works.get_mut("a").unwrap().owners = owners;
+    scene
+        .cluster
+        .owners
+        .extend([("p".into(), p), ("q".into(), q)]);
     let at = |now: f64| Moment { now, wall: 0 };
     let round = scene.desk.look(&scene.cluster, at(1.0));
     assert_eq!(round.releases[0].owners.len(), 2);
     // The second request failed: the first pod has lost its gate.
-    scene.cluster.owners.insert("p".into(), pod(marked(&[])));
+    scene
+        .cluster
+        .owners
+        .insert("p".into(), pod("p", marked(&[])));
     scene.desk.released(&"a".into(), false);
     let round = scene.desk.look(&scene.cluster, at(2.0));
     assert_eq!(round.releases.len(), 1);
-    assert_eq!(&*round.releases[0].owners[0].0.name, "q");
+    assert_eq!(&*round.releases[0].owners[0].own.name, "q");
     assert_eq!(
         scene.desk.look(&scene.cluster, at(3.0)).releases,
         [],

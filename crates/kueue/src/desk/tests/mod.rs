@@ -11,7 +11,7 @@ use super::*;
 use crate::amounts::Amounts;
 use crate::cluster::Machine;
 use crate::objects::WorkloadObject;
-use crate::view::{GATES, MARK, Owner, Reference, TYPE, Work};
+use crate::view::{GATES, MARK, Owner, TYPE, Work};
 use clap::Parser;
 
 const GATE: &str = "synth/gate";
@@ -106,14 +106,17 @@ impl Scene {
             "spec": {"podSets": [{"count": pods, "template": {"spec": {"containers": [{"resources": {"requests": requests}}]}}}]},
             "status": {"conditions": conditions},
         })).unwrap();
-        let metadata = serde_json::from_value(json!({"annotations": annotations})).unwrap();
+        let metadata =
+            serde_json::from_value(json!({"name": name, "uid": owner, "annotations": annotations}))
+                .unwrap();
         self.cluster.works.insert(
             name.into(),
             Work::of_workload(&workload, "kueue.x-k8s.io/v1beta2", GATE),
         );
-        self.cluster
-            .owners
-            .insert(owner.as_str().into(), Owner::new(&metadata, GATE));
+        self.cluster.owners.insert(
+            owner.as_str().into(),
+            Owner::new(&metadata, ("batch/v1", "Job"), GATE),
+        );
     }
 
     fn gang(&mut self, name: &str, annotations: Value, conditions: &[&str]) {

@@ -1,0 +1,236 @@
+//! Sets of jobs and a group of pods: the gate stands on what was submitted, the pods of a set are two steps from it, and those
+//! of a group share a Workload that has no controller.
+
+use std::time::Duration;
+
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{DeleteParams, DynamicObject, ListParams, PostParams};
+use kube::{Api, Client, ResourceExt};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::api::{change_status, condition, create, done, job_sets, object, site, workloads};
+use crate::jobs::{GATES, OURS};
+use crate::processes::Controllers;
+use crate::{NODES, Trial};
+
+const SITE: &str = "owners";
+const PODS: usize = 4;
+
+struct Place {
+    client: Client,
+    sets: Api<DynamicObject>,
+    works: Api<DynamicObject>,
+    pods: Api<Pod>,
+}
+
+/// Runs two gangs that take all nodes, and a third that waits for one of them; returns what is wrong.
+pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
+    site(client, SITE, NODES).await;
+    let place = Place {
+        client: client.clone(),
+        sets: job_sets(client, SITE),
+        works: workloads(client, SITE),
+        pods: Api::namespaced(client.clone(), SITE),
+    };
+    let mut controllers = Controllers::start(trial, SITE);
+    let mut faults = Vec::new();
+    let mut check = |holds: bool, what: &str| {
+        println!("{} {what}", if holds { "yes:" } else { "NO: " });
+        faults.extend((!holds).then(|| what.to_owned()));
+    };
+    place.submit_set("set").await;
+    place.submit_group().await;
+    check(
+        place.set_nodes("set").await.is_some(),
+        "a set loses its gate",
+    );
+    check(
+        place.group_nodes().await.is_some(),
+        "all pods of a group lose theirs",
+    );
+    place.admit("set").await;
+    place.admit("group").await;
+    place
+        .start_set(&place.set_nodes("set").await.unwrap_or_default())
+        .await;
+    place
+        .start_group(&place.group_nodes().await.unwrap_or_default())
+        .await;
+    place.submit_set("late").await;
+    sleep(Duration::from_secs(5)).await;
+    for when in ["while others run", "after a new start of the controller"] {
+        let gates = place
+            .sets
+            .get("late")
+            .await
+            .ok()
+            .and_then(|own| own.annotations().get(GATES).cloned());
+        check(
+            gates.as_deref() == Some(OURS),
+            &format!("the third gang keeps its gate {when}"),
+        );
+        let counts = controllers.metrics(0, &["type=\"gang4\"", "disagreements"]);
+        let has = |text: &str| {
+            counts
+                .iter()
+                .any(|own| own.starts_with("synth_kueue_jobs") && own.ends_with(text))
+        };
+        check(
+            has("state=\"running\"} 2") && has("state=\"waiting\"} 1"),
+            &format!("two run and one waits {when}"),
+        );
+        check(
+            !counts.iter().any(|own| own.contains("disagreements")),
+            "nothing ran elsewhere",
+        );
+        controllers.again(0);
+        sleep(Duration::from_secs(12)).await;
+    }
+    let now = DeleteParams::default().grace_period(0);
+    let group = ListParams::default().labels("kueue.x-k8s.io/pod-group-name=group");
+    done(|| place.pods.delete_collection(&now, &group)).await;
+    let ended = ["QuotaReserved", "Admitted", "Finished"].map(|own| condition(own, true));
+    change_status(&place.works, "group", json!({"conditions": ended})).await;
+    check(
+        place.set_nodes("late").await.is_some(),
+        "it loses it when the group has ended",
+    );
+    println!("{}", controllers.end());
+    faults
+}
+
+/// A pod on a whole node.
+fn spec() -> Value {
+    let requests = json!({"nvidia.com/gpu": "8", "cpu": "32"});
+    json!({"restartPolicy": "Never", "containers": [
+        {"name": "main", "image": "none", "resources": {"requests": requests, "limits": {"nvidia.com/gpu": "8"}}},
+    ]})
+}
+
+/// Returns the nodes that the policy chose, once the gate is gone.
+fn nodes(own: &impl ResourceExt) -> Option<Vec<String>> {
+    let all = own.annotations();
+    let mark: Value = serde_json::from_str(all.get("synth/released")?).ok()?;
+    let nodes = mark["nodes"].as_array()?.iter().filter_map(Value::as_str);
+    (!all.contains_key(GATES)).then(|| nodes.map(str::to_owned).collect())
+}
+
+impl Place {
+    async fn work(&self, name: &str, owners: Vec<Value>) {
+        let work: DynamicObject = object(json!({
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "Workload",
+            "metadata": {"name": name, "annotations": {GATES: OURS}, "ownerReferences": owners},
+            "spec": {"queueName": "all", "podSets": [{"name": "main", "count": PODS, "template": {"spec": spec()}}]},
+        }));
+        create(&self.works, &work).await;
+    }
+
+    async fn submit_set(&self, name: &str) {
+        let set: DynamicObject = object(json!({
+            "apiVersion": "jobset.x-k8s.io/v1alpha2",
+            "kind": "JobSet",
+            "metadata": {"name": name, "annotations": {GATES: OURS}, "labels": {"kueue.x-k8s.io/queue-name": "all"}},
+            "spec": {"replicatedJobs": [{"name": "main", "replicas": 1, "template": {"spec": {"parallelism": PODS, "template": {"spec": spec()}}}}]},
+        }));
+        create(&self.sets, &set).await;
+        self.work(name, vec![self.set(name).await]).await;
+    }
+
+    /// Returns a reference to a set.
+    async fn set(&self, name: &str) -> Value {
+        let uid = done(|| self.sets.get(name)).await.and_then(|own| own.uid());
+        json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": name, "uid": uid, "controller": true})
+    }
+
+    async fn submit_group(&self) {
+        let mut owners = Vec::new();
+        for name in (0..PODS).map(|n| format!("group-{n}")) {
+            let pod: Pod = object(json!({
+                "metadata": {"name": name, "annotations": {GATES: OURS}, "labels": {"kueue.x-k8s.io/pod-group-name": "group"}},
+                "spec": spec(),
+            }));
+            create(&self.pods, &pod).await;
+            let uid = done(|| self.pods.get(&name))
+                .await
+                .and_then(|own| own.uid());
+            owners.push(json!({"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid}));
+        }
+        self.work("group", owners).await;
+    }
+
+    /// Waits for a set's release; returns its nodes.
+    async fn set_nodes(&self, name: &str) -> Option<Vec<String>> {
+        for _ in 0..300 {
+            let set = self.sets.get(name).await.ok();
+            if let Some(nodes) = set.as_ref().and_then(nodes) {
+                return Some(nodes);
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        None
+    }
+
+    /// Waits for the release of all pods of the group; returns their nodes.
+    async fn group_nodes(&self) -> Option<Vec<String>> {
+        let group = ListParams::default().labels("kueue.x-k8s.io/pod-group-name=group");
+        for _ in 0..300 {
+            let pods = self
+                .pods
+                .list(&group)
+                .await
+                .ok()
+                .map_or(Vec::new(), |own| own.items);
+            let all: Option<Vec<_>> = pods.iter().map(nodes).collect();
+            if let Some([first, ..]) = all.as_deref().filter(|own| own.len() == PODS) {
+                return Some(first.clone());
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        None
+    }
+
+    async fn admit(&self, name: &str) {
+        let conditions = ["QuotaReserved", "Admitted"].map(|own| condition(own, true));
+        change_status(&self.works, name, json!({"conditions": conditions})).await;
+    }
+
+    /// As JobSet and the Job's controller do: a Job of the set, and pods of the Job.
+    async fn start_set(&self, nodes: &[String]) {
+        let jobs: Api<Job> = Api::namespaced(self.client.clone(), SITE);
+        let job: Job = object(json!({
+            "metadata": {"name": "set-main-0", "ownerReferences": [self.set("set").await]},
+            "spec": {"parallelism": PODS, "completions": PODS, "template": {"spec": spec()}},
+        }));
+        create(&jobs, &job).await;
+        let uid = done(|| jobs.get("set-main-0"))
+            .await
+            .and_then(|own| own.uid());
+        let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "set-main-0", "uid": uid, "controller": true});
+        for (n, node) in nodes.iter().enumerate() {
+            let mut spec = spec();
+            spec["nodeName"] = json!(node);
+            let pod: Pod = object(
+                json!({"metadata": {"name": format!("set-{n}"), "ownerReferences": [owner]}, "spec": spec}),
+            );
+            create(&self.pods, &pod).await;
+        }
+    }
+
+    /// As kube-scheduler does.
+    async fn start_group(&self, nodes: &[String]) {
+        for (n, node) in nodes.iter().enumerate() {
+            let name = format!("group-{n}");
+            let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": {"kind": "Node", "name": node}});
+            let params = PostParams::default();
+            let bound = self
+                .pods
+                .create_subresource::<_, Value>("binding", &name, &params, &binding);
+            if let Err(why) = bound.await {
+                println!("{name} has no node: {why}");
+            }
+        }
+    }
+}

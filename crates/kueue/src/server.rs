@@ -1,0 +1,181 @@
+//! The API server: how it is reached, and why it did not do what it was asked for.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kube::api::ApiResource;
+use kube::client::ClientBuilder;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::core::{DynamicResourceScope, GroupVersionKind};
+use kube::{Api, Client, Config, Resource};
+use tokio::time::timeout;
+use tower::util::MapResponseLayer;
+
+use crate::metrics::Metrics;
+use crate::setup::Setup;
+
+/// An answer is waited for so long at most.
+pub const ANSWER: Duration = Duration::from_secs(5);
+
+/// How the API server is reached, and what is counted of it.
+#[derive(Clone)]
+pub struct Server {
+    pub client: Client,
+    pub url: String,
+    pub metrics: Arc<Mutex<Metrics>>,
+}
+
+impl Server {
+    /// Connects as the options say, or as kubectl does, or as a pod does; nothing is sent yet.
+    ///
+    /// # Errors
+    /// When nothing says where the API server is.
+    pub async fn of(setup: &Setup) -> Result<Self, String> {
+        let config = match &setup.kubeconfig {
+            Some(path) => {
+                let read = Kubeconfig::read_from(path)
+                    .map_err(|why| format!("cannot read {}: {why}", path.display()))?;
+                Config::from_custom_kubeconfig(read, &KubeConfigOptions::default())
+                    .await
+                    .map_err(|why| why.to_string())
+            }
+            None => Config::infer().await.map_err(|why| why.to_string()),
+        };
+        let config = config.map_err(|why| format!("{why}: name a kubeconfig by --kubeconfig"))?;
+        let url = config.cluster_url.to_string();
+        let metrics: Arc<Mutex<Metrics>> = Arc::default();
+        let counted = Arc::clone(&metrics);
+        let layer = MapResponseLayer::new(move |answer: http::Response<_>| {
+            locked(&counted).answered(answer.status().as_u16());
+            answer
+        });
+        let builder = ClientBuilder::try_from(config).map_err(|why| why.to_string())?;
+        Ok(Server {
+            client: builder.with_layer(&layer).build(),
+            url,
+            metrics,
+        })
+    }
+
+    /// Returns objects of a kind, in a namespace or in all.
+    pub fn objects<K>(&self, namespace: Option<&str>, kind: &ApiResource) -> Api<K>
+    where
+        K: Resource<DynamicType = ApiResource, Scope = DynamicResourceScope>,
+    {
+        match namespace {
+            Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, kind),
+            None => Api::all_with(self.client.clone(), kind),
+        }
+    }
+
+    /// Returns what is counted.
+    pub fn metrics(&self) -> MutexGuard<'_, Metrics> {
+        locked(&self.metrics)
+    }
+}
+
+/// Why a request was not carried out.
+#[derive(Debug)]
+pub struct Refused {
+    /// The code of the answer; 0 where there was none.
+    pub code: u16,
+    /// Why, and what to do where rights are missing.
+    pub text: String,
+}
+
+impl Refused {
+    /// Returns whether the API server said that it will not do this; else it may do it later.
+    pub fn is_final(&self) -> bool {
+        (400..500).contains(&self.code) && self.code != 429
+    }
+}
+
+impl From<&kube::Error> for Refused {
+    fn from(why: &kube::Error) -> Self {
+        let (code, text) = match why {
+            kube::Error::Api(status) if status.code == 403 => (
+                403,
+                format!("{}: add that verb to its role", status.message),
+            ),
+            kube::Error::Api(status) => (status.code, status.message.clone()),
+            why => {
+                let (mut text, mut next) = (why.to_string(), why.source());
+                while let Some(cause) = next {
+                    // Some name their cause themselves.
+                    if !text.ends_with(&cause.to_string()) {
+                        text = format!("{text}: {cause}");
+                    }
+                    next = cause.source();
+                }
+                (0, text)
+            }
+        };
+        Refused { code, text }
+    }
+}
+
+/// Waits for an answer for so long.
+///
+/// # Errors
+/// When there is none by then, or the request was refused.
+pub async fn answer<T>(
+    limit: Duration,
+    request: impl Future<Output = kube::Result<T>>,
+) -> Result<T, Refused> {
+    match timeout(limit, request).await {
+        Ok(answer) => answer.map_err(|why| Refused::from(&why)),
+        Err(_) => Err(Refused {
+            code: 0,
+            text: format!("no answer within {limit:?}"),
+        }),
+    }
+}
+
+/// Returns the resource of a kind, by the plural that is usual.
+pub fn resource(api_version: &str, kind: &str) -> ApiResource {
+    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+    ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
+}
+
+/// A lock of which nobody has to fear that it was left in the middle of a change.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+pub mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use kube::client::Body;
+    use serde_json::{Value, json};
+    use tower::{BoxError, service_fn};
+
+    /// An API server that answers a request (method and URL) with this code and body; `None` where the connection is refused.
+    /// Watches bring nothing, and do not end.
+    pub fn fake(answers: impl FnMut(&str) -> Option<(u16, Value)> + Send + 'static) -> Server {
+        let answers = Arc::new(Mutex::new(answers));
+        let service = service_fn(move |request: http::Request<Body>| {
+            let line = format!("{} {}", request.method(), request.uri());
+            let answer = (*locked(&answers))(&line);
+            async move {
+                let (code, body) = answer.ok_or_else(|| BoxError::from("connection refused"))?;
+                if line.contains("watch=true") && body.is_null() {
+                    std::future::pending::<()>().await;
+                }
+                let answer = http::Response::builder().status(code);
+                Ok::<_, BoxError>(answer.body(Body::from(body.to_string().into_bytes()))?)
+            }
+        });
+        Server {
+            client: Client::new(service, "default"),
+            url: "https://there/".into(),
+            metrics: Arc::default(),
+        }
+    }
+
+    /// What such an API server says of a request that it refuses.
+    pub fn refusal(code: u16, message: &str) -> Value {
+        json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Any", "message": message, "code": code})
+    }
+}

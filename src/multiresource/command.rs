@@ -14,7 +14,7 @@ use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
 use super::verbs::{
-    advise, bridge, drive, export, fit, forecast, judge as judging, limit, optimum, sweep,
+    advise, bench, bridge, drive, export, fit, forecast, judge as judging, limit, optimum, sweep,
 };
 use super::workload::Fleet;
 use crate::artifact::Finding;
@@ -83,6 +83,8 @@ pub enum Verb {
     SweepAlpha(sweep::Arguments),
     /// The best that any policy without preemption can do, for small systems
     Optimum(optimum::Arguments),
+    /// A benchmark that others can enter: the optimum or a bound, the choice and all rules on systems made from seeds
+    Bench(bench::Arguments),
     /// The load up to which policies are stable, by simulation
     Limit(limit::Arguments),
     /// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
@@ -114,6 +116,7 @@ impl Verbs for Verb {
         match self {
             Verb::SweepAlpha(arguments) => arguments,
             Verb::Optimum(arguments) => arguments,
+            Verb::Bench(arguments) => arguments,
             Verb::Limit(arguments) => arguments,
             Verb::Fit(arguments) => arguments,
             Verb::Judge(arguments) => arguments,

@@ -1,6 +1,7 @@
 //! The verbs of multiresource jobs, a file each: arguments, work, answer.
 
 pub mod advise;
+pub mod bench;
 pub mod bridge;
 pub mod drive;
 pub mod export;

@@ -155,6 +155,12 @@ impl Shard {
         ((1..=of).contains(&number) && of <= MOST).then_some(Shard { number, of })
     }
 
+    /// Returns whether the n-th of several things, from 0, is its own where they are dealt in turn.
+    #[must_use]
+    pub fn has(self, n: usize) -> bool {
+        n % self.of + 1 == self.number
+    }
+
     /// All cells as one.
     pub(super) const WHOLE: Shard = Shard { number: 1, of: 1 };
 }

@@ -1,0 +1,295 @@
+//! The systems of bench-v1, each from its seed. What is drawn, and in which order, is a part of the version: a test pins digests.
+
+use std::fmt;
+
+use clap::ValueEnum;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use serde::{Deserialize, Serialize};
+
+use super::super::resolve::own_load;
+use crate::document::digest;
+use crate::kind::VerbResult;
+use crate::multiresource::report::about;
+use crate::multiresource::workload::Fleet;
+
+/// The name and the version of the systems.
+pub const NAME: &str = "bench-v1";
+
+/// What systems are for: no number of the one set says anything of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Set {
+    /// To develop and to tune with
+    Tuning,
+    /// To report results of
+    Judging,
+}
+
+/// What a policy is measured by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Two and three types on one server: the optimum, by the dynamic program
+    Exact,
+    /// 3 to 30 types, one server, fleets and gangs: all rules of the same information, and a proven bound
+    Bounded,
+}
+
+impl Tier {
+    /// How many systems a set has, and in the short form of these every n-th.
+    pub const fn systems(self) -> (u64, usize) {
+        match self {
+            Tier::Exact => (40, 5),
+            Tier::Bounded => (100, 7),
+        }
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Tier::Exact => "exact",
+            Tier::Bounded => "bounded",
+        })
+    }
+}
+
+/// A system at its load.
+pub struct System {
+    /// As it is named in lines and files: `exact-07`.
+    pub name: String,
+    /// Its tier.
+    pub tier: Tier,
+    /// Its load ρ.
+    pub load: f64,
+    /// How many types, where they run, and how their sizes spread.
+    pub about: String,
+    /// The document of the workload.
+    pub text: String,
+    /// What that describes.
+    pub fleet: Fleet,
+}
+
+impl System {
+    /// Returns the n-th system of a tier and set.
+    ///
+    /// # Errors
+    /// When its load cannot be found.
+    pub fn new(set: Set, tier: Tier, n: u64) -> VerbResult<Self> {
+        let of_set = if set == Set::Tuning { 1 } else { 2 };
+        let of_tier = if tier == Tier::Exact { 1 } else { 2 };
+        let seed = 1_000_000 * of_set + 10_000 * of_tier + n;
+        let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(seed));
+        let draft = match tier {
+            Tier::Exact => exact(n, &mut draw),
+            Tier::Bounded => bounded(n, &mut draw),
+        };
+        let name = name(tier, n);
+        let own = Fleet::parse(&draft.document("a draft", 1.0), &name)?.workload;
+        // To three digits, so that no last digit of a solver decides what is written.
+        let factor = rounded(draft.load / own_load(None, &own)?, 2);
+        let source = format!("synth bench, {NAME}, seed {seed}, load {}", draft.load);
+        let text = draft.document(&source, factor);
+        let fleet = Fleet::parse(&text, &name)?.workload;
+        Ok(System {
+            about: format!("{}, {}, load {}", about(&fleet), draft.law.0, draft.load),
+            load: draft.load,
+            name,
+            tier,
+            text,
+            fleet,
+        })
+    }
+
+    /// Returns what identifies it.
+    pub fn digest(&self) -> String {
+        digest(&self.text)
+    }
+}
+
+/// Returns the name of the n-th system of a tier.
+pub fn name(tier: Tier, n: u64) -> String {
+    format!("{tier}-{n:02}")
+}
+
+/// A stream of numbers that depends on no version of a library of distributions.
+struct Draw(Xoshiro256PlusPlus);
+
+impl Draw {
+    /// Returns a number in [0, 1).
+    fn part(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 * (-53_f64).exp2()
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[(self.part() * of.len() as f64) as usize]
+    }
+
+    /// Returns a whole number, both ends included.
+    fn between(&mut self, low: u32, high: u32) -> u32 {
+        low + (self.part() * f64::from(high - low + 1)) as u32
+    }
+
+    /// Returns a number whose logarithm is uniform.
+    fn spread(&mut self, low: f64, high: f64) -> f64 {
+        low * (high / low).powf(self.part())
+    }
+}
+
+/// Returns a number to so many digits after the first.
+fn rounded(value: f64, digits: usize) -> f64 {
+    format!("{value:.digits$e}").parse().unwrap_or(value)
+}
+
+/// A law of sizes: what it is called, and how it is written behind the mean.
+type Law = (&'static str, &'static str);
+
+const EXPONENTIAL: Law = ("exponential", "law: exponential");
+const CONSTANT: Law = ("constant", "law: deterministic");
+const HEAVY: [Law; 4] = [
+    ("lognormal of scv 4", "law: lognormal, scv: 4"),
+    ("lognormal of scv 10", "law: lognormal, scv: 10"),
+    ("hyperexponential of scv 4", "law: hyperexponential, scv: 4"),
+    (
+        "hyperexponential of scv 10",
+        "law: hyperexponential, scv: 10",
+    ),
+];
+
+/// A system before its rates are scaled.
+struct Draft {
+    load: f64,
+    law: Law,
+    /// By shape: how many servers, and what each has; of one server the count is 0.
+    shapes: Vec<(u32, Vec<u32>)>,
+    types: Vec<Kind>,
+}
+
+struct Kind {
+    nodes: u32,
+    demand: Vec<u32>,
+    mean: f64,
+    /// Its part of the load, about, in any unit.
+    share: f64,
+}
+
+impl Draft {
+    fn document(&self, source: &str, factor: f64) -> String {
+        let server = |(count, has): &(u32, Vec<u32>)| match count {
+            0 => format!("server: {{capacity: {{{}}}}}\n", amounts(has)),
+            count => format!("  - {{count: {count}, capacity: {{{}}}}}\n", amounts(has)),
+        };
+        let head = match self.shapes[0].0 {
+            0 => "",
+            _ => "servers:\n",
+        };
+        let servers: String = self.shapes.iter().map(server).collect();
+        let count: u32 = self.shapes.iter().map(|(count, _)| count).sum();
+        let has = &self.shapes[0].1;
+        let kinds = self.types.iter().enumerate().map(|(i, kind)| {
+            let parts = kind.demand.iter().zip(has);
+            let most = parts.map(|(d, c)| f64::from(*d) / f64::from(*c));
+            let most = most.fold(0.0, f64::max) * f64::from(kind.nodes) / f64::from(count.max(1));
+            let raw = kind.share / (most * kind.mean * self.types.len() as f64);
+            let rate = rounded(factor * rounded(raw, 3), 4);
+            let nodes = match kind.nodes {
+                1 => String::new(),
+                nodes => format!("nodes: {nodes}, "),
+            };
+            let (demand, mean, law) = (amounts(&kind.demand), kind.mean, self.law.1);
+            format!("  - {{name: t{i}, {nodes}demand: {{{demand}}}, arrival_rate: {rate}, size: {{{law}, mean: {mean}}}}}\n")
+        });
+        format!(
+            "kind: multiresource\nsource: {source}\ntime_unit: s\n{head}{servers}jobs:\n{}",
+            kinds.collect::<String>()
+        )
+    }
+}
+
+/// Returns amounts of the resources; what is not needed is left out.
+fn amounts(values: &[u32]) -> String {
+    let named = values.iter().enumerate().filter(|(_, value)| **value > 0);
+    let named: Vec<String> = named.map(|(j, value)| format!("r{j}: {value}")).collect();
+    named.join(", ")
+}
+
+/// Draws a system whose dynamic program is small: even numbers have two types, odd ones three.
+fn exact(n: u64, draw: &mut Draw) -> Draft {
+    let (types, most, loads): (u32, u32, &[f64]) = match n % 2 {
+        0 => (2, 16, &[0.6, 0.7, 0.8, 0.9]),
+        _ => (3, 6, &[0.5, 0.6, 0.7, 0.8]),
+    };
+    let (load, capacity, widest) = (
+        draw.pick(loads),
+        draw.between(3, most),
+        draw.pick(&[1.0, 3.0, 10.0]),
+    );
+    let mut kind = |i: u32| Kind {
+        nodes: 1,
+        // The first is small, the last takes more than half.
+        demand: vec![match i {
+            0 => draw.between(1, capacity.div_ceil(4)),
+            _ if i == types - 1 => draw.between(capacity / 2 + 1, capacity),
+            _ => draw.between(1, capacity),
+        }],
+        mean: rounded(draw.spread(1.0, widest), 2),
+        share: 0.2 + draw.part(),
+    };
+    Draft {
+        types: (0..types).map(&mut kind).collect(),
+        load,
+        law: EXPONENTIAL,
+        shapes: vec![(0, vec![capacity])],
+    }
+}
+
+/// Draws a system: of five three are one server, one is a fleet, one has gangs; of fifteen each has each kind of law.
+fn bounded(n: u64, draw: &mut Draw) -> Draft {
+    let law = match n / 5 % 3 {
+        0 => EXPONENTIAL,
+        1 => CONSTANT,
+        _ => draw.pick(&HEAVY),
+    };
+    let load = draw.pick(&[0.5, 0.6, 0.7, 0.8, 0.9, 0.95]);
+    let types = draw.spread(3.0, 31.0) as usize;
+    let resources = draw.between(1, 4);
+    let sizes = [8, 16, 32, 64, 96, 128];
+    let has: Vec<u32> = (0..resources).map(|_| draw.pick(&sizes)).collect();
+    let mut shapes = vec![(0, has.clone())];
+    if n % 5 >= 3 {
+        shapes[0].0 = draw.between(4, 16);
+    }
+    if n % 5 == 3 {
+        let parts: Vec<u32> = has.iter().map(|c| c / draw.pick(&[1, 2, 4])).collect();
+        shapes.push((draw.between(2, 8), parts));
+    }
+    let (servers, widest) = (shapes[0].0, draw.pick(&[1.0, 3.0, 10.0, 100.0]));
+    let mut kind = |_| {
+        let nodes = match n % 5 {
+            4 if draw.part() < 0.5 => draw.between(2, servers / 2),
+            _ => 1,
+        };
+        let (large, most) = (draw.between(1, resources) - 1, draw.spread(1.0 / 64.0, 1.0));
+        let demand = has.iter().zip(0..).map(|(c, j)| {
+            let part = match j == large {
+                true => 1.0,
+                // A fifth of the others is not needed at all.
+                false => (1.25 * draw.part() - 0.25).max(0.0),
+            };
+            (most * part * f64::from(*c)).ceil() as u32
+        });
+        Kind {
+            nodes,
+            demand: demand.collect(),
+            mean: rounded(draw.spread(1.0, widest), 2),
+            share: 0.2 + draw.part(),
+        }
+    };
+    Draft {
+        types: (0..types).map(&mut kind).collect(),
+        load,
+        law,
+        shapes,
+    }
+}

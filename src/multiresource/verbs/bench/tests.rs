@@ -1,0 +1,179 @@
+#![allow(clippy::unwrap_used)]
+
+use super::measure::{Ran, Terms};
+use super::*;
+use crate::multiresource::verbs::resolve::own_load;
+use crate::simulation::{Estimate, Health};
+
+/// A system that changes is another benchmark: a new version, with a name of its own.
+#[test]
+fn systems_never_change() {
+    let of = |set, tier, n| {
+        System::new(set, tier, n).unwrap().digest()["sha256:".len()..][..16].to_owned()
+    };
+    let found = [
+        of(Set::Tuning, Tier::Exact, 0),
+        of(Set::Judging, Tier::Exact, 1),
+        of(Set::Tuning, Tier::Bounded, 2),
+        of(Set::Judging, Tier::Bounded, 3),
+        of(Set::Judging, Tier::Bounded, 4),
+        of(Set::Judging, Tier::Bounded, 14),
+    ];
+    let pinned = [
+        "b39a50f1414d8706",
+        "23788fc48b0492e1",
+        "7d8e0dc4c4ae25c9",
+        "86337d6e2121e0b6",
+        "98be1fd2f43a6ee8",
+        "b520a629fdf3cf35",
+    ];
+    assert_eq!(found, pinned);
+}
+
+/// The load is as it is said, of one server, a fleet and gangs; documents have no faults.
+#[test]
+fn systems_are_at_their_load() {
+    for (tier, n) in [
+        (Tier::Exact, 3),
+        (Tier::Bounded, 0),
+        (Tier::Bounded, 3),
+        (Tier::Bounded, 4),
+    ] {
+        let system = System::new(Set::Tuning, tier, n).unwrap();
+        let load = own_load(None, &system.fleet).unwrap();
+        assert!(
+            (load / system.load - 1.0).abs() < 0.006,
+            "{}: {load}",
+            system.name
+        );
+        assert_eq!(
+            system.fleet.is_one_server(),
+            n != 3 && n != 4 || tier == Tier::Exact
+        );
+    }
+}
+
+fn terms() -> Terms {
+    Terms {
+        bench: NAME.into(),
+        set: Set::Judging,
+        preemption: Preemption::None,
+        budget: 1,
+        events: 1,
+        updates: 1,
+        seed: 1,
+        policies: Vec::new(),
+    }
+}
+
+/// A policy whose replications are all near this mean; not settled where it is 0.
+fn ran(policy: &str, mean: f64) -> Ran {
+    let is_settled = mean > 0.0;
+    let values = (0..8).map(|r| Some(mean * (1.0 + 0.001 * f64::from(r % 3))));
+    Ran {
+        policy: policy.into(),
+        rule: policy.into(),
+        knows: Default::default(),
+        health: Some(if is_settled {
+            Health::Settled
+        } else {
+            Health::Unsettled
+        }),
+        failure: None,
+        response: is_settled.then(|| Estimate::exact(mean)),
+        replications: values.collect(),
+        events: 1,
+    }
+}
+
+fn line(n: u64, means: [f64; 2], optimum: Option<[f64; 2]>) -> Line {
+    Line {
+        system: name(Tier::Exact, n),
+        tier: Tier::Exact,
+        digest: String::new(),
+        about: "two types".into(),
+        load: 0.5,
+        optimum,
+        bound: 0.9,
+        runs: vec![ran("choice", means[0]), ran("first-fit", means[1])],
+        terms: terms(),
+    }
+}
+
+/// Of four systems the choice is 1 % worse, 10 % worse, not settled, and 20 % better: two are lost, and both are named.
+#[test]
+fn what_is_lost_is_named() {
+    let known = Some([1.0, 1.0]);
+    let lines = [
+        line(0, [1.01, 1.0], known),
+        line(1, [1.1, 1.0], known),
+        line(2, [0.0, 1.0], None),
+        line(3, [1.0, 1.25], known),
+    ];
+    let results = Results::new(&lines, &[]);
+    let found = serde_json::to_value(&results).unwrap();
+    let tier = &found["tiers"][0];
+    let choice = &tier["policies"][0];
+    assert_eq!(
+        (&choice["settled"], &choice["lost"]),
+        (&3.into(), &2.into())
+    );
+    let near = |value: &serde_json::Value, expected: f64| {
+        assert!(
+            (value.as_f64().unwrap() - expected).abs() < 1e-9,
+            "{value} {expected}"
+        );
+    };
+    near(&choice["ratio"][0], 1.01);
+    near(&choice["ratio"][1], 1.1);
+    near(&choice["gap"][1], 0.1);
+    near(&tier["tightness"][1], 0.9);
+    assert_eq!((&tier["closed"], &tier["near"][0]), (&3.into(), &3.into()));
+    let text = results.text(100);
+    assert!(
+        text.contains("exact-01") && text.contains("exact-02"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("exact-00") && !text.contains("exact-03"),
+        "{text}"
+    );
+}
+
+/// What is there is read again, a line that was cut short is taken off, and other terms are refused.
+#[test]
+fn lines_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lines.jsonl");
+    append(&file, &line(0, [1.0, 1.0], None)).unwrap();
+    append(&file, &line(1, [1.0, 1.0], None)).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, &text[..text.len() - 9]).unwrap();
+    let names = |terms: &Terms| -> Vec<String> {
+        there(&file, terms)
+            .unwrap()
+            .into_iter()
+            .map(|own| own.system)
+            .collect()
+    };
+    assert_eq!(names(&terms()), ["exact-00"]);
+    append(&file, &line(1, [1.0, 1.0], None)).unwrap();
+    assert_eq!(names(&terms()), ["exact-00", "exact-01"]);
+    let other = Terms {
+        events: 2,
+        ..terms()
+    };
+    let why = there(&file, &other).unwrap_err().to_string();
+    assert!(why.contains("give the same options"), "{why}");
+    std::fs::write(&file, text.replace("two types", "2 types")).unwrap();
+    let why = there(&file, &terms()).unwrap_err().to_string();
+    assert!(why.contains("line 1") && why.contains("changed"), "{why}");
+}
+
+#[test]
+fn shards_are_all_systems_once() {
+    let shards: Vec<Shard> = (1..=3).map(|k| Shard::new(k, 3).unwrap()).collect();
+    for n in 0..10 {
+        assert_eq!(shards.iter().filter(|own| own.has(n)).count(), 1);
+    }
+}

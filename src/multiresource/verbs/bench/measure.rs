@@ -119,7 +119,7 @@ pub fn measure(
     terms: &Terms,
     changes: Changes,
     interrupt: &Arc<AtomicBool>,
-    listener: &mut dyn FnMut(&str),
+    listener: Listener<'_>,
 ) -> VerbResult<Line> {
     let fleet = &system.fleet;
     // Rules over a fleet stop nothing.
@@ -129,7 +129,7 @@ pub fn measure(
     };
     let (bounds, runs) = std::thread::scope(|scope| {
         let bounds = scope.spawn(|| bounds(system, preemption, terms, interrupt));
-        let entrants = entrants(system, preemption, terms, changes, (interrupt, listener));
+        let entrants = entrants(system, preemption, terms, changes, interrupt, listener);
         let settings = Settings {
             seed: terms.seed + APART,
             events: terms.events,
@@ -184,6 +184,9 @@ fn bounds(
     )
 }
 
+/// Is notified of progress.
+type Listener<'a> = &'a mut dyn FnMut(&str);
+
 /// A policy that runs: its name, or why it does not.
 type Entrant = (String, Result<Contender, String>);
 
@@ -193,7 +196,8 @@ fn entrants(
     preemption: Preemption,
     terms: &Terms,
     changes: Changes,
-    (interrupt, listener): (&Arc<AtomicBool>, &mut dyn FnMut(&str)),
+    interrupt: &Arc<AtomicBool>,
+    listener: Listener<'_>,
 ) -> Vec<Entrant> {
     let fleet = &system.fleet;
     let mut made = |sought, budget| {
@@ -244,7 +248,7 @@ fn run(
     entrants: &[Entrant],
     system: &System,
     settings: &Settings,
-    listener: &mut dyn FnMut(&str),
+    listener: Listener<'_>,
 ) -> Vec<Ran> {
     let mut simulate = |(policy, contender): &Entrant, events| {
         listener(&format!("{}: simulating {policy}", system.name));

@@ -16,13 +16,21 @@ const ORDER: [(&str, &[&str]); 11] = [
             "schedule",
             "policy",
             "artifact",
+            "bound",
             "simulator",
             "live",
         ],
     ),
     (
         "crates/make/src",
-        &["program", "modulation", "analysis", "optimum", "synthesis"],
+        &[
+            "program",
+            "bound",
+            "modulation",
+            "analysis",
+            "optimum",
+            "synthesis",
+        ],
     ),
     (
         "crates/trace/src",

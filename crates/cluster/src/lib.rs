@@ -1,4 +1,4 @@
-//! Multiresource jobs: workload, schedules, policy files and their checker, rules, the scheduler and the simulator. Imports nothing that makes policies.
+//! Multiresource jobs: workload, schedules, policy files and bounds and their checkers, rules, the scheduler and the simulator. Imports nothing that makes policies.
 
 pub mod artifact;
 pub mod bound;

@@ -200,7 +200,7 @@ fn entrants(
     listener: Listener<'_>,
 ) -> Vec<Entrant> {
     let fleet = &system.fleet;
-    let mut made = |sought, budget| {
+    let mut synthesized = |sought, budget| {
         let request = Request {
             options: Options::new(preemption),
             sought,
@@ -219,10 +219,10 @@ fn entrants(
     };
     let mut entrants = Vec::new();
     if terms.budget > 0 {
-        let chosen = made(Sought::Among(Families::All), terms.budget);
+        let chosen = synthesized(Sought::Among(Families::All), terms.budget);
         entrants.push((CHOICE.to_owned(), chosen));
     }
-    if let Ok(analysed) = made(Sought::Analysed, 1) {
+    if let Ok(analysed) = synthesized(Sought::Analysed, 1) {
         entrants.push((analysed.name().into(), Ok(analysed)));
     }
     let may = |rule: &Contender| preemption == Preemption::Full || !rule.preempts();

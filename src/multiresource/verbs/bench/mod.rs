@@ -231,10 +231,13 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
         Err(why) => return refuse(format!("cannot read {}: {why}", file.display())),
     };
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    if whole < text.len() {
-        let cut = OpenOptions::new().write(true).open(file);
-        cut.and_then(|own| own.set_len(whole as u64))
-            .map_err(|why| format!("cannot write {}: {why}", file.display()))?;
+    let torn = &text[whole..];
+    // Nothing is cut off a file that is something else.
+    if !(torn.starts_with(HEAD) || HEAD.starts_with(torn)) {
+        return refuse(format!(
+            "{} has no results of a bench: give another --output",
+            file.display()
+        ));
     }
     let mut lines: Vec<Line> = Vec::new();
     for (n, text) in text[..whole].lines().enumerate() {
@@ -258,8 +261,16 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
             lines.push(line);
         }
     }
+    if !torn.is_empty() {
+        let cut = OpenOptions::new().write(true).open(file);
+        cut.and_then(|own| own.set_len(whole as u64))
+            .map_err(|why| format!("cannot write {}: {why}", file.display()))?;
+    }
     Ok(lines)
 }
+
+/// How a line begins.
+const HEAD: &str = "{\"system\":\"";
 
 /// Adds a line, and waits until it is on the disk.
 fn append(file: &Path, line: &Line) -> VerbResult<()> {

@@ -170,6 +170,22 @@ fn lines_are_kept() {
     assert!(why.contains("line 1") && why.contains("changed"), "{why}");
 }
 
+/// A file named by mistake keeps every byte: of one without an end of line nothing is cut off.
+#[test]
+fn other_files_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in [
+        "{\"format\":\"synth-policy\"}",
+        "first\nlast",
+        "{\"system\":\"x\"}\n{\"sys",
+    ] {
+        let file = folder.path().join("mine");
+        std::fs::write(&file, text).unwrap();
+        assert!(there(&file, &terms()).is_err(), "{text}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+}
+
 #[test]
 fn shards_are_all_systems_once() {
     let shards: Vec<Shard> = (1..=3).map(|k| Shard::new(k, 3).unwrap()).collect();

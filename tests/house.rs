@@ -25,10 +25,10 @@ const ORDER: [(&str, &[&str]); 11] = [
         "crates/make/src",
         &[
             "program",
-            "bound",
             "modulation",
             "analysis",
             "optimum",
+            "bound",
             "synthesis",
         ],
     ),

@@ -183,7 +183,7 @@ fn bad_input_gets_a_clear_error() {
         simulate --policy nowhere.json | first-fit, fcfs
         simulate --policy fcfs | --workload
         simulate --policy fcfs SECTION7 --events 0 | whole number
-        optimum --workload models/borg_cell_b.yaml | at most 5000 schedules
+        optimum --workload models/borg_cell_b.yaml --objective p99 | means, and not for percentiles
         optimum --workload models/bursty.yaml | Poisson arrivals
         optimum --workload models/section7.yaml --load 1 | below 1
         optimum --workload models/four_types.yaml --states 1e5 | the limit is 1.0e5

@@ -336,10 +336,8 @@ fn a_fleet_from_the_command_line() {
         &stderr(&refused),
         "workload.servers[0].count: `big`: made for 40",
     );
-    for typed in ["optimum", "sweep-alpha --preemption none"] {
-        fails(
-            &format!("{typed} --workload {MODEL}"),
-            "is a fleet of several servers",
-        );
-    }
+    fails(
+        &format!("sweep-alpha --preemption none --workload {MODEL}"),
+        "is a fleet of several servers",
+    );
 }

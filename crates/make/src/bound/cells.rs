@@ -1,8 +1,9 @@
 //! The best function of a layout, by a linear program.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-use highs::{RowProblem, Sense};
+use highs::{Col, RowProblem, Sense};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
@@ -13,6 +14,12 @@ use synth_cluster::workload::Fleet;
 
 /// What has to hold by more than the solver's tolerance, so that what it returns proves a bound.
 const MARGIN: f64 = 1e-6;
+
+/// With preemption so many times as many conditions, of which those that matter are taken in; rounds of that at most; and numbers that
+/// no unknown is beyond, time being in mean sizes.
+const MANY: usize = 5;
+const ROUNDS: usize = 100;
+const FAR: f64 = 1e6;
 
 /// How much smaller the next program is, where the solver has no answer.
 const SMALLER: usize = 4;
@@ -28,11 +35,11 @@ pub fn by_cells(
     mut rows: usize,
 ) -> Result<(f64, Certificate), BoundError> {
     let (costs, rates) = Costs::new(fleet, objective)?;
-    let schedules = pooled(fleet, rows.min(Certificate::MOST_SCHEDULES));
+    let schedules = pooled(fleet, Certificate::MOST_SCHEDULES);
     let schedules = schedules.ok_or(BoundError::Large(rows))?;
     let mut layout = refined(fleet, &schedules, preempts, rows)?;
     loop {
-        let found = solve(&layout, &costs, &rates);
+        let found = solve(&layout, &costs, &rates, rows);
         let proved = found.and_then(|values| {
             let certificate = Certificate::rounded(preempts, layout.exact().to_vec(), &values);
             Ok((certificate.check(fleet, objective)?, certificate))
@@ -55,12 +62,17 @@ fn refined(
     let k = fleet.types().len();
     let layout = |exact: Vec<u32>| Layout::new(schedules.to_vec(), exact, preempts);
     let fits = |layout: &Layout| {
+        // With preemption the unknowns are few, and conditions are taken in as they are needed.
+        let (most, is_small) = match preempts {
+            true => (MANY * most, layout.unknowns() <= most / 10),
+            false => (most, true),
+        };
         let mut rows = 0;
         layout.each_row(|_| {
             rows += 1;
             rows <= most
         });
-        rows <= most
+        is_small && rows <= most
     };
     let mut best = layout(vec![0; k]);
     if !fits(&best) {
@@ -90,6 +102,7 @@ fn solve(
     layout: &Layout,
     costs: &Costs,
     rates: &Rates<BigRational>,
+    rows: usize,
 ) -> Result<Vec<f64>, BoundError> {
     let number = |fraction: &BigRational| fraction.to_f64().unwrap_or(f64::NAN);
     let numbers = |all: &[BigRational]| -> Vec<f64> { all.iter().map(number).collect() };
@@ -107,51 +120,115 @@ fn solve(
         .map(|w| number(&(w / &costs.divisor)) / unit);
     let costs: Vec<f64> = costs.collect();
     let margin = MARGIN * costs.iter().copied().fold(f64::INFINITY, f64::min);
-    let mut program = RowProblem::new();
-    let bound = program.add_column(1.0, f64::NEG_INFINITY..);
-    let mut columns = vec![None; layout.unknowns()];
+    let conditions = conditions(layout, &rates, &costs, margin);
+    let values = match conditions.len() > rows {
+        false => of_conditions(&conditions, layout.unknowns(), f64::INFINITY)?.1,
+        true => generated(&conditions, layout.unknowns(), rows, margin)?,
+    };
+    Ok(values.into_iter().map(|v| v * unit * unit).collect())
+}
+
+/// A combination of the unknowns, less the bound where it is about that, is at least this.
+struct Condition {
+    terms: Vec<(usize, f64)>,
+    is_of_bound: bool,
+    least: f64,
+}
+
+impl Condition {
+    /// Returns by how much it does not hold.
+    fn missing(&self, bound: f64, values: &[f64]) -> f64 {
+        let sum: f64 = self.terms.iter().map(|(at, by)| values[*at] * by).sum();
+        self.least - sum + if self.is_of_bound { bound } else { 0.0 }
+    }
+}
+
+fn conditions(layout: &Layout, rates: &Rates<f64>, costs: &[f64], margin: f64) -> Vec<Condition> {
+    let mut all = Vec::new();
     layout.each_row(|row| {
         let mut form = BTreeMap::new();
-        layout.form(&row, &rates, &mut |unknown, by: f64| {
+        layout.form(&row, rates, &mut |unknown, by: f64| {
             *form.entry(unknown).or_insert(0.0) += by
         });
-        let terms = form.into_iter().filter(|(_, by)| *by != 0.0);
-        let terms = terms.map(|(unknown, by)| {
-            let column = columns[unknown]
-                .get_or_insert_with(|| program.add_column(0.0, f64::NEG_INFINITY..));
-            (*column, by)
+        all.push(Condition {
+            terms: form.into_iter().filter(|(_, by)| *by != 0.0).collect(),
+            is_of_bound: matches!(row, Row::Drift(_)),
+            least: match &row {
+                Row::Drift(state) => {
+                    let jobs = state.jobs.iter().zip(costs);
+                    -jobs.map(|(q, c)| *q as f64 * c).sum::<f64>()
+                }
+                Row::DriftGrows(_, j) => margin - costs[*j],
+                Row::Start(..) | Row::StartGrows(..) => margin,
+            },
         });
-        let terms: Vec<_> = terms.collect();
-        match row {
-            Row::Drift(state) => {
-                let jobs = state.jobs.iter().zip(&costs);
-                let cost: f64 = jobs.map(|(q, c)| *q as f64 * c).sum();
-                program.add_row(-cost.., terms.into_iter().chain([(bound, -1.0)]));
-            }
-            Row::DriftGrows(_, j) => program.add_row(margin - costs[j].., terms),
-            Row::Start(..) | Row::StartGrows(..) => program.add_row(margin.., terms),
-        }
         true
     });
-    let mut model = program
-        .try_optimise(Sense::Maximise)
-        .map_err(|status| BoundError::Solver(format!("{status:?}")))?;
+    all
+}
+
+/// Solves the program over some of the conditions first, and adds those that do not hold, the worst first: with preemption there are
+/// many, and few unknowns.
+fn generated(
+    conditions: &[Condition],
+    unknowns: usize,
+    rows: usize,
+    margin: f64,
+) -> Result<Vec<f64>, BoundError> {
+    let step = conditions.len().div_ceil(rows / 4);
+    let mut active: Vec<usize> = (0..conditions.len()).step_by(step).collect();
+    for _ in 0..ROUNDS {
+        let some: Vec<&Condition> = active.iter().map(|at| &conditions[*at]).collect();
+        let (bound, values) = of_conditions(&some, unknowns, FAR)?;
+        let missing = conditions.iter().map(|own| own.missing(bound, &values));
+        let mut missing: Vec<(usize, f64)> = missing
+            .enumerate()
+            .filter(|(_, by)| *by > margin / 2.0)
+            .collect();
+        if missing.is_empty() {
+            return Ok(values);
+        }
+        missing.sort_by(|a, b| b.1.total_cmp(&a.1));
+        active.extend(missing.iter().take(rows / 8).map(|(at, _)| *at));
+        active.sort_unstable();
+        active.dedup();
+    }
+    Err(BoundError::Large(rows))
+}
+
+/// Returns the largest bound, and the unknowns about, each at most so far from 0.
+fn of_conditions(
+    conditions: &[impl Borrow<Condition>],
+    unknowns: usize,
+    far: f64,
+) -> Result<(f64, Vec<f64>), BoundError> {
+    let mut program = RowProblem::new();
+    let bound = program.add_column(1.0, ..=far);
+    let mut columns = vec![None; unknowns];
+    for own in conditions.iter().map(Borrow::borrow) {
+        let terms = own.terms.iter().map(|(unknown, by)| {
+            let column =
+                columns[*unknown].get_or_insert_with(|| program.add_column(0.0, -far..=far));
+            (*column, *by)
+        });
+        let mut terms: Vec<_> = terms.collect();
+        terms.extend(own.is_of_bound.then_some((bound, -1.0)));
+        program.add_row(own.least.., terms);
+    }
+    let refused = |status| BoundError::Solver(format!("{status:?}"));
+    let mut model = program.try_optimise(Sense::Maximise).map_err(refused)?;
     model.make_quiet();
     model.set_option("threads", 1);
     model.set_option("solver", "ipm");
     // A corner of the polyhedron proves no more than a point near it, and takes longer.
     model.set_option("run_crossover", "off");
-    let solved = model
-        .try_solve()
-        .map_err(|status| BoundError::Solver(format!("{status:?}")))?;
+    let solved = model.try_solve().map_err(refused)?;
     // Whatever it ends as: what it has found is believed in nothing.
     let (status, solution) = (solved.status(), solved.get_solution());
-    let values = columns
-        .into_iter()
-        .map(|column| column.map_or(0.0, |column| solution[column] * unit * unit));
-    let values: Vec<f64> = values.collect();
+    let value = |column: Option<Col>| column.map_or(0.0, |column| solution[column]);
+    let values: Vec<f64> = columns.into_iter().map(value).collect();
     if values.iter().any(|v| !v.is_finite()) {
         return Err(BoundError::Solver(format!("{status:?}")));
     }
-    Ok(values)
+    Ok((solution[bound], values))
 }

@@ -52,6 +52,8 @@ pub fn lower_bound(
         proof: Proof::Prices(cuts),
     });
     let by_cells = by_cells(fleet, objective, preemption != Preemption::None, rows);
+    // A policy that stops nothing is among those that may.
+    let by_cells = by_cells.or_else(|_| self::by_cells(fleet, objective, true, rows));
     let by_cells = by_cells.map(|(least, certificate)| Bound {
         least,
         proof: Proof::Potential(certificate),

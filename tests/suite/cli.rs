@@ -184,9 +184,7 @@ fn bad_input_gets_a_clear_error() {
         simulate --policy fcfs | --workload
         simulate --policy fcfs SECTION7 --events 0 | whole number
         optimum --workload models/borg_cell_b.yaml --objective p99 | means, and not for percentiles
-        optimum --workload models/bursty.yaml | Poisson arrivals
         optimum --workload models/section7.yaml --load 1 | below 1
-        optimum --workload models/four_types.yaml --states 1e5 | the limit is 1.0e5
         optimum --workload models/section7.yaml --policies frst-fit | did you mean `first-fit`?
         ",
     ) {
@@ -313,6 +311,28 @@ fn the_optimum_bounds_all_policies() {
         assert_eq!(json["policies"][n]["policy"], *name);
         assert!(at("mean") + 2.0 * at("half_width") > lower, "{name}");
     }
+}
+
+/// Where the dynamic program does not go there is a bound with a proof, and what was made larger in it is refused.
+#[test]
+fn a_bound_is_proved_anew() {
+    let folder = Folder::new();
+    let file = folder.name("bound.json");
+    let found = works(&format!(
+        "optimum {SECTION7} --preemption full --states 1000 --rows 500 --proof {file}"
+    ));
+    has(
+        &format!("{}{}", stdout(&found), stderr(&found)),
+        "checked in whole numbers",
+    );
+    let proved = works(&format!("check {file}"));
+    has(
+        &format!("{}{}", stdout(&proved), stderr(&proved)),
+        "proved: no policy with preemption",
+    );
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("\"bound\": 2.", "\"bound\": 3.")).unwrap();
+    fails(&format!("check {file}"), "what is proved is 2.");
 }
 
 /// Somebody who got a policy from a colleague is told what it is for, what it does, what it promises and

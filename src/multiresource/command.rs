@@ -83,7 +83,7 @@ pub enum Verb {
     SweepAlpha(sweep::Arguments),
     /// The best that any policy without preemption can do, for small systems
     Optimum(optimum::Arguments),
-    /// A benchmark that others can enter: the optimum or a bound, the choice and all rules on systems made from seeds
+    /// A benchmark that others can enter: the optimum or a bound, the choice and all rules on systems from seeds
     Bench(bench::Arguments),
     /// The load up to which policies are stable, by simulation
     Limit(limit::Arguments),
@@ -173,9 +173,12 @@ impl Kind for Multiresource {
     }
 
     fn prove(text: &str) -> VerbResult<Option<String>> {
-        let Ok(document) = serde_json::from_str::<crate::multiresource::bound::Document>(text)
-        else {
-            return Ok(None);
+        let document = match serde_json::from_str::<super::bound::Document>(text) {
+            Ok(document) => document,
+            Err(why) if text.contains("\"synth-bound\"") => {
+                return refuse(format!("no bound of this shape: {why}"));
+            }
+            Err(_) => return Ok(None),
         };
         let fleet = document.check()?;
         Ok(Some(report::proved(&document, &fleet)))

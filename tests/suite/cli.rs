@@ -313,7 +313,7 @@ fn the_optimum_bounds_all_policies() {
     }
 }
 
-/// Where the dynamic program does not go there is a bound with a proof, and what was made larger in it is refused.
+/// Where the dynamic program does not go there is a bound with a proof, and a larger one with the same proof is refused.
 #[test]
 fn a_bound_is_proved_anew() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! The API server: how it is reached, and why it did not do what it was asked for.
+//! The API server: how it is reached, and why it refused.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

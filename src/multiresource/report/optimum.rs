@@ -142,7 +142,7 @@ fn method(proof: &Proof) -> String {
             )
         }
         Proof::Prices(cuts) if cuts.is_empty() => "jobs that never wait".into(),
-        Proof::Prices(cuts) => format!("prices, {} of inequalities", cuts.len()),
+        Proof::Prices(cuts) => format!("prices of {} sets of types", cuts.len()),
     }
 }
 

@@ -11,6 +11,7 @@ use super::layout::{Layout, Rates, Row};
 use crate::artifact::Objective;
 use crate::schedule::{Packing, enumerate};
 use crate::workload::{Fleet, JobType};
+use synth_core::document::DocumentError;
 
 /// A function V from which a lower bound follows: see [`bound`](super).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +28,7 @@ pub struct Certificate {
 }
 
 /// Why a certificate proves nothing.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
     /// The laws are others than those of the theory.
     #[error("the bound is for {0}")]
@@ -51,11 +52,17 @@ pub enum CertificateError {
         /// What the proof gives.
         proved: f64,
     },
+    /// It is of another version.
+    #[error("a bound of version {0}, and this synth reads version 1")]
+    Version(u32),
+    /// Its workload is faulty.
+    #[error(transparent)]
+    Workload(DocumentError),
     /// Prices do not prove what they should.
     #[error("the prices prove no bound: {0}")]
     Prices(String),
     /// What has to hold does not, at this place.
-    #[error("V does not prove a bound: {0:?}")]
+    #[error("V does not prove a bound: what has to hold does not with {:?} jobs of the types", .0.state().jobs)]
     Fails(Row),
 }
 
@@ -118,7 +125,7 @@ fn dominant(fleet: &Fleet, i: usize) -> BigRational {
 
 /// Returns what can run together on all servers as if they were one, if that are at most `most` schedules.
 pub fn pooled(fleet: &Fleet, most: usize) -> Option<Vec<Vec<u32>>> {
-    let found = enumerate(&Packing::pooled(fleet), most);
+    let found = enumerate(&Packing::pooled(fleet)?, most);
     found.complete.then_some(found.schedules)
 }
 
@@ -150,8 +157,9 @@ impl Certificate {
         let schedules = pooled(fleet, Self::MOST_SCHEDULES);
         let schedules = schedules.ok_or(CertificateError::Schedules(Self::MOST_SCHEDULES))?;
         let layout = Layout::new(schedules, self.exact.clone(), self.preempts);
-        let is_shaped =
-            self.exact.len() == fleet.types().len() && self.exact.iter().all(|e| *e < 1000);
+        let is_shaped = self.exact.len() == fleet.types().len()
+            && self.exact.iter().all(|e| *e < 1000)
+            && EXPONENTS.contains(&self.exponent);
         let expected = if is_shaped { layout.unknowns() } else { 0 };
         if !is_shaped || self.values.len() != expected {
             let found = self.values.len();
@@ -160,8 +168,8 @@ impl Certificate {
         self.proved(&layout, &costs, &rates)
     }
 
-    /// The least of cost and drift over all states, all else being as it has to be. Everything is brought to whole numbers: rates times
-    /// `unit`, V times two to the power −`exponent`, weights times the product of both and `scale`.
+    /// The least of cost and drift over all states, all else being as it has to be. Everything is counted in one quantum: rates in
+    /// whole numbers over `unit`, V in whole numbers times two to the power `exponent`.
     fn proved(
         &self,
         layout: &Layout,
@@ -219,6 +227,9 @@ impl Certificate {
         }
     }
 }
+
+/// Those of all doubles: a power beyond them is no value, and takes long to write out.
+const EXPONENTS: std::ops::RangeInclusive<i32> = -1200..=1200;
 
 /// Returns a double that is not above a fraction, and at least 0, which every mean is.
 fn down(fraction: &BigRational) -> f64 {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Certificate, CertificateError, Cut, check_prices};
 use crate::artifact::{Objective, Preemption};
 use crate::workload::{Fleet, Record};
+use synth_core::document::DocumentError;
 
 /// What proves a lower bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +72,9 @@ pub struct Document {
     pub proof: Proof,
 }
 
+/// The version of its shape.
+const VERSION: u32 = 1;
+
 /// How far above what is proved a bound may be written, relatively: the digits of a double.
 const ROUNDING: f64 = 1e-12;
 
@@ -84,7 +88,7 @@ impl Document {
     ) -> Self {
         Document {
             format: Format::Bound,
-            version: 1,
+            version: VERSION,
             kind: "multiresource".into(),
             workload: fleet.record(),
             preemption,
@@ -99,10 +103,12 @@ impl Document {
     /// # Errors
     /// When the workload is faulty, or the bound is not proved.
     pub fn check(&self) -> Result<Fleet, CertificateError> {
+        if self.version != VERSION {
+            return Err(CertificateError::Version(self.version));
+        }
         let fleet = self.workload.check();
-        let fleet = fleet.map_err(|faults| {
-            CertificateError::Prices(format!("the workload is faulty: {faults:?}"))
-        })?;
+        let fleet = fleet
+            .map_err(|faults| CertificateError::Workload(DocumentError::without_text(faults)))?;
         let proved = self.proof.check(&fleet, self.objective, self.preemption)?;
         if self.bound <= proved * (1.0 + ROUNDING) {
             Ok(fleet)

@@ -27,6 +27,18 @@ pub enum Row {
     StartGrows(State, usize, usize),
 }
 
+impl Row {
+    /// Returns the state that it is about.
+    pub fn state(&self) -> &State {
+        match self {
+            Row::Drift(state)
+            | Row::DriftGrows(state, _)
+            | Row::Start(state, _)
+            | Row::StartGrows(state, ..) => state,
+        }
+    }
+}
+
 /// λ and μ (K each) \[1/time\].
 #[derive(Clone, Debug)]
 pub struct Rates<N> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
 use crate::artifact::{Objective, Preemption, ShapeWorth, worth_of_server};
-use crate::workload::{Fleet, JobType};
+use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
 
 /// Prices of some of the types, at which no schedule is worth more than 1.
@@ -135,7 +135,7 @@ pub fn check_prices(
             "exponential sizes where jobs may be stopped".into(),
         ));
     }
-    let costs = costs(fleet, objective)?;
+    let costs = costs(fleet.envelope(), objective)?;
     let types = fleet.types().iter().zip(&costs);
     let mut bound: f64 = types.map(|(kind, c)| c * kind.offered_load()).sum();
     let mut taken = vec![0.0; costs.len()];
@@ -164,8 +164,7 @@ pub fn check_prices(
 ///
 /// # Errors
 /// When the objective is a percentile.
-pub fn costs(fleet: &Fleet, objective: Objective) -> Result<Vec<f64>, CertificateError> {
-    let workload = fleet.envelope();
+pub fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, CertificateError> {
     let rates = workload.types().iter().map(JobType::arrival_rate);
     match objective {
         Objective::Mean => Ok(vec![1.0 / workload.total_arrival_rate(); rates.len()]),

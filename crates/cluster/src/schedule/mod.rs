@@ -39,8 +39,9 @@ impl Packing {
         }
     }
 
-    /// Returns that of all servers of a fleet as if they were one: whatever runs on them together is one of its schedules.
-    pub fn pooled(fleet: &Fleet) -> Self {
+    /// Returns that of all servers of a fleet as if they were one: whatever runs on them together is one of its schedules. None where
+    /// they have more than can be counted.
+    pub fn pooled(fleet: &Fleet) -> Option<Self> {
         let sites = fleet.shapes().iter().enumerate();
         let sites: Vec<(u64, Vec<u64>)> = sites
             .map(|(h, s)| (s.count().into(), fleet.units(h)))
@@ -49,19 +50,17 @@ impl Packing {
         let taken = |job: &JobType| {
             let units = job.units().iter();
             units
-                .map(|units| units.saturating_mul(job.nodes().into()))
+                .map(|units| units.checked_mul(job.nodes().into()))
                 .collect()
         };
         let total = |j: usize| {
-            let each = sites
-                .iter()
-                .map(|(count, units)| count.saturating_mul(units[j]));
-            each.fold(0, u64::saturating_add)
+            sites.iter().try_fold(0_u64, |sum, (count, units)| {
+                sum.checked_add(count.checked_mul(units[j])?)
+            })
         };
-        Packing::of_units(
-            fleet.types().iter().map(taken).collect(),
-            resources.map(total).collect(),
-        )
+        let demand: Option<Vec<Vec<u64>>> = fleet.types().iter().map(taken).collect();
+        let capacity: Option<Vec<u64>> = resources.map(total).collect();
+        Some(Packing::of_units(demand?, capacity?))
     }
 
     /// Returns that of demands (K × R) and capacities (R) in units of one's own; each type demands something, and no

@@ -14,12 +14,12 @@ use synth_cluster::bound::CertificateError;
 use synth_cluster::workload::Fleet;
 
 /// Why there is no bound.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum BoundError {
     /// The program would have too many rows.
     #[error("the program of the bound would have more than {0} rows")]
     Large(usize),
-    /// HiGHS did not end optimal.
+    /// HiGHS found no numbers.
     #[error("the program of the bound has no answer in double precision (the solver ends as {0})")]
     Solver(String),
     /// What the solver returned proves nothing, or the laws are others.

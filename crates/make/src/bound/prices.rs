@@ -25,7 +25,7 @@ pub fn by_prices(
     objective: Objective,
     preemption: Preemption,
 ) -> Result<(f64, Vec<Cut>), BoundError> {
-    let costs = costs(fleet, objective)?;
+    let costs = costs(fleet.envelope(), objective)?;
     let mut cuts = Vec::new();
     let is_residual_known =
         preemption == Preemption::None || fleet.types().iter().all(JobType::is_memoryless);

@@ -101,7 +101,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Returns how many times as long jobs stay as under another policy, where the two can be told apart: at least so many.
+    /// Returns how many times as long jobs stay as under another policy, where the difference is sure: at least so many.
     pub fn surely_behind(&self, other: &Ran) -> Option<f64> {
         let both = [self, other].map(|own| (own.policy.as_str(), &own.replications[..]));
         let ranking = Ranking::new(&both);

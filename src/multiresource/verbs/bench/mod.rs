@@ -1,4 +1,4 @@
-//! A benchmark of systems that are made from seeds, which others can enter.
+//! A benchmark of systems from seeds, which others can enter.
 
 mod measure;
 mod systems;
@@ -48,7 +48,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "S,S,…")]
     systems: Vec<String>,
 
-    /// A part of the systems, and less work: some five minutes on two cores
+    /// A part of the systems, and less work: a quarter of an hour on two busy cores
     #[arg(long)]
     short: bool,
 

@@ -12,7 +12,7 @@ use crate::simulation::Health;
 /// Who is surely worse by more than this is named.
 const MATTERS: f64 = 0.02;
 
-/// How near to the optimum a bound is asked to be.
+/// How near to the optimum a bound should be.
 const NEAR: [f64; 2] = [0.15, 0.25];
 
 /// A policy over the systems of a tier.

@@ -198,6 +198,13 @@ fn proofs_are_of_one_workload() {
     let Proof::Potential(own) = &bound.proof else {
         panic!("{bound:?}")
     };
+    // A power that nobody can write out, and a shape of tomorrow.
+    let mut far = own.clone();
+    far.exponent = i32::MAX;
+    assert!(far.check(&fleet, MEAN).is_err());
+    let mut later = document.clone();
+    later.version = 2;
+    assert!(later.check().unwrap_err().to_string().contains("version 2"));
     let changed = (0..own.values.len())
         .step_by(7)
         .filter(|&i| own.values[i] != 0);

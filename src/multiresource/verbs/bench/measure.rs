@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
-use synth_make::bound::{by_cells, by_prices};
 
 use super::super::family::Sought;
 use super::super::solve::{Request, Solved, solve};
@@ -13,9 +12,12 @@ use crate::artifact::Changes;
 use crate::kind::{Kind as _, Policy, VerbResult};
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::{Objective, Preemption};
+use crate::multiresource::bound::lower_bound;
 use crate::multiresource::optimum::{Ended, Limits, Problem, optimum};
-use crate::multiresource::simulator::Contender;
-use crate::multiresource::synthesis::{ChoiceOptions, Families, Options};
+use crate::multiresource::simulator::{Contender, Run};
+use crate::multiresource::synthesis::{
+    Candidate, Choice, ChoiceOptions, Families, Options, Steadiness,
+};
 use crate::simulation::sweep::Knows;
 use crate::simulation::{Estimate, Health, Ranking, Settings};
 
@@ -25,6 +27,15 @@ pub const CHOICE: &str = "choice";
 /// A first run has this part of the events; who is surely so many times slower than the best, or runs away, has no second one.
 const FIRST: u64 = 10;
 const BEHIND: f64 = 1.25;
+
+/// Nor has who has not settled in it, while jobs stayed so many times as long as where they stayed least.
+const FAR: f64 = 2.0;
+
+/// A loss is confirmed by runs that are so many times as long, with other seeds, before it is named.
+const AGAIN: u64 = 4;
+
+/// Who is surely worse by more than this is lost.
+const MATTERS: f64 = 0.02;
 
 /// Seeds of the runs that judge are so far from those of the choice.
 const APART: u64 = 1000;
@@ -74,8 +85,23 @@ pub struct Line {
     pub bound: f64,
     /// The policies.
     pub runs: Vec<Ran>,
+    /// Longer runs of the entrants that look lost, and of those that are ahead of them: what these say counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<Ran>,
+    /// The families that the choice was among, each at its best.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub families: Vec<Alone>,
     /// What decided the numbers.
     pub terms: Terms,
+}
+
+/// What a family would have had alone, by the runs of the choice.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Alone {
+    /// As people call it.
+    pub family: String,
+    /// How many times as long jobs stay as under the choice; none where it has not settled, or no run was compared.
+    pub ratio: Option<f64>,
 }
 
 /// A policy on a system.
@@ -96,8 +122,39 @@ pub struct Ran {
     pub response: Option<Estimate>,
     /// That of each replication.
     pub replications: Vec<Option<f64>>,
+    /// How long jobs stay by what was there in the second half of the run (Little's law), settled or not \[time\].
+    pub stay: f64,
     /// Events of the run.
     pub events: u64,
+}
+
+impl Terms {
+    /// Whether a policy is the choice or was named: of these losses are confirmed, and named.
+    pub fn entered(&self, policy: &str) -> bool {
+        policy == CHOICE || self.policies.iter().any(|(own, _)| own == policy)
+    }
+}
+
+impl Line {
+    /// Returns the runs that count for a policy, its own first: the longer ones where it ran again.
+    pub fn considered<'a>(&'a self, own: &'a Ran) -> (&'a Ran, &'a [Ran]) {
+        let again = self.again.iter().find(|ran| ran.policy == own.policy);
+        match again.filter(|_| self.terms.entered(&own.policy)) {
+            Some(longer) => (longer, &self.again),
+            None => (own, &self.runs),
+        }
+    }
+
+    /// Returns the policy that one is lost to by most, and by how much at least.
+    pub fn lost<'a>(&'a self, own: &'a Ran) -> Option<(&'a Ran, Option<f64>)> {
+        let (own, runs) = self.considered(own);
+        let mean = |ran: &Ran| ran.response.map_or(f64::INFINITY, |own| own.mean);
+        let order = |a: &(&Ran, Option<f64>), b: &(&Ran, Option<f64>)| {
+            let by_least = a.1.unwrap_or(0.0).total_cmp(&b.1.unwrap_or(0.0));
+            by_least.then(mean(b.0).total_cmp(&mean(a.0)))
+        };
+        ahead(runs, own).into_iter().max_by(order)
+    }
 }
 
 impl Ran {
@@ -129,7 +186,8 @@ pub fn measure(
     };
     let (bounds, runs) = std::thread::scope(|scope| {
         let bounds = scope.spawn(|| bounds(system, preemption, terms, interrupt));
-        let entrants = entrants(system, preemption, terms, changes, interrupt, listener);
+        let (entrants, families) =
+            entrants(system, preemption, terms, changes, interrupt, listener);
         let settings = Settings {
             seed: terms.seed + APART,
             events: terms.events,
@@ -139,11 +197,13 @@ pub fn measure(
             interrupt: interrupt.clone(),
             ..Settings::default()
         };
-        let runs = run(&entrants, system, &settings, listener);
+        let (runs, again) = run(&entrants, system, &settings, terms, listener);
         listener(&format!("{}: what no policy can beat", system.name));
         let bounds = bounds.join();
-        VerbResult::Ok((bounds.map_err(|_| "a bound was not found")?, runs))
+        let bounds = bounds.map_err(|_| "a bound was not found")?;
+        VerbResult::Ok((bounds, (runs, again, families)))
     })?;
+    let (runs, again, families) = runs;
     Ok(Line {
         system: system.name.clone(),
         tier: system.tier,
@@ -153,6 +213,8 @@ pub fn measure(
         optimum: bounds.0,
         bound: bounds.1,
         runs,
+        again,
+        families,
         terms: terms.clone(),
     })
 }
@@ -174,13 +236,10 @@ fn bounds(
     let problem = Problem::mean(preemption);
     let found = server.and_then(|s| optimum(s, problem, &limits, interrupt, |_| ()).ok());
     let closed = found.filter(|found| found.ended == Ended::Close);
-    let prices = by_prices(fleet, Objective::Mean, preemption).map(|own| own.0);
-    let preempts = preemption != Preemption::None;
-    let cells = by_cells(fleet, Objective::Mean, preempts, ROWS).map(|own| own.0);
-    let best = [prices, cells].into_iter().filter_map(Result::ok);
+    let bound = lower_bound(fleet, Objective::Mean, preemption, ROWS);
     (
         closed.map(|own| [own.lower, own.upper_in_box]),
-        best.fold(0.0, f64::max),
+        bound.map_or(0.0, |bound| bound.least),
     )
 }
 
@@ -190,7 +249,8 @@ type Listener<'a> = &'a mut dyn FnMut(&str);
 /// A policy that runs: its name, or why it does not.
 type Entrant = (String, Result<Contender, String>);
 
-/// Returns the choice, the policy by analysis, all rules that go by types alone and can serve the system, and the further ones.
+/// Returns the choice, the policy by analysis, all rules that go by types alone and can serve the system, and the further ones; and
+/// the families that the choice was among.
 fn entrants(
     system: &System,
     preemption: Preemption,
@@ -198,8 +258,9 @@ fn entrants(
     changes: Changes,
     interrupt: &Arc<AtomicBool>,
     listener: Listener<'_>,
-) -> Vec<Entrant> {
+) -> (Vec<Entrant>, Vec<Alone>) {
     let fleet = &system.fleet;
+    let mut families = Vec::new();
     let mut synthesized = |sought, budget| {
         let request = Request {
             options: Options::new(preemption),
@@ -211,7 +272,10 @@ fn entrants(
         };
         let mut said = |what: &str| listener(&format!("{}: {what}", system.name));
         match solve(fleet, &request, &mut said) {
-            Ok(Solved::Policy(found)) => Ok(Contender::from(found.0.artifact().policy.clone())),
+            Ok(Solved::Policy(found)) => {
+                families.extend(found.1.choice.iter().flat_map(alone));
+                Ok(Contender::from(found.0.artifact().policy.clone()))
+            }
             Ok(Solved::Broken(why)) => Err(why),
             Ok(Solved::Overloaded(_) | Solved::Unkept(_)) => Err("no policy was found".into()),
             Err(why) => Err(why.to_string()),
@@ -240,58 +304,128 @@ fn entrants(
         entrants.retain(|(own, _)| own != name);
         entrants.extend(policy.map(|own| (own.name, Ok(own.rule))));
     }
-    entrants
+    (entrants, families)
 }
 
-/// Runs all on the same jobs: each for a part of the events, then in full who may be among the best.
+/// Returns what each family would have had alone.
+fn alone(choice: &Choice) -> Vec<Alone> {
+    let ratio = |n: usize, own: &Candidate| match own.outcome {
+        Steadiness::Steady if n == 0 => Some(1.0),
+        Steadiness::Steady => own.ratio.map(|ratio| ratio.mean),
+        _ => None,
+    };
+    let candidates = choice.candidates.iter().enumerate();
+    let alone = candidates.map(|(n, own)| Alone {
+        family: own.name.clone(),
+        ratio: ratio(n, own),
+    });
+    alone.collect()
+}
+
+/// Runs all on the same jobs: each for a part of the events, then in full who may be among the best; and again those that entered and look
+/// lost, with what is ahead of them.
 fn run(
     entrants: &[Entrant],
     system: &System,
     settings: &Settings,
+    terms: &Terms,
     listener: Listener<'_>,
-) -> Vec<Ran> {
-    let mut simulate = |(policy, contender): &Entrant, events| {
-        listener(&format!("{}: simulating {policy}", system.name));
+) -> (Vec<Ran>, Vec<Ran>) {
+    let mut simulate = |own: &Entrant, events, later| {
+        listener(&format!("{}: simulating {}", system.name, own.0));
         let settings = Settings {
             events,
+            seed: settings.seed + later,
             ..settings.clone()
         };
-        let run = contender.as_ref().map_err(Clone::clone).and_then(|rule| {
-            let run = rule.simulate_on(&system.fleet, &settings, |_| ());
-            run.map_err(|why| why.to_string())
-        });
-        let rule = contender.as_ref();
-        let knows = rule.map(|rule| rule.knows_of(&system.fleet));
-        let (failure, run) = match run {
-            Ok(run) => (None, Some(run)),
-            Err(why) => (Some(why), None),
-        };
-        Ran {
-            policy: policy.clone(),
-            rule: rule.map_or(String::new(), |rule| followed(rule).into()),
-            knows: knows.unwrap_or_default(),
-            health: run.as_ref().map(|run| run.health),
-            failure,
-            response: run.as_ref().and_then(|run| run.mean_response),
-            events: run.as_ref().map_or(0, |run| run.events),
-            replications: run.map_or(Vec::new(), |run| run.replications),
-        }
+        ran(own, system, &settings)
     };
     let first = settings.events.div_ceil(FIRST);
-    let mut runs: Vec<Ran> = entrants.iter().map(|own| simulate(own, first)).collect();
-    let settled = runs
-        .iter()
-        .filter_map(|ran| Some((ran, ran.response?.mean)));
-    let best = settled.min_by(|a, b| a.1.total_cmp(&b.1));
-    let best = best.map(|(ran, _)| ran.clone());
+    let mut runs: Vec<Ran> = entrants.iter().map(|own| simulate(own, first, 0)).collect();
+    let least = |value: &dyn Fn(&Ran) -> Option<f64>| {
+        let all = runs.iter().filter_map(|ran| Some((ran, value(ran)?)));
+        all.min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(ran, value)| (ran.clone(), value))
+    };
+    let best = least(&|ran| Some(ran.response?.mean));
+    let has_level = |ran: &Ran| matches!(ran.health, Some(Health::Settled | Health::Unsettled));
+    let stay = least(&|ran| has_level(ran).then_some(ran.stay)).map_or(0.0, |own| own.1);
+    let may_win = |ran: &Ran| match ran.health {
+        None | Some(Health::Unstable) => false,
+        Some(Health::Unsettled) => ran.stay <= FAR * stay,
+        Some(Health::Settled) => {
+            let behind = best.as_ref().and_then(|(best, _)| ran.surely_behind(best));
+            behind.is_none_or(|ratio| ratio <= BEHIND)
+        }
+    };
     for (ran, entrant) in runs.iter_mut().zip(entrants) {
-        let behind = best.as_ref().and_then(|best| ran.surely_behind(best));
-        let is_lost = ran.health == Some(Health::Unstable) || behind.is_some_and(|r| r > BEHIND);
-        if !is_lost && ran.failure.is_none() || entrant.0 == CHOICE {
-            *ran = simulate(entrant, settings.events);
+        if may_win(ran) || entrant.0 == CHOICE {
+            *ran = simulate(entrant, settings.events, 0);
         }
     }
-    runs
+    let mut suspects: Vec<&str> = Vec::new();
+    for own in runs.iter().filter(|own| terms.entered(&own.policy)) {
+        let ahead = ahead(&runs, own);
+        suspects.extend(ahead.iter().map(|(other, _)| other.policy.as_str()));
+        suspects.extend((!ahead.is_empty()).then_some(own.policy.as_str()));
+    }
+    let again = entrants
+        .iter()
+        .filter(|own| suspects.contains(&own.0.as_str()));
+    let again = again
+        .map(|own| simulate(own, AGAIN * settings.events, 1))
+        .collect();
+    (runs, again)
+}
+
+/// Simulates a policy, or says why not.
+fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> Ran {
+    let run = contender.as_ref().map_err(Clone::clone).and_then(|rule| {
+        let run = rule.simulate_on(&system.fleet, settings, |_| ());
+        run.map_err(|why| why.to_string())
+    });
+    let rule = contender.as_ref();
+    let knows = rule.map(|rule| rule.knows_of(&system.fleet));
+    let (failure, run) = match run {
+        Ok(run) => (None, Some(run)),
+        Err(why) => (Some(why), None),
+    };
+    let rate = system.fleet.envelope().total_arrival_rate();
+    let stay = |run: &Run| {
+        let late = run.types.iter().flat_map(|own| &own.late);
+        late.sum::<f64>() / run.replications.len().max(1) as f64 / rate
+    };
+    Ran {
+        policy: policy.clone(),
+        rule: rule.map_or(String::new(), |rule| followed(rule).into()),
+        knows: knows.unwrap_or_default(),
+        health: run.as_ref().map(|run| run.health),
+        failure,
+        response: run.as_ref().and_then(|run| run.mean_response),
+        stay: run.as_ref().map_or(0.0, stay),
+        events: run.as_ref().map_or(0, |run| run.events),
+        replications: run.map_or(Vec::new(), |run| run.replications),
+    }
+}
+
+/// Returns the policies that a policy is lost to: those that know no more, and that it is surely slower than by what matters, with the least ratio; or,
+/// where it has not settled itself, all that have.
+pub fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
+    let settled = rivals(runs, own);
+    if own.response.is_none() {
+        return settled.map(|(ran, _)| (ran, None)).collect();
+    }
+    let surely = settled.filter_map(|(ran, _)| Some((ran, Some(own.surely_behind(ran)?))));
+    surely
+        .filter(|(_, least)| least.is_some_and(|least| least > 1.0 + MATTERS))
+        .collect()
+}
+
+/// Returns those that have settled without knowing more than this policy, and are others, with their means.
+pub fn rivals<'a>(runs: &'a [Ran], own: &Ran) -> impl Iterator<Item = (&'a Ran, f64)> {
+    let others = runs.iter().filter(|ran| ran.policy != own.policy);
+    let alike = others.filter(|ran| (ran.knows as u8) <= own.knows as u8);
+    alike.filter_map(|ran| Some((ran, ran.response?.mean)))
 }
 
 /// Returns the name of the rule that runs while nothing is amiss.

@@ -64,11 +64,11 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "budget")]
     no_choice: bool,
 
-    /// Work of the choice on each system, in events of First-Fit with few types [default: 4e8; with --short 5e7]
+    /// Work of the choice on each system, in events of First-Fit with few types [default: 2e8; with --short 5e7]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     budget: Option<u64>,
 
-    /// Events of the run that judges a policy on a system [default: 2e7; with --short 4e6]
+    /// Events of the run that judges a policy on a system [default: 1e7; with --short 4e6]
     #[arg(long, value_parser = count)]
     events: Option<u64>,
 
@@ -96,7 +96,7 @@ or where it does not settle and another does. Numbers depend on the seed and on 
 Lines of shards, put together in one file, are one result: --output with that file prints its table.";
 
 /// Events of a choice and of a run, and updates of states in the dynamic program: in full, and in the short form.
-const FULL: [u64; 3] = [400_000_000, 20_000_000, 2_000_000_000];
+const FULL: [u64; 3] = [200_000_000, 10_000_000, 2_000_000_000];
 const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 
 impl NamesFiles for Arguments {
@@ -150,7 +150,7 @@ impl OwnVerb for Arguments {
             lines.push(line);
         }
         lines.sort_by(|a, b| (a.tier, &a.system).cmp(&(b.tier, &b.system)));
-        let results = Results::new(&lines, &self.policies);
+        let results = Results::new(&lines);
         Ok(VerbOutput {
             table: results.text(width),
             document: json(&results)?,

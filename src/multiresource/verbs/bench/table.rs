@@ -2,18 +2,18 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
-use super::measure::{CHOICE, Line, Ran};
+use super::measure::{Alone, CHOICE, Line, Ran, ahead, rivals};
 use super::systems::{NAME, Tier};
 use crate::report::{Table, counted, percent, wrap};
-use crate::simulation::Health;
-
-/// Who is surely worse by more than this is named.
-const MATTERS: f64 = 0.02;
 
 /// How near to the optimum a bound should be.
 const NEAR: [f64; 2] = [0.15, 0.25];
+
+/// How near to the choice one family alone should be.
+const ALIKE: f64 = 1.05;
 
 /// A policy over the systems of a tier.
 #[derive(Serialize)]
@@ -27,8 +27,24 @@ struct Row {
     ratio: Option<[f64; 2]>,
     /// Systems where it is surely worse by 2 %, or has not settled and another has.
     lost: usize,
+    /// Systems where the choice is that beside it.
+    ahead: usize,
     /// How far it is above the optimum, or else above the bound, as a fraction: median and greatest.
     gap: Option<[f64; 2]>,
+}
+
+/// A family that the choice was among, had it been alone.
+#[derive(Serialize)]
+struct Family {
+    family: String,
+    /// Systems on which the choice considered it.
+    systems: usize,
+    /// Those where it had settled.
+    settled: usize,
+    /// Those where it had so, and jobs stay at most 1.05 times as long as under the choice.
+    alike: usize,
+    /// How many times as long: median and greatest.
+    ratio: Option<[f64; 2]>,
 }
 
 /// A system where the choice, or a further entrant, is surely worse than a rule.
@@ -57,6 +73,7 @@ struct Section {
     /// On how many of these the bound is within 15 % of the optimum, and within 25 %.
     near: [usize; 2],
     policies: Vec<Row>,
+    families: Vec<Family>,
     missed: Vec<Miss>,
 }
 
@@ -69,9 +86,9 @@ pub struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Returns what lines say; `further` are the entrants that were named.
-    pub fn new(lines: &'a [Line], further: &[String]) -> Self {
-        let tiers = [Tier::Exact, Tier::Bounded].map(|tier| section(tier, lines, further));
+    /// Returns what lines say.
+    pub fn new(lines: &'a [Line]) -> Self {
+        let tiers = [Tier::Exact, Tier::Bounded].map(|tier| section(tier, lines));
         Results {
             bench: NAME,
             tiers: tiers.into_iter().filter(|own| own.systems > 0).collect(),
@@ -94,41 +111,21 @@ fn spread(mut values: Vec<f64>) -> Option<[f64; 2]> {
     Some([median, values[n - 1]])
 }
 
-/// Returns those that have settled without knowing more than this policy, and are others.
-fn rivals<'a>(line: &'a Line, own: &'a Ran) -> impl Iterator<Item = (&'a Ran, f64)> {
-    let others = line.runs.iter().filter(|ran| ran.policy != own.policy);
-    let alike = others.filter(|ran| (ran.knows as u8) <= own.knows as u8);
-    alike.filter_map(|ran| Some((ran, ran.response?.mean)))
-}
-
-/// Returns the rule that a policy is surely slower than by most, if that matters, with the least ratio; or the best one, where
-/// the policy itself has not settled.
-fn lost<'a>(line: &'a Line, own: &'a Ran) -> Option<(&'a Ran, Option<f64>)> {
-    if own.response.is_none() {
-        let best = rivals(line, own).min_by(|a, b| a.1.total_cmp(&b.1));
-        return best.map(|(best, _)| (best, None));
-    }
-    let ahead = rivals(line, own).filter_map(|(ran, _)| Some((ran, own.surely_behind(ran)?)));
-    let most = ahead.max_by(|a, b| a.1.total_cmp(&b.1));
-    most.filter(|(_, least)| *least > 1.0 + MATTERS)
-        .map(|(ran, least)| (ran, Some(least)))
-}
-
-fn section(tier: Tier, lines: &[Line], further: &[String]) -> Section {
+fn section(tier: Tier, lines: &[Line]) -> Section {
     let lines: Vec<&Line> = lines.iter().filter(|line| line.tier == tier).collect();
-    let mut policies: Vec<&str> = Vec::new();
-    for ran in lines.iter().flat_map(|line| &line.runs) {
-        if !policies.contains(&ran.policy.as_str()) {
-            policies.push(&ran.policy);
-        }
-    }
+    let runs = lines.iter().flat_map(|line| &line.runs);
+    let policies = runs.map(|ran| ran.policy.as_str()).unique();
+    let families = lines.iter().flat_map(|line| &line.families);
+    let families = families.map(|own| own.family.as_str()).unique().sorted();
     let optima = lines.iter().filter_map(|l| Some((l, l.optimum?[0])));
     let tight: Vec<f64> = optima.map(|(line, least)| line.bound / least).collect();
     // The least is the greatest from below.
     let tightness = spread(tight.iter().map(|t| -t).collect());
-    let entered = |policy: &str| policy == CHOICE || further.iter().any(|own| own == policy);
     let of_entrants = lines.iter().flat_map(|line| {
-        let own = line.runs.iter().filter(|ran| entered(&ran.policy));
+        let own = line
+            .runs
+            .iter()
+            .filter(|ran| line.terms.entered(&ran.policy));
         own.filter_map(|ran| miss(line, ran))
     });
     Section {
@@ -138,12 +135,14 @@ fn section(tier: Tier, lines: &[Line], further: &[String]) -> Section {
         tightness: tightness.map(|pair| pair.map(|t| -t)),
         near: NEAR.map(|far| tight.iter().filter(|t| **t >= 1.0 - far).count()),
         missed: of_entrants.collect(),
-        policies: policies.iter().map(|own| row(own, &lines)).collect(),
+        policies: policies.map(|own| row(own, &lines)).collect(),
+        families: families.map(|own| family(own, &lines)).collect(),
     }
 }
 
 fn miss(line: &Line, ran: &Ran) -> Option<Miss> {
-    let (better, surely) = lost(line, ran)?;
+    let (better, surely) = line.lost(ran)?;
+    let (ran, _) = line.considered(ran);
     let means = ran.response.zip(better.response);
     Some(Miss {
         system: line.system.clone(),
@@ -164,32 +163,80 @@ fn row(policy: &str, lines: &[&Line]) -> Row {
     });
     let runs: Vec<(&Line, &Ran)> = runs.collect();
     let settled = || {
-        runs.iter()
-            .filter_map(|(l, ran)| Some((*l, *ran, ran.response?.mean)))
+        let considered = runs.iter().map(|(line, ran)| (*line, line.considered(ran)));
+        considered.filter_map(|(line, (ran, runs))| Some((line, ran, runs, ran.response?.mean)))
     };
-    let ratio = |(line, ran, mean): (&Line, &Ran, f64)| {
-        let best = rivals(line, ran).map(|own| own.1);
+    let ratio = |(_, ran, runs, mean): (&Line, &Ran, &[Ran], f64)| {
+        let best = rivals(runs, ran).map(|own| own.1);
         best.min_by(f64::total_cmp).map(|best| mean / best)
     };
-    let gap = |(line, _, mean): (&Line, &Ran, f64)| {
+    let gap = |(line, .., mean): (&Line, &Ran, &[Ran], f64)| {
         let least = line.optimum.map_or(line.bound, |own| own[0]);
         (least > 0.0).then(|| mean / least - 1.0)
     };
-    let lost = |(line, ran): &&(&Line, &Ran)| lost(line, ran).is_some();
+    let count =
+        |is: &dyn Fn(&Line, &Ran) -> bool| runs.iter().filter(|(l, ran)| is(l, ran)).count();
     Row {
         policy: policy.into(),
         systems: runs.len(),
-        settled: runs
-            .iter()
-            .filter(|(_, ran)| ran.health == Some(Health::Settled))
-            .count(),
+        settled: settled().count(),
         ratio: spread(settled().filter_map(ratio).collect()),
-        lost: runs.iter().filter(lost).count(),
+        lost: count(&|line, ran| line.lost(ran).is_some()),
+        ahead: count(&|line, ran| is_ahead(line, ran)),
         gap: spread(settled().filter_map(gap).collect()),
     }
 }
 
+/// Whether the choice is lost to this policy.
+fn is_ahead(line: &Line, ran: &Ran) -> bool {
+    let choice = line.runs.iter().find(|own| own.policy == CHOICE);
+    choice.is_some_and(|own| {
+        let (own, runs) = line.considered(own);
+        ahead(runs, own)
+            .iter()
+            .any(|(other, _)| other.policy == ran.policy)
+    })
+}
+
+fn family(name: &str, lines: &[&Line]) -> Family {
+    let alone = lines.iter().flat_map(|line| &line.families);
+    let alone: Vec<&Alone> = alone.filter(|own| own.family == name).collect();
+    let ratios: Vec<f64> = alone.iter().filter_map(|own| own.ratio).collect();
+    Family {
+        family: name.into(),
+        systems: alone.len(),
+        settled: ratios.len(),
+        alike: ratios.iter().filter(|ratio| **ratio <= ALIKE).count(),
+        ratio: spread(ratios),
+    }
+}
+
+/// Returns a ratio less one, in percent.
+fn change(by: f64) -> String {
+    format!("{:+.1} %", 100.0 * by)
+}
+
 impl Section {
+    /// Returns the table of the families.
+    fn of_families(&self) -> Table {
+        let mut table = Table::new([
+            "family alone",
+            "on",
+            "settled",
+            "within 5 %",
+            "choice",
+            "at most",
+        ]);
+        for own in &self.families {
+            let counts = [own.systems, own.settled, own.alike].map(|n| n.to_string());
+            let ratios = own.ratio.map_or(["–", "–"].map(String::from), |pair| {
+                pair.map(|r| change(r - 1.0))
+            });
+            table.row([[own.family.clone()].as_slice(), &counts, &ratios].concat());
+        }
+        table
+    }
+
     fn text(&self, width: usize) -> String {
         let systems = counted(self.systems as f64, "system");
         let mut text = format!("{NAME}, {}: {systems}\n", self.tier);
@@ -208,21 +255,25 @@ impl Section {
             Tier::Bounded => "bound",
         };
         let mut table = Table::new([
-            "policy", "run on", "settled", "best", "at most", "lost on", above, "at most",
+            "policy", "run on", "settled", "best", "at most", "lost", "ahead", above, "at most",
         ]);
-        let change = |ratio: f64| format!("{:+.1} %", 100.0 * ratio);
         for row in &self.policies {
             let pair = |values: Option<[f64; 2]>, less: f64| match values {
                 Some(values) => values.map(|value| change(value - less)),
                 None => ["–", "–"].map(String::from),
             };
             let ([median, worst], [gap, widest]) = (pair(row.ratio, 1.0), pair(row.gap, 0.0));
-            let [systems, settled, lost] =
-                [row.systems, row.settled, row.lost].map(|n| n.to_string());
+            let [systems, settled, lost, ahead] =
+                [row.systems, row.settled, row.lost, row.ahead].map(|n| n.to_string());
             let policy = row.policy.clone();
-            table.row([policy, systems, settled, median, worst, lost, gap, widest]);
+            table.row([
+                policy, systems, settled, median, worst, lost, ahead, gap, widest,
+            ]);
         }
         let _ = writeln!(text, "\n{}\n", table.within(width));
+        if !self.families.is_empty() {
+            let _ = writeln!(text, "{}\n", self.of_families().within(width));
+        }
         for miss in &self.missed {
             let Miss { system, about, .. } = miss;
             let by = match (miss.ratio, miss.surely) {
@@ -249,5 +300,6 @@ impl Section {
 }
 
 /// What the columns are.
-const KEY: &str = "best: E[T] over that of the best other policy that knows no more, at the median and at most; lost: surely more than \
-2 % worse than one of these, or not settled where one is; optimum, bound: E[T] over that, likewise";
+const KEY: &str = "best: E[T] over that of the best other policy that knows no more, at the median and at most; lost: systems on which it is \
+surely more than 2 % worse than one of these, or not settled where one is; ahead: on which the choice is lost to it; optimum, bound: E[T] over \
+that, likewise; choice: E[T] of the best that was found in one family over that of the choice, in the choice's own runs";

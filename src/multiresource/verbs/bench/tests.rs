@@ -82,6 +82,7 @@ fn ran(policy: &str, mean: f64) -> Ran {
         failure: None,
         response: is_settled.then(|| Estimate::exact(mean)),
         replications: values.collect(),
+        stay: mean,
         events: 1,
     }
 }
@@ -96,8 +97,27 @@ fn line(n: u64, means: [f64; 2], optimum: Option<[f64; 2]>) -> Line {
         optimum,
         bound: 0.9,
         runs: vec![ran("choice", means[0]), ran("first-fit", means[1])],
+        again: Vec::new(),
+        families: Vec::new(),
         terms: terms(),
     }
+}
+
+/// What looks lost is lost only if longer runs say so, too; there the second of two has not settled.
+#[test]
+fn a_loss_is_confirmed() {
+    let known = Some([1.0, 1.0]);
+    let longer = |means: [f64; 2]| vec![ran("choice", means[0]), ran("first-fit", means[1])];
+    let lines = [[1.1, 0.0], [1.1, 1.0], [0.0, 1.0]].map(|means| Line {
+        again: longer(means),
+        ..line(0, [1.1, 1.0], known)
+    });
+    let lost = lines
+        .each_ref()
+        .map(|own| own.lost(&own.runs[0]).map(|(to, _)| to.policy.as_str()));
+    assert_eq!(lost, [None, Some("first-fit"), Some("first-fit")]);
+    // First-Fit was not entered: of it no loss is confirmed, and none is there.
+    assert!(lines.iter().all(|own| own.lost(&own.runs[1]).is_none()));
 }
 
 /// Of four systems the choice is 1 % worse, 10 % worse, not settled, and 20 % better: two are lost, and both are named.
@@ -110,7 +130,7 @@ fn what_is_lost_is_named() {
         line(2, [0.0, 1.0], None),
         line(3, [1.0, 1.25], known),
     ];
-    let results = Results::new(&lines, &[]);
+    let results = Results::new(&lines);
     let found = serde_json::to_value(&results).unwrap();
     let tier = &found["tiers"][0];
     let choice = &tier["policies"][0];

@@ -179,6 +179,7 @@ pub fn answer(typed: &[OsString], program: Embedding) -> Answer {
 
 /// Runs what was typed, for the kind of the documents that it names.
 fn dispatch(typed: &[OsString], host: Host) -> u8 {
+    let typed = &verb_first(typed)[..];
     let kinds = kinds::each(Describe);
     // The kind that alone has a verb of this name.
     let alone = |word: &OsString| {
@@ -193,6 +194,18 @@ fn dispatch(typed: &[OsString], host: Host) -> u8 {
             .find(|kind| [kind.name, kind.workload].contains(&name))
     };
     (by_verb.or_else(by_document).unwrap_or(&kinds[0]).main)(typed, host)
+}
+
+/// Returns the words with a verb or file before the options that all verbs take: so these may stand in front, too.
+fn verb_first(typed: &[OsString]) -> Vec<OsString> {
+    let mut words = typed.to_vec();
+    let options = words.iter().take_while(|word| workload::ALONE.iter().any(|own| word == own));
+    let options = options.count();
+    let is_word = words.get(options).is_some_and(|word| !word.to_string_lossy().starts_with('-'));
+    if is_word {
+        words[..=options].rotate_right(1);
+    }
+    words
 }
 
 /// What the command line needs to know of a kind before it parses arguments for it.

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::artifact::Checked;
-use crate::document::{called, is_standard_input, text_of};
+use crate::artifact::{ArtifactError, Checked};
+use crate::document::{called, text_of};
 use crate::kind::{Answer, Kind, NamesFiles as _, OwnVerb};
 use crate::report::valid_report;
 use crate::simulation::Settings;
@@ -103,20 +103,24 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
     let policy = arguments.policy.file()?;
     let workload = arguments.workload.as_deref();
     apart(&[&[policy], workload.as_slice()].concat(), &[])?;
-    // Standard input is read once.
-    let text = text_of(policy).ok().filter(|_| !is_standard_input(policy));
-    if let Some(proved) = text.map(|text| K::prove(&text)).transpose()?.flatten() {
+    let name = called(policy);
+    // Once: what comes through a pipe is gone then.
+    let text = text_of(policy).map_err(|source| ArtifactError::Io {
+        path: name.clone(),
+        source,
+    })?;
+    if let Some(proved) = K::prove(&text)? {
         common.tell(&proved);
         return Ok(SUCCESS);
     }
-    let checked = Checked::<K>::read_with(policy, common.changes())?;
+    let checked = Checked::<K>::parse_with(&text, &name, common.changes())?;
     if let Some(file) = workload {
         let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
         if !findings.is_empty() {
-            let (policy, file) = (called(policy), called(file));
+            let file = called(file);
             common
                 .host
-                .tell(&format!("{policy} was not made for {file}:"));
+                .tell(&format!("{name} was not made for {file}:"));
             for finding in findings {
                 common.host.tell(&format!("  {finding}"));
             }

@@ -14,6 +14,9 @@ use super::terminal::Common;
 /// The heading of a document stands in its first bytes.
 const HEADING: u64 = 1 << 20;
 
+/// Options of all verbs, which have no value.
+pub const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
+
 /// Returns the kind that the first document among the arguments names; none where there is none.
 pub fn kind_of(typed: &[OsString]) -> Option<String> {
     let mut before = String::new();
@@ -31,7 +34,6 @@ pub fn kind_of(typed: &[OsString]) -> Option<String> {
 /// Returns whether `-` behind this word is a document that is read: results go there, too.
 fn reads(before: &str) -> bool {
     const READING: [&str; 2] = ["--workload", "--policy"];
-    const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
     !before.starts_with('-') || READING.contains(&before) || ALONE.contains(&before)
 }
 

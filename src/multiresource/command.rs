@@ -81,7 +81,7 @@ impl NamesFiles for ComparisonArgs {
 pub enum Verb {
     /// Evaluate the cost over the switching rate, for each route: CSV, and a picture
     SweepAlpha(sweep::Arguments),
-    /// The best that any policy without preemption can do, for small systems
+    /// What no policy can beat: the optimum of small systems, a proven bound for the others
     Optimum(optimum::Arguments),
     /// A benchmark that others can enter: the optimum or a bound, the choice and all rules on systems from seeds
     Bench(bench::Arguments),

@@ -43,6 +43,17 @@ fn every_model_becomes_a_policy_that_checks() {
     assert_eq!(count, 33);
 }
 
+/// Options of all verbs may stand before the verb or the file, too.
+#[test]
+fn common_options_may_come_first() {
+    assert_eq!(works("--quiet rules").stdout, works("rules").stdout);
+    let msr = "models/vms.yaml --family msr";
+    let behind = works(&format!("{msr} --quiet"));
+    let before = works(&format!("-q --accept-changes {msr}"));
+    assert_eq!((before.stdout, before.stderr), (behind.stdout, behind.stderr));
+    has(&stderr(&synth("--quiet rulse")), "did you mean the verb `rules`?");
+}
+
 /// Standard output holds the artifact and nothing else; the summary is for people.
 #[test]
 fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
@@ -331,6 +342,8 @@ fn a_bound_is_proved_anew() {
         "proved: no policy with preemption",
     );
     let text = std::fs::read_to_string(&file).unwrap();
+    let piped = fed("check -", &text);
+    assert_eq!((code(&piped), stderr(&piped)), (0, stderr(&proved)));
     std::fs::write(&file, text.replace("\"bound\": 2.", "\"bound\": 3.")).unwrap();
     fails(&format!("check {file}"), "what is proved is 2.");
 }

@@ -281,6 +281,21 @@ fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
     );
 }
 
+/// In one type jobs of .1 and .9 run one at a time: 73 s each, and one comes each minute. As they are they use .61.
+#[test]
+fn where_types_alone_do_not_fit_orders_of_single_jobs_are_named() {
+    let folder = Folder::new();
+    let rows = (0..200).map(|n| format!("{},{},.{}\n", 60 * n, 70 + n % 7, 1 + 8 * (n % 2)));
+    let log = folder.write(
+        "log.csv",
+        &format!("time,size,cpu\n{}", rows.collect::<String>()),
+    );
+    let fit = ends(1, &format!("fit {log} --capacity cpu=1 --max-types 1"));
+    let said = stderr(&fit).replace('\n', " ");
+    has(&said, "no policy serves that");
+    has(&said, "`synth judge LOG` compares orders");
+}
+
 /// Two servers of four processors, one of which has one left. A wide job of a long limit waits, and both are kept for it.
 /// Then comes one of two servers with a shorter limit, who is first and fits: it starts at once, not at the next end.
 #[test]

@@ -235,6 +235,13 @@ pub fn fit_notes(report: &Report) -> Vec<String> {
             "the load is {:.3}: no policy serves that; the workload is written all the same",
             report.load
         ));
+        if report.fluid_load < 1.0 {
+            notes.push(format!(
+                "the jobs as they are use {} of the scarcest resource: demands that are rounded up to types may be what does not fit. \
+                 `synth judge LOG` compares orders of the queue, which know each job's own demand",
+                percent(report.fluid_load)
+            ));
+        }
     }
     notes
 }

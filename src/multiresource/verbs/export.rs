@@ -62,7 +62,7 @@ pub struct Kueue {
 #[derive(Args)]
 pub struct SlurmPriority {
     /// The order: a policy file of backfilling by limits, or a name: saf (smallest limit ×
-    /// CPUs first), sjf (shortest limit first), wfp3
+    /// CPUs first), sjf (shortest limit first), widest (most CPUs first), wfp3
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
@@ -172,7 +172,7 @@ impl SlurmPriority {
             let name = self.policy.to_string_lossy();
             Order::named(&name).ok_or_else(|| {
                 format!(
-                    "`{name}` is no file and no order: give a policy file, or saf (smallest limit × CPUs first), sjf (shortest limit first) or wfp3"
+                    "`{name}` is no file and no order: give a policy file, or saf (smallest limit × CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3"
                 )
             })?
         };

@@ -146,8 +146,7 @@ pub fn plain(estimates: &[Estimate]) -> Vec<Point> {
                     reservations,
                     longest_wait: None,
                 };
-                // Order of arrival looks at no estimate.
-                if order != Priority::ARRIVAL || *estimate == estimates[0] {
+                if order.size != 0.0 || *estimate == estimates[0] {
                     points.push(point);
                 }
             }

@@ -201,7 +201,15 @@ fn random_jobs_start_when_the_definition_says() {
         // The first comes at 0, so that times are those of the log.
         jobs[0].0 = 0;
         let log = small(&jobs);
-        let choices: [(&str, Choice); 4] = [
+        let largest: Choice = |waiting, free| {
+            let fitting = waiting
+                .iter()
+                .enumerate()
+                .filter(|(_, (_, cpu))| *cpu <= free);
+            let best = fitting.max_by_key(|(place, (_, cpu))| (*cpu, usize::MAX - place));
+            best.map(|(place, _)| place)
+        };
+        let choices: [(&str, Choice); 5] = [
             ("fcfs", |waiting, free| {
                 waiting
                     .first()
@@ -210,14 +218,8 @@ fn random_jobs_start_when_the_definition_says() {
             ("first-fit", |waiting, free| {
                 waiting.iter().position(|(_, cpu)| *cpu <= free)
             }),
-            ("best-fit", |waiting, free| {
-                let fitting = waiting
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, (_, cpu))| *cpu <= free);
-                let best = fitting.max_by_key(|(place, (_, cpu))| (*cpu, usize::MAX - place));
-                best.map(|(place, _)| place)
-            }),
+            ("best-fit", largest),
+            ("first-fit+widest", largest),
             ("least-servers-first", |waiting, free| {
                 let fitting = waiting
                     .iter()

@@ -9,7 +9,7 @@ use crate::kind::VerbResult;
 use crate::multiresource::judge::{
     Forward, Goal, JudgeError, OfEstimate, Outcome, Point, Served, Window, Windows, plain,
 };
-use crate::multiresource::policy::{Estimate, Priority};
+use crate::multiresource::policy::Estimate;
 use crate::multiresource::replay::{Blocks, Interval, Kinds, Log};
 
 /// A log, and how it is judged.
@@ -168,9 +168,8 @@ impl Judging<'_> {
         let others = plain(estimates).into_iter();
         let others = others.filter(|point| *point != self.goal.now);
         let yardsticks = plain(&estimates[..1]).into_iter();
-        let yardsticks = yardsticks.filter(|own| {
-            own.reservations == Point::EASY.reservations && own.order != Priority::ARRIVAL
-        });
+        let yardsticks = yardsticks
+            .filter(|own| own.reservations == Point::EASY.reservations && own.order.size != 0.0);
         others
             .map(|point| (Role::Hindsight, point))
             .chain(yardsticks.map(|point| (Role::Yardstick, point)))

@@ -162,7 +162,7 @@ const AGES: &[f64] = &[0.25, 0.5, 1.0, 2.0, 3.0];
 
 impl Backfilling {
     /// The words that name a rule, and what they say.
-    pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history: easy (the head of the queue has a reservation), conservative (all have one), first-fit (none has one) or strict (nobody passes the head); fcfs (arrival), sjf (shortest first), saf (smallest area first) or wfp3; by limit (if not given), ratio (limit times the usual ratio), history (the last jobs like it), tree (a regression), or size";
+    pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history: easy (the head of the queue has a reservation), conservative (all have one), first-fit (none has one) or strict (nobody passes the head); fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3; by limit (if not given), ratio (limit times the usual ratio), history (the last jobs like it), tree (a regression), or size";
 
     /// Returns the rule that words such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size` name; `None` where
     /// they have no `+`.
@@ -194,7 +194,7 @@ impl Backfilling {
         let priority = Priority::NAMED.iter().find(|(name, _)| *name == order);
         let (_, priority) = priority.ok_or_else(|| {
             format!(
-                "`{order}` is no order: fcfs (arrival), sjf (shortest first), saf (smallest area first) or wfp3"
+                "`{order}` is no order: fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3"
             )
         })?;
         let (by, estimates) = match estimate {

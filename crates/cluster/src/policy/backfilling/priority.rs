@@ -47,11 +47,15 @@ impl Priority {
     /// The one of the smallest area, estimate times share.
     pub const SMALLEST_AREA: Self = Priority::of(1.0, 1.0);
 
+    /// The one that holds most: without reservations it is Best-Fit.
+    pub const WIDEST: Self = Priority::of(0.0, -1.0);
+
     /// Those that have names.
-    pub const NAMED: [(&'static str, Self); 4] = [
+    pub const NAMED: [(&'static str, Self); 5] = [
         ("fcfs", Priority::ARRIVAL),
         ("sjf", Priority::SHORTEST),
         ("saf", Priority::SMALLEST_AREA),
+        ("widest", Priority::WIDEST),
         ("wfp3", Priority::wfp3(1.0)),
     ];
 
@@ -86,6 +90,7 @@ impl Priority {
         match (self.size, self.share, self.moves()) {
             (0.0, 0.0, _) => "first come, first served".into(),
             (1.0, 0.0, false) => format!("shortest {size} first"),
+            (0.0, -1.0, false) => "largest share first".into(),
             (1.0, 1.0, false) => format!("smallest area ({of_job}) first"),
             (.., false) => format!("least {of_job} first"),
             (.., true) => {

@@ -138,6 +138,7 @@ fn it_reads_as_people_say_it() {
     }
     for (name, part) in [
         ("easy+saf", "smallest area (limit × share) first"),
+        ("easy+widest", ": largest share first; the head has"),
         (
             "easy+wfp3",
             "largest (wait + 1 min)^3 / (limit^3 × share^-1) first",

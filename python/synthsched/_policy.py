@@ -167,6 +167,12 @@ class CompiledPolicy:
             )
         return Table.of_rows(rows)
 
+    @property
+    def lower_bound(self) -> Optional[float]:
+        """What no policy has less of that knows no more of a job than its type; none where that was not sought."""
+        least: Optional[float] = self._log.get("lower_bound", {}).get("least")
+        return least
+
     def check(self, workload: Optional[Workload] = None) -> str:
         """Derive its numbers again; return what was derived, judged for sense, and taken on trust.
 

@@ -443,3 +443,57 @@ fn small_workloads_have_policies() {
         "here is one server",
     );
 }
+
+/// How far policies are above what none can beat: two servers of an M/M/2 are one server of two cpus, and no policy has less than
+/// 1/(1 − ρ²). Of the one the dynamic program closes; of the fleet, and of other laws of sizes, there is the bound of `synth optimum`.
+#[test]
+fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
+    let folder = Folder::new();
+    let log = folder.name("log.json");
+    let job = "{name: a, demand: {cpu: 1}, arrival_rate: 1.8, mean_size: 1}";
+    let mut made = |name: &str, servers: &str, options: &str| {
+        let file = folder.write(name, &workload(servers, job));
+        let options = format!("--verbose --preemption none --budget 2e6 {options}");
+        let told = stderr(&works(&format!("{file} {options} --log {log}")));
+        (told, folder.json("log.json")["lower_bound"].clone())
+    };
+    let [one, two] = [
+        "server: {capacity: {cpu: 2}}",
+        "servers: [{name: a, count: 2, capacity: {cpu: 1}}]",
+    ];
+    let least = 1.0 / (1.0 - 0.9 * 0.9);
+    let of_one = made("one.yaml", one, "");
+    let of_two = made("two.yaml", two, "");
+    let slots = made("two.yaml", two, "--family partition");
+    for ((told, floor), head, is_near) in [
+        (
+            &of_one,
+            "over optimum: how far above the optimum, about",
+            true,
+        ),
+        (
+            &of_two,
+            "over bound: how far above a proven lower bound",
+            false,
+        ),
+        (&slots, "optimum may be well above", false),
+    ] {
+        has(&told.replace('\n', " "), head);
+        let found = floor["least"].as_f64().unwrap();
+        assert!((0.995 * least..=least).contains(&found), "{found}");
+        assert_eq!(floor["is_near_optimum"], is_near);
+    }
+    assert!(!of_one.0.contains("over bound") && !of_two.0.contains("over optimum"));
+    for (options, servers) in [
+        ("--objective p99", one),
+        ("", "known: size\nserver: {capacity: {cpu: 2}}"),
+    ] {
+        let (told, floor) = made("none.yaml", servers, options);
+        assert!(floor.is_null() && !told.contains("over "), "{told}");
+    }
+    let phases = "models/section7_phases.yaml --preemption none --budget 2e6 -q";
+    works(&format!("{phases} --log {log} -o -"));
+    let own = folder.json("log.json")["lower_bound"]["least"].clone();
+    let other = works("optimum models/section7_phases.yaml --rows 2000 -o -");
+    assert_eq!(json(&other)["lower_bound"], own);
+}

@@ -44,7 +44,7 @@ const HOW_FOUND: &str = "\nHow it was found, and all that was compared: --verbos
 fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String {
     let (workload, artifact) = (fleet.envelope(), found.artifact());
     let chosen = match found {
-        Synthesized::Chosen(chosen, _) => Some(&**chosen),
+        Synthesized::Chosen(chosen) => Some(&**chosen),
         Synthesized::Analysed(_) => None,
     };
     let record = chosen.and_then(|own| own.choice.as_ref());

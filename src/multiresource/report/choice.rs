@@ -7,9 +7,9 @@ use itertools::chain;
 use super::optimum::{allowed, beyond};
 use super::room::Stability;
 use super::{Table, below, number, within, wrap};
-use crate::multiresource::artifact::{Artifact, Objective, Preemption};
+use crate::multiresource::artifact::{Artifact, Objective};
 use crate::multiresource::synthesis::{
-    Basis, CLOSE, Candidate, Choice, Chosen, Interval, Steadiness,
+    Basis, CLOSE, Candidate, Choice, Chosen, Floor, Interval, Steadiness,
 };
 use crate::multiresource::workload::Workload;
 use crate::report::list;
@@ -66,10 +66,10 @@ pub(super) fn simulated(
     workload: &Workload,
     record: &Choice,
     artifact: &Artifact,
-    optimum: Option<(f64, Preemption)>,
+    floor: Option<Floor>,
     width: usize,
 ) -> String {
-    compared(workload, record, optimum, width)
+    compared(workload, record, floor, width)
         + &wrap(&verdict(record), width)
         + &promised(record, artifact)
 }
@@ -96,19 +96,14 @@ pub(super) fn left_out(chosen: &Chosen, width: usize) -> String {
     text
 }
 
-/// Says what was simulated, the policy taken first; where the optimum is known, with the distance from it.
-fn compared(
-    workload: &Workload,
-    record: &Choice,
-    optimum: Option<(f64, Preemption)>,
-    width: usize,
-) -> String {
+/// Says what was simulated, the policy taken first; where a bound is known, with the distance from it.
+fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: usize) -> String {
     let value = format!("{} [{}]", record.objective.label(), workload.time_unit());
     let (other, counts) = match record.objective.other() {
         Objective::Mean => ("E[T]", "in which all jobs count alike"),
         _ => ("weighted", "in which jobs count by the work they bring"),
     };
-    let gap_head = optimum.map(|_| "gap");
+    let gap_head = floor.map(|own| over(&own));
     let header = chain!(
         ["policy", &value, "times"],
         gap_head,
@@ -132,8 +127,8 @@ fn compared(
         };
         let is_steady = candidate.outcome == Steadiness::Steady;
         let steady = candidate.value.filter(|_| is_steady);
-        let gap = optimum
-            .map(|(least, _)| steady.map_or("–".into(), |own| beyond(own.mean / least - 1.0)));
+        let gap = floor
+            .map(|own| steady.map_or("–".into(), |seen| beyond(seen.mean / own.least - 1.0)));
         rows.row(chain!(
             [candidate.name.clone(), value, shown(candidate.ratio)],
             gap,
@@ -150,15 +145,40 @@ fn compared(
     } else {
         ""
     };
-    let least = optimum.map_or(String::new(), |(least, preemption)| {
-        let (least, allowed) = (below(least), allowed(preemption));
-        format!(" gap: to {least}, which no policy {allowed} can beat (`synth optimum`).")
+    let least = floor.map_or(String::new(), |own| {
+        let floor = unbeaten(&own, workload.time_unit());
+        let above = match own.is_near_optimum {
+            true => "the optimum, about",
+            false => "a proven lower bound",
+        };
+        format!(" {}: how far above {above}. {floor}", over(&own))
     });
     let note = format!(
         "simulated: {:.2e} events, {} replications, seed {}; 95 % intervals. times: the ratio to the mean of the first, on the same arrivals and sizes; means of the others are that of the first, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
         record.events as f64, record.replications, record.seed
     );
     format!("{}\n{}\n", rows.within(width), wrap(&note, width))
+}
+
+/// Returns the head of the column of distances from a bound.
+fn over(floor: &Floor) -> &'static str {
+    match floor.is_near_optimum {
+        true => "over optimum",
+        false => "over bound",
+    }
+}
+
+/// Says what no policy can beat, and whether one may come near.
+pub(super) fn unbeaten(floor: &Floor, unit: &str) -> String {
+    let (what, allowed) = (floor.objective.label(), allowed(floor.preemption));
+    let near = match floor.is_near_optimum {
+        true => "is about that",
+        false => "may be well above that",
+    };
+    let least = below(floor.least);
+    format!(
+        "No policy {allowed} that knows no more of a job than its type has less {what} than {least} {unit}, which is proved, and the optimum {near} (`synth optimum`)."
+    )
 }
 
 /// Says what speaks for another choice.

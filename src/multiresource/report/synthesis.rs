@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::{Itertools as _, chain};
 
-use super::choice::{left_out, simulated, taken};
+use super::choice::{left_out, simulated, taken, unbeaten};
 use super::cost::{conditions, cost_table};
 use super::refusal::{bottleneck, fraction};
 use super::room::Stability;
@@ -15,7 +15,7 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::program::Exact;
 use crate::multiresource::schedule::{Fluid, Packing, enumerate};
-use crate::multiresource::synthesis::{Basis, Chosen, Log, Synthesis, queue_assumptions};
+use crate::multiresource::synthesis::{Basis, Chosen, Floor, Log, Synthesis, queue_assumptions};
 use crate::multiresource::workload::{Fleet, Workload};
 use crate::report::class_table;
 
@@ -24,9 +24,8 @@ use crate::report::class_table;
 pub enum Synthesized {
     /// By analysis.
     Analysed(Box<Synthesis>),
-    /// By simulation, or for a fleet; with what no policy with the preemption that was asked for can beat \[time\], where
-    /// it is known in passing.
-    Chosen(Box<Chosen>, Option<(f64, Preemption)>),
+    /// By simulation, or for a fleet.
+    Chosen(Box<Chosen>),
 }
 
 impl Synthesized {
@@ -34,7 +33,7 @@ impl Synthesized {
     pub fn artifact(&self) -> &Artifact {
         match self {
             Synthesized::Analysed(synthesis) => &synthesis.artifact,
-            Synthesized::Chosen(chosen, _) => &chosen.artifact,
+            Synthesized::Chosen(chosen) => &chosen.artifact,
         }
     }
 }
@@ -53,7 +52,14 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) ->
             }
             heading + &of_loop(workload, synthesis, width)
         }
-        Synthesized::Chosen(own, optimum) => chosen(fleet, own, *optimum, width),
+        Synthesized::Chosen(own) => {
+            let mut text = chosen(fleet, own, log.lower_bound, width);
+            // Without a table there is no column.
+            if let (None, Some(floor)) = (&own.choice, &log.lower_bound) {
+                text += &wrap(&(unbeaten(floor, workload.time_unit()) + "\n"), width);
+            }
+            text
+        }
     };
     summary
         + &bounds(fleet, artifact, width)
@@ -61,7 +67,7 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) ->
 }
 
 /// Says what was taken and why, how it compares, and what is claimed.
-fn chosen(fleet: &Fleet, own: &Chosen, optimum: Option<(f64, Preemption)>, width: usize) -> String {
+fn chosen(fleet: &Fleet, own: &Chosen, floor: Option<Floor>, width: usize) -> String {
     let (workload, artifact, record) = (fleet.envelope(), &own.artifact, own.choice.as_ref());
     let known = Stability::of(workload, &artifact.policy);
     let is_fleet = !fleet.is_one_server();
@@ -88,7 +94,7 @@ fn chosen(fleet: &Fleet, own: &Chosen, optimum: Option<(f64, Preemption)>, width
         text += "\n";
     }
     if let Some(record) = record {
-        text += &simulated(workload, record, artifact, optimum, width);
+        text += &simulated(workload, record, artifact, floor, width);
     }
     text += &left_out(own, width);
     let _ = writeln!(

@@ -200,7 +200,8 @@ impl Arguments {
         }
         listener("solving linear programs for a bound");
         let rows = count(self.rows);
-        let bound = lower_bound(fleet, self.objective, self.preemption, rows)?;
+        let is_over = || interrupt.load(Ordering::Relaxed);
+        let bound = lower_bound(fleet, self.objective, self.preemption, rows, &is_over)?;
         Ok((solved, Some(bound)))
     }
 

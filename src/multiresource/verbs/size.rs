@@ -235,7 +235,7 @@ fn looked(words: String, solved: Solved, request: &Request, fleet: &Fleet) -> Lo
     match solved {
         Solved::Policy(found) => {
             let (policy, run) = match &found.0 {
-                Synthesized::Chosen(own, _) => {
+                Synthesized::Chosen(own) => {
                     (own.artifact.policy.followed().called(), own.run.clone())
                 }
                 Synthesized::Analysed(_) => ("msr", None),

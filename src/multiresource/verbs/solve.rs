@@ -1,13 +1,17 @@
 //! How a policy is found: of one server or over a fleet, by analysis or by simulation.
 
+use std::sync::atomic::Ordering;
+
 use super::family::Sought;
 use crate::kind::VerbResult;
+use crate::multiresource::bound::lower_bound;
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::program::Solution;
 use crate::multiresource::report::Synthesized;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Log, Options, Outcome, Overload, Pooling, Stage, Unkept,
+    self, ChoiceError, ChoiceOptions, Floor, Log, Options, Outcome, Overload, Pooling, Stage,
+    Unkept,
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
@@ -95,8 +99,7 @@ fn of_server(
     let stages = telling(listener);
     let chosen = synthesis::choose(workload, options, &request.choice, msr, stages)?;
     log.choice = chosen.choice.clone();
-    let optimum = in_passing(workload, request).map(|least| (least, options.preemption));
-    let found = Synthesized::Chosen(Box::new(chosen), optimum);
+    let found = Synthesized::Chosen(Box::new(chosen));
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 
@@ -117,7 +120,7 @@ fn strict_msfq(
         upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
         ..Log::default()
     };
-    let found = Synthesized::Chosen(Box::new(chosen), None);
+    let found = Synthesized::Chosen(Box::new(chosen));
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 
@@ -144,7 +147,7 @@ fn over_fleet(
         upgrades: synthesis::upgrades(fleet, &request.options, &known),
         ..Log::default()
     };
-    let found = Synthesized::Chosen(Box::new(chosen), None);
+    let found = Synthesized::Chosen(Box::new(chosen));
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 
@@ -163,14 +166,34 @@ fn known_schedules(fleet: &Fleet, solution: &Solution) -> Vec<Vec<Schedule>> {
     of_shape.collect()
 }
 
-/// Returns what no policy without preemption can beat, where that costs little beside a choice.
-fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
-    if workload.known().is_some() {
+/// Rows of the program of a bound: with ten types and hundreds of schedules it takes a second.
+const ROWS: usize = 2000;
+
+/// Returns what no policy can beat, where that is proved of the objective and sizes are not known: by the dynamic program if that
+/// closes in passing, else by the best bound that a part of a choice's time finds.
+pub fn floor(fleet: &Fleet, request: &Request) -> Option<Floor> {
+    if fleet.envelope().known().is_some() {
         return None;
     }
     let (sought, choice) = (request.options.problem(), &request.choice);
-    let limits = optimum::Limits::in_passing().within(synthesis::left(choice.end));
-    let found = optimum::optimum(workload, sought, &limits, &choice.interrupt, |_| ());
-    let found = found.ok().filter(|found| found.ended == Ended::Close);
-    found.map(|found| found.lower)
+    let left = || synthesis::left(choice.end);
+    let limits = optimum::Limits::in_passing().within(left());
+    let solve = |server| optimum::optimum(server, sought, &limits, &choice.interrupt, |_| ()).ok();
+    let solved = fleet.one_server().and_then(solve);
+    let is_near_optimum = solved
+        .as_ref()
+        .is_some_and(|found| found.ended == Ended::Close);
+    let is_over = || choice.interrupt.load(Ordering::Relaxed) || left().is_zero();
+    let (objective, preemption) = (sought.objective, sought.preemption);
+    let bound = (!is_near_optimum)
+        .then(|| lower_bound(fleet, objective, preemption, ROWS, &is_over).ok())
+        .flatten();
+    let both = [solved.map(|found| found.lower), bound.map(|own| own.least)];
+    let least = both.into_iter().flatten().reduce(f64::max);
+    least.filter(|least| *least > 0.0).map(|least| Floor {
+        objective,
+        preemption,
+        least,
+        is_near_optimum,
+    })
 }

@@ -10,7 +10,7 @@ use super::family::{Family, Named, Sought};
 use super::judge::Criteria;
 use super::promise::promise;
 use super::size::{SizeAnswer, Sizes};
-use super::solve::{Request, Solved, solve};
+use super::solve::{Request, Solved, floor, solve};
 use super::{fit, progress};
 use crate::kind::{Answer, Caller, Files, NamesFiles, VerbResult, json, unchecked};
 use crate::multiresource::artifact::{
@@ -334,7 +334,7 @@ fn answered(
     fleet: &Fleet,
     args: &SynthesisArgs,
     request: &Request,
-    (found, log): (Synthesized, Log),
+    (found, mut log): (Synthesized, Log),
     (before, after): (&str, &str),
     width: usize,
 ) -> VerbResult<Answer<Multiresource>> {
@@ -343,6 +343,9 @@ fn answered(
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
     let in_full = args.verbose || args.explain;
+    if (in_full || args.log.is_some()) && matches!(found, Synthesized::Chosen(_)) {
+        log.lower_bound = floor(fleet, request);
+    }
     let mut summary = before.to_owned();
     summary += &report::summary(fleet, &found, &log, in_full, width);
     summary += after;

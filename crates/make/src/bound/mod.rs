@@ -37,7 +37,7 @@ pub struct Bound {
 }
 
 /// Returns the best of the bounds: that of prices, and where there are few enough schedules and sizes are exponential that of a function
-/// of the state, from a program of at most so many rows.
+/// of the state, from a program of at most so many rows. Once it is over, no more is tried than prices of all types.
 ///
 /// # Errors
 /// When the objective is a percentile; where one way fails the other is taken.
@@ -46,11 +46,13 @@ pub fn lower_bound(
     objective: Objective,
     preemption: Preemption,
     rows: usize,
+    is_over: &dyn Fn() -> bool,
 ) -> Result<Bound, BoundError> {
-    let by_prices = by_prices(fleet, objective, preemption).map(|(least, cuts)| Bound {
+    let by_prices = by_prices(fleet, objective, preemption, is_over).map(|(least, cuts)| Bound {
         least,
         proof: Proof::Prices(cuts),
     });
+    let rows = if is_over() { 0 } else { rows };
     let by_cells = by_cells(fleet, objective, preemption != Preemption::None, rows);
     // A policy that stops nothing is among those that may.
     let by_cells = by_cells.or_else(|_| self::by_cells(fleet, objective, true, rows));

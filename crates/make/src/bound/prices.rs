@@ -13,10 +13,13 @@ use synth_cluster::workload::{Fleet, JobType};
 /// Work of each of the programs whose prices are tried, in nodes of depth-first searches.
 const WORK: u64 = 20_000_000;
 
+/// How many programs over the first ones are tried, about.
+const FIRSTS: usize = 32;
+
 /// Returns the bound and the inequalities that prove it, those that are used; none where only jobs that never wait are a bound.
 ///
 /// Tried are the prices of the program over all types, over each alone, and over the first ones in the order in which a single server
-/// of these prices would serve them: what a job costs over its work. Theory: [`Cut`].
+/// of these prices would serve them: what a job costs over its work. Once it is over, those that were found by then count. Theory: [`Cut`].
 ///
 /// # Errors
 /// When the objective is a percentile, or prices that were found are refused.
@@ -24,13 +27,14 @@ pub fn by_prices(
     fleet: &Fleet,
     objective: Objective,
     preemption: Preemption,
+    is_over: &dyn Fn() -> bool,
 ) -> Result<(f64, Vec<Cut>), BoundError> {
     let costs = costs(fleet.envelope(), objective)?;
     let mut cuts = Vec::new();
     let is_residual_known =
         preemption == Preemption::None || fleet.types().iter().all(JobType::is_memoryless);
     if is_residual_known && fleet.types().iter().all(JobType::is_poisson) {
-        cuts = candidates(fleet, &costs);
+        cuts = candidates(fleet, &costs, is_over);
     }
     let inequalities: Result<Vec<Inequality>, CertificateError> =
         cuts.iter().map(|cut| cut.inequality(fleet)).collect();
@@ -42,7 +46,7 @@ pub fn by_prices(
     Ok((check_prices(&cuts, fleet, objective, preemption)?, cuts))
 }
 
-fn candidates(fleet: &Fleet, costs: &[f64]) -> Vec<Cut> {
+fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<Cut> {
     let k = costs.len();
     let Some(all) = cut(fleet, (0..k).collect()) else {
         return Vec::new();
@@ -56,10 +60,11 @@ fn candidates(fleet: &Fleet, costs: &[f64]) -> Vec<Cut> {
         costs[i] / (price * f64::from(types[i].nodes()) * types[i].mean_size())
     };
     order.sort_by(|a, b| per_work(*b).total_cmp(&per_work(*a)));
-    let firsts = (2..k).map(|n| order[..n].to_vec());
+    let firsts = (2..k).step_by(1 + k / FIRSTS).map(|n| order[..n].to_vec());
     let alone = (0..k).filter(|_| k > 1).map(|i| vec![i]);
     let mut cuts: Vec<Cut> = firsts
         .chain(alone)
+        .take_while(|_| !is_over())
         .filter_map(|types| cut(fleet, types))
         .collect();
     cuts.push(all);

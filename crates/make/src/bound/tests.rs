@@ -62,7 +62,7 @@ fn of_jobs_one_at_a_time_prices_are_exact() {
         ("size: {law: lognormal, mean: 1, scv: 9}", 10.0),
     ] {
         let fleet = system(3, &[(3, 0.7, size)]);
-        let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::None).unwrap();
+        let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::None, &|| false).unwrap();
         let exact = 1.0 + 0.7 * second / 2.0 / 0.3;
         assert!(
             (bound / exact - 1.0).abs() < 1e-8,
@@ -72,7 +72,7 @@ fn of_jobs_one_at_a_time_prices_are_exact() {
     }
     // What is left of a job that was stopped is not known: then only that jobs do not wait is a bound.
     let fleet = system(3, &[(3, 0.7, "size: {law: deterministic, mean: 1}")]);
-    let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::Full).unwrap();
+    let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::Full, &|| false).unwrap();
     assert!((bound - 1.0).abs() < 1e-8 && cuts.is_empty());
 }
 
@@ -118,7 +118,7 @@ fn no_bound_is_above_the_optimum() {
                     |_| (),
                 )
                 .unwrap();
-                let bound = lower_bound(&fleet, objective, preemption, 2_000).unwrap();
+                let bound = lower_bound(&fleet, objective, preemption, 2_000, &|| false).unwrap();
                 let (least, most) = (
                     bound.least / best.upper_in_box,
                     best.upper_in_box / best.lower,
@@ -170,7 +170,7 @@ fn conditions_taken_in_one_by_one_give_the_same_bound() {
 #[test]
 fn proofs_are_of_one_workload() {
     let fleet = model("section7");
-    let bound = lower_bound(&fleet, MEAN, Preemption::None, 1_000).unwrap();
+    let bound = lower_bound(&fleet, MEAN, Preemption::None, 1_000, &|| false).unwrap();
     let document = document(&fleet, (MEAN, Preemption::None), &bound);
     assert!(document.check().is_ok());
     let text = serde_json::to_string(&document).unwrap();
@@ -191,7 +191,7 @@ fn proofs_are_of_one_workload() {
     assert!(
         proved.is_err()
             || proved.unwrap()
-                < lower_bound(&busier, MEAN, Preemption::None, 1_000)
+                < lower_bound(&busier, MEAN, Preemption::None, 1_000, &|| false)
                     .unwrap()
                     .least
     );
@@ -225,7 +225,7 @@ fn fleets_have_bounds() {
     for name in ["fleet", "gangs", "vms"] {
         let fleet = model(name);
         let fleet = fleet.scaled(1.2).unwrap();
-        let bound = lower_bound(&fleet, MEAN, Preemption::None, 1_000).unwrap();
+        let bound = lower_bound(&fleet, MEAN, Preemption::None, 1_000, &|| false).unwrap();
         let work: f64 = fleet
             .types()
             .iter()

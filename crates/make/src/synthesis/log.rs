@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{Synthesis, Upgrades};
-use synth_cluster::artifact::{Method, Objective, Promise, Route};
+use synth_cluster::artifact::{Method, Objective, Preemption, Promise, Route};
 
 /// How a policy was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -19,8 +19,24 @@ pub struct Log {
     /// How it was chosen by simulation, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
+    /// What no policy can beat, where it was sought and there is such a bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower_bound: Option<Floor>,
     /// What could be bought, and the load then.
     pub upgrades: Upgrades,
+}
+
+/// What no policy can beat that knows no more of a job than its type.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Floor {
+    /// What is bounded.
+    pub objective: Objective,
+    /// What policies may do.
+    pub preemption: Preemption,
+    /// No policy has less \[time\].
+    pub least: f64,
+    /// Whether that is about the optimum: a dynamic program found it, and came to its end. Else the optimum may be well above.
+    pub is_near_optimum: bool,
 }
 
 /// A route that was considered, at its best switching rate.

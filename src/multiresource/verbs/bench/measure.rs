@@ -1,7 +1,7 @@
 //! What is measured on one system: the optimum or a bound, the choice, and all rules on the same jobs.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -236,7 +236,8 @@ fn bounds(
     let problem = Problem::mean(preemption);
     let found = server.and_then(|s| optimum(s, problem, &limits, interrupt, |_| ()).ok());
     let closed = found.filter(|found| found.ended == Ended::Close);
-    let bound = lower_bound(fleet, Objective::Mean, preemption, ROWS);
+    let is_over = || interrupt.load(Ordering::Relaxed);
+    let bound = lower_bound(fleet, Objective::Mean, preemption, ROWS, &is_over);
     (
         closed.map(|own| [own.lower, own.upper_in_box]),
         bound.map_or(0.0, |bound| bound.least),

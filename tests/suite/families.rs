@@ -451,7 +451,7 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let job = "{name: a, demand: {cpu: 1}, arrival_rate: 1.8, mean_size: 1}";
-    let mut made = |name: &str, servers: &str, options: &str| {
+    let made = |name: &str, servers: &str, options: &str| {
         let file = folder.write(name, &workload(servers, job));
         let options = format!("--verbose --preemption none --budget 2e6 {options}");
         let told = stderr(&works(&format!("{file} {options} --log {log}")));
@@ -468,12 +468,12 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
     for ((told, floor), head, is_near) in [
         (
             &of_one,
-            "over optimum: how far above the optimum, about",
+            "gap: how far the simulated mean is above the optimum, about.",
             true,
         ),
         (
             &of_two,
-            "over bound: how far above a proven lower bound",
+            "gap ≤: how far the simulated mean is above the optimum at most.",
             false,
         ),
         (&slots, "optimum may be well above", false),
@@ -483,13 +483,13 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
         assert!((0.995 * least..=least).contains(&found), "{found}");
         assert_eq!(floor["is_near_optimum"], is_near);
     }
-    assert!(!of_one.0.contains("over bound") && !of_two.0.contains("over optimum"));
+    assert!(!of_one.0.contains("gap ≤") && !of_two.0.contains("gap:"));
     for (options, servers) in [
         ("--objective p99", one),
         ("", "known: size\nserver: {capacity: {cpu: 2}}"),
     ] {
         let (told, floor) = made("none.yaml", servers, options);
-        assert!(floor.is_null() && !told.contains("over "), "{told}");
+        assert!(floor.is_null() && !told.contains("gap"), "{told}");
     }
     let phases = "models/section7_phases.yaml --preemption none --budget 2e6 -q";
     works(&format!("{phases} --log {log} -o -"));

@@ -103,13 +103,13 @@ fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: u
         Objective::Mean => ("E[T]", "in which all jobs count alike"),
         _ => ("weighted", "in which jobs count by the work they bring"),
     };
-    let gap_head = floor.map(|own| over(&own));
+    let head = floor.as_ref().map(gap_head);
     let header = chain!(
         ["policy", &value, "times"],
-        gap_head,
+        head,
         [other, "slowdowns", "tried", "knobs"]
     );
-    let knobs = 6 + gap_head.iter().len();
+    let knobs = 6 + head.iter().len();
     let mut rows = Table::new(header).words(knobs).wrapping(knobs);
     let shown = |interval: Option<Interval>| {
         interval.map_or("–".into(), |i| within(i.mean, i.half_width))
@@ -148,10 +148,13 @@ fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: u
     let least = floor.map_or(String::new(), |own| {
         let floor = unbeaten(&own, workload.time_unit());
         let above = match own.is_near_optimum {
-            true => "the optimum, about",
-            false => "a proven lower bound",
+            true => ", about",
+            false => " at most",
         };
-        format!(" {}: how far above {above}. {floor}", over(&own))
+        format!(
+            " {}: how far the simulated mean is above the optimum{above}. {floor}",
+            gap_head(&own)
+        )
     });
     let note = format!(
         "simulated: {:.2e} events, {} replications, seed {}; 95 % intervals. times: the ratio to the mean of the first, on the same arrivals and sizes; means of the others are that of the first, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
@@ -160,11 +163,11 @@ fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: u
     format!("{}\n{}\n", rows.within(width), wrap(&note, width))
 }
 
-/// Returns the head of the column of distances from a bound.
-fn over(floor: &Floor) -> &'static str {
+/// Returns the head of the column of distances from a bound: the optimum is that, about, or at least that.
+fn gap_head(floor: &Floor) -> &'static str {
     match floor.is_near_optimum {
-        true => "over optimum",
-        false => "over bound",
+        true => "gap",
+        false => "gap ≤",
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::measure::{Alone, CHOICE, Line, Ran, ahead, rivals};
 use super::systems::{NAME, Tier};
+use crate::multiresource::simulator::Contender;
 use crate::report::{Table, counted, percent, wrap};
 
 /// How near to the optimum a bound should be.
@@ -14,6 +15,9 @@ const NEAR: [f64; 2] = [0.15, 0.25];
 
 /// How near to the choice one family alone should be.
 const ALIKE: f64 = 1.05;
+
+/// A name of more letters is long.
+const LONG: usize = 20;
 
 /// A policy over the systems of a tier.
 #[derive(Serialize)]
@@ -211,6 +215,13 @@ fn family(name: &str, lines: &[&Line]) -> Family {
     }
 }
 
+/// Returns the short name of a rule whose own is long for a column.
+fn called(policy: &str) -> &str {
+    let rule = Contender::rules().iter().find(|rule| rule.name == policy);
+    let alias = rule.and_then(|rule| rule.aliases.first());
+    alias.filter(|_| policy.len() > LONG).copied().unwrap_or(policy)
+}
+
 /// Returns a ratio less one, in percent.
 fn change(by: f64) -> String {
     format!("{:+.1} %", 100.0 * by)
@@ -255,7 +266,7 @@ impl Section {
             Tier::Bounded => "bound",
         };
         let mut table = Table::new([
-            "policy", "run on", "settled", "best", "at most", "lost", "ahead", above, "at most",
+            "policy", "on", "settled", "best", "at most", "lost", "ahead", above, "at most",
         ]);
         for row in &self.policies {
             let pair = |values: Option<[f64; 2]>, less: f64| match values {

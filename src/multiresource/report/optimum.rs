@@ -7,6 +7,7 @@ use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::bound::{Bound, Document, Proof};
 use crate::multiresource::optimum::{Ended, Optimum, OptimumError, Problem};
 use crate::multiresource::workload::{Fleet, Workload};
+use crate::report::counted;
 use crate::simulation::{Estimate, Health};
 
 /// How a policy fares beside the optimum.
@@ -142,7 +143,7 @@ fn method(proof: &Proof) -> String {
             )
         }
         Proof::Prices(cuts) if cuts.is_empty() => "jobs that never wait".into(),
-        Proof::Prices(cuts) => format!("prices of {} sets of types", cuts.len()),
+        Proof::Prices(cuts) => format!("prices of {} of types", counted(cuts.len() as f64, "set")),
     }
 }
 

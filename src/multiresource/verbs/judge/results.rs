@@ -109,7 +109,7 @@ pub struct Class {
 
 /// An interval is made of blocks of a day \[s\] at least…
 const DAY: f64 = 86_400.0;
-/// …and of so many mean waits.
+/// …and of so many mean waits, of today's rule and of those that were chosen. A row that waits longer has none.
 const WAITS: f64 = 10.0;
 
 impl Judging<'_> {
@@ -196,7 +196,7 @@ impl Judging<'_> {
             submits.first().copied().unwrap_or(0.0),
             submits.last().copied().unwrap_or(0.0),
         ];
-        let longest = rows.iter().map(|row| row.outcome.mean_wait);
+        let longest = rows[..2].iter().map(|row| row.outcome.mean_wait);
         let block = DAY.max(WAITS * longest.fold(0.0, f64::max));
         let Some(blocks) = Blocks::draw(&submits, within, block, self.seed) else {
             return;
@@ -206,6 +206,9 @@ impl Judging<'_> {
         let slowdown = |(wait, size): &(f64, f64)| Outcome::bounded_slowdown(*wait, *size);
         let now = [means(&rows[0], wait), means(&rows[0], slowdown)];
         for (n, row) in rows.iter_mut().enumerate() {
+            if WAITS * row.outcome.mean_wait > block {
+                continue;
+            }
             let own = [means(row, wait), means(row, slowdown)];
             row.wait = Interval::of(own[0].iter().flatten().copied());
             if n > 0 {

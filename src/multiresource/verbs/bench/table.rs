@@ -276,7 +276,7 @@ impl Section {
             let ([median, worst], [gap, widest]) = (pair(row.ratio, 1.0), pair(row.gap, 0.0));
             let [systems, settled, lost, ahead] =
                 [row.systems, row.settled, row.lost, row.ahead].map(|n| n.to_string());
-            let policy = row.policy.clone();
+            let policy = called(&row.policy).to_owned();
             table.row([
                 policy, systems, settled, median, worst, lost, ahead, gap, widest,
             ]);

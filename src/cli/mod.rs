@@ -199,9 +199,13 @@ fn dispatch(typed: &[OsString], host: Host) -> u8 {
 /// Returns the words with a verb or file before the options that all verbs take: so these may stand in front, too.
 fn verb_first(typed: &[OsString]) -> Vec<OsString> {
     let mut words = typed.to_vec();
-    let options = words.iter().take_while(|word| workload::ALONE.iter().any(|own| word == own));
+    let options = words
+        .iter()
+        .take_while(|word| workload::ALONE.iter().any(|own| word == own));
     let options = options.count();
-    let is_word = words.get(options).is_some_and(|word| !word.to_string_lossy().starts_with('-'));
+    let is_word = words
+        .get(options)
+        .is_some_and(|word| !word.to_string_lossy().starts_with('-'));
     if is_word {
         words[..=options].rotate_right(1);
     }

@@ -50,8 +50,14 @@ fn common_options_may_come_first() {
     let msr = "models/vms.yaml --family msr";
     let behind = works(&format!("{msr} --quiet"));
     let before = works(&format!("-q --accept-changes {msr}"));
-    assert_eq!((before.stdout, before.stderr), (behind.stdout, behind.stderr));
-    has(&stderr(&synth("--quiet rulse")), "did you mean the verb `rules`?");
+    assert_eq!(
+        (before.stdout, before.stderr),
+        (behind.stdout, behind.stderr)
+    );
+    has(
+        &stderr(&synth("--quiet rulse")),
+        "did you mean the verb `rules`?",
+    );
 }
 
 /// Standard output holds the artifact and nothing else; the summary is for people.

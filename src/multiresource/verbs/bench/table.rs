@@ -219,7 +219,10 @@ fn family(name: &str, lines: &[&Line]) -> Family {
 fn called(policy: &str) -> &str {
     let rule = Contender::rules().iter().find(|rule| rule.name == policy);
     let alias = rule.and_then(|rule| rule.aliases.first());
-    alias.filter(|_| policy.len() > LONG).copied().unwrap_or(policy)
+    alias
+        .filter(|_| policy.len() > LONG)
+        .copied()
+        .unwrap_or(policy)
 }
 
 /// Returns a ratio less one, in percent.

@@ -451,21 +451,21 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let job = "{name: a, demand: {cpu: 1}, arrival_rate: 1.8, mean_size: 1}";
-    let made = |name: &str, servers: &str, options: &str| {
+    let chosen = |name: &str, servers: &str, options: &str| {
         let file = folder.write(name, &workload(servers, job));
         let options = format!("--verbose --preemption none --budget 2e6 {options}");
-        let told = stderr(&works(&format!("{file} {options} --log {log}")));
-        (told, folder.json("log.json")["lower_bound"].clone())
+        let said = stderr(&works(&format!("{file} {options} --log {log}")));
+        (said, folder.json("log.json")["lower_bound"].clone())
     };
     let [one, two] = [
         "server: {capacity: {cpu: 2}}",
         "servers: [{name: a, count: 2, capacity: {cpu: 1}}]",
     ];
     let least = 1.0 / (1.0 - 0.9 * 0.9);
-    let of_one = made("one.yaml", one, "");
-    let of_two = made("two.yaml", two, "");
-    let slots = made("two.yaml", two, "--family partition");
-    for ((told, floor), head, is_near) in [
+    let of_one = chosen("one.yaml", one, "");
+    let of_two = chosen("two.yaml", two, "");
+    let slots = chosen("two.yaml", two, "--family partition");
+    for ((said, floor), head, is_near) in [
         (
             &of_one,
             "gap: how far the simulated mean is above the optimum, about.",
@@ -478,7 +478,7 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
         ),
         (&slots, "optimum may be well above", false),
     ] {
-        has(&told.replace('\n', " "), head);
+        has(&said.replace('\n', " "), head);
         let found = floor["least"].as_f64().unwrap();
         assert!((0.995 * least..=least).contains(&found), "{found}");
         assert_eq!(floor["is_near_optimum"], is_near);
@@ -488,8 +488,8 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
         ("--objective p99", one),
         ("", "known: size\nserver: {capacity: {cpu: 2}}"),
     ] {
-        let (told, floor) = made("none.yaml", servers, options);
-        assert!(floor.is_null() && !told.contains("gap"), "{told}");
+        let (said, floor) = chosen("none.yaml", servers, options);
+        assert!(floor.is_null() && !said.contains("gap"), "{said}");
     }
     let phases = "models/section7_phases.yaml --preemption none --budget 2e6 -q";
     works(&format!("{phases} --log {log} -o -"));

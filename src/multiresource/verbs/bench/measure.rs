@@ -343,19 +343,19 @@ fn run(
     };
     let first = settings.events.div_ceil(FIRST);
     let mut runs: Vec<Ran> = entrants.iter().map(|own| simulate(own, first, 0)).collect();
-    let least = |value: &dyn Fn(&Ran) -> Option<f64>| {
-        let all = runs.iter().filter_map(|ran| Some((ran, value(ran)?)));
-        all.min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(ran, value)| (ran.clone(), value))
-    };
-    let best = least(&|ran| Some(ran.response?.mean));
-    let has_level = |ran: &Ran| matches!(ran.health, Some(Health::Settled | Health::Unsettled));
-    let stay = least(&|ran| has_level(ran).then_some(ran.stay)).map_or(0.0, |own| own.1);
+    let settled = runs
+        .iter()
+        .filter_map(|ran| Some((ran, ran.response?.mean)));
+    let best = settled.min_by(|a, b| a.1.total_cmp(&b.1));
+    let best = best.map(|(ran, _)| ran.clone());
+    let has_level = |ran: &&Ran| matches!(ran.health, Some(Health::Settled | Health::Unsettled));
+    let stays = runs.iter().filter(has_level).map(|ran| ran.stay);
+    let least = stays.fold(f64::INFINITY, f64::min);
     let may_win = |ran: &Ran| match ran.health {
         None | Some(Health::Unstable) => false,
-        Some(Health::Unsettled) => ran.stay <= FAR * stay,
+        Some(Health::Unsettled) => ran.stay <= FAR * least,
         Some(Health::Settled) => {
-            let behind = best.as_ref().and_then(|(best, _)| ran.surely_behind(best));
+            let behind = best.as_ref().and_then(|best| ran.surely_behind(best));
             behind.is_none_or(|ratio| ratio <= BEHIND)
         }
     };

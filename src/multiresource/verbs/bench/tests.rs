@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use super::measure::{Ran, Terms};
+use super::measure::{Alone, Ran, Terms};
 use super::*;
 use crate::multiresource::verbs::resolve::own_load;
 use crate::simulation::{Estimate, Health};
@@ -124,9 +124,19 @@ fn a_loss_is_confirmed() {
 #[test]
 fn what_is_lost_is_named() {
     let known = Some([1.0, 1.0]);
+    let tdc = |ratio| {
+        let family = "tdc".into();
+        vec![Alone { family, ratio }]
+    };
     let lines = [
-        line(0, [1.01, 1.0], known),
-        line(1, [1.1, 1.0], known),
+        Line {
+            families: tdc(Some(1.04)),
+            ..line(0, [1.01, 1.0], known)
+        },
+        Line {
+            families: tdc(None),
+            ..line(1, [1.1, 1.0], known)
+        },
         line(2, [0.0, 1.0], None),
         line(3, [1.0, 1.25], known),
     ];
@@ -144,6 +154,10 @@ fn what_is_lost_is_named() {
             "{value} {expected}"
         );
     };
+    let counts = ["systems", "settled", "alike"].map(|key| &tier["families"][0][key]);
+    assert_eq!(counts, [2, 1, 1]);
+    let ahead = &tier["policies"][1]["ahead"];
+    assert_eq!(*ahead, 2, "First-Fit, where the choice is lost");
     near(&choice["ratio"][0], 1.01);
     near(&choice["ratio"][1], 1.1);
     near(&choice["gap"][1], 0.1);

@@ -32,7 +32,7 @@ const BEHIND: f64 = 1.25;
 const FAR: f64 = 2.0;
 
 /// A loss is confirmed by runs that are so many times as long, with other seeds, before it is named.
-const AGAIN: u64 = 4;
+pub const AGAIN: u64 = 4;
 
 /// Who is surely worse by more than this is lost.
 const MATTERS: f64 = 0.02;
@@ -245,7 +245,7 @@ fn bounds(
 }
 
 /// Is notified of progress.
-type Listener<'a> = &'a mut dyn FnMut(&str);
+pub type Listener<'a> = &'a mut dyn FnMut(&str);
 
 /// A policy that runs: its name, or why it does not.
 type Entrant = (String, Result<Contender, String>);
@@ -364,12 +364,7 @@ fn run(
             *ran = simulate(entrant, settings.events, 0);
         }
     }
-    let mut suspects: Vec<&str> = Vec::new();
-    for own in runs.iter().filter(|own| terms.entered(&own.policy)) {
-        let ahead = ahead(&runs, own);
-        suspects.extend(ahead.iter().map(|(other, _)| other.policy.as_str()));
-        suspects.extend((!ahead.is_empty()).then_some(own.policy.as_str()));
-    }
+    let suspects = suspects(&runs, terms);
     let again = entrants
         .iter()
         .filter(|own| suspects.contains(&own.0.as_str()));
@@ -377,6 +372,17 @@ fn run(
         .map(|own| simulate(own, AGAIN * settings.events, 1))
         .collect();
     (runs, again)
+}
+
+/// Returns the entrants that look lost, and what is ahead of them.
+pub fn suspects<'a>(runs: &'a [Ran], terms: &Terms) -> Vec<&'a str> {
+    let mut suspects = Vec::new();
+    for own in runs.iter().filter(|own| terms.entered(&own.policy)) {
+        let ahead = ahead(runs, own);
+        suspects.extend(ahead.iter().map(|(other, _)| other.policy.as_str()));
+        suspects.extend((!ahead.is_empty()).then_some(own.policy.as_str()));
+    }
+    suspects
 }
 
 /// Simulates a policy, or says why not.

@@ -1,10 +1,12 @@
 //! A benchmark of systems from seeds, which others can enter.
 
+mod logs;
 mod measure;
 mod systems;
 mod table;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -13,6 +15,7 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
+use self::logs::Origin;
 use self::measure::{Line, Terms, measure};
 use self::systems::{NAME, Set, System, Tier, name};
 use self::table::Results;
@@ -39,7 +42,7 @@ pub struct Arguments {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "exact,bounded",
+        default_value = "exact,bounded,logs",
         value_name = "T,T"
     )]
     tier: Vec<Tier>,
@@ -138,12 +141,21 @@ impl OwnVerb for Arguments {
             }
             let mut said = |what: &str| listener(&format!("{} of {}, {what}", at + 1, own.len()));
             said("the next system");
-            let system = System::new(self.set, tier, n)?;
-            let line = measure(&system, &terms, changes, &interrupt, &mut said)?;
+            let line = match tier {
+                Tier::Logs => {
+                    let origin = Origin::new(self.set, n);
+                    walk::measure(&origin, &terms, &interrupt, &mut said)
+                }
+                _ => {
+                    let system = System::new(self.set, tier, n)?;
+                    measure(&system, &terms, changes, &interrupt, &mut said)
+                }
+            };
             // What was cut short is no line.
             if interrupt.load(Ordering::Relaxed) {
                 break;
             }
+            let line = line?;
             if let Some(file) = &self.output {
                 append(file, &line)?;
             }
@@ -212,12 +224,21 @@ impl Arguments {
     fn written(&self, folder: &Path, plan: &[(Tier, u64)]) -> VerbResult<VerbOutput> {
         std::fs::create_dir_all(folder)
             .map_err(|why| format!("cannot make the folder {}: {why}", folder.display()))?;
-        let document = |&(tier, n): &(Tier, u64)| {
-            let system = System::new(self.set, tier, n)?;
-            Ok((folder.join(format!("{}.yaml", system.name)), system.text))
-        };
+        let mut documents = Vec::new();
+        for &(tier, n) in plan {
+            if tier == Tier::Logs {
+                let origin = Origin::new(self.set, n);
+                documents.extend((0..walk::LOGS).map(|r| origin.file(r)));
+            } else {
+                let system = System::new(self.set, tier, n)?;
+                documents.push((format!("{}.yaml", system.name), system.text));
+            }
+        }
+        let documents = documents.into_iter();
         Ok(VerbOutput {
-            documents: plan.iter().map(document).collect::<VerbResult<_>>()?,
+            documents: documents
+                .map(|(name, text)| (folder.join(name), text))
+                .collect(),
             ..VerbOutput::default()
         })
     }

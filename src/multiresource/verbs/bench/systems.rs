@@ -34,6 +34,8 @@ pub enum Tier {
     Exact,
     /// 3 to 30 types, one server, fleets and gangs: all rules of the same information, and a proven bound
     Bounded,
+    /// Logs of sites, and such of which hardly two jobs demand the same: rules of backfilling, walked forward
+    Logs,
 }
 
 impl Tier {
@@ -42,6 +44,7 @@ impl Tier {
         match self {
             Tier::Exact => (40, 5),
             Tier::Bounded => (100, 7),
+            Tier::Logs => (24, 7),
         }
     }
 }
@@ -51,6 +54,7 @@ impl fmt::Display for Tier {
         f.write_str(match self {
             Tier::Exact => "exact",
             Tier::Bounded => "bounded",
+            Tier::Logs => "logs",
         })
     }
 }
@@ -72,18 +76,16 @@ pub struct System {
 }
 
 impl System {
-    /// Returns the n-th system of a tier and set.
+    /// Returns the n-th system of a set and of a tier that has workloads.
     ///
     /// # Errors
     /// When its load cannot be found.
     pub fn new(set: Set, tier: Tier, n: u64) -> VerbResult<Self> {
-        let of_set = if set == Set::Tuning { 1 } else { 2 };
-        let of_tier = if tier == Tier::Exact { 1 } else { 2 };
-        let seed = 1_000_000 * of_set + 10_000 * of_tier + n;
-        let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(seed));
+        let seed = seed(set, tier, n);
+        let mut draw = Draw::new(seed);
         let draft = match tier {
             Tier::Exact => exact(n, &mut draw),
-            Tier::Bounded => bounded(n, &mut draw),
+            _ => bounded(n, &mut draw),
         };
         let name = name(tier, n);
         let own = Fleet::parse(&draft.document("a draft", 1.0), &name)?.workload;
@@ -113,27 +115,53 @@ pub fn name(tier: Tier, n: u64) -> String {
     format!("{tier}-{n:02}")
 }
 
+/// Returns what the n-th system of a set and a tier is drawn from.
+pub fn seed(set: Set, tier: Tier, n: u64) -> u64 {
+    let of_set = if set == Set::Tuning { 1 } else { 2 };
+    let of_tier = match tier {
+        Tier::Exact => 1,
+        Tier::Bounded => 2,
+        Tier::Logs => 3,
+    };
+    1_000_000 * of_set + 10_000 * of_tier + n
+}
+
 /// A stream of numbers that depends on no version of a library of distributions.
-struct Draw(Xoshiro256PlusPlus);
+pub struct Draw(Xoshiro256PlusPlus);
 
 impl Draw {
+    /// Returns the stream of a seed.
+    pub fn new(seed: u64) -> Self {
+        Draw(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
     /// Returns a number in [0, 1).
-    fn part(&mut self) -> f64 {
+    pub fn part(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (-53_f64).exp2()
     }
 
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[(self.part() * of.len() as f64) as usize]
     }
 
     /// Returns a whole number, both ends included.
-    fn between(&mut self, low: u32, high: u32) -> u32 {
+    pub fn between(&mut self, low: u32, high: u32) -> u32 {
         low + (self.part() * f64::from(high - low + 1)) as u32
     }
 
     /// Returns a number whose logarithm is uniform.
-    fn spread(&mut self, low: f64, high: f64) -> f64 {
+    pub fn spread(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.part())
+    }
+
+    /// Returns a number of an exponential law of mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        -(1.0 - self.part()).ln()
+    }
+
+    /// Returns a number of the standard normal law.
+    pub fn normal(&mut self) -> f64 {
+        (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.part()).cos()
     }
 }
 

@@ -92,7 +92,7 @@ pub struct Results<'a> {
 impl<'a> Results<'a> {
     /// Returns what lines say.
     pub fn new(lines: &'a [Line]) -> Self {
-        let tiers = [Tier::Exact, Tier::Bounded].map(|tier| section(tier, lines));
+        let tiers = [Tier::Exact, Tier::Bounded, Tier::Logs].map(|tier| section(tier, lines));
         Results {
             bench: NAME,
             tiers: tiers.into_iter().filter(|own| own.systems > 0).collect(),
@@ -231,6 +231,33 @@ fn change(by: f64) -> String {
 }
 
 impl Section {
+    /// Returns the table of the policies.
+    fn of_policies(&self) -> Table {
+        let above: &[&str] = match self.tier {
+            Tier::Exact => &["optimum", "at most"],
+            Tier::Bounded => &["bound", "at most"],
+            // Nothing is known of what is the best for a log.
+            Tier::Logs => &[],
+        };
+        let columns = [
+            "policy", "on", "settled", "best", "at most", "lost", "ahead",
+        ];
+        let mut table = Table::new(columns.iter().chain(above).copied());
+        for row in &self.policies {
+            let pair = |values: Option<[f64; 2]>, less: f64| match values {
+                Some(values) => values.map(|value| change(value - less)),
+                None => ["–", "–"].map(String::from),
+            };
+            let ([median, worst], gap) = (pair(row.ratio, 1.0), pair(row.gap, 0.0));
+            let [systems, settled, lost, ahead] =
+                [row.systems, row.settled, row.lost, row.ahead].map(|n| n.to_string());
+            let policy = called(&row.policy).to_owned();
+            let cells = [policy, systems, settled, median, worst, lost, ahead];
+            table.row(cells.into_iter().chain(gap));
+        }
+        table
+    }
+
     /// Returns the table of the families.
     fn of_families(&self) -> Table {
         let mut table = Table::new([
@@ -264,27 +291,7 @@ impl Section {
             );
             let _ = writeln!(text, "{}", wrap(&said, width));
         }
-        let above = match self.tier {
-            Tier::Exact => "optimum",
-            Tier::Bounded => "bound",
-        };
-        let mut table = Table::new([
-            "policy", "on", "settled", "best", "at most", "lost", "ahead", above, "at most",
-        ]);
-        for row in &self.policies {
-            let pair = |values: Option<[f64; 2]>, less: f64| match values {
-                Some(values) => values.map(|value| change(value - less)),
-                None => ["–", "–"].map(String::from),
-            };
-            let ([median, worst], [gap, widest]) = (pair(row.ratio, 1.0), pair(row.gap, 0.0));
-            let [systems, settled, lost, ahead] =
-                [row.systems, row.settled, row.lost, row.ahead].map(|n| n.to_string());
-            let policy = called(&row.policy).to_owned();
-            table.row([
-                policy, systems, settled, median, worst, lost, ahead, gap, widest,
-            ]);
-        }
-        let _ = writeln!(text, "\n{}\n", table.within(width));
+        let _ = writeln!(text, "\n{}\n", self.of_policies().within(width));
         if !self.families.is_empty() {
             let _ = writeln!(text, "{}\n", self.of_families().within(width));
         }

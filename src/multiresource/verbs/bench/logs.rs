@@ -1,0 +1,332 @@
+//! The logs of bench-v1. Each system is a law that logs are drawn from; as with the other systems, what is drawn is a part of the version.
+
+use std::ops::Range;
+
+use super::systems::{Draw, Set, Tier, name, seed};
+use crate::kind::VerbResult;
+use crate::multiresource::judge::{Point, Windows};
+use crate::multiresource::replay::{Log, Speed};
+use crate::trace::{Options, Servers, Source, Trace};
+
+const HOUR: f64 = 3600.0;
+const DAY: f64 = 24.0 * HOUR;
+const WEEK: f64 = 7.0 * DAY;
+
+/// Weeks of a site's log.
+const WEEKS: f64 = 8.0;
+
+/// Jobs of a log, about.
+const JOBS: usize = 4000;
+
+/// Limits that users promise \[h\].
+const LIMITS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 72.0];
+
+/// What logs are drawn from.
+pub struct Origin {
+    /// As it is named in lines and files: `logs-07`.
+    pub name: String,
+    /// The fluid load of each of its logs, to a percent.
+    pub load: f64,
+    seed: u64,
+    law: Law,
+}
+
+enum Law {
+    Site(Site),
+    Continuous(Demand),
+}
+
+/// A site whose users send jobs in sessions, by day more than by night.
+struct Site {
+    processors: u32,
+    /// Each by what it runs; the first sends most.
+    users: Vec<Vec<Program>>,
+}
+
+/// Jobs of one user that are alike.
+#[derive(Clone, Copy)]
+struct Program {
+    width: u32,
+    /// Mean size \[h\], before all are brought to the load.
+    mean: f64,
+    /// Standard deviation of the logarithm of its size.
+    spread: f64,
+    /// The limit over the mean size, before it is rounded up.
+    caution: f64,
+}
+
+/// How much of a server a job demands. Hardly two jobs demand the same.
+#[derive(Clone, Copy)]
+enum Demand {
+    /// Of one resource, uniform on (0, 1).
+    Uniform,
+    /// Of one, with density 2 (1 − x).
+    Decreasing,
+    /// Of one, bounded Pareto on (.01, 1) with α = .8.
+    Pareto,
+    /// Of two: one uniform, the other between a third of it and that and two thirds more.
+    Two,
+}
+
+/// A job of a site's log; times in hours.
+struct Sent {
+    at: f64,
+    user: usize,
+    program: Program,
+    /// What it would run without a limit, before all are brought to the load.
+    size: f64,
+    /// What it runs.
+    runs: f64,
+    limit: f64,
+}
+
+impl Origin {
+    /// Returns the n-th law of a set: of four three are sites.
+    pub fn new(set: Set, n: u64) -> Self {
+        let seed = seed(set, Tier::Logs, n);
+        let mut draw = Draw::new(seed);
+        let demand = [
+            Demand::Uniform,
+            Demand::Decreasing,
+            Demand::Pareto,
+            Demand::Two,
+        ];
+        let (load, law) = match n % 4 {
+            3 => (
+                draw.pick(&[0.6, 0.7, 0.8]),
+                Law::Continuous(demand[(n / 4 % 4) as usize]),
+            ),
+            _ => (
+                draw.pick(&[0.6, 0.7, 0.8, 0.9]),
+                Law::Site(Site::new(&mut draw)),
+            ),
+        };
+        Origin {
+            name: name(Tier::Logs, n),
+            load,
+            seed,
+            law,
+        }
+    }
+
+    /// Says what it is.
+    pub fn about(&self) -> String {
+        let what = match &self.law {
+            Law::Site(site) => {
+                format!("{} processors, {} users", site.processors, site.users.len())
+            }
+            Law::Continuous(demand) => format!("{} demands", demand.name()),
+        };
+        format!("{what}, load {}", self.load)
+    }
+
+    /// Returns the r-th log as it is in a file of this name.
+    pub fn file(&self, r: u64) -> (String, String) {
+        let mut draw = Draw::new(1000 * self.seed + r);
+        let (text, kind) = match &self.law {
+            Law::Site(site) => (site.log(self.load, &mut draw), "swf"),
+            Law::Continuous(demand) => (demand.log(self.load, &mut draw), "csv"),
+        };
+        (format!("{}-{r}.{kind}", self.name), text)
+    }
+
+    /// Returns what such a file says.
+    ///
+    /// # Errors
+    /// When it cannot be read, which is a fault of the program.
+    pub fn read(&self, (name, text): (String, String)) -> VerbResult<Log> {
+        let shape = match self.law {
+            Law::Site(_) => None,
+            Law::Continuous(Demand::Two) => Some("cpu=1,memory=1"),
+            Law::Continuous(_) => Some("cpu=1"),
+        };
+        let options = Options {
+            servers: shape.map(Servers::shapes).transpose()?,
+            ..Options::default()
+        };
+        let source = Source::Text(name, text.into_bytes());
+        Ok(Log::read(&mut Trace::open(&source, &options)?, |_| ())?)
+    }
+
+    /// Returns what runs before the first choice: EASY in order of arrival; First-Fit where jobs have no limits.
+    ///
+    /// # Errors
+    /// Never, unless rules have other names.
+    pub fn now(&self) -> VerbResult<Point> {
+        Ok(match self.law {
+            Law::Site(_) => Point::EASY,
+            Law::Continuous(_) => Point::parse("first-fit")?,
+        })
+    }
+
+    /// Returns how a log is cut: the second half of it into four windows.
+    pub fn windows(&self, log: &Log) -> Windows {
+        let span = log.span() / log.tick.per_second() as f64;
+        Windows {
+            past: 0.5,
+            every: match self.law {
+                Law::Site(_) => WEEK,
+                Law::Continuous(_) => span / 8.0,
+            },
+            speed: Speed::ONE,
+        }
+    }
+}
+
+impl Site {
+    fn new(draw: &mut Draw) -> Self {
+        let processors: u32 = draw.pick(&[64, 128, 256, 512]);
+        let doublings = f64::from(processors.ilog2());
+        let count = draw.between(30, 60);
+        let mut program = || {
+            // Narrow jobs are many; the widest take half of all, and wide ones are rather short.
+            let width: u32 = 1 << (draw.part().powi(2) * doublings) as u32;
+            Program {
+                width,
+                mean: draw.spread(0.05, 10.0) / f64::from(width).powf(0.4),
+                spread: 0.2 + 1.2 * draw.part(),
+                caution: draw.spread(1.2, 12.0),
+            }
+        };
+        let users = (0..count).map(|n| (0..1 + n % 3).map(|_| program()).collect());
+        Site {
+            processors,
+            users: users.collect(),
+        }
+    }
+
+    /// Draws a log in the Standard Workload Format.
+    fn log(&self, load: f64, draw: &mut Draw) -> String {
+        let mut jobs = self.sent(draw);
+        jobs.sort_by(|a, b| a.at.total_cmp(&b.at));
+        self.bring_to(load, &mut jobs);
+        let mut text = format!(
+            "; Version: 2.2\n; Computer: none; drawn by synth bench\n; MaxProcs: {}\n",
+            self.processors
+        );
+        for (n, job) in jobs.iter().enumerate() {
+            let [at, runs, limit] =
+                [job.at, job.runs, job.limit].map(|hours| (HOUR * hours).ceil() as u64);
+            let (width, user) = (job.program.width, job.user + 1);
+            text += &format!(
+                "{} {at} -1 {runs} {width} -1 -1 {width} {limit} -1 1 {user} 1 -1 1 1 -1 -1\n",
+                n + 1
+            );
+        }
+        text
+    }
+
+    /// Draws sessions: some jobs of one program, a few minutes apart.
+    fn sent(&self, draw: &mut Draw) -> Vec<Sent> {
+        let hours = WEEKS * WEEK / HOUR;
+        // When users come and go, as parts of the log: half of them are always there.
+        let stays = (0..self.users.len()).map(|user| {
+            let from = 1.6 * draw.part() - 0.8;
+            let until = from + 0.4 + 0.6 * draw.part();
+            if user % 2 == 0 { 0.0..1.0 } else { from..until }
+        });
+        let stays: Vec<Range<f64>> = stays.collect();
+        let mut jobs = Vec::with_capacity(JOBS);
+        while jobs.len() < JOBS {
+            let at = hours * draw.part();
+            let user = (self.users.len() as f64 * draw.part().powi(2)) as usize;
+            if draw.part() >= pace(at) || !stays[user].contains(&(at / hours)) {
+                continue;
+            }
+            let programs = &self.users[user];
+            let program = programs[(programs.len() as f64 * draw.part()) as usize];
+            let mut at = at;
+            loop {
+                // One of twenty fails early.
+                let part = if draw.part() < 0.05 { draw.part() } else { 1.0 };
+                let spread = (program.spread * draw.normal() - 0.5 * program.spread.powi(2)).exp();
+                jobs.push(Sent {
+                    at,
+                    user,
+                    program,
+                    size: program.mean * part * spread,
+                    runs: 0.0,
+                    limit: 0.0,
+                });
+                at += 0.1 * draw.exponential();
+                if draw.part() < 0.3 {
+                    break;
+                }
+            }
+        }
+        jobs
+    }
+
+    /// Stretches all sizes by a factor with which the load is this, and sets the limits, at which jobs end.
+    fn bring_to(&self, load: f64, jobs: &mut [Sent]) {
+        let hours = jobs.last().map_or(1.0, |job| job.at) - jobs.first().map_or(0.0, |job| job.at);
+        let required = load * f64::from(self.processors) * hours;
+        let mut factor = 1.0;
+        // The more the limits cut off, the more rounds are needed.
+        for _ in 0..100 {
+            let mut work = 0.0;
+            for job in &mut *jobs {
+                let promise = factor * job.program.mean * job.program.caution;
+                let limit = LIMITS.into_iter().find(|limit| *limit >= promise);
+                job.limit = limit.unwrap_or(LIMITS[LIMITS.len() - 1]);
+                job.runs = (factor * job.size).min(job.limit);
+                work += job.runs * f64::from(job.program.width);
+            }
+            factor *= required / work;
+        }
+    }
+}
+
+/// How fast jobs come at this hour, in (0, 1]: at noon four times as fast as at midnight, and at weekends a third as fast.
+fn pace(hours: f64) -> f64 {
+    let is_weekend = (hours / 24.0) as u64 % 7 >= 5;
+    let hour = (hours / 24.0).fract() - 0.5;
+    let day = 0.625 + 0.375 * (hour * std::f64::consts::TAU).cos();
+    if is_weekend { day / 3.0 } else { day }
+}
+
+impl Demand {
+    fn name(self) -> &'static str {
+        match self {
+            Demand::Uniform => "uniform",
+            Demand::Decreasing => "decreasing",
+            Demand::Pareto => "bounded Pareto",
+            Demand::Two => "two uniform",
+        }
+    }
+
+    fn draw(self, draw: &mut Draw) -> Vec<f64> {
+        let x = draw.part();
+        let least: f64 = 0.01;
+        match self {
+            Demand::Uniform => vec![x],
+            Demand::Decreasing => vec![1.0 - (1.0 - x).sqrt()],
+            Demand::Pareto => {
+                vec![least / (1.0 - x * (1.0 - least.powf(0.8))).powf(1.0 / 0.8)]
+            }
+            Demand::Two => vec![x, x / 3.0 + 2.0 / 3.0 * draw.part()],
+        }
+    }
+
+    /// Draws a table of jobs that come by a Poisson process and run for 100 s on the mean, exponentially, whatever they demand.
+    fn log(self, load: f64, draw: &mut Draw) -> String {
+        let drawn = |draw: &mut Draw| (self.draw(draw), 100.0 * draw.exponential());
+        let jobs: Vec<(Vec<f64>, f64)> = (0..JOBS).map(|_| drawn(draw)).collect();
+        let names = ["cpu", "memory"];
+        let resources = jobs[0].0.len();
+        let work = |j: usize| jobs.iter().map(|(demand, size)| demand[j] * size).sum();
+        let work: f64 = (0..resources).map(work).fold(0.0, f64::max);
+        let gap = work / (load * JOBS as f64);
+        let mut text = format!("submit,size,{}\n", names[..resources].join(","));
+        let mut now = 0.0;
+        for (demand, size) in jobs {
+            now += gap * draw.exponential();
+            text += &format!("{now:.3},{:.3}", size.max(0.001));
+            for part in demand {
+                text += &format!(",{:.3}", part.max(0.001));
+            }
+            text.push('\n');
+        }
+        text
+    }
+}

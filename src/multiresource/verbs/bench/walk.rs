@@ -1,0 +1,169 @@
+//! What is measured on logs: rules that are chosen on the past of each and judged on what comes after it, and those that people run.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+use itertools::Itertools as _;
+use rayon::prelude::*;
+
+use super::logs::Origin;
+use super::measure::{AGAIN, CHOICE, Line, Listener, Ran, Terms, suspects};
+use super::systems::Tier;
+use crate::document::digest;
+use crate::kind::VerbResult;
+use crate::multiresource::judge::{Forward, Goal, JudgeError, Objective, Point, Served, plain};
+use crate::multiresource::policy::Estimate as OfSize;
+use crate::multiresource::replay::Log;
+use crate::simulation::sweep::Knows;
+use crate::simulation::{Health, over_replications};
+
+/// So many logs of each law; others, and [`AGAIN`] times as many, where an entrant looks lost.
+pub const LOGS: u64 = 8;
+
+/// Who runs: its name, what it goes by, and its rule; the choice has none.
+type Entrant = (String, Knows, Option<Point>);
+
+/// Measures on the logs of one law.
+///
+/// # Errors
+/// When a log cannot be read or replayed, which is a fault of the program, and when it is interrupted.
+pub fn measure(
+    origin: &Origin,
+    terms: &Terms,
+    interrupt: &AtomicBool,
+    listener: Listener<'_>,
+) -> VerbResult<Line> {
+    listener(&format!("{}: {LOGS} logs", origin.name));
+    let first = drawn(origin, 0..LOGS)?;
+    let entrants = entrants(&first[0].1, terms);
+    let goal = Goal {
+        objective: Objective::Wait,
+        longest: None,
+        now: origin.now()?,
+    };
+    let runs = walked(origin, &first, &entrants, goal, interrupt)?;
+    let suspects = suspects(&runs, terms);
+    let again = entrants
+        .into_iter()
+        .filter(|own| suspects.contains(&own.0.as_str()));
+    let again: Vec<Entrant> = again.collect();
+    let again = if again.is_empty() {
+        Vec::new()
+    } else {
+        listener(&format!("{}: {} other logs", origin.name, AGAIN * LOGS));
+        let others = drawn(origin, LOGS..(1 + AGAIN) * LOGS)?;
+        walked(origin, &others, &again, goal, interrupt)?
+    };
+    let texts: String = first.into_iter().map(|(text, _)| text).collect();
+    Ok(Line {
+        system: origin.name.clone(),
+        tier: Tier::Logs,
+        digest: digest(&texts),
+        about: origin.about(),
+        load: origin.load,
+        optimum: None,
+        bound: 0.0,
+        runs,
+        again,
+        families: Vec::new(),
+        terms: terms.clone(),
+    })
+}
+
+/// Draws logs; each with its text.
+fn drawn(origin: &Origin, of: Range<u64>) -> VerbResult<Vec<(String, Log)>> {
+    of.map(|r| {
+        let file = origin.file(r);
+        Ok((file.1.clone(), origin.read(file)?))
+    })
+    .collect()
+}
+
+/// Returns the choice, the rules that people run, the same with sizes known, and what was named.
+fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
+    let estimates: &[OfSize] = if log.has_limits {
+        &[OfSize::Limit, OfSize::History]
+    } else {
+        &[OfSize::History]
+    };
+    // Where there are no limits, all go by histories, which then is no part of a name.
+    let called = |point: &Point| {
+        let name = point.name();
+        let short = name.strip_suffix("+history").filter(|_| !log.has_limits);
+        short.map(String::from).unwrap_or(name)
+    };
+    let own = |point: Point| (called(&point), Knows::Estimates, Some(point));
+    let named = terms.policies.iter();
+    let named = named.filter_map(|(name, _)| {
+        Some((
+            name.clone(),
+            Knows::Estimates,
+            Some(Point::parse(name).ok()?),
+        ))
+    });
+    let by_size = plain(&estimates[..1])
+        .into_iter()
+        .filter(|point| point.order.size != 0.0 && point.reservations == Point::EASY.reservations);
+    let known = by_size.map(|point| (called(&point) + "+size", Knows::Sizes, Some(point)));
+    let choice = (terms.budget > 0).then(|| (CHOICE.into(), Knows::Estimates, None));
+    let all = choice
+        .into_iter()
+        .chain(named)
+        .chain(plain(estimates).into_iter().map(own))
+        .chain(known);
+    all.unique_by(|own| own.0.clone()).collect()
+}
+
+/// Walks all forward over each log: a mean a log.
+fn walked(
+    origin: &Origin,
+    logs: &[(String, Log)],
+    entrants: &[Entrant],
+    goal: Goal,
+    interrupt: &AtomicBool,
+) -> VerbResult<Vec<Ran>> {
+    let of_log = |(_, log): &(String, Log)| {
+        let forward = Forward::new(log, origin.windows(log), goal, interrupt)?;
+        let served = entrants.par_iter().map(|(_, knows, point)| {
+            let Some(point) = point else {
+                let (windows, served, _) = forward.chosen(&mut |_, _| ())?;
+                let rules = windows.iter().map(|own| own.choice.point.name());
+                return Ok((mean(&served), rules.collect()));
+            };
+            let served = forward.fixed(point, *knows == Knows::Sizes)?;
+            Ok((mean(&served), vec![point.name()]))
+        });
+        served.collect::<Result<Vec<(f64, Vec<String>)>, JudgeError>>()
+    };
+    let by_log = logs.par_iter().map(of_log);
+    let by_log = by_log.collect::<Result<Vec<_>, JudgeError>>()?;
+    let ran = |(n, (policy, knows, _)): (usize, &Entrant)| {
+        let means: Vec<f64> = by_log.iter().map(|own| own[n].0).collect();
+        let rules = by_log.iter().flat_map(|own| &own[n].1).counts();
+        let rule = rules
+            .into_iter()
+            .max_by_key(|(rule, count)| (*count, *rule));
+        let response = over_replications(&means);
+        Ran {
+            policy: policy.clone(),
+            rule: rule.map_or(String::new(), |(rule, _)| rule.clone()),
+            knows: *knows,
+            health: Some(Health::Settled),
+            failure: None,
+            response: Some(response),
+            stay: response.mean,
+            events: 2 * logs
+                .iter()
+                .map(|(_, log)| log.jobs.len() as u64)
+                .sum::<u64>(),
+            replications: means.into_iter().map(Some).collect(),
+        }
+    };
+    Ok(entrants.iter().enumerate().map(ran).collect())
+}
+
+/// Returns the mean response time of the jobs that are judged \[s\].
+fn mean(served: &Served) -> f64 {
+    let jobs = &served.jobs;
+    jobs.iter().map(|(wait, size)| wait + size).sum::<f64>() / jobs.len() as f64
+}

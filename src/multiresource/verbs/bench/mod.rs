@@ -51,7 +51,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "S,S,…")]
     systems: Vec<String>,
 
-    /// A part of the systems, and less work: a quarter of an hour on two busy cores
+    /// A part of the systems, and less work: four minutes on two cores
     #[arg(long)]
     short: bool,
 

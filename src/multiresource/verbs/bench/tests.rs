@@ -1,7 +1,11 @@
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+
 use super::measure::{Alone, Ran, Terms};
 use super::*;
+use crate::document::digest;
 use crate::multiresource::verbs::resolve::own_load;
 use crate::simulation::{Estimate, Health};
 
@@ -28,6 +32,97 @@ fn systems_never_change() {
         "b520a629fdf3cf35",
     ];
     assert_eq!(found, pinned);
+    let of = |set, n| digest(&Origin::new(set, n).file(1).1)["sha256:".len()..][..16].to_owned();
+    let logs = [
+        of(Set::Tuning, 0),
+        of(Set::Judging, 1),
+        of(Set::Judging, 11),
+        of(Set::Judging, 15),
+    ];
+    assert_eq!(logs, ["", "", "", ""]);
+}
+
+/// Logs are read without a fault, at their load, and what is drawn for one is drawn for no other.
+#[test]
+fn logs_are_at_their_load() {
+    for n in [0, 5, 7, 15] {
+        let origin = Origin::new(Set::Tuning, n);
+        let [first, second] = [0, 1].map(|r| origin.file(r));
+        assert_ne!(first.1, second.1);
+        let log = origin.read(first).unwrap();
+        assert!(
+            (log.load() / origin.load - 1.0).abs() < 0.04,
+            "{}: {}",
+            origin.name,
+            log.load()
+        );
+        assert_eq!(log.has_limits, n % 4 != 3);
+        assert!(
+            log.jobs.iter().all(|job| job.size <= job.limit),
+            "{}",
+            origin.name
+        );
+        assert!(log.account.rows.is_empty(), "{:?}", log.account);
+    }
+}
+
+/// First-Fit on one resource, replayed here from the text alone: the same mean on the second half of the jobs' time.
+#[test]
+fn a_log_is_walked_as_it_is_written() {
+    let origin = Origin::new(Set::Tuning, 3);
+    let terms = Terms {
+        budget: 0,
+        ..terms()
+    };
+    let logs = walk::read(&origin, (0..2).map(|r| origin.file(r))).unwrap();
+    let entrants = walk::entrants(&logs[0], &terms);
+    let found = walk::walked(&origin, &logs, &entrants, &AtomicBool::new(false)).unwrap();
+    let first_fit = found
+        .iter()
+        .find(|ran| ran.policy == "first-fit+fcfs")
+        .unwrap();
+    for r in 0..2 {
+        let expected = first_fit_by_hand(&origin.file(r).1);
+        let mean = first_fit.replications[r as usize].unwrap();
+        assert!((mean / expected - 1.0).abs() < 1e-9, "{mean} {expected}");
+    }
+}
+
+/// Returns the mean response time of the jobs of the second half \[s\]. Times are counted in ms, demands in thousandths.
+fn first_fit_by_hand(text: &str) -> f64 {
+    let whole = |cell: &str| (1000.0 * cell.parse::<f64>().unwrap()).round() as u64;
+    let jobs = text.lines().skip(1).map(|line| {
+        let cells: Vec<u64> = line.split(',').map(whole).collect();
+        [cells[0], cells[1], cells[2]]
+    });
+    let jobs: Vec<[u64; 3]> = jobs.collect();
+    let (mut running, mut waiting) = (BTreeSet::new(), Vec::new());
+    let (mut free, mut next, mut ends) = (1000, 0, vec![0; jobs.len()]);
+    while next < jobs.len() || !running.is_empty() {
+        let ended = running.first().map_or(u64::MAX, |own: &(u64, usize)| own.0);
+        let now = jobs.get(next).map_or(ended, |job| ended.min(job[0]));
+        while let Some(&(end, n)) = running.first().filter(|own| own.0 == now) {
+            running.remove(&(end, n));
+            free += jobs[n][2];
+        }
+        while next < jobs.len() && jobs[next][0] == now {
+            waiting.push(next);
+            next += 1;
+        }
+        waiting.retain(|&n| {
+            let fits = jobs[n][2] <= free;
+            if fits {
+                free -= jobs[n][2];
+                ends[n] = now + jobs[n][1];
+                running.insert((ends[n], n));
+            }
+            !fits
+        });
+    }
+    let middle = (jobs[0][0] + jobs[jobs.len() - 1][0]).div_ceil(2);
+    let late = jobs.iter().zip(ends).filter(|(job, _)| job[0] >= middle);
+    let stays: Vec<u64> = late.map(|(job, end)| end - job[0]).collect();
+    stays.iter().sum::<u64>() as f64 / stays.len() as f64 / 1000.0
 }
 
 /// The load is as it is said, of one server, a fleet and gangs; documents have no faults.

@@ -21,7 +21,7 @@ use crate::simulation::{Health, over_replications};
 pub const LOGS: u64 = 8;
 
 /// Who runs: its name, what it goes by, and its rule; the choice has none.
-type Entrant = (String, Knows, Option<Point>);
+pub type Entrant = (String, Knows, Option<Point>);
 
 /// Measures on the logs of one law.
 ///
@@ -34,14 +34,10 @@ pub fn measure(
     listener: Listener<'_>,
 ) -> VerbResult<Line> {
     listener(&format!("{}: {LOGS} logs", origin.name));
-    let first = drawn(origin, 0..LOGS)?;
-    let entrants = entrants(&first[0].1, terms);
-    let goal = Goal {
-        objective: Objective::Wait,
-        longest: None,
-        now: origin.now()?,
-    };
-    let runs = walked(origin, &first, &entrants, goal, interrupt)?;
+    let files: Vec<(String, String)> = (0..LOGS).map(|r| origin.file(r)).collect();
+    let logs = read(origin, files.iter().cloned())?;
+    let entrants = entrants(&logs[0], terms);
+    let runs = walked(origin, &logs, &entrants, interrupt)?;
     let suspects = suspects(&runs, terms);
     let again = entrants
         .into_iter()
@@ -51,10 +47,10 @@ pub fn measure(
         Vec::new()
     } else {
         listener(&format!("{}: {} other logs", origin.name, AGAIN * LOGS));
-        let others = drawn(origin, LOGS..(1 + AGAIN) * LOGS)?;
-        walked(origin, &others, &again, goal, interrupt)?
+        let others = (LOGS..(1 + AGAIN) * LOGS).map(|r| origin.file(r));
+        walked(origin, &read(origin, others)?, &again, interrupt)?
     };
-    let texts: String = first.into_iter().map(|(text, _)| text).collect();
+    let texts: String = files.into_iter().map(|(_, text)| text).collect();
     Ok(Line {
         system: origin.name.clone(),
         tier: Tier::Logs,
@@ -70,17 +66,16 @@ pub fn measure(
     })
 }
 
-/// Draws logs; each with its text.
-fn drawn(origin: &Origin, of: Range<u64>) -> VerbResult<Vec<(String, Log)>> {
-    of.map(|r| {
-        let file = origin.file(r);
-        Ok((file.1.clone(), origin.read(file)?))
-    })
-    .collect()
+/// Reads logs from their files.
+pub fn read(
+    origin: &Origin,
+    files: impl Iterator<Item = (String, String)>,
+) -> VerbResult<Vec<Log>> {
+    files.map(|file| origin.read(file)).collect()
 }
 
 /// Returns the choice, the rules that people run, the same with sizes known, and what was named.
-fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
+pub fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     let estimates: &[OfSize] = if log.has_limits {
         &[OfSize::Limit, OfSize::History]
     } else {
@@ -115,14 +110,21 @@ fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
 }
 
 /// Walks all forward over each log: a mean a log.
-fn walked(
+///
+/// # Errors
+/// When a log cannot be replayed, which is a fault of the program, and when it is interrupted.
+pub fn walked(
     origin: &Origin,
-    logs: &[(String, Log)],
+    logs: &[Log],
     entrants: &[Entrant],
-    goal: Goal,
     interrupt: &AtomicBool,
 ) -> VerbResult<Vec<Ran>> {
-    let of_log = |(_, log): &(String, Log)| {
+    let goal = Goal {
+        objective: Objective::Wait,
+        longest: None,
+        now: origin.now()?,
+    };
+    let of_log = |log: &Log| {
         let forward = Forward::new(log, origin.windows(log), goal, interrupt)?;
         let served = entrants.par_iter().map(|(_, knows, point)| {
             let Some(point) = point else {

@@ -106,6 +106,11 @@ impl Estimates {
         self.kinds.each_ref().map(of)
     }
 
+    /// Returns what the tree said of a job \[ticks\].
+    pub fn said(&self, job: usize) -> f64 {
+        self.kinds[Estimate::Tree as usize].table[job]
+    }
+
     /// Returns what each kind that is tried is worth, from this job on.
     pub fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
         let of = |estimate: &Estimate| {

@@ -270,24 +270,20 @@ impl<'a> Forward<'a> {
         ends: &[f64],
         time: f64,
     ) -> Result<(usize, Choice), JudgeError> {
-        let ended = (0..ends.len()).filter(|n| ends[*n] < time);
-        let mut ended: Vec<usize> = ended.collect();
-        ended.drain(..ended.len().saturating_sub(MOST));
-        if ended.len() < FEWEST {
+        let ended = ends.iter().filter(|end| **end < time).count();
+        if ended < FEWEST {
             return Err(JudgeError::TooShort(format!(
-                "{} jobs have ended before the first window: at least {FEWEST} are needed. Take a later --past, or a longer log",
-                ended.len()
+                "{ended} jobs have ended before the first window: at least {FEWEST} are needed. Take a later --past, or a longer log"
             )));
         }
-        let begin = self.log.jobs[ended[0]].submit;
-        let jobs = ended.iter().map(|n| self.log.jobs[*n]);
-        let jobs: Vec<Job> = jobs
-            .map(|job| Job {
-                submit: job.submit - begin,
-                ..job
-            })
-            .collect();
-        let tables = estimates.tables(&ended);
+        let past: Vec<usize> = (ends.len().saturating_sub(MOST)..ends.len()).collect();
+        let begin = self.log.jobs[past[0]].submit;
+        let jobs = past.iter().map(|&n| Job {
+            submit: self.log.jobs[n].submit - begin,
+            ..self.as_known(n, ends[n], time, estimates)
+        });
+        let jobs: Vec<Job> = jobs.collect();
+        let tables = estimates.tables(&past);
         let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(0..).collect();
         // Drawn jobs have the estimates that they had.
         let drawn = self.drawn(jobs);
@@ -299,7 +295,29 @@ impl<'a> Forward<'a> {
         });
         let pasts = pasts.collect::<Result<Vec<_>, _>>()?;
         let choice = choose(&self.goal, &pasts, Estimates::of(self.log), self.interrupt)?;
-        Ok((ended.len(), choice))
+        Ok((past.len(), choice))
+    }
+
+    /// Returns a job as it is known at a time: one that has not ended is taken to run for what the tree estimated when it came. Without such
+    /// jobs a rule that leaves long ones waiting would look good.
+    fn as_known(&self, n: usize, end: f64, time: f64, estimates: &Estimates) -> Job {
+        let job = self.log.jobs[n];
+        if end < time {
+            return job;
+        }
+        let said = estimates.said(n).round().max(1.0);
+        if job.promised.is_infinite() {
+            // The limit is the size itself.
+            return Job {
+                size: said,
+                limit: said,
+                ..job
+            };
+        }
+        Job {
+            size: said.min(job.limit),
+            ..job
+        }
     }
 
     /// Returns the past as it was and weeks of it drawn anew, and the same at a speed at which it would have been busy.

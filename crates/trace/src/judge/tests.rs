@@ -176,6 +176,17 @@ fn a_promise_is_kept_on_the_past_or_its_breach_is_told() {
     assert_eq!(windows[0].choice.point.longest_wait, None);
 }
 
+/// Jobs that still wait or run when a rule is chosen are a part of what it is chosen on.
+#[test]
+fn jobs_that_have_not_ended_are_not_forgotten() {
+    let log = log(&rows(400));
+    let interrupt = AtomicBool::new(false);
+    let once = every(f64::INFINITY);
+    let forward = Forward::new(&log, once, goal(None), &interrupt).unwrap();
+    let (windows, ..) = forward.chosen(&mut |_, _| ()).unwrap();
+    assert_eq!(windows[0].past, forward.first());
+}
+
 #[test]
 fn the_result_is_the_same_on_one_thread_and_on_two() {
     let log = log(&rows(250));

@@ -1,6 +1,5 @@
 //! What is measured on logs: rules that are chosen on the past of each and judged on what comes after it, and those that people run.
 
-use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use itertools::Itertools as _;
@@ -11,7 +10,9 @@ use super::measure::{AGAIN, CHOICE, Line, Listener, Ran, Terms, suspects};
 use super::systems::Tier;
 use crate::document::digest;
 use crate::kind::VerbResult;
-use crate::multiresource::judge::{Forward, Goal, JudgeError, Objective, Point, Served, plain};
+use crate::multiresource::judge::{
+    Forward, Goal, JudgeError, LONGEST, Objective, Point, Served, plain,
+};
 use crate::multiresource::policy::Estimate as OfSize;
 use crate::multiresource::replay::Log;
 use crate::simulation::sweep::Knows;
@@ -121,7 +122,7 @@ pub fn walked(
 ) -> VerbResult<Vec<Ran>> {
     let goal = Goal {
         objective: Objective::Wait,
-        longest: None,
+        longest: Some(LONGEST),
         now: origin.now()?,
     };
     let of_log = |log: &Log| {
@@ -154,10 +155,7 @@ pub fn walked(
             failure: None,
             response: Some(response),
             stay: response.mean,
-            events: 2 * logs
-                .iter()
-                .map(|(_, log)| log.jobs.len() as u64)
-                .sum::<u64>(),
+            events: 2 * logs.iter().map(|log| log.jobs.len() as u64).sum::<u64>(),
             replications: means.into_iter().map(Some).collect(),
         }
     };

@@ -12,7 +12,7 @@ use clap::Args;
 use crate::kind::{
     Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, refuse,
 };
-use crate::multiresource::judge::{Forward, Goal, Objective, Point, Windows};
+use crate::multiresource::judge::{Choice, Forward, Goal, LONGEST, Objective, Point, Windows};
 use crate::multiresource::policy::BackfillingPolicy;
 use crate::multiresource::replay::{Log, Speed};
 use crate::multiresource::verbs::replay::servers_of;
@@ -73,7 +73,7 @@ pub struct Criteria {
     minimize: Objective,
 
     /// A promise: nobody waits longer than so many times the longest wait that the rule of today would have had on the
-    /// past, such as 1.0 [default: none]
+    /// past, such as 1.0 [default: 4, if a rule keeps it]
     #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
     longest: Option<f64>,
 
@@ -87,9 +87,14 @@ impl Criteria {
     pub fn goal(&self) -> Goal {
         Goal {
             objective: self.minimize,
-            longest: self.longest,
+            longest: Some(self.longest.unwrap_or(LONGEST)),
             now: self.now,
         }
+    }
+
+    /// Whether a promise that was typed is not kept on the past.
+    fn breaks(&self, choice: &Choice) -> bool {
+        self.longest.is_some() && !choice.keeps
     }
 
     /// Chooses the rule that is best on a log, for the jobs of this fleet.
@@ -118,7 +123,7 @@ impl Criteria {
         let forward = Forward::new(&log, windows, self.goal(), &interrupt)?;
         let (choice, learned) = forward.best()?;
         let rule = choice.point.name();
-        if !choice.keeps {
+        if self.breaks(&choice) {
             return Ok(Err(format!(
                 "no rule keeps the promise on {name}; {rule} comes nearest: promise more with --longest"
             )));
@@ -195,7 +200,10 @@ impl OwnVerb for Arguments {
         Ok(VerbOutput {
             table: words::tables(&judged, width),
             notes: words::notes(&log, &judged, width),
-            negative: judged.windows.iter().any(|window| !window.choice.keeps),
+            negative: judged
+                .windows
+                .iter()
+                .any(|window| self.criteria.breaks(&window.choice)),
             documents: files.collect(),
             document,
             page,

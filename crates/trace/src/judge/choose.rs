@@ -149,11 +149,11 @@ pub(super) fn choose(
     };
     let plain = race.promised(plain(estimates), &PROMISED[1..2]);
     let mut all = race.run(plain, 0.0)?;
-    // Without a promise orders between those that people run are no better on what comes after.
+    // Without a narrow promise orders between those that people run are no better on what comes after.
     let mut kinds: Vec<Point> = Vec::new();
     for Tried { point, .. } in &all {
         let kind = |own: &Point| (own.reservations, own.estimate);
-        if goal.longest.is_some()
+        if goal.longest.is_some_and(|times| times < LONGEST)
             && kinds.len() < KINDS
             && kinds.iter().all(|own| kind(own) != kind(point))
         {

@@ -82,32 +82,30 @@ pub fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     } else {
         &[OfSize::History]
     };
-    // Where there are no limits, all go by histories, which then is no part of a name.
-    let called = |point: &Point| {
-        let name = point.name();
-        let short = name.strip_suffix("+history").filter(|_| !log.has_limits);
-        short.map(String::from).unwrap_or(name)
-    };
-    let own = |point: Point| (called(&point), Knows::Estimates, Some(point));
-    let named = terms.policies.iter();
-    let named = named.filter_map(|(name, _)| {
-        Some((
-            name.clone(),
-            Knows::Estimates,
-            Some(Point::parse(name).ok()?),
-        ))
-    });
-    let by_size = plain(&estimates[..1])
-        .into_iter()
-        .filter(|point| point.order.size != 0.0 && point.reservations == Point::EASY.reservations);
-    let known = by_size.map(|point| (called(&point) + "+size", Knows::Sizes, Some(point)));
-    let choice = (terms.budget > 0).then(|| (CHOICE.into(), Knows::Estimates, None));
-    let all = choice
-        .into_iter()
-        .chain(named)
-        .chain(plain(estimates).into_iter().map(own))
-        .chain(known);
-    all.unique_by(|own| own.0.clone()).collect()
+    let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Knows::Estimates, None));
+    let mut all: Vec<Entrant> = choice.into_iter().collect();
+    for (name, _) in &terms.policies {
+        // What is no rule of backfilling is for the other tiers.
+        if let Ok(mut point) = Point::parse(name) {
+            if !log.has_limits && point.estimate == OfSize::Limit {
+                point.estimate = estimates[0];
+            }
+            all.push((name.clone(), Knows::Estimates, Some(point)));
+        }
+    }
+    for (known, end) in [(Knows::Estimates, ""), (Knows::Sizes, "+size")] {
+        let points = plain(estimates).into_iter().filter(|point| {
+            let by_size = point.order.size != 0.0 && point.estimate == estimates[0];
+            known == Knows::Estimates || by_size && point.reservations == Point::EASY.reservations
+        });
+        all.extend(points.map(|point| {
+            // Where there are no limits, all go by histories, which then is no part of a name.
+            let name = point.name();
+            let short = name.strip_suffix("+history").filter(|_| !log.has_limits);
+            (short.unwrap_or(&name).to_owned() + end, known, Some(point))
+        }));
+    }
+    all.into_iter().unique_by(|own| own.0.clone()).collect()
 }
 
 /// Walks all forward over each log: a mean a log.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::past::{Outcome, Past};
 use super::point::{Point, between, plain};
-use crate::replay::Stopped;
+use crate::replay::{Log, Stopped};
 use synth_cluster::policy::Estimate;
 
 /// What is to be small.
@@ -49,14 +49,20 @@ pub struct Choice {
     pub tried: usize,
 }
 
-/// What is promised where nothing else is. A rule that is best on the mean of a past may leave wide long jobs for months, and then even the mean is worse: on
-/// the whole of SDSC SP2 choices without a promise have 1.2 to 1.5 times the mean wait of EASY, and .8 with this one.
-pub const LONGEST: f64 = 4.0;
+/// What is promised where nothing else is.
+const USUAL: f64 = 4.0;
 
 /// Where hardly anybody waits, differences of so many seconds are no ratios.
 const GRAIN: f64 = 10.0;
 
 impl Goal {
+    /// Returns what is promised on a log where nothing else is. A rule that is best on the mean of a past may leave wide long jobs for months, and
+    /// then even the mean is worse: on the whole of SDSC SP2 choices without a promise have 1.2 to 1.5 times the mean wait of EASY, and .8
+    /// with it. Where jobs have no limits nobody knows when there will be room, and to make it costs more than it brings: nothing is promised.
+    pub fn usual_promise(log: &Log) -> Option<f64> {
+        log.has_limits.then_some(USUAL)
+    }
+
     /// Returns the logarithm of what is to be small, over that of the rule that runs now.
     fn against(&self, own: &Outcome, now: &Outcome) -> f64 {
         let wait = ((own.mean_wait + GRAIN) / (now.mean_wait + GRAIN)).ln();
@@ -153,7 +159,7 @@ pub(super) fn choose(
     let mut kinds: Vec<Point> = Vec::new();
     for Tried { point, .. } in &all {
         let kind = |own: &Point| (own.reservations, own.estimate);
-        if goal.longest.is_some_and(|times| times < LONGEST)
+        if goal.longest.is_some_and(|times| times < USUAL)
             && kinds.len() < KINDS
             && kinds.iter().all(|own| kind(own) != kind(point))
         {

@@ -27,7 +27,7 @@ mod forward;
 mod past;
 mod point;
 
-pub use choose::{Choice, Goal, LONGEST, Objective};
+pub use choose::{Choice, Goal, Objective};
 pub use estimates::OfEstimate;
 pub use forward::{Forward, JudgeError, Served, Window, Windows};
 pub use past::Outcome;

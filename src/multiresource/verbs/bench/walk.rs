@@ -10,9 +10,7 @@ use super::measure::{AGAIN, CHOICE, Line, Listener, Ran, Terms, suspects};
 use super::systems::Tier;
 use crate::document::digest;
 use crate::kind::VerbResult;
-use crate::multiresource::judge::{
-    Forward, Goal, JudgeError, LONGEST, Objective, Point, Served, plain,
-};
+use crate::multiresource::judge::{Forward, Goal, JudgeError, Objective, Point, Served, plain};
 use crate::multiresource::policy::Estimate as OfSize;
 use crate::multiresource::replay::Log;
 use crate::simulation::sweep::Knows;
@@ -120,7 +118,7 @@ pub fn walked(
 ) -> VerbResult<Vec<Ran>> {
     let goal = Goal {
         objective: Objective::Wait,
-        longest: Some(LONGEST),
+        longest: logs.first().and_then(Goal::usual_promise),
         now: origin.now()?,
     };
     let of_log = |log: &Log| {

@@ -12,7 +12,7 @@ use clap::Args;
 use crate::kind::{
     Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, refuse,
 };
-use crate::multiresource::judge::{Choice, Forward, Goal, LONGEST, Objective, Point, Windows};
+use crate::multiresource::judge::{Choice, Forward, Goal, Objective, Point, Windows};
 use crate::multiresource::policy::BackfillingPolicy;
 use crate::multiresource::replay::{Log, Speed};
 use crate::multiresource::verbs::replay::servers_of;
@@ -73,7 +73,7 @@ pub struct Criteria {
     minimize: Objective,
 
     /// A promise: nobody waits longer than so many times the longest wait that the rule of today would have had on the
-    /// past, such as 1.0 [default: 4, if a rule keeps it]
+    /// past, such as 1.0 [default: 4 where jobs have limits, if a rule keeps it]
     #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
     longest: Option<f64>,
 
@@ -83,11 +83,11 @@ pub struct Criteria {
 }
 
 impl Criteria {
-    /// Returns what a rule is chosen by.
-    pub fn goal(&self) -> Goal {
+    /// Returns what a rule is chosen by on a log.
+    pub fn goal(&self, log: &Log) -> Goal {
         Goal {
             objective: self.minimize,
-            longest: Some(self.longest.unwrap_or(LONGEST)),
+            longest: self.longest.or_else(|| Goal::usual_promise(log)),
             now: self.now,
         }
     }
@@ -120,7 +120,7 @@ impl Criteria {
             speed: Speed::ONE,
         };
         let interrupt = caller.interrupt.clone();
-        let forward = Forward::new(&log, windows, self.goal(), &interrupt)?;
+        let forward = Forward::new(&log, windows, self.goal(&log), &interrupt)?;
         let (choice, learned) = forward.best()?;
         let rule = choice.point.name();
         if self.breaks(&choice) {
@@ -175,7 +175,7 @@ impl OwnVerb for Arguments {
         let judging = Judging {
             log: &log,
             file,
-            goal: self.criteria.goal(),
+            goal: self.criteria.goal(&log),
             windows: Windows {
                 past: self.past,
                 every: self.every,

@@ -183,7 +183,9 @@ pub(super) fn choose(
 impl Race<'_> {
     /// The longest wait that is promised \[s\].
     fn longest(&self) -> Option<f64> {
-        Some(self.goal.longest? * self.now.first()?.longest_wait)
+        let longest = self.goal.longest? * self.now.first()?.longest_wait;
+        // Of a past in which nobody waited nothing follows.
+        (longest > 0.0).then_some(longest)
     }
 
     /// Returns the points with each of these parts of the longest wait that is promised, if one is.

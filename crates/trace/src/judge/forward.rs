@@ -286,7 +286,10 @@ impl<'a> Forward<'a> {
         let tables = estimates.tables(&past);
         let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(0..).collect();
         // Drawn jobs have the estimates that they had.
-        let drawn = self.drawn(jobs);
+        let mut drawn = self.drawn(jobs);
+        // What is promised, and whether it is kept, is by the jobs alone whose sizes are known.
+        let has_ended = |job: &Job| ends[past[places[&job.line]]] < time;
+        drawn[0].0.retain(has_ended);
         let pasts = drawn.iter().map(|(jobs, speed)| {
             let places: Vec<usize> = jobs.iter().map(|job| places[&job.line]).collect();
             let of = |table: &Vec<f64>| places.iter().map(|place| table[*place]).collect();

@@ -163,10 +163,19 @@ impl OwnVerb for Arguments {
         }
         lines.sort_by(|a, b| (a.tier, &a.system).cmp(&(b.tier, &b.system)));
         let results = Results::new(&lines);
+        let is_interrupted = interrupt.load(Ordering::Relaxed);
+        let note = || {
+            format!(
+                "Interrupted: these are {} systems, of {} that were to run.",
+                lines.len(),
+                own.len()
+            )
+        };
         Ok(VerbOutput {
+            notes: is_interrupted.then(note).into_iter().collect(),
             table: results.text(width),
             document: json(&results)?,
-            interrupted: interrupt.load(Ordering::Relaxed),
+            interrupted: is_interrupted,
             ..VerbOutput::default()
         })
     }

@@ -51,6 +51,8 @@ pub struct Judged {
     pub rules: Vec<Row>,
     /// Each window with its rule.
     pub windows: Vec<Window>,
+    /// What was promised, if anything was.
+    pub promise: Option<Promise>,
     /// Classes of jobs: who gains and who loses.
     pub classes: Vec<Class>,
     /// What estimates of sizes are worth.
@@ -90,6 +92,17 @@ pub struct Row {
     pub slowdown_ratio: Option<Interval>,
     #[serde(skip)]
     jobs: Vec<(f64, f64)>,
+}
+
+/// The longest waits that were promised in the windows.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Promise {
+    /// The least and the greatest of them.
+    pub longest: [f64; 2],
+    /// Windows with a promise.
+    pub windows: usize,
+    /// Those of them whose jobs waited no longer.
+    pub kept: usize,
 }
 
 /// A class of jobs, by quartiles of what they hold and how long they run.
@@ -144,6 +157,7 @@ impl Judging<'_> {
         let users = self.log.jobs.iter().any(|job| job.user != 0);
         Ok(Judged {
             classes: self.classes(&rows, forward.first()),
+            promise: promise(&windows, &rows[1].jobs),
             jobs: self.log.jobs.len() as u64,
             has_limits: self.log.has_limits,
             has_users: users,
@@ -250,6 +264,32 @@ impl Judging<'_> {
         }
         classes
     }
+}
+
+/// Returns what was promised, and in how many windows it was kept by what came of their jobs.
+fn promise(windows: &[Window], served: &[(f64, f64)]) -> Option<Promise> {
+    let first = windows.first()?.jobs[0];
+    let promised = windows.iter().filter_map(|own| {
+        let longest = own.choice.promised?;
+        let jobs = &served[own.jobs[0] - first..own.jobs[1] - first];
+        Some((longest, jobs.iter().all(|(wait, _)| *wait <= longest)))
+    });
+    promised.fold(None, |all: Option<Promise>, (longest, kept)| {
+        let Promise {
+            longest: [least, most],
+            windows,
+            kept: before,
+        } = all.unwrap_or(Promise {
+            longest: [longest; 2],
+            windows: 0,
+            kept: 0,
+        });
+        Some(Promise {
+            longest: [least.min(longest), most.max(longest)],
+            windows: windows + 1,
+            kept: before + usize::from(kept),
+        })
+    })
 }
 
 /// What the rules of all windows are called together.

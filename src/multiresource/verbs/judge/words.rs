@@ -75,22 +75,24 @@ fn time(seconds: f64) -> String {
     span((seconds, 0.0), "s")
 }
 
-/// Says whether the promise was kept on what came after, if one was given.
+/// Says whether the promise was kept on what came after, if there was one.
 fn promise(judged: &Judged) -> String {
-    let promised = judged.windows.iter().filter_map(|own| own.choice.promised);
-    let Some(promised) = promised.reduce(f64::max) else {
+    let Some(promise) = judged.promise else {
         return String::new();
     };
-    let longest = judged.rules[1].outcome.longest_wait;
-    let verdict = if longest <= promised {
-        "kept"
+    let [least, most] = promise.longest.map(time);
+    let longest = if least == most {
+        most
     } else {
-        "not kept"
+        format!("{least} to {most}")
     };
-    format!(
-        " The promise, a longest wait of {} at most, was {verdict} on what came after.",
-        time(promised)
-    )
+    let windows = counted(promise.windows as f64, "window");
+    let verdict = if promise.kept == promise.windows {
+        format!("kept in {windows}")
+    } else {
+        format!("kept in {} of {windows}", promise.kept)
+    };
+    format!(" What was promised, a longest wait of {longest}, was {verdict} of what came after.")
 }
 
 /// `0.727 [0.650, 0.810]`.

@@ -321,6 +321,6 @@ impl Section {
 }
 
 /// What the columns are.
-const KEY: &str = "best: E[T] over that of the best other policy that knows no more, at the median and at most; lost: systems on which it is \
+const KEY: &str = "on: systems where it was entered; best: E[T] over that of the best other policy that knows no more, at the median and at most; lost: systems on which it is \
 surely more than 2 % worse than one of these, or not settled where one is; ahead: on which the choice is lost to it; optimum, bound: E[T] over \
 that, likewise; choice: E[T] of the best that was found in one family over that of the choice, in the choice's own runs";

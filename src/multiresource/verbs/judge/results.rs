@@ -323,3 +323,37 @@ fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
     parts.retain(|part| !part.is_empty());
     parts
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::multiresource::judge::Choice;
+
+    /// The waits of a window are held against its own promise: the longest of all windows would hide that the second is broken.
+    #[test]
+    fn a_promise_is_judged_window_by_window() {
+        let window = |jobs, promised| Window {
+            from: 0.0,
+            jobs,
+            past: 100,
+            choice: Choice {
+                point: Point::EASY,
+                ratio: 1.0,
+                promised,
+                keeps: true,
+                tried: 1,
+            },
+        };
+        let windows = [
+            window([5, 6], None),
+            window([6, 8], Some(10.0)),
+            window([8, 9], Some(2.0)),
+        ];
+        let served = [(99.0, 1.0), (10.0, 1.0), (0.0, 1.0), (3.0, 1.0)];
+        let found = promise(&windows, &served).unwrap();
+        assert_eq!((found.windows, found.kept), (2, 1));
+        assert_eq!(found.longest, [2.0, 10.0]);
+        assert!(promise(&windows[..1], &served).is_none());
+    }
+}

@@ -106,8 +106,8 @@ impl Estimates {
         self.kinds.each_ref().map(of)
     }
 
-    /// Returns what the tree said of a job \[ticks\].
-    pub fn said(&self, job: usize) -> f64 {
+    /// Returns the size of a job by the tree \[ticks\].
+    pub fn by_tree(&self, job: usize) -> f64 {
         self.kinds[Estimate::Tree as usize].table[job]
     }
 

@@ -308,19 +308,14 @@ impl<'a> Forward<'a> {
         if end < time {
             return job;
         }
-        let said = estimates.said(n).round().max(1.0);
+        let size = estimates.by_tree(n).round().max(1.0);
         if job.promised.is_infinite() {
             // The limit is the size itself.
-            return Job {
-                size: said,
-                limit: said,
-                ..job
-            };
+            let limit = size;
+            return Job { size, limit, ..job };
         }
-        Job {
-            size: said.min(job.limit),
-            ..job
-        }
+        let size = size.min(job.limit);
+        Job { size, ..job }
     }
 
     /// Returns the past as it was and weeks of it drawn anew, and the same at a speed at which it would have been busy.

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use itertools::Itertools as _;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -274,21 +275,12 @@ fn promise(windows: &[Window], served: &[(f64, f64)]) -> Option<Promise> {
         let jobs = &served[own.jobs[0] - first..own.jobs[1] - first];
         Some((longest, jobs.iter().all(|(wait, _)| *wait <= longest)))
     });
-    promised.fold(None, |all: Option<Promise>, (longest, kept)| {
-        let Promise {
-            longest: [least, most],
-            windows,
-            kept: before,
-        } = all.unwrap_or(Promise {
-            longest: [longest; 2],
-            windows: 0,
-            kept: 0,
-        });
-        Some(Promise {
-            longest: [least.min(longest), most.max(longest)],
-            windows: windows + 1,
-            kept: before + usize::from(kept),
-        })
+    let promised: Vec<(f64, bool)> = promised.collect();
+    let longest = promised.iter().map(|(longest, _)| *longest).minmax();
+    Some(Promise {
+        longest: longest.into_option()?.into(),
+        windows: promised.len(),
+        kept: promised.iter().filter(|(_, is_kept)| *is_kept).count(),
     })
 }
 

@@ -223,7 +223,7 @@ impl<'a> Forward<'a> {
             estimates.look(&self.scene, &self.shares, walk.ends(), time);
             let ended = walk.ends().iter().filter(|end| **end < time).count();
             let (past, choice) = match windows.last() {
-                // Nothing has ended since: the past is the same.
+                // Nothing has ended since: no more is known of sizes.
                 Some(last) if ended == seen => (last.past, last.choice.clone()),
                 _ => self.choose(&estimates, walk.ends(), time)?,
             };

@@ -31,7 +31,7 @@ pub use choose::{Choice, Goal, Objective};
 pub use estimates::OfEstimate;
 pub use forward::{Forward, JudgeError, Served, Window, Windows};
 pub use past::Outcome;
-pub use point::{Point, plain};
+pub use point::{Point, usual};
 
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,12 @@ impl Point {
         longest_wait: None,
     };
 
+    /// Each job that fits starts, in order of arrival.
+    pub const FIRST_FIT: Point = Point {
+        reservations: Reservations::None,
+        ..Point::EASY
+    };
+
     /// Returns the rule where a second has so many units of its time.
     pub fn choices(&self, second: f64) -> Backfilling {
         let order = Priority {
@@ -153,4 +159,19 @@ pub fn plain(estimates: &[Estimate]) -> Vec<Point> {
         }
     }
     points
+}
+
+/// Returns the rules that people run on such logs, and then EASY in orders by size as it would be if sizes were known (`true`). Without limits all go by
+/// histories.
+pub fn usual(has_limits: bool) -> impl Iterator<Item = (Point, bool)> {
+    let estimates: &[Estimate] = if has_limits {
+        &[Estimate::Limit, Estimate::History]
+    } else {
+        &[Estimate::History]
+    };
+    let known = plain(&estimates[..1])
+        .into_iter()
+        .filter(|own| own.reservations == Point::EASY.reservations && own.order.size != 0.0);
+    let run = plain(estimates).into_iter().map(|point| (point, false));
+    run.chain(known.map(|point| (point, true)))
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::point::plain;
 use super::*;
 use crate::replay::{Clock, DecisionState, Kinds, Log, Speed, gathered, replay, visits};
 use crate::trace::{Options, Source, Trace};
@@ -185,6 +186,26 @@ fn jobs_that_have_not_ended_are_not_forgotten() {
     let forward = Forward::new(&log, once, goal(None), &interrupt).unwrap();
     let (windows, ..) = forward.chosen(&mut |_, _| ()).unwrap();
     assert_eq!(windows[0].past, forward.first());
+}
+
+/// The longest wait of EASY on the jobs alone that had ended under EASY before the window, replayed as a log of their own: what is estimated of the
+/// others lengthens no promise.
+#[test]
+fn a_promise_is_by_jobs_whose_sizes_are_known() {
+    let mut rows = rows(700);
+    let whole = log(&rows);
+    let begin = whole.span() / 2.0;
+    let (starts, first) = (starts_of_easy(&whole), rows[0].submit);
+    let mut starts = starts.into_iter();
+    rows.retain(|row| starts.next().unwrap() + (row.size as f64) < begin);
+    let ended = log(&rows);
+    let waits = ended.jobs.iter().zip(starts_of_easy(&ended));
+    let waits = waits.map(|(job, start)| start - job.submit);
+    // The first jobs are not measured.
+    let longest = waits.skip(rows.len() / 50).fold(0.0, f64::max);
+    let (windows, ..) = walked(&whole, every(f64::INFINITY), &goal(Some(4.0)));
+    assert_eq!(first, rows[0].submit);
+    assert_eq!(windows[0].choice.promised, Some(4.0 * longest));
 }
 
 #[test]

@@ -25,7 +25,7 @@ const LIMITS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 72.0];
 pub struct Origin {
     /// As it is named in lines and files: `logs-07`.
     pub name: String,
-    /// The fluid load of each of its logs, to a percent.
+    /// The fluid load of each of its logs, to a few percent.
     pub load: f64,
     seed: u64,
     law: Law,
@@ -75,9 +75,6 @@ struct Sent {
     program: Program,
     /// What it would run without a limit, before all are brought to the load.
     size: f64,
-    /// What it runs.
-    runs: f64,
-    limit: f64,
 }
 
 impl Origin {
@@ -130,11 +127,11 @@ impl Origin {
         (format!("{}-{r}.{kind}", self.name), text)
     }
 
-    /// Returns what such a file says.
+    /// Draws some logs: their texts, and what these say.
     ///
     /// # Errors
-    /// When it cannot be read, which is a fault of the program.
-    pub fn read(&self, (name, text): (String, String)) -> VerbResult<Log> {
+    /// When one cannot be read, which is a fault of the program.
+    pub fn draw(&self, of: Range<u64>) -> VerbResult<(Vec<String>, Vec<Log>)> {
         let shape = match self.law {
             Law::Site(_) => None,
             Law::Continuous(Demand::Two) => Some("cpu=1,memory=1"),
@@ -144,19 +141,21 @@ impl Origin {
             servers: shape.map(Servers::shapes).transpose()?,
             ..Options::default()
         };
-        let source = Source::Text(name, text.into_bytes());
-        Ok(Log::read(&mut Trace::open(&source, &options)?, |_| ())?)
+        let drawn = of.map(|r| {
+            let (name, text) = self.file(r);
+            let source = Source::Text(name, text.clone().into_bytes());
+            let log = Log::read(&mut Trace::open(&source, &options)?, |_| ())?;
+            Ok((text, log))
+        });
+        drawn.collect()
     }
 
     /// Returns what runs before the first choice: EASY in order of arrival; First-Fit where jobs have no limits.
-    ///
-    /// # Errors
-    /// Never, unless rules have other names.
-    pub fn now(&self) -> VerbResult<Point> {
-        Ok(match self.law {
+    pub fn now(&self) -> Point {
+        match self.law {
             Law::Site(_) => Point::EASY,
-            Law::Continuous(_) => Point::parse("first-fit")?,
-        })
+            Law::Continuous(_) => Point::FIRST_FIT,
+        }
     }
 
     /// Returns how a log is cut: the second half of it into four windows.
@@ -199,14 +198,14 @@ impl Site {
     fn log(&self, load: f64, draw: &mut Draw) -> String {
         let mut jobs = self.sent(draw);
         jobs.sort_by(|a, b| a.at.total_cmp(&b.at));
-        self.bring_to(load, &mut jobs);
+        let factor = self.factor(load, &jobs);
         let mut text = format!(
             "; Version: 2.2\n; Computer: none; drawn by synth bench\n; MaxProcs: {}\n",
             self.processors
         );
         for (n, job) in jobs.iter().enumerate() {
-            let [at, runs, limit] =
-                [job.at, job.runs, job.limit].map(|hours| (HOUR * hours).ceil() as u64);
+            let (runs, limit) = job.limited(factor);
+            let [at, runs, limit] = [job.at, runs, limit].map(|h| (HOUR * h).ceil() as u64);
             let (width, user) = (job.program.width, job.user + 1);
             text += &format!(
                 "{} {at} -1 {runs} {width} -1 -1 {width} {limit} -1 1 {user} 1 -1 1 1 -1 -1\n",
@@ -245,8 +244,6 @@ impl Site {
                     user,
                     program,
                     size: program.mean * part * spread,
-                    runs: 0.0,
-                    limit: 0.0,
                 });
                 at += 0.1 * draw.exponential();
                 if draw.part() < 0.3 {
@@ -257,23 +254,29 @@ impl Site {
         jobs
     }
 
-    /// Stretches all sizes by a factor with which the load is this, and sets the limits, at which jobs end.
-    fn bring_to(&self, load: f64, jobs: &mut [Sent]) {
-        let hours = jobs.last().map_or(1.0, |job| job.at) - jobs.first().map_or(0.0, |job| job.at);
+    /// Returns the factor of all sizes with which the load is this, about.
+    fn factor(&self, load: f64, jobs: &[Sent]) -> f64 {
+        let hours = jobs[jobs.len() - 1].at - jobs[0].at;
         let required = load * f64::from(self.processors) * hours;
         let mut factor = 1.0;
         // The more the limits cut off, the more rounds are needed.
-        for _ in 0..100 {
-            let mut work = 0.0;
-            for job in &mut *jobs {
-                let promise = factor * job.program.mean * job.program.caution;
-                let limit = LIMITS.into_iter().find(|limit| *limit >= promise);
-                job.limit = limit.unwrap_or(LIMITS[LIMITS.len() - 1]);
-                job.runs = (factor * job.size).min(job.limit);
-                work += job.runs * f64::from(job.program.width);
-            }
-            factor *= required / work;
+        for _ in 1..100 {
+            let work = jobs
+                .iter()
+                .map(|job| job.limited(factor).0 * f64::from(job.program.width));
+            factor *= required / work.sum::<f64>();
         }
+        factor
+    }
+}
+
+impl Sent {
+    /// Returns what it runs, and the limit at which it ends, where all sizes are so many times as long.
+    fn limited(&self, factor: f64) -> (f64, f64) {
+        let promise = factor * self.program.mean * self.program.caution;
+        let limit = LIMITS.into_iter().find(|limit| *limit >= promise);
+        let limit = limit.unwrap_or(LIMITS[LIMITS.len() - 1]);
+        ((factor * self.size).min(limit), limit)
     }
 }
 

@@ -51,7 +51,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "S,S,…")]
     systems: Vec<String>,
 
-    /// A part of the systems, and less work: four minutes on two cores
+    /// A part of the systems, and less work: five minutes on two cores
     #[arg(long)]
     short: bool,
 
@@ -234,20 +234,18 @@ impl Arguments {
         std::fs::create_dir_all(folder)
             .map_err(|why| format!("cannot make the folder {}: {why}", folder.display()))?;
         let mut documents = Vec::new();
+        let mut write = |(name, text): (String, String)| documents.push((folder.join(name), text));
         for &(tier, n) in plan {
             if tier == Tier::Logs {
                 let origin = Origin::new(self.set, n);
-                documents.extend((0..walk::LOGS).map(|r| origin.file(r)));
+                (0..walk::LOGS).for_each(|r| write(origin.file(r)));
             } else {
                 let system = System::new(self.set, tier, n)?;
-                documents.push((format!("{}.yaml", system.name), system.text));
+                write((format!("{}.yaml", system.name), system.text));
             }
         }
-        let documents = documents.into_iter();
         Ok(VerbOutput {
-            documents: documents
-                .map(|(name, text)| (folder.join(name), text))
-                .collect(),
+            documents,
             ..VerbOutput::default()
         })
     }

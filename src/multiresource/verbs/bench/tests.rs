@@ -54,9 +54,9 @@ fn systems_never_change() {
 fn logs_are_at_their_load() {
     for n in [0, 5, 7, 15] {
         let origin = Origin::new(Set::Tuning, n);
-        let [first, second] = [0, 1].map(|r| origin.file(r));
-        assert_ne!(first.1, second.1);
-        let log = origin.read(first).unwrap();
+        let (texts, logs) = origin.draw(0..2).unwrap();
+        assert_ne!(texts[0], texts[1]);
+        let log = &logs[0];
         assert!(
             (log.load() / origin.load - 1.0).abs() < 0.04,
             "{}: {}",
@@ -82,16 +82,15 @@ fn a_log_is_walked_as_it_is_written() {
         budget: 0,
         ..terms()
     };
-    let logs = walk::read(&origin, (0..2).map(|r| origin.file(r))).unwrap();
+    let (texts, logs) = origin.draw(0..2).unwrap();
     let entrants = walk::entrants(&logs[0], &terms);
     let found = walk::walked(&origin, &logs, &entrants, &AtomicBool::new(false)).unwrap();
     let first_fit = found
         .iter()
         .find(|ran| ran.policy == "first-fit+fcfs")
         .unwrap();
-    for r in 0..2 {
-        let expected = first_fit_by_hand(&origin.file(r).1);
-        let mean = first_fit.replications[r as usize].unwrap();
+    for (text, mean) in texts.iter().zip(&first_fit.replications) {
+        let (expected, mean) = (first_fit_by_hand(text), mean.unwrap());
         assert!((mean / expected - 1.0).abs() < 1e-9, "{mean} {expected}");
     }
 }

@@ -10,7 +10,7 @@ use super::measure::{AGAIN, CHOICE, Line, Listener, Ran, Terms, suspects};
 use super::systems::Tier;
 use crate::document::digest;
 use crate::kind::VerbResult;
-use crate::multiresource::judge::{Forward, Goal, JudgeError, Objective, Point, Served, plain};
+use crate::multiresource::judge::{Forward, Goal, JudgeError, Objective, Point, Served, usual};
 use crate::multiresource::policy::Estimate as OfSize;
 use crate::multiresource::replay::Log;
 use crate::simulation::sweep::Knows;
@@ -33,8 +33,7 @@ pub fn measure(
     listener: Listener<'_>,
 ) -> VerbResult<Line> {
     listener(&format!("{}: {LOGS} logs", origin.name));
-    let files: Vec<(String, String)> = (0..LOGS).map(|r| origin.file(r)).collect();
-    let logs = read(origin, files.iter().cloned())?;
+    let (texts, logs) = origin.draw(0..LOGS)?;
     let entrants = entrants(&logs[0], terms);
     let runs = walked(origin, &logs, &entrants, interrupt)?;
     let suspects = suspects(&runs, terms);
@@ -46,14 +45,13 @@ pub fn measure(
         Vec::new()
     } else {
         listener(&format!("{}: {} other logs", origin.name, AGAIN * LOGS));
-        let others = (LOGS..(1 + AGAIN) * LOGS).map(|r| origin.file(r));
-        walked(origin, &read(origin, others)?, &again, interrupt)?
+        let (_, others) = origin.draw(LOGS..(1 + AGAIN) * LOGS)?;
+        walked(origin, &others, &again, interrupt)?
     };
-    let texts: String = files.into_iter().map(|(_, text)| text).collect();
     Ok(Line {
         system: origin.name.clone(),
         tier: Tier::Logs,
-        digest: digest(&texts),
+        digest: digest(&texts.concat()),
         about: origin.about(),
         load: origin.load,
         optimum: None,
@@ -65,44 +63,29 @@ pub fn measure(
     })
 }
 
-/// Reads logs from their files.
-pub fn read(
-    origin: &Origin,
-    files: impl Iterator<Item = (String, String)>,
-) -> VerbResult<Vec<Log>> {
-    files.map(|file| origin.read(file)).collect()
-}
-
 /// Returns the choice, the rules that people run, the same with sizes known, and what was named.
 pub fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
-    let estimates: &[OfSize] = if log.has_limits {
-        &[OfSize::Limit, OfSize::History]
-    } else {
-        &[OfSize::History]
-    };
     let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Knows::Estimates, None));
     let mut all: Vec<Entrant> = choice.into_iter().collect();
     for (name, _) in &terms.policies {
         // What is no rule of backfilling is for the other tiers.
         if let Ok(mut point) = Point::parse(name) {
             if !log.has_limits && point.estimate == OfSize::Limit {
-                point.estimate = estimates[0];
+                point.estimate = OfSize::History;
             }
             all.push((name.clone(), Knows::Estimates, Some(point)));
         }
     }
-    for (known, end) in [(Knows::Estimates, ""), (Knows::Sizes, "+size")] {
-        let points = plain(estimates).into_iter().filter(|point| {
-            let by_size = point.order.size != 0.0 && point.estimate == estimates[0];
-            known == Knows::Estimates || by_size && point.reservations == Point::EASY.reservations
-        });
-        all.extend(points.map(|point| {
-            // Where there are no limits, all go by histories, which then is no part of a name.
-            let name = point.name();
-            let short = name.strip_suffix("+history").filter(|_| !log.has_limits);
-            (short.unwrap_or(&name).to_owned() + end, known, Some(point))
-        }));
-    }
+    all.extend(usual(log.has_limits).map(|(point, is_known)| {
+        // Where there are no limits, all go by histories, which then is no part of a name.
+        let name = point.name();
+        let short = name.strip_suffix("+history").filter(|_| !log.has_limits);
+        let name = short.unwrap_or(&name).to_owned();
+        match is_known {
+            true => (name + "+size", Knows::Sizes, Some(point)),
+            false => (name, Knows::Estimates, Some(point)),
+        }
+    }));
     all.into_iter().unique_by(|own| own.0.clone()).collect()
 }
 
@@ -119,7 +102,7 @@ pub fn walked(
     let goal = Goal {
         objective: Objective::Wait,
         longest: logs.first().and_then(Goal::usual_promise),
-        now: origin.now()?,
+        now: origin.now(),
     };
     let of_log = |log: &Log| {
         let forward = Forward::new(log, origin.windows(log), goal, interrupt)?;

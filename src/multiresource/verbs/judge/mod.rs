@@ -142,8 +142,8 @@ impl Criteria {
 }
 
 const ABOUT: &str = "\
-The log is walked forward: the rule of each window is chosen from the jobs alone that had ended before it, by replaying \
-candidates on them, and begins with the jobs that its predecessor left. Candidates are rules of backfilling that differ in \
+The log is walked forward: the rule of each window is chosen from what was known before it, by replaying \
+candidates on those jobs, and begins with the jobs that its predecessor left. Candidates are rules of backfilling that differ in \
 the order of the queue, in whether its head has a reservation, and in what is taken for a job's size. Rules in hindsight \
 are those that people run, each on all windows: that one of them would have been better is known afterwards only.";
 

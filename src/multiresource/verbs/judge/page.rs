@@ -33,7 +33,7 @@ pub fn page(judged: &Judged, command: String) -> Drawn<String> {
             },
         ],
         method: vec![
-            ("Walking forward", format!("The rule of each window is chosen from the jobs alone that had ended before it, and begins with the jobs that its predecessor left. The first {:.0} % of the span are the past of the first window.", 100.0 * judged.cut.past)),
+            ("Walking forward", format!("The rule of each window is chosen from what was known before it, and begins with the jobs that its predecessor left. The first {:.0} % of the span are the past of the first window.", 100.0 * judged.cut.past)),
             ("Choice", "Candidates are replayed on the past as it was, on weeks of it drawn with replacement, and at a load of 0.85 where it had less. The least mean logarithm of the objective over that of today's rule is taken.".into()),
             ("Intervals", format!("95 %, by moving blocks of time, from seed {}.", judged.seed)),
         ],

@@ -8,9 +8,8 @@ use serde::Serialize;
 
 use crate::kind::VerbResult;
 use crate::multiresource::judge::{
-    Forward, Goal, JudgeError, OfEstimate, Outcome, Point, Served, Window, Windows, plain,
+    Forward, Goal, JudgeError, OfEstimate, Outcome, Point, Served, Window, Windows, usual,
 };
-use crate::multiresource::policy::Estimate;
 use crate::multiresource::replay::{Blocks, Interval, Kinds, Log};
 
 /// A log, and how it is judged.
@@ -175,20 +174,13 @@ impl Judging<'_> {
 
     /// Rules that people run, and what they would bring if sizes were known.
     fn others(&self) -> Vec<(Role, Point)> {
-        let estimates: &[Estimate] = if self.log.has_limits {
-            &[Estimate::Limit, Estimate::History]
-        } else {
-            &[Estimate::History]
+        let role = |(point, is_known): (Point, bool)| match is_known {
+            true => (Role::Yardstick, point),
+            false => (Role::Hindsight, point),
         };
-        let others = plain(estimates).into_iter();
-        let others = others.filter(|point| *point != self.goal.now);
-        let yardsticks = plain(&estimates[..1]).into_iter();
-        let yardsticks = yardsticks
-            .filter(|own| own.reservations == Point::EASY.reservations && own.order.size != 0.0);
-        others
-            .map(|point| (Role::Hindsight, point))
-            .chain(yardsticks.map(|point| (Role::Yardstick, point)))
-            .collect()
+        let others = usual(self.log.has_limits).map(role);
+        let others = others.filter(|own| *own != (Role::Hindsight, self.goal.now));
+        others.collect()
     }
 
     /// What the log tells that was, where it tells it of all jobs and they come as they did.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::chain;
 
-use super::optimum::{allowed, beyond};
+use super::optimum::{allowed, beyond, knowing};
 use super::room::Stability;
 use super::{Table, below, number, within, wrap};
 use crate::multiresource::artifact::{Artifact, Objective};
@@ -174,13 +174,14 @@ fn gap_head(floor: &Floor) -> &'static str {
 /// Says what no policy can beat, and whether one may come near.
 pub(super) fn unbeaten(floor: &Floor, unit: &str) -> String {
     let (what, allowed) = (floor.objective.label(), allowed(floor.preemption));
+    let knowing = knowing(floor.knows_sizes);
     let near = match floor.is_near_optimum {
         true => "is about that",
         false => "may be well above that",
     };
     let least = below(floor.least);
     format!(
-        "No policy {allowed} that knows no more of a job than its type has less {what} than {least} {unit}, which is proved, and the optimum {near} (`synth optimum`)."
+        "No policy {allowed}{knowing} has less {what} than {least} {unit}, which is proved, and the optimum {near} (`synth optimum`)."
     )
 }
 

@@ -144,6 +144,10 @@ fn method(proof: &Proof) -> String {
         }
         Proof::Prices(cuts) if cuts.is_empty() => "jobs that never wait".into(),
         Proof::Prices(cuts) => format!("prices of {} of types", counted(cuts.len() as f64, "set")),
+        Proof::Sizes(cut) => format!(
+            "prices of {}, and what is left of each job",
+            counted(cut.types.len() as f64, "type")
+        ),
     }
 }
 
@@ -153,6 +157,14 @@ pub(super) fn allowed(preemption: Preemption) -> &'static str {
         Preemption::None => "without preemption",
         Preemption::Full => "with preemption",
         Preemption::Setup => "with setups",
+    }
+}
+
+/// Returns what they may know.
+pub(super) fn knowing(sizes: bool) -> &'static str {
+    match sizes {
+        true => ", whatever it knows of sizes,",
+        false => " that knows no more of a job than its type",
     }
 }
 
@@ -167,8 +179,9 @@ fn words(objective: Objective) -> (&'static str, &'static str) {
 /// Says what a file has proved.
 pub fn proved(document: &Document, fleet: &Fleet) -> String {
     format!(
-        "proved: no policy {} that knows no more of a job than its type has a {} below {} {}\nby {}",
+        "proved: no policy {}{} has a {} below {} {}\nby {}",
         allowed(document.preemption),
+        knowing(matches!(document.proof, Proof::Sizes(_))),
         words(document.objective).0,
         below(document.bound),
         fleet.time_unit(),
@@ -219,7 +232,7 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: 
     let (what, symbol) = words(objective);
     let knowing = match workload.known() {
         None => "",
-        Some(_) => " that knows no more of a job than its type",
+        Some(_) => knowing(workload.has_limits()),
     };
     let preemption = found.preemption;
     let (allowed, low) = (allowed(preemption), below(found.lower_bound));

@@ -188,6 +188,7 @@ impl Arguments {
             ));
         };
         let solved = match fleet.one_server() {
+            _ if fleet.envelope().has_limits() => Err(OptimumError::of_sizes()),
             Some(server) => optimum(server, sought, &limits, &interrupt, &mut step),
             None => Err(OptimumError::of_fleet()),
         };

@@ -169,17 +169,16 @@ fn known_schedules(fleet: &Fleet, solution: &Solution) -> Vec<Vec<Schedule>> {
 /// Rows of the program of a bound: with ten types and hundreds of schedules it takes a second.
 const ROWS: usize = 2000;
 
-/// Returns what no policy can beat, where that is proved of the objective and sizes are not known: by the dynamic program if that
-/// closes in passing, else by the best bound that a part of a choice's time finds.
+/// Returns what no policy can beat, where that is proved of the objective: by the dynamic program if that closes in passing and sizes are
+/// not known, else by the best bound that a part of a choice's time finds.
 pub fn floor(fleet: &Fleet, request: &Request) -> Option<Floor> {
-    if fleet.envelope().known().is_some() {
-        return None;
-    }
     let (sought, choice) = (request.options.problem(), &request.choice);
     let left = || synthesis::left(choice.end);
     let limits = optimum::Limits::in_passing().within(left());
     let solve = |server| optimum::optimum(server, sought, &limits, &choice.interrupt, |_| ()).ok();
-    let solved = fleet.one_server().and_then(solve);
+    let knows_sizes = fleet.envelope().has_limits();
+    let server = fleet.one_server().filter(|_| !knows_sizes);
+    let solved = server.and_then(solve);
     let is_near_optimum = solved
         .as_ref()
         .is_some_and(|found| found.ended == Ended::Close);
@@ -194,6 +193,7 @@ pub fn floor(fleet: &Fleet, request: &Request) -> Option<Floor> {
         objective,
         preemption,
         least,
+        knows_sizes,
         is_near_optimum,
     })
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Certificate, CertificateError, Cut, check_prices};
+use super::{Certificate, CertificateError, Cut, check_prices, check_sizes};
 use crate::artifact::{Objective, Preemption};
 use crate::workload::{Fleet, Record};
 use synth_core::document::DocumentError;
@@ -16,10 +16,13 @@ pub enum Proof {
     Potential(Certificate),
     /// Inequalities by prices, checked in double precision.
     Prices(Vec<Cut>),
+    /// Prices, and jobs in the order of what is left of them, checked in double precision. The weight of the prices has no meaning.
+    Sizes(Cut),
 }
 
 impl Proof {
-    /// Returns the bound that it proves for this fleet \[time\]: no policy that knows no more of a job than its type has less.
+    /// Returns the bound that it proves for this fleet \[time\]: no policy has less, [by sizes](Proof::Sizes) whatever it knows of them, else
+    /// none that knows no more of a job than its type.
     ///
     /// # Errors
     /// When it proves none.
@@ -38,6 +41,7 @@ impl Proof {
                 Err(CertificateError::Laws("policies without preemption".into()))
             }
             Proof::Prices(cuts) => check_prices(cuts, fleet, objective, preemption),
+            Proof::Sizes(cut) => check_sizes(cut, fleet, objective),
         }
     }
 }

@@ -34,8 +34,10 @@ mod certificate;
 mod document;
 mod layout;
 mod prices;
+mod sizes;
 
 pub use certificate::{Certificate, CertificateError, Costs, pooled};
 pub use document::{Document, Proof};
 pub use layout::{Layout, Rates, Row, State};
 pub use prices::{Cut, Inequality, check_prices, costs};
+pub use sizes::{check_sizes, least_by_sizes};

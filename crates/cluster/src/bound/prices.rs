@@ -52,21 +52,16 @@ impl Cut {
     /// # Errors
     /// When arrivals are not Poisson, or the types are not the fleet's.
     pub fn inequality(&self, fleet: &Fleet) -> Result<Inequality, CertificateError> {
-        let part = self.part(fleet)?;
-        let shapes = part.shapes().iter().zip(&self.servers);
-        let worth: f64 = shapes
-            .map(|(shape, own)| f64::from(shape.count()) * own.worth)
-            .sum();
-        let all = worth * (1.0 + ROUNDING);
+        let speeds = self.speeds(fleet)?;
         let (mut load, mut squared, mut left) = (0.0, 0.0, 0.0);
         let mut factors = vec![0.0; fleet.types().len()];
-        for ((&i, kind), value) in self.types.iter().zip(part.types()).zip(&self.values) {
-            let value = value * f64::from(kind.nodes()) / all;
+        for (&i, speed) in self.types.iter().zip(speeds) {
+            let kind = &fleet.types()[i];
             let half = kind.arrival_rate() * kind.holding().moment(2) / 2.0;
-            load += value * kind.offered_load();
-            squared += value * value * half;
-            left += value * half;
-            factors[i] = value * kind.mean_size();
+            load += speed * kind.offered_load();
+            squared += speed * speed * half;
+            left += speed * half;
+            factors[i] = speed * kind.mean_size();
         }
         let least = squared / (1.0 - load) - left;
         // At a load of 1 there is no queue in steady state.
@@ -76,6 +71,23 @@ impl Cut {
             0.0
         };
         Ok(Inequality { factors, least })
+    }
+
+    /// Returns the part of what all servers are worth at most that a job of each of its types takes while it runs.
+    ///
+    /// # Errors
+    /// When arrivals are not Poisson, or the types are not the fleet's.
+    pub(super) fn speeds(&self, fleet: &Fleet) -> Result<Vec<f64>, CertificateError> {
+        let part = self.part(fleet)?;
+        let shapes = part.shapes().iter().zip(&self.servers);
+        let worth: f64 = shapes
+            .map(|(shape, own)| f64::from(shape.count()) * own.worth)
+            .sum();
+        let all = worth * (1.0 + ROUNDING);
+        let pairs = part.types().iter().zip(&self.values);
+        Ok(pairs
+            .map(|(kind, value)| value * f64::from(kind.nodes()) / all)
+            .collect())
     }
 
     /// The fleet that has these types alone.
@@ -104,7 +116,7 @@ impl Cut {
     }
 
     /// Checks that servers are worth no more.
-    fn check(&self, fleet: &Fleet) -> Result<(), CertificateError> {
+    pub(super) fn check(&self, fleet: &Fleet) -> Result<(), CertificateError> {
         let part = self.part(fleet)?;
         let mut findings = Findings::default();
         for (shape, own) in part.shapes().iter().zip(&self.servers) {

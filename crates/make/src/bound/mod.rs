@@ -6,12 +6,12 @@ mod cells;
 mod prices;
 
 pub use cells::by_cells;
-pub use prices::by_prices;
+pub use prices::{by_prices, by_sizes};
 use synth_cluster::artifact::{Objective, Preemption};
 pub use synth_cluster::bound::{Document, Proof};
 
 use synth_cluster::bound::CertificateError;
-use synth_cluster::workload::Fleet;
+use synth_cluster::workload::{Fleet, JobType};
 
 /// Why there is no bound.
 #[derive(Debug, thiserror::Error)]
@@ -30,14 +30,15 @@ pub enum BoundError {
 /// A lower bound, and what proves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// No policy that knows no more of a job than its type has less \[time\].
+    /// No policy has less \[time\]; none that knows no more of a job than its type, where the workload reveals no more.
     pub least: f64,
     /// Why.
     pub proof: Proof,
 }
 
 /// Returns the best of the bounds: that of prices, and where there are few enough schedules and sizes are exponential that of a function
-/// of the state, from a program of at most so many rows. Once it is over, no more is tried than prices of all types.
+/// of the state, from a program of at most so many rows. Where policies may know sizes, or stop jobs of which nobody knows what is left, it is
+/// that of prices and sizes. Once it is over, no more is tried than prices of all types.
 ///
 /// # Errors
 /// When the objective is a percentile; where one way fails the other is taken.
@@ -48,6 +49,12 @@ pub fn lower_bound(
     rows: usize,
     is_over: &dyn Fn() -> bool,
 ) -> Result<Bound, BoundError> {
+    let is_memoryless = fleet.types().iter().all(JobType::is_memoryless);
+    let is_residual_known = preemption == Preemption::None || is_memoryless;
+    if fleet.envelope().has_limits() || !is_residual_known {
+        let (least, proof) = by_sizes(fleet, objective, is_over)?;
+        return Ok(Bound { least, proof });
+    }
     let by_prices = by_prices(fleet, objective, preemption, is_over).map(|(least, cuts)| Bound {
         least,
         proof: Proof::Prices(cuts),

@@ -1,4 +1,4 @@
-//! The best bound that prices prove, by a linear program over inequalities of some of the types.
+//! The best bound that prices prove: by a linear program over inequalities of some of the types, or by sizes.
 
 use good_lp::{
     Expression, ProblemVariables, Solution as _, SolverModel as _, constraint, variable,
@@ -7,7 +7,9 @@ use good_lp::{
 use super::BoundError;
 use crate::program::{Limits, quiet, solve};
 use synth_cluster::artifact::{Objective, Preemption, ShapeWorth};
-use synth_cluster::bound::{CertificateError, Cut, Inequality, check_prices, costs};
+use synth_cluster::bound::{
+    CertificateError, Cut, Inequality, Proof, check_prices, check_sizes, costs, least_by_sizes,
+};
 use synth_cluster::workload::{Fleet, JobType};
 
 /// Work of each of the programs whose prices are tried, in nodes of depth-first searches.
@@ -45,6 +47,35 @@ pub fn by_prices(
     cuts.retain(|cut| cut.weight > 0.0);
     Ok((check_prices(&cuts, fleet, objective, preemption)?, cuts))
 }
+
+/// Returns the bound that holds whatever policies know of sizes, and what proves it: of the same prices as above the best, or jobs that never wait.
+///
+/// # Errors
+/// When the objective is a percentile.
+pub fn by_sizes(
+    fleet: &Fleet,
+    objective: Objective,
+    is_over: &dyn Fn() -> bool,
+) -> Result<(f64, Proof), BoundError> {
+    let least = check_prices(&[], fleet, objective, Preemption::None)?;
+    let never_wait = (least, Proof::Prices(Vec::new()));
+    if !fleet.types().iter().all(JobType::is_poisson) {
+        return Ok(never_wait);
+    }
+    let cuts = candidates(fleet, &costs(fleet.envelope(), objective)?, is_over);
+    let roughly = |cut: &Cut| least_by_sizes(cut, fleet, objective, ROUGH).unwrap_or(0.0);
+    let tried = cuts.into_iter().map(|cut| (roughly(&cut), cut));
+    let Some((_, cut)) = tried.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+        return Ok(never_wait);
+    };
+    match check_sizes(&cut, fleet, objective) {
+        Ok(found) if found > least => Ok((found, Proof::Sizes(cut))),
+        _ => Ok(never_wait),
+    }
+}
+
+/// How well a bound is known, relatively, when prices are compared.
+const ROUGH: f64 = 0.05;
 
 fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<Cut> {
     let k = costs.len();

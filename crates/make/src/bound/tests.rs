@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::optimum::{Limits, Problem, optimum};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::AtomicBool;
 
 const MEAN: Objective = Objective::Mean;
@@ -11,10 +13,10 @@ fn model(name: &str) -> Fleet {
 }
 
 /// A type: cores, arrival rate, and the law of its sizes.
-type Kind = (u32, f64, &'static str);
+type Kind<'a> = (u32, f64, &'a str);
 
 /// A server of some cores, and types.
-fn system(cores: u32, types: &[Kind]) -> Fleet {
+fn system(cores: u32, types: &[Kind<'_>]) -> Fleet {
     let mut text = format!(
         "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {cores}}}}}\njobs:\n"
     );
@@ -70,16 +72,150 @@ fn of_jobs_one_at_a_time_prices_are_exact() {
         );
         assert_eq!(cuts.len(), 1);
     }
-    // What is left of a job that was stopped is not known: then only that jobs do not wait is a bound.
+    // What is left of a job that was stopped is not known: then only that jobs do not wait is a bound, and that of sizes.
     let fleet = system(3, &[(3, 0.7, "size: {law: deterministic, mean: 1}")]);
     let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::Full, &|| false).unwrap();
     assert!((bound - 1.0).abs() < 1e-8 && cuts.is_empty());
+    let bound = lower_bound(&fleet, MEAN, Preemption::Full, 0, &|| false).unwrap();
+    assert!((bound.least / (1.0 + 0.7 / 2.0 / 0.3) - 1.0).abs() < 5e-3);
+}
+
+/// The mean response time of shortest remaining work first on one server (Schrage and Miller, Operations Research 14, 1966), for a density
+/// of sizes that is 0 from `most` on.
+fn shortest_first(rate: f64, density: impl Fn(f64) -> f64, most: f64) -> f64 {
+    let steps = 200_000;
+    let width = most / f64::from(steps);
+    // Below x: chance, load, and square; and the time that x takes from its start.
+    let (mut chance, mut load, mut square, mut inside) = (0.0, 0.0, 0.0, 0.0);
+    let mut mean = 0.0;
+    for step in 0..steps {
+        let x = (f64::from(step) + 0.5) * width;
+        let here = density(x) * width;
+        chance += here;
+        load += rate * x * here;
+        square += x * x * here;
+        inside += width / (1.0 - load);
+        let waits = rate * (square + x * x * (1.0 - chance)) / 2.0 / (1.0 - load).powi(2);
+        mean += here * (waits + inside);
+    }
+    mean
+}
+
+/// Of jobs that take the whole server it is what shortest remaining work first reaches, known by another formula.
+#[test]
+fn of_jobs_one_at_a_time_sizes_give_shortest_remaining_work_first() {
+    let exponential = shortest_first(0.8, |x| (-x).exp(), 40.0);
+    let uniform = shortest_first(0.6, |x| f64::from(x < 2.0) / 2.0, 2.0);
+    for (size, rate, exact) in [
+        ("mean_size: 1", 0.8, exponential),
+        ("size: {law: uniform, low: 0, high: 2}", 0.6, uniform),
+        ("size: {law: deterministic, mean: 1}", 0.7, 1.0 + 0.35 / 0.3),
+    ] {
+        let fleet = system(3, &[(3, rate, size)]);
+        let (bound, proof) = by_sizes(&fleet, MEAN, &|| false).unwrap();
+        assert!(
+            bound <= exact && bound > 0.997 * exact,
+            "{size}: {bound}, exact {exact}"
+        );
+        assert!(matches!(proof, Proof::Sizes(_)));
+        // As several types of the same jobs.
+        let parts = [(3, 0.3 * rate, size), (3, 0.7 * rate, size)];
+        let (of_parts, _) = by_sizes(&system(3, &parts), MEAN, &|| false).unwrap();
+        assert!((of_parts / bound - 1.0).abs() < 1e-3, "{size}: {of_parts}");
+    }
+}
+
+/// The mean response time of those with the least left first, each that fits, with preemption; of the types cores, arrival rates, and
+/// means of exponential sizes.
+fn least_left_first(cores: u32, types: &[(u32, f64, f64)], jobs: u32) -> f64 {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut exponential =
+        move |mean: f64| -mean * f64::ln(1.0 - RngExt::random::<f64>(&mut random));
+    let mut next: Vec<f64> = types.iter().map(|kind| exponential(1.0 / kind.1)).collect();
+    let mut system: Vec<(f64, u32)> = Vec::new();
+    let (mut time, mut area, mut come) = (0.0, 0.0, 0);
+    while come < jobs {
+        system.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut free = cores;
+        let mut runs = |need: u32| free.checked_sub(need).map(|left| free = left).is_some();
+        let running: Vec<bool> = system.iter().map(|job| runs(job.1)).collect();
+        let first = running.iter().position(|runs| *runs);
+        let end = first.map_or(f64::INFINITY, |job| time + system[job].0);
+        let kind = (0..next.len())
+            .min_by(|i, j| next[*i].total_cmp(&next[*j]))
+            .unwrap();
+        let until = end.min(next[kind]);
+        area += (until - time) * system.len() as f64;
+        let served = system.iter_mut().zip(&running).filter(|pair| *pair.1);
+        served.for_each(|(job, _)| job.0 -= until - time);
+        time = until;
+        if let Some(first) = first.filter(|_| end <= next[kind]) {
+            system.remove(first);
+        } else {
+            let (need, rate, mean) = types[kind];
+            system.push((exponential(mean), need));
+            next[kind] = time + exponential(1.0 / rate);
+            come += 1;
+        }
+    }
+    area / f64::from(come)
+}
+
+/// No bound is above what a policy reaches that knows sizes and stops jobs at no cost, and where all cores are used it is near.
+#[test]
+fn no_bound_by_sizes_is_above_what_a_policy_reaches() {
+    for (cores, types) in [
+        (2, vec![(1, 1.2, 1.0)]),
+        (2, vec![(1, 1.8, 1.0)]),
+        (3, vec![(1, 0.72, 1.0), (2, 0.54, 1.0)]),
+        (3, vec![(1, 2.0, 0.3), (2, 0.3, 2.0)]),
+        (4, vec![(1, 0.5, 3.0), (1, 3.0, 0.5)]),
+    ] {
+        let sizes: Vec<String> = types
+            .iter()
+            .map(|kind| format!("mean_size: {}", kind.2))
+            .collect();
+        let kinds = types.iter().zip(&sizes);
+        let kinds: Vec<Kind<'_>> = kinds
+            .map(|((need, rate, _), size)| (*need, *rate, size.as_str()))
+            .collect();
+        let (bound, _) = by_sizes(&system(cores, &kinds), MEAN, &|| false).unwrap();
+        let ratio = bound / least_left_first(cores, &types, 400_000);
+        assert!(
+            ratio < 1.0 && ratio > 0.8,
+            "{cores} {types:?}: {ratio} of what is reached"
+        );
+    }
+}
+
+/// A proof by sizes holds of all policies of its workload, is checked anew, and is none of a busier one's larger number.
+#[test]
+fn proofs_by_sizes_are_checked_anew() {
+    let text = "kind: multiresource\ntime_unit: s\nknown: size\nserver: {capacity: {cpu: 4}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: 2, mean_size: 1}\n  - {name: b, demand: {cpu: 3}, arrival_rate: .3, size: {law: lognormal, mean: 1, scv: 4}}\n";
+    let fleet = Fleet::parse(text, "test").unwrap().workload;
+    for preemption in [Preemption::None, Preemption::Full] {
+        let bound = lower_bound(&fleet, MEAN, preemption, 1_000, &|| false).unwrap();
+        let Proof::Sizes(cut) = &bound.proof else {
+            panic!("{bound:?}")
+        };
+        let own = document(&fleet, (MEAN, preemption), &bound);
+        let read: Document = serde_json::from_str(&serde_json::to_string(&own).unwrap()).unwrap();
+        assert_eq!(read, own);
+        assert!(read.check().is_ok());
+        let mut beyond = own.clone();
+        beyond.bound *= 1.0 + 1e-6;
+        assert!(beyond.check().is_err());
+        // Servers that are worth less than their schedules.
+        let mut cut = cut.clone();
+        cut.servers[0].worth *= 0.9;
+        assert!(Proof::Sizes(cut).check(&fleet, MEAN, preemption).is_err());
+    }
 }
 
 /// The dynamic program is another derivation: no bound is above what a policy reaches in its box; and how near they come.
 #[test]
 fn no_bound_is_above_the_optimum() {
-    let systems: [(u32, &[Kind], f64); 4] = [
+    let systems: [(u32, &[Kind<'_>], f64); 4] = [
         (
             4,
             &[(1, 1.2, "mean_size: 1"), (4, 0.3, "mean_size: 1")],

@@ -111,6 +111,11 @@ impl OptimumError {
     pub fn of_fleet() -> Self {
         OptimumError("it is for one server".into())
     }
+
+    /// Of policies that know more of a job than its type.
+    pub fn of_sizes() -> Self {
+        OptimumError("it is for policies that know no more of a job than its type".into())
+    }
 }
 
 fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {

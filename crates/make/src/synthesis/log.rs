@@ -26,7 +26,7 @@ pub struct Log {
     pub upgrades: Upgrades,
 }
 
-/// What no policy can beat that knows no more of a job than its type.
+/// What no policy can beat that knows no more of a job than the workload says.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Floor {
     /// What is bounded.
@@ -35,6 +35,8 @@ pub struct Floor {
     pub preemption: Preemption,
     /// No policy has less \[time\].
     pub least: f64,
+    /// Whether it holds whatever a policy knows of sizes; else for those that know no more of a job than its type.
+    pub knows_sizes: bool,
     /// Whether that is about the optimum: a dynamic program found it, and came to its end. Else the optimum may be well above.
     pub is_near_optimum: bool,
 }

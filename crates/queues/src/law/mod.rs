@@ -13,6 +13,7 @@ mod moments;
 mod process;
 mod size;
 mod spelling;
+mod truncated;
 
 pub use check_size::Part;
 pub use common_modulation::CommonModulation;

@@ -30,7 +30,7 @@ struct Arriving {
 /// # Theory
 /// Let a job of work `X_i = v_i S_i` cost c_i a unit of time, and `Σ_i v_i u_i ≤ 1` for all schedules. For r > 0 let W_r be what is left of the
 /// jobs that have at most r c_i left. A job in the system with w left counts from r = w/c on, so `∫ W_r/r² dr = Σ w (c/w)` is the cost a unit
-/// of time (the work integral number equality of Scully, Grosof and Harchol-Balter, SIGMETRICS 2020). W_r grows by X when a job comes of
+/// of time (the work integral number equality of Scully, Grosof and Harchol-Balter, POMACS 4, 2020). W_r grows by X when a job comes of
 /// `X ≤ r c`, and by `r c` when a longer one has been worked down to that; it falls at a rate B ≤ 1. The drift of `W_r²/2` is zero in the long
 /// run (as W_r falls at most at rate 1, there are times without end at which it is at most twice its mean), and arrivals are Poisson:
 ///

@@ -164,15 +164,16 @@ impl OwnVerb for Arguments {
         lines.sort_by(|a, b| (a.tier, &a.system).cmp(&(b.tier, &b.system)));
         let results = Results::new(&lines);
         let is_interrupted = interrupt.load(Ordering::Relaxed);
-        let note = || {
-            format!(
+        let mut notes = absent(&lines, &terms);
+        if is_interrupted {
+            notes.push(format!(
                 "Interrupted: these are {} systems, of {} that were to run.",
                 lines.len(),
                 own.len()
-            )
-        };
+            ));
+        }
         Ok(VerbOutput {
-            notes: is_interrupted.then(note).into_iter().collect(),
+            notes,
             table: results.text(width),
             document: json(&results)?,
             interrupted: is_interrupted,
@@ -197,7 +198,7 @@ impl Arguments {
         let of = |own: &String| {
             let known = plan.iter().find(|(tier, n)| name(*tier, *n) == *own);
             known.copied().ok_or_else(|| {
-                format!("no system of these tiers is named `{own}`: names are such as exact-07 or bounded-42").into()
+                format!("no system of these tiers is named `{own}`: names are such as exact-07, bounded-42 or logs-03").into()
             })
         };
         self.systems.iter().map(of).collect()
@@ -251,6 +252,19 @@ impl Arguments {
     }
 }
 
+/// Says which entrants ran on no system.
+fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
+    let ran = |name: &str| {
+        let mut runs = lines.iter().flat_map(|line| &line.runs);
+        runs.any(|own| own.policy == name)
+    };
+    let names = terms.policies.iter().map(|own| own.0.as_str());
+    let absent = names.filter(|name| !lines.is_empty() && !ran(name));
+    absent
+        .map(|name| format!("{name} ran on none of these systems: a policy file is for its own types, and on logs rules of backfilling run"))
+        .collect()
+}
+
 /// Returns the lines that are there; a last one without its end is cut off, since a run was ended while it was written.
 fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
     let text = match std::fs::read_to_string(file) {
@@ -278,11 +292,10 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
             ));
         };
         if line.terms != *terms {
-            let [found, here] =
-                [&line.terms, terms].map(|own| serde_json::to_string(own).unwrap_or_default());
             return refuse(format!(
-                "{}: it was measured with {found}, and here is {here}: give the same options, or another --output",
-                place()
+                "{}: it was measured with other options ({}): give the same, or another --output",
+                place(),
+                differences(&line.terms, terms)
             ));
         }
         if !lines.iter().any(|own| own.system == line.system) {
@@ -295,6 +308,16 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
             .map_err(|why| format!("cannot write {}: {why}", file.display()))?;
     }
     Ok(lines)
+}
+
+/// Says what differs, there and here.
+fn differences(found: &Terms, here: &Terms) -> String {
+    let [found, here] = [found, here].map(|own| serde_json::to_value(own).unwrap_or_default());
+    let pairs = found.as_object().into_iter().flatten();
+    let other = pairs.filter(|(key, value)| here[key.as_str()] != **value);
+    let parts =
+        other.map(|(key, value)| format!("{key} {value} there, {} here", here[key.as_str()]));
+    parts.collect::<Vec<_>>().join("; ")
 }
 
 /// How a line begins.

@@ -9,6 +9,7 @@ use super::measure::{Alone, CHOICE, Line, Ran, ahead, rivals};
 use super::systems::{NAME, Tier};
 use crate::multiresource::simulator::Contender;
 use crate::report::{Table, counted, percent, wrap};
+use crate::simulation::sweep::Knows;
 
 /// How near to the optimum a bound should be.
 const NEAR: [f64; 2] = [0.15, 0.25];
@@ -23,6 +24,8 @@ const LONG: usize = 20;
 #[derive(Serialize)]
 struct Row {
     policy: String,
+    /// What it knows of jobs: on one system at most.
+    knows: Knows,
     /// Systems on which it was entered.
     systems: usize,
     /// Those where its means may be believed.
@@ -182,6 +185,11 @@ fn row(policy: &str, lines: &[&Line]) -> Row {
         |is: &dyn Fn(&Line, &Ran) -> bool| runs.iter().filter(|(l, ran)| is(l, ran)).count();
     Row {
         policy: policy.into(),
+        knows: runs
+            .iter()
+            .map(|own| own.1.knows)
+            .max_by_key(|own| *own as u8)
+            .unwrap_or_default(),
         systems: runs.len(),
         settled: settled().count(),
         ratio: spread(settled().filter_map(ratio).collect()),
@@ -251,7 +259,8 @@ impl Section {
             let ([median, worst], gap) = (pair(row.ratio, 1.0), pair(row.gap, 0.0));
             let [systems, settled, lost, ahead] =
                 [row.systems, row.settled, row.lost, row.ahead].map(|n| n.to_string());
-            let policy = called(&row.policy).to_owned();
+            let mark = if row.knows == Knows::Sizes { " *" } else { "" };
+            let policy = called(&row.policy).to_owned() + mark;
             let cells = [policy, systems, settled, median, worst, lost, ahead];
             table.row(cells.into_iter().chain(gap));
         }
@@ -323,4 +332,4 @@ impl Section {
 /// What the columns are.
 const KEY: &str = "on: systems where it was entered; best: E[T] over that of the best other policy that knows no more, at the median and at most; lost: systems on which it is \
 surely more than 2 % worse than one of these, or not settled where one is; ahead: on which the choice is lost to it; optimum, bound: E[T] over \
-that, likewise; choice: E[T] of the best that was found in one family over that of the choice, in the choice's own runs";
+that, likewise; choice: E[T] of the best that was found in one family over that of the choice, in the choice's own runs; *: knows sizes";

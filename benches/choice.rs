@@ -119,11 +119,11 @@ fn generated(seed: u64) -> Workload {
 fn row(workload: &Workload, preemption: Preemption) -> String {
     let options = Options::new(preemption);
     let begun = worked();
-    let Outcome::Policy(made) = synthesize(workload, &options).unwrap() else {
+    let Outcome::Policy(synthesis) = synthesize(workload, &options).unwrap() else {
         return "| overloaded ".into();
     };
     let choice = ChoiceOptions::new(Families::All, BUDGET, 1);
-    let chosen = choose(workload, &options, &choice, made, |_| ());
+    let chosen = choose(workload, &options, &choice, synthesis, |_| ());
     let seconds = worked() - begun;
     match chosen {
         Ok(chosen) => format!("| {seconds:.1} {}", beside(workload, &chosen, preemption)),

@@ -36,7 +36,7 @@ fn model(name: &str) -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-fn made(workload: &Workload, options: &Options) -> Option<Artifact> {
+fn synthesized(workload: &Workload, options: &Options) -> Option<Artifact> {
     match synthesize(workload, options).unwrap() {
         Outcome::Policy(synthesis) => Some(synthesis.artifact),
         _ => None,
@@ -51,17 +51,17 @@ fn programs(c: &mut Criterion) {
             effort: if large { 0.01 } else { 1.0 },
             ..Options::new(Preemption::None)
         };
-        let artifact = made(&workload, &options).unwrap();
-        let told = if large { "large/" } else { "" };
+        let artifact = synthesized(&workload, &options).unwrap();
+        let prefix = if large { "large/" } else { "" };
         let mut group = c.benchmark_group("pipeline");
         group.sample_size(10);
         group.bench_function(format!("program/{name}"), |b| {
             b.iter(|| program::solve(black_box(&workload), &Limits::default()).unwrap());
         });
-        group.bench_function(format!("synthesis/{told}{name}"), |b| {
-            b.iter(|| made(black_box(&workload), &options));
+        group.bench_function(format!("synthesis/{prefix}{name}"), |b| {
+            b.iter(|| synthesized(black_box(&workload), &options));
         });
-        group.bench_function(format!("check/{told}{name}"), |b| {
+        group.bench_function(format!("check/{prefix}{name}"), |b| {
             b.iter(|| black_box(&artifact).check().unwrap())
         });
         group.finish();
@@ -71,7 +71,7 @@ fn programs(c: &mut Criterion) {
     let mut group = c.benchmark_group("exact");
     group.sample_size(10);
     group.bench_function("synthesis/cloud_instances", |b| {
-        b.iter(|| made(black_box(&workload), &Options::new(Preemption::None)));
+        b.iter(|| synthesized(black_box(&workload), &Options::new(Preemption::None)));
     });
     group.finish();
 }
@@ -217,12 +217,13 @@ fn fleets(c: &mut Criterion) {
     group.sample_size(10);
     for (name, parsed) in both {
         let fleet = parsed.workload;
-        let made = || match pool(black_box(&fleet), &options, Pooling::Partition, |_| ()).unwrap() {
-            Outcome::Policy(made) => made.0.artifact,
-            Outcome::Overloaded(_) => unreachable!("its load is below 1"),
-        };
-        let artifact = made();
-        group.bench_function(format!("synthesis/{name}"), |b| b.iter(made));
+        let synthesize_slots =
+            || match pool(black_box(&fleet), &options, Pooling::Partition, |_| ()).unwrap() {
+                Outcome::Policy(synthesis) => synthesis.0.artifact,
+                Outcome::Overloaded(_) => unreachable!("its load is below 1"),
+            };
+        let artifact = synthesize_slots();
+        group.bench_function(format!("synthesis/{name}"), |b| b.iter(synthesize_slots));
         group.bench_function(format!("check/{name}"), |b| {
             b.iter(|| black_box(&artifact).check().unwrap());
         });

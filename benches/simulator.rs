@@ -1,6 +1,6 @@
 //! `cargo bench --bench simulator`: events (arrivals, completions, clocks) a second on one core, for
 //! a fixed set of models and rules; `queue` is the time of one end, and of the arrivals for it, with 10 000 jobs that wait. A job's record is kept in all of them. `…/sizes` are models with
-//! laws of sizes that are not exponential, or rules that are told sizes: there a calendar knows
+//! laws of sizes that are not exponential, or rules that know sizes: there a calendar knows
 //! who ends next. `…_types` is MaxWeight among many types of the classes of `instances`. `…/fleet` are rules over 10 000 servers of five shapes, with 50 types. `…/replay` are jobs of a log that is replayed. Policies are synthesized
 //! before the clock starts.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
@@ -48,28 +48,33 @@ fn lognormal() -> Workload {
 
 fn msr(workload: &Workload, options: Options) -> Contender {
     match synthesize(workload, &options).unwrap() {
-        Outcome::Policy(made) => made.artifact.policy.into(),
+        Outcome::Policy(synthesis) => synthesis.artifact.policy.into(),
         _ => panic!("no policy"),
     }
 }
 
 /// Adaptive MSR on the schedules of the program, of which the dearest is worth 1 by the prices of its proof.
 fn adaptive_msr(workload: &Workload) -> Contender {
-    let Outcome::Policy(made) = synthesize(workload, &Options::new(Preemption::None)).unwrap()
+    let Outcome::Policy(synthesis) = synthesize(workload, &Options::new(Preemption::None)).unwrap()
     else {
         panic!("no policy");
     };
-    let prices = made.solution.certificate.prices.iter();
+    let prices = synthesis.solution.certificate.prices.iter();
     let prices = prices.zip(workload.types());
     let prices: Vec<f64> = prices.map(|(y, t)| y / t.offered_load()).collect();
     let worth = |u: &Vec<u32>| -> f64 {
         let jobs = u.iter().zip(&prices);
         jobs.map(|(count, price)| f64::from(*count) * price).sum()
     };
-    let dearest = made.policy.schedules.iter().map(worth).fold(0.0, f64::max);
+    let dearest = synthesis
+        .policy
+        .schedules
+        .iter()
+        .map(worth)
+        .fold(0.0, f64::max);
     let policy = AdaptiveMsrPolicy {
         limits: false,
-        schedules: made.policy.schedules.clone(),
+        schedules: synthesis.policy.schedules.clone(),
         prices: prices.iter().map(|p| p / dearest).collect(),
         switching: Switching {
             waste: 0.5,
@@ -105,7 +110,7 @@ fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Worklo
     group.bench_function(name, |b| {
         b.iter(|| {
             let run = contender.simulate(workload, &settings, |_| {}).unwrap();
-            // A run that is given up early would be timed as a fast one.
+            // A run that is stopped early would be timed as a fast one.
             assert!(run.events >= EVENTS, "{name}: {:?}", run.ending);
         });
     });
@@ -117,7 +122,8 @@ fn fleets(c: &mut Criterion) {
     let text = instances::large_fleet(1);
     let fleet = Fleet::parse(&text, "fleet").unwrap().workload;
     let options = Options::new(Preemption::None);
-    let Outcome::Policy(made) = pool(&fleet, &options, Pooling::Partition, |_| ()).unwrap() else {
+    let Outcome::Policy(synthesis) = pool(&fleet, &options, Pooling::Partition, |_| ()).unwrap()
+    else {
         panic!("no policy");
     };
     let keeping = PooledPolicy {
@@ -140,7 +146,7 @@ fn fleets(c: &mut Criterion) {
         ("best-fit", named("best-fit")),
         ("easy-by-mean", named("easy-by-mean")),
         ("pooled", Family::from(keeping).into()),
-        ("partition", made.0.artifact.policy.into()),
+        ("partition", synthesis.0.artifact.policy.into()),
     ] {
         group.bench_function(format!("{name}/fleet"), |b| {
             b.iter(|| {

@@ -9,7 +9,7 @@ use synth::trace::{Options, Servers, Source, Trace};
 
 const LINES: u64 = 100_000;
 
-/// A file with a header and so many lines, each made of its number.
+/// A file with a header and so many lines, each generated from its number.
 fn file(header: &str, line: impl Fn(&mut String, u64)) -> tempfile::NamedTempFile {
     let mut text = format!("{header}\n");
     (0..LINES).for_each(|n| line(&mut text, n));

@@ -68,10 +68,10 @@ fn job(number: u64, submit: u64, random: &mut Xoshiro256PlusPlus) -> String {
     let law =
         LogNormal::new(hours.ln() - spread / 2.0, spread.sqrt()).expect("a spread is a number");
     let hours = law.sample(random).min(72.0);
-    let wanted = hours * (1.2 + 8.0 * random.random::<f64>().powi(2));
+    let requested = hours * (1.2 + 8.0 * random.random::<f64>().powi(2));
     let limit = LIMITS
         .into_iter()
-        .find(|limit| *limit >= wanted)
+        .find(|limit| *limit >= requested)
         .unwrap_or(72.0);
     let seconds = |hours: f64| (3600.0 * hours).ceil() as i64;
     // Five of a hundred fail early, three never start, two are let run past their limit.

@@ -68,10 +68,10 @@ impl Known {
             empty_slots: EmptySlots::Phantom,
             ..Options::new(preemption)
         };
-        let Outcome::Policy(made) = synthesize(&workload, &options)? else {
+        let Outcome::Policy(synthesis) = synthesize(&workload, &options)? else {
             return Err("no policy can stabilize this workload".into());
         };
-        let mut claims = made.artifact.claims.iter();
+        let mut claims = synthesis.artifact.claims.iter();
         let mean = claims.find(|c| c.quantity == Quantity::MeanResponse && c.job_type.is_none());
         Ok(Known {
             name: format!(
@@ -83,7 +83,7 @@ impl Known {
                 }
             ),
             exact: mean.ok_or("no mean is claimed")?.value,
-            contender: Family::Msr(made.policy.clone()).into(),
+            contender: Family::Msr(synthesis.policy.clone()).into(),
             workload,
             events,
         })

@@ -171,7 +171,7 @@ fn policy(path: Option<String>) -> Result<(MsrPolicy, Workload), Box<dyn Error>>
     }
     let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
     match synthesize(&workload, &Options::new(Preemption::None))? {
-        Outcome::Policy(made) => Ok((made.policy, workload)),
+        Outcome::Policy(synthesis) => Ok((synthesis.policy, workload)),
         _ => Err("no policy can stabilize this workload".into()),
     }
 }

@@ -81,14 +81,14 @@ impl Rule {
             return Ok(rule.clone());
         }
         let options = Options::new(Preemption::None);
-        let Outcome::Policy(made) = synthesize(workload, &options)? else {
+        let Outcome::Policy(synthesis) = synthesize(workload, &options)? else {
             return Err("no policy can stabilize this workload".into());
         };
         if let Rule::Msr = self {
-            return Ok(made.artifact.policy.into());
+            return Ok(synthesis.artifact.policy.into());
         }
         let choice = ChoiceOptions::new(Families::All, 400_000_000, 1);
-        let chosen = choose(workload, &options, &choice, made, |_| ())?;
+        let chosen = choose(workload, &options, &choice, synthesis, |_| ())?;
         Ok(chosen.artifact.policy.into())
     }
 }

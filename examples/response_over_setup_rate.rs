@@ -40,13 +40,13 @@ jobs:
 
 /// What synth makes, on arrivals and sizes of its own.
 fn measured(workload: &Workload, options: &Options, chooses: bool) -> Result<Option<Estimate>> {
-    let Outcome::Policy(made) = synthesize(workload, options)? else {
+    let Outcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("no policy can stabilize this workload".into());
     };
-    let mut rule = made.artifact.policy.clone();
+    let mut rule = synthesis.artifact.policy.clone();
     if chooses {
         let choice = ChoiceOptions::new(Families::All, 400_000_000, 1);
-        let chosen = choose(workload, options, &choice, made, |_| ())?;
+        let chosen = choose(workload, options, &choice, synthesis, |_| ())?;
         rule = chosen.artifact.policy;
     }
     let settings = Settings {

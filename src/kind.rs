@@ -69,10 +69,10 @@ pub trait Kind: Content {
         caller: &mut Caller<'_>,
     ) -> VerbResult<Answer<Self>>;
 
-    /// Makes the workload that the arguments describe, where none is typed and they do.
+    /// Builds the workload that the arguments describe, where none is typed and they do.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be built.
     fn workload_of(
         _args: &Self::SynthesisArgs,
         _caller: &mut Caller<'_>,
@@ -88,7 +88,7 @@ pub trait Kind: Content {
         refuse("this kind of workload has no load to scale to")
     }
 
-    /// Returns where the workload that a policy was made for and this one differ.
+    /// Returns where the workload that a policy is for and this one differ.
     ///
     /// # Errors
     /// When the two cannot be compared at all.
@@ -151,7 +151,7 @@ pub trait Kind: Content {
         Ok(workload)
     }
 
-    /// Checks that a policy can run on a workload that it was not made for.
+    /// Checks that a policy can run on a workload that it is not for.
     ///
     /// # Errors
     /// Why it cannot.
@@ -159,7 +159,7 @@ pub trait Kind: Content {
         Ok(())
     }
 
-    /// Runs a policy on a workload, and judges its claims if it was made for that.
+    /// Runs a policy on a workload, and judges its claims if it is for that workload.
     ///
     /// # Errors
     /// When it cannot run there.
@@ -285,7 +285,7 @@ impl<K: Kind> Policy<K> {
         }
     }
 
-    /// Returns the artifact whose claims a run on this workload examines: that of a file that was made for it.
+    /// Returns the artifact whose claims a run on this workload examines: that of a file that is for it.
     pub fn judged_on(&self, workload: &K::Checked) -> Option<&Artifact<K>> {
         let file = self.file.as_ref()?;
         let is_own = K::digest(file.workload()) == K::digest(workload);
@@ -382,7 +382,7 @@ pub enum Answer<K: Content> {
         /// Whether it is known that there is none.
         decided: bool,
     },
-    /// An end was wanted before there was a policy.
+    /// An end was requested before there was a policy.
     Interrupted,
 }
 
@@ -417,7 +417,7 @@ pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
     run
 }
 
-/// Says why a policy that was made is not returned: the checker finds fault with it.
+/// Says why a synthesized policy is not returned: the checker finds fault with it.
 pub fn unchecked(findings: &[Finding]) -> VerbError {
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!(

@@ -66,10 +66,10 @@
 //!   - {name: wide, demand: {cpu: 10, memory: 1}, arrival_rate: .9, mean_size: 1}
 //! ";
 //! let workload = Workload::parse(document, "example")?.workload;
-//! let Outcome::Policy(made) = synthesize(&workload, &Options::new(Preemption::None))? else {
+//! let Outcome::Policy(synthesis) = synthesize(&workload, &Options::new(Preemption::None))? else {
 //!     return Err("overloaded".into());
 //! };
-//! assert!(made.artifact.evidence.proven);
+//! assert!(synthesis.artifact.evidence.proven);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

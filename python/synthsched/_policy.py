@@ -151,7 +151,7 @@ class CompiledPolicy:
 
     @property
     def candidates(self) -> Table:
-        """The families that were compared when it was made; empty for a policy that was read."""
+        """The families that were compared when it was synthesized; empty for a policy that was read."""
         rows = []
         for own in self._log.get("choice", {}).get("candidates", []):
             value = own.get("value") or {}
@@ -177,7 +177,7 @@ class CompiledPolicy:
         """Derive its numbers again; return what was derived, judged for sense, and taken on trust.
 
         Raises:
-            Infeasible: the check finds fault with it, or it was made for another workload.
+            Infeasible: the check finds fault with it, or it is for another workload.
         """
         options = {} if workload is None else {"workload": workload.name}
         documents = {**({} if workload is None else workload.documents), **self.documents}

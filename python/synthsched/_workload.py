@@ -152,8 +152,8 @@ class Trace:
     def replay(self, policies: Union[Entrant, Sequence[Entrant]], **options: Any) -> Comparison:
         """Replay the log under each policy, on the same jobs: options of ``synth compare --trace``.
 
-        ``load=.9`` (or ``loads=[…]``) lets the jobs come so fast; ``workload=`` has the types of policies that were
-        made for one.
+        ``load=.9`` (or ``loads=[…]``) lets the jobs come so fast; ``workload=`` has the types of policies that are
+        for one.
         """
         from ._verbs import compare
 

@@ -203,7 +203,7 @@ impl Results {
         files.try_for_each(|path| writable(path))
     }
 
-    /// Writes what is asked for of a comparison, and prints its table.
+    /// Writes what is requested of a comparison, and prints its table.
     pub fn publish(&self, output: &mut VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
         let all = [
             (&self.output, &mut output.document),

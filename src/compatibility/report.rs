@@ -83,7 +83,7 @@ fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> (Vec<&'a str>, Vec<&
     (classes().map(|c| &*c.name).collect(), servers.collect())
 }
 
-/// Describes the policy that was made, and what it attains.
+/// Describes the synthesized policy, and what it attains.
 pub fn summary(cluster: &Cluster, synthesized: &Synthesis, width: usize) -> String {
     let artifact = &synthesized.artifact;
     let mut text = format!("{}: {}\n", about(cluster), stability(cluster, artifact));

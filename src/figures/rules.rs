@@ -40,11 +40,14 @@ pub fn plain(preemption: Preemption, route: Option<Route>) -> Options {
 
 /// Returns the MSR policy of these options at its best switching rate (pMSR: at 2), and what was found on the way.
 pub fn tuned(workload: &Workload, options: &Options) -> Done<(MsrPolicy, Outlook)> {
-    let Outcome::Policy(made) = synthesize(workload, options)? else {
+    let Outcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("no policy can stabilize this workload".into());
     };
-    let policy = made.policy;
-    let taken = made.routes.into_iter().find(|r| r.route == policy.route);
+    let policy = synthesis.policy;
+    let taken = synthesis
+        .routes
+        .into_iter()
+        .find(|r| r.route == policy.route);
     let outlook = taken.and_then(|r| r.outlook).ok_or("no route was listed")?;
     Ok((policy, outlook))
 }
@@ -101,10 +104,10 @@ impl Rule {
                     ..Options::new(Preemption::None)
                 };
                 let choice = ChoiceOptions::new(Families::Only(&["adaptive-msr"]), *budget, 1);
-                let Outcome::Policy(made) = synthesize(workload, &options)? else {
+                let Outcome::Policy(synthesis) = synthesize(workload, &options)? else {
                     return Err("no policy can stabilize this workload".into());
                 };
-                let chosen = choose(workload, &options, &choice, made, |_| ())?;
+                let chosen = choose(workload, &options, &choice, synthesis, |_| ())?;
                 if !chosen.basis.has_settled() {
                     return Ok(None);
                 }

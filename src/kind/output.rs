@@ -32,11 +32,11 @@ pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
 }
 
 /// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
-/// whether an end is wanted.
+/// whether an end is requested.
 pub struct Caller<'a> {
     /// The command as it was typed, but for where results go: whoever types it gets the same again.
     pub command: String,
-    /// What a comparison over loads tabulates besides the mean response time; none where nothing else is wanted.
+    /// What a comparison over loads tabulates besides the mean response time; none where nothing else is requested.
     pub means: Vec<Mean>,
     /// The most characters of a line.
     pub width: usize,

@@ -59,7 +59,7 @@ impl Content for Toy {
 
     fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Queue> {
         let claim = artifact.find(Told::Response, Subject::ALL)?;
-        // E[T] = E[N]/λ, with E[N] = Σ n ρ^n (1 − ρ): not by the formula that made it.
+        // E[T] = E[N]/λ, with E[N] = Σ n ρ^n (1 − ρ): not by the formula that it comes from.
         let rho = artifact.workload.arrival_rate;
         let terms = (1..10_000).map(|n| f64::from(n) * rho.powi(n) * (1.0 - rho));
         let expected = terms.sum::<f64>() / rho;
@@ -109,8 +109,8 @@ impl Kind for Toy {
             Closed::Form,
             HoldsFor::default(),
         );
-        let made = Artifact::new(queue.clone(), Nothing {}, vec![claim], Nothing {});
-        Answer::checked(made, number(value))
+        let artifact = Artifact::new(queue.clone(), Nothing {}, vec![claim], Nothing {});
+        Answer::checked(artifact, number(value))
     }
 
     fn about(_: &Queue) -> String {

@@ -2,9 +2,9 @@
 //!
 //! The stages, in order: [`workload`] → [`schedule`] → [`program`] → [`modulation`] →
 //! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] → [`simulator`] → [`replay`] → [`report`] → [`verbs`];
-//! and beside them [`optimum`] and [`bound`], what no policy can beat, [`fit`], which makes a workload of a trace, and
+//! and beside them [`optimum`] and [`bound`], what no policy can beat, [`fit`], which fits a workload to a trace, and
 //! [`bridge`], which runs the jobs of a real Slurm. `artifact`, `policy` and `simulator` never see how a
-//! policy was made: their crate does not list that of the makers.
+//! policy was synthesized: their crate does not depend on the one that synthesizes.
 
 pub mod command;
 pub mod report;

@@ -175,7 +175,7 @@ mod tests {
         );
     }
 
-    /// What there is is not told as nothing.
+    /// What there is is not reported as nothing.
     #[test]
     fn percentages_tell_little_from_nothing() {
         let shown = [0.0, 1e-30, 4e-4, 0.0006, 0.5, 1.0, 12.0, -0.25].map(percent);

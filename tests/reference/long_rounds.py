@@ -278,8 +278,8 @@ def cases():
 
 
 def main():
-    wanted = tuple(sys.argv[1:])
-    results = [case(*inputs) for inputs in cases() if not wanted or inputs[0].startswith(wanted)]
+    prefixes = tuple(sys.argv[1:])
+    results = [case(*inputs) for inputs in cases() if not prefixes or inputs[0].startswith(prefixes)]
     print('[\n' + ',\n'.join(json.dumps(result) for result in results) + '\n]')
 
 

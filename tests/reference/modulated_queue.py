@@ -533,10 +533,10 @@ def dump(results):
 
 
 def main():
-    wanted = tuple(sys.argv[1:])
+    prefixes = tuple(sys.argv[1:])
     results = []
     for name, inputs, more in cases():
-        if not wanted or name.startswith(wanted):
+        if not prefixes or name.startswith(prefixes):
             result = case(name, *inputs, **more)
             if result:
                 results.append(result)

@@ -322,10 +322,10 @@ def cases():
 
 
 def main():
-    wanted = tuple(sys.argv[1:])
+    prefixes = tuple(sys.argv[1:])
     results = []
     for name, inputs in cases():
-        if not wanted or name.startswith(wanted):
+        if not prefixes or name.startswith(prefixes):
             results.append(case(name, *inputs))
             print(name, results[-1]['mean_number'], file=sys.stderr)
     dump(results)

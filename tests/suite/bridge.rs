@@ -28,16 +28,16 @@ const FLEET: &str = "{kind: multiresource, time_unit: s,
   {name: big, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
 
 /// A folder with a policy for this workload.
-pub struct Made {
+pub struct PolicyDir {
     folder: TempDir,
 }
 
-impl Made {
+impl PolicyDir {
     pub fn new(workload: &str, words: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
-        let made = Made { folder };
-        made.make("policy.json", workload, words);
-        made
+        let dir = PolicyDir { folder };
+        dir.make("policy.json", workload, words);
+        dir
     }
 
     fn make(&self, name: &str, workload: &str, words: &[&str]) {
@@ -50,8 +50,8 @@ impl Made {
             "--output",
             text(&output),
         ];
-        let made = synth(&[&fixed, words].concat());
-        assert_eq!(code(&made), 0, "{}", stderr(&made));
+        let run = synth(&[&fixed, words].concat());
+        assert_eq!(code(&run), 0, "{}", stderr(&run));
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -69,8 +69,8 @@ pub struct Running {
 }
 
 /// `synth bridge slurm` with this policy.
-pub fn bridge(made: &Made, configuration: &Path, words: &[&str]) -> Command {
-    let (policy, journal) = (made.path("policy.json"), made.path("journal.jsonl"));
+pub fn bridge(dir: &PolicyDir, configuration: &Path, words: &[&str]) -> Command {
+    let (policy, journal) = (dir.path("policy.json"), dir.path("journal.jsonl"));
     let mut command = crate::common::command(&["bridge", "slurm", text(&policy)]);
     command
         .args([
@@ -83,15 +83,15 @@ pub fn bridge(made: &Made, configuration: &Path, words: &[&str]) -> Command {
         ])
         .args(words)
         .env("SLURM_CONF", configuration)
-        .env("TMPDIR", made.folder.path())
+        .env("TMPDIR", dir.folder.path())
         .stdin(Stdio::null());
     command
 }
 
 impl Running {
-    pub fn start(made: &Made, cluster: &Cluster, words: &[&str]) -> Self {
-        let log = std::fs::File::create(made.path("log")).unwrap();
-        let mut command = bridge(made, &cluster.configuration(), words);
+    pub fn start(dir: &PolicyDir, cluster: &Cluster, words: &[&str]) -> Self {
+        let log = std::fs::File::create(dir.path("log")).unwrap();
+        let mut command = bridge(dir, &cluster.configuration(), words);
         Running {
             child: command.stderr(log).spawn().unwrap(),
         }
@@ -118,21 +118,21 @@ impl Drop for Running {
     }
 }
 
-pub fn log(made: &Made) -> String {
-    std::fs::read_to_string(made.path("log")).unwrap()
+pub fn log(dir: &PolicyDir) -> String {
+    std::fs::read_to_string(dir.path("log")).unwrap()
 }
 
-fn replay(made: &Made) -> Output {
-    let (policy, journal) = (made.path("policy.json"), made.path("journal.jsonl"));
+fn replay(dir: &PolicyDir) -> Output {
+    let (policy, journal) = (dir.path("policy.json"), dir.path("journal.jsonl"));
     synth(&["bridge", "--replay", text(&journal), text(&policy)])
 }
 
 /// The journal is decided again as it was.
-pub fn is_decided_again(made: &Made) {
-    let replayed = replay(made);
-    let told = stdout(&replayed) + &stderr(&replayed);
-    assert_eq!(code(&replayed), 0, "{told}");
-    assert!(told.contains("as they were"), "{told}");
+pub fn is_decided_again(dir: &PolicyDir) {
+    let replayed = replay(dir);
+    let printed = stdout(&replayed) + &stderr(&replayed);
+    assert_eq!(code(&replayed), 0, "{printed}");
+    assert!(printed.contains("as they were"), "{printed}");
 }
 
 /// CPUs of the running jobs, but those of a name.
@@ -150,8 +150,8 @@ pub fn queue(cluster: &Cluster, partition: &str) -> Vec<Row> {
 }
 
 /// The lines of a journal's rounds, which its other lines, the heads with a digest, do not have.
-fn lines(made: &Made) -> Vec<Line> {
-    let text = std::fs::read_to_string(made.path("journal.jsonl")).unwrap();
+fn lines(dir: &PolicyDir) -> Vec<Line> {
+    let text = std::fs::read_to_string(dir.path("journal.jsonl")).unwrap();
     let records = text
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
@@ -168,7 +168,7 @@ fn a_partition_is_run() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
-    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "quickswap"]);
+    let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "quickswap"]);
     let submit = |seconds: f64, words: &[&str]| cluster.submit("synth", seconds, words);
     submit(0.5, &["-n", "1", "--array=1-6"]);
     let first = submit(0.5, &["-n", "4"]);
@@ -176,7 +176,7 @@ fn a_partition_is_run() {
     submit(0.5, &["-n", "4", "--begin=now+4", "-J", "a | b\u{e9} c"]);
     submit(0.5, &["-n", "18", "-J", "unknown"]);
     let planned = bridge(
-        &made,
+        &dir,
         &cluster.configuration(),
         &["--partition", "synth", "--dry-run"],
     );
@@ -193,7 +193,7 @@ fn a_partition_is_run() {
         "a dry run releases nothing"
     );
 
-    let running = Running::start(&made, &cluster, &["--partition", "synth"]);
+    let running = Running::start(&dir, &cluster, &["--partition", "synth"]);
     cluster.wait("the first start", || {
         in_use(&cluster, "synth", "unknown") > 0
     });
@@ -249,10 +249,10 @@ fn a_partition_is_run() {
     cluster.wait("the queue is empty", || queue(&cluster, "synth").is_empty());
     assert!(most <= CPUS, "{most} CPUs were in use");
     std::thread::sleep(Duration::from_millis(500));
-    assert_eq!(running.end(), Some(0), "{}", log(&made));
+    assert_eq!(running.end(), Some(0), "{}", log(&dir));
 
-    is_decided_again(&made);
-    let lines = lines(&made);
+    is_decided_again(&dir);
+    let lines = lines(&dir);
     let of = |id: &str, line: &Line| {
         let all = [&line.job, &line.leave, &line.withdraw];
         all.into_iter()
@@ -263,7 +263,7 @@ fn a_partition_is_run() {
         let own = lines.iter().filter(|line| of(id, line));
         own.filter_map(|line| line.arrive.clone()).collect()
     };
-    let journal = || std::fs::read_to_string(made.path("journal.jsonl")).unwrap();
+    let journal = || std::fs::read_to_string(dir.path("journal.jsonl")).unwrap();
     assert_eq!(
         types(&changed).last().map(String::as_str),
         Some("middle"),
@@ -276,7 +276,7 @@ fn a_partition_is_run() {
             .iter()
             .any(|line| line.adopt.is_some() && of(&owned, line)),
         "{}\n{}",
-        log(&made),
+        log(&dir),
         journal()
     );
 }
@@ -287,14 +287,14 @@ fn a_fleet_is_run_node_by_node() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
-    let made = Made::new(FLEET, &["--preemption", "none"]);
-    std::fs::write(made.path("types.yaml"), "servers: {node: [n3, n4]}\n").unwrap();
-    let types = made.path("types.yaml");
+    let dir = PolicyDir::new(FLEET, &["--preemption", "none"]);
+    std::fs::write(dir.path("types.yaml"), "servers: {node: [n3, n4]}\n").unwrap();
+    let types = dir.path("types.yaml");
     let words = ["--partition", "fleet", "--types", text(&types)];
     for n in 0..12 {
         cluster.submit("fleet", 0.5, &["-n", ["1", "16"][n % 2]]);
     }
-    let running = Running::start(&made, &cluster, &words);
+    let running = Running::start(&dir, &cluster, &words);
     let done = || queue(&cluster, "fleet").is_empty();
     let mut nodes = std::collections::BTreeSet::new();
     cluster.wait("all end", || {
@@ -310,7 +310,7 @@ fn a_fleet_is_run_node_by_node() {
         nodes.into_iter().collect::<Vec<_>>(),
         ["n3", "n4"],
         "{}",
-        log(&made)
+        log(&dir)
     );
     cluster.run(
         "scontrol",
@@ -322,14 +322,14 @@ fn a_fleet_is_run_node_by_node() {
     }
     cluster.wait("the other node takes them", done);
     assert!(
-        log(&made).contains("State=resume") || log(&made).contains("state=resume"),
+        log(&dir).contains("State=resume") || log(&dir).contains("state=resume"),
         "{}",
-        log(&made)
+        log(&dir)
     );
     cluster.run("scontrol", &["update", "NodeName=n3", "State=resume"]);
-    cluster.wait("it is told", || log(&made).contains("n3 is back"));
+    cluster.wait("it is told", || log(&dir).contains("n3 is back"));
     assert_eq!(running.end(), Some(0));
-    is_decided_again(&made);
+    is_decided_again(&dir);
 }
 
 /// A second bridge is refused; a policy that was replaced by a broken one goes on; the gate is opened in the end.
@@ -338,38 +338,38 @@ fn one_bridge_a_partition_and_a_way_back() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
-    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
+    let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
     let words = ["--partition", "synth", "--on-exit", "release"];
-    let running = Running::start(&made, &cluster, &words);
-    cluster.wait("it decides", || made.path("journal.jsonl").exists());
-    let second = bridge(&made, &cluster.configuration(), &words)
+    let running = Running::start(&dir, &cluster, &words);
+    cluster.wait("it decides", || dir.path("journal.jsonl").exists());
+    let second = bridge(&dir, &cluster.configuration(), &words)
         .output()
         .unwrap();
     assert_eq!(code(&second), 2);
     let pid = running.child.id().to_string();
     assert!(stderr(&second).contains(&pid), "{}", stderr(&second));
 
-    let whole = std::fs::read_to_string(made.path("policy.json")).unwrap();
-    std::fs::write(made.path("policy.json"), &whole[..whole.len() / 2]).unwrap();
+    let whole = std::fs::read_to_string(dir.path("policy.json")).unwrap();
+    std::fs::write(dir.path("policy.json"), &whole[..whole.len() / 2]).unwrap();
     running.signal("HUP");
     cluster.wait("it is refused", || {
-        log(&made).contains("the old one goes on")
+        log(&dir).contains("the old one goes on")
     });
     let id = cluster.submit("synth", 0.2, &["-n", "16"]);
     cluster.wait("the old one decides", || {
         cluster.row("synth", &id).is_none()
     });
-    made.make(
+    dir.make(
         "policy.json",
         WORKLOAD,
         &["--preemption", "none", "--family", "quickswap"],
     );
-    let other = replay(&made);
+    let other = replay(&dir);
     assert_eq!(code(&other), 2);
     assert!(stderr(&other).contains("is of"), "{}", stderr(&other));
     running.signal("HUP");
-    cluster.wait("it is taken", || log(&made).contains("read again"));
-    is_decided_again(&made);
+    cluster.wait("it is taken", || log(&dir).contains("read again"));
+    is_decided_again(&dir);
 
     // It is told to end while one is held that it would not release.
     cluster.submit("synth", 3.0, &["-n", "16"]);
@@ -388,10 +388,10 @@ fn crashes_leave_no_job_behind() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
-    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "quickswap"]);
+    let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "quickswap"]);
     let words = ["--partition", "synth"];
     let mut random = Random::seed_from_u64(5);
-    let mut running = Some(Running::start(&made, &cluster, &words));
+    let mut running = Some(Running::start(&dir, &cluster, &words));
     for round in 0..10 {
         for _ in 0..4 {
             let cpus = ["1", "4", "16"][random.random_range(0..3)];
@@ -418,7 +418,7 @@ fn crashes_leave_no_job_behind() {
             }
             _ => {
                 drop(running.take());
-                running = Some(Running::start(&made, &cluster, &words));
+                running = Some(Running::start(&dir, &cluster, &words));
             }
         }
     }
@@ -445,7 +445,7 @@ fn crashes_leave_no_job_behind() {
         std::thread::sleep(Duration::from_millis(500));
         let is_late = start.elapsed() > Duration::from_secs(120);
         let jobs = || cluster.run("squeue", &["-a"]);
-        assert!(!is_late, "{}\n{}", jobs(), log(&made));
+        assert!(!is_late, "{}\n{}", jobs(), log(&dir));
     }
     assert_eq!(running.unwrap().end(), Some(0));
 }
@@ -454,7 +454,7 @@ fn crashes_leave_no_job_behind() {
 /// goes on. Only where it never began it ends.
 #[test]
 fn nothing_follows_from_what_is_not_understood() {
-    let made = Made::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
+    let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
     let fake = Fake::new();
     let paths = format!(
         "{}:{}",
@@ -463,7 +463,7 @@ fn nothing_follows_from_what_is_not_understood() {
     );
     let start = |words: &[&str]| {
         let mut command = bridge(
-            &made,
+            &dir,
             Path::new("/nowhere"),
             &[&["--partition", "synth"], words].concat(),
         );
@@ -478,19 +478,19 @@ fn nothing_follows_from_what_is_not_understood() {
         .unwrap();
     assert_eq!(code(&unknown), 2, "{}", stderr(&unknown));
 
-    let of = |id: &str, given: &[(&str, &str)]| job(&[&[("JobArrayID", id)], given].concat());
+    let of = |id: &str, cells: &[(&str, &str)]| job(&[&[("JobArrayID", id)], cells].concat());
     fake.queue(&of("17", &[]));
-    let log = std::fs::File::create(made.path("log")).unwrap();
+    let log = std::fs::File::create(dir.path("log")).unwrap();
     let running = Running {
         child: start(&[]).stderr(log).spawn().unwrap(),
     };
     let released = |jobs: &[&str]| {
         let all: Vec<String> = jobs.iter().map(|job| format!("release {job}")).collect();
         let begin = std::time::Instant::now();
-        while fake.asked() != all && begin.elapsed() < Duration::from_secs(20) {
+        while fake.calls() != all && begin.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(50));
         }
-        assert_eq!(fake.asked(), all, "{}", self::log(&made));
+        assert_eq!(fake.calls(), all, "{}", self::log(&dir));
     };
     released(&["17"]);
     let seventeen = of(
@@ -523,5 +523,5 @@ fn nothing_follows_from_what_is_not_understood() {
     );
     fake.queue(&format!("{seventeen}{odd}{named}"));
     released(&["17", "20"]);
-    assert_eq!(running.end(), Some(0), "{}", self::log(&made));
+    assert_eq!(running.end(), Some(0), "{}", self::log(&dir));
 }

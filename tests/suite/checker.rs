@@ -82,7 +82,7 @@ fn msr(artifact: &mut Artifact) -> &mut MsrPolicy {
     }
 }
 
-/// Several faults are told together.
+/// Several faults are reported together.
 #[test]
 fn all_faults_are_reported() {
     let mut artifact = valid();
@@ -160,7 +160,7 @@ fn a_concurrent_route_that_is_too_large_is_said_where_a_claim_depends_on_it() {
 }
 
 #[test]
-fn a_policy_for_another_workload_is_told_by_its_differences() {
+fn a_policy_for_another_workload_is_reported_by_its_differences() {
     let artifact = valid();
     let text = std::fs::read_to_string(here("models/section7.yaml")).unwrap();
     let against = |from: &str, to: &str| -> Vec<String> {
@@ -230,10 +230,10 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
 #[test]
 fn an_order_of_types_is_part_of_the_workload() {
     let mut artifact = valid();
-    let given = artifact.check().unwrap().record();
-    assert_eq!(check_against(&artifact.workload, &given), []);
+    let record = artifact.check().unwrap().record();
+    assert_eq!(check_against(&artifact.workload, &record), []);
     artifact.workload.types.swap(0, 1);
-    let found = check_against(&artifact.workload, &given);
+    let found = check_against(&artifact.workload, &record);
     assert_eq!(found[0].path, "workload.types");
     assert!(
         found[0].message.contains("type-2, type-1, type-3"),
@@ -292,7 +292,7 @@ fn exact_methods_are_refused_for_laws_that_are_not_followed() {
     }
 }
 
-/// A fresh artifact, if the workload can be stabilized, made with so much exact analysis.
+/// A fresh artifact, if the workload can be stabilized, synthesized with so much exact analysis.
 fn synthesized(
     workload: &Workload,
     preemption: Preemption,
@@ -471,11 +471,11 @@ fn proven_instance(class: &str, types: usize, seed: u64) -> Artifact {
         effort: 1e-9,
         ..Options::new(Preemption::Full)
     };
-    let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
+    let Outcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
         panic!("{class} {seed}");
     };
-    assert!(made.artifact.evidence.proven, "{class} {seed}");
-    made.artifact
+    assert!(synthesis.artifact.evidence.proven, "{class} {seed}");
+    synthesis.artifact
 }
 
 /// Many types, where the maker's bounds come from searches: the checker finds the same by other ones,

@@ -45,7 +45,7 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
     // Remarks, names of types that do not arrive, and that of the one server, where nothing refers to it.
     below(&["/workload/source", "/workload/unserved", "/tool"])
         || below(&["/workload/servers/0/name"])
-        // How long a run was that is not made again; that there was one is checked.
+        // How long a run was that is not repeated; that there was one is checked.
         || below(&["/evidence/simulation/"])
         // A document that is read on purpose, whatever its digest is.
         || below(&["/digest"])
@@ -252,10 +252,10 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
         route: Some(route),
         ..Options::new(Preemption::None)
     };
-    let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
+    let Outcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
         panic!("a policy")
     };
-    let valid = serde_json::to_value(&made.artifact).unwrap();
+    let valid = serde_json::to_value(&synthesis.artifact).unwrap();
     assert_eq!(
         valid["workload"]["start_latency"],
         json!({"law": "deterministic", "mean": 0.125})

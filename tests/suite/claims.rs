@@ -39,15 +39,15 @@ fn options(preemption: Preemption, route: Option<Route>) -> Options {
     }
 }
 
-fn made_with(workload: &Workload, options: &Options) -> Artifact {
+fn synthesized_with(workload: &Workload, options: &Options) -> Artifact {
     match synthesize(workload, options).unwrap() {
         Outcome::Policy(synthesis) => synthesis.artifact,
         other => panic!("{other:?}"),
     }
 }
 
-fn made(workload: &Workload, preemption: Preemption, route: Option<Route>) -> Artifact {
-    made_with(workload, &options(preemption, route))
+fn synthesized(workload: &Workload, preemption: Preemption, route: Option<Route>) -> Artifact {
+    synthesized_with(workload, &options(preemption, route))
 }
 
 /// One run of the policy that several artifacts share, watching what they all claim.
@@ -67,7 +67,7 @@ fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
     run
 }
 
-/// The verdict on each claim that can be examined; all are told as a person reads them.
+/// The verdict on each claim that can be examined; all are printed as a person reads them.
 fn verdicts(workload: &Workload, artifact: &Artifact, run: &Run) -> Vec<Judgement> {
     let judged = judge(artifact, workload, run);
     let text = report::simulation(workload, run, &judged, report::WIDTH);
@@ -99,7 +99,7 @@ fn claims_are_confirmed_on_every_route() {
                     continue;
                 }
                 let route = (preemption != Preemption::Full).then_some(route);
-                let artifact = made(&workload, preemption, route);
+                let artifact = synthesized(&workload, preemption, route);
                 let run = run(&workload, &[&artifact], events);
                 let all = verdicts(&workload, &artifact, &run);
                 let what = format!("{preemption:?} {route:?} at {load}: {all:#?}");
@@ -124,7 +124,7 @@ fn claims_are_confirmed_on_other_models() {
         ("one_or_all", Preemption::None),
     ] {
         let workload = model(name);
-        let artifact = made(&workload, preemption, None);
+        let artifact = synthesized(&workload, preemption, None);
         let run = run(&workload, &[&artifact], 3_000_000);
         let all = verdicts(&workload, &artifact, &run);
         let chain = [Quantity::Load, Quantity::MeanSchedule];
@@ -147,7 +147,7 @@ fn a_rare_type_loses_no_exact_mean() {
   - {name: rare, demand: {cpu: 1}, arrival_rate: .0003, mean_size: 1}\n";
     let workload = Workload::parse(text, "rare").unwrap().workload;
     for preemption in [Preemption::Full, Preemption::Setup, Preemption::None] {
-        let artifact = made(&workload, preemption, None);
+        let artifact = synthesized(&workload, preemption, None);
         assert_eq!(artifact.check().err(), None, "{preemption:?}");
         for (of, offered) in [(Some("common"), 3.0), (Some("rare"), 3e-4), (None, 3.0003)] {
             let mut claims = artifact.claims.iter();
@@ -167,7 +167,7 @@ fn a_rare_type_loses_no_exact_mean() {
 #[test]
 fn a_wrong_claim_is_refuted() {
     let workload = section7(0.5);
-    let artifact = made(&workload, Preemption::None, Some(Route::ALL[0]));
+    let artifact = synthesized(&workload, Preemption::None, Some(Route::ALL[0]));
     let wrong = |factor: f64| {
         let mut wrong = artifact.clone();
         for claim in &mut wrong.claims {
@@ -195,7 +195,7 @@ fn a_wrong_claim_is_refuted() {
 /// one with two of them.
 fn adaptive_with(wide: u32) -> (Workload, Artifact) {
     let workload = section7(0.9);
-    let mut artifact = made(&workload, Preemption::None, None);
+    let mut artifact = synthesized(&workload, Preemption::None, None);
     artifact.policy = Family::AdaptiveMsr(AdaptiveMsrPolicy {
         limits: false,
         schedules: vec![vec![0, 0, wide], vec![1, 4, 0]],
@@ -266,7 +266,7 @@ fn a_gross_miss_is_refuted_early_and_a_right_claim_is_not() {
 fn rare_numbers_and_percentiles_of_a_single_server() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 1}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n";
     let workload = Workload::parse(text, "one").unwrap().workload;
-    let artifact = made(&workload, Preemption::Full, None);
+    let artifact = synthesized(&workload, Preemption::Full, None);
     let claim = |quantity, at, value| {
         let (subject, none) = (Subject::of_type("a"), HoldsFor::default());
         Claim {
@@ -343,7 +343,7 @@ fn claims_hold_for_phases_where_jobs_are_preempted() {
         (Preemption::Full, None),
         (Preemption::Setup, Some(Route::ALL[1])),
     ] {
-        let artifact = made(&workload, preemption, route);
+        let artifact = synthesized(&workload, preemption, route);
         let run = run(&workload, &[&artifact], 5_000_000);
         let all = verdicts(&workload, &artifact, &run);
         let means = [Quantity::MeanNumber, Quantity::MeanResponse];
@@ -358,7 +358,7 @@ fn claims_hold_for_phases_where_jobs_are_preempted() {
 #[test]
 fn approximations_are_shown_and_never_refuted() {
     let workload = model("section7_phases").scaled(0.75).unwrap();
-    let mut artifact = made(&workload, Preemption::None, Some(Route::ALL[0]));
+    let mut artifact = synthesized(&workload, Preemption::None, Some(Route::ALL[0]));
     let run = run(&workload, &[&artifact], 5_000_000);
     let all = verdicts(&workload, &artifact, &run);
     assert!(about(&all, &[Quantity::MeanNumber]) == 4 && about(&all, &PERCENTILES) == 9);
@@ -400,7 +400,7 @@ fn laws_that_are_not_followed_are_approximate() {
     };
     let parsed = |first: &str| Workload::parse(&text(first), "laws").unwrap().workload;
     let workload = parsed("arrival_rate: .8");
-    let artifact = made(&workload, Preemption::Full, None);
+    let artifact = synthesized(&workload, Preemption::Full, None);
     let run = run(&workload, &[&artifact], 5_000_000);
     let all = verdicts(&workload, &artifact, &run);
     assert_eq!(count(&all, Verdict::Refuted), 0, "{all:#?}");
@@ -441,7 +441,7 @@ fn bounds_are_judged_by_the_side() {
         effort: 1e-7,
         ..options(Preemption::None, Some(Route::ALL[0]))
     };
-    let mut artifact = made_with(&workload, &options);
+    let mut artifact = synthesized_with(&workload, &options);
     let run = run(&workload, &[&artifact], 5_000_000);
     let all = verdicts(&workload, &artifact, &run);
     let bounds = [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost];
@@ -494,7 +494,7 @@ fn bounds_are_judged_by_the_side() {
 #[test]
 fn a_short_run_is_no_evidence_about_queues() {
     let workload = model("section7");
-    let mut artifact = made(&workload, Preemption::None, Some(Route::ALL[2]));
+    let mut artifact = synthesized(&workload, Preemption::None, Some(Route::ALL[2]));
     for claim in &mut artifact.claims {
         claim.value *= 2.0;
     }
@@ -514,7 +514,7 @@ fn a_short_run_is_no_evidence_about_queues() {
 #[test]
 fn verdicts_are_grouped_by_type() {
     let workload = section7(0.5);
-    let artifact = made(&workload, Preemption::Full, None);
+    let artifact = synthesized(&workload, Preemption::Full, None);
     let run = run(&workload, &[&artifact], 1_000_000);
     let text = report::simulation(
         &workload,

@@ -30,11 +30,11 @@ fn every_model_becomes_a_policy_that_checks() {
             ]
         };
         for preemption in ways {
-            let made = works(&format!(
+            let output = works(&format!(
                 "--workload {model} --output {file} --effort .01 --preemption {preemption}"
             ));
-            assert!(stdout(&made).is_empty(), "the policy goes to the file");
-            let said = stderr(&made);
+            assert!(stdout(&output).is_empty(), "the policy goes to the file");
+            let said = stderr(&output);
             has(&said, "of what any policy can carry, which is proved");
             works(&format!("check {file} --workload {model}"));
             count += 1;
@@ -63,16 +63,16 @@ fn common_options_may_come_first() {
 /// Standard output holds the artifact and nothing else; the summary is for people.
 #[test]
 fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
-    let made = synth("--workload models/vms.yaml --preemption none --family msr");
-    let artifact = json(&made);
+    let output = synth("--workload models/vms.yaml --preemption none --family msr");
+    let artifact = json(&output);
     assert_eq!(artifact["format"], "synth-policy");
     assert_eq!(artifact["evidence"]["proven"], true);
     let load = artifact["evidence"]["load"].as_f64().unwrap();
     assert!((load - 131.0 / 200.0).abs() < 1e-12);
-    insta::assert_snapshot!(stderr(&made));
+    insta::assert_snapshot!(stderr(&output));
     let quiet = synth("--workload models/vms.yaml --preemption none --family msr --quiet");
     assert_eq!(
-        quiet.stdout, made.stdout,
+        quiet.stdout, output.stdout,
         "the same input gives the same bytes"
     );
     assert!(quiet.stderr.is_empty());
@@ -130,7 +130,7 @@ fn simulate_judges_the_claims_and_repeats_itself() {
 }
 
 /// Where claims are approximations the table says how far off they are, and nothing is refuted;
-/// a policy that is unstable as analysed is told apart.
+/// a policy that is unstable as analysed is marked.
 #[test]
 fn simulate_shows_approximations_and_succeeds() {
     let folder = Folder::new();
@@ -147,9 +147,12 @@ fn simulate_shows_approximations_and_succeeds() {
             "--workload models/section7_phases.yaml --preemption none --route sequential-eager --switching-rate {rate} --output {policy}"
         ));
         let run = works(&format!("simulate --policy {policy} --events 2e6"));
-        let told = stdout(&run);
-        has(&told, table);
-        assert!(!told.contains("NaN") && !told.contains("REFUTED"), "{told}");
+        let printed = stdout(&run);
+        has(&printed, table);
+        assert!(
+            !printed.contains("NaN") && !printed.contains("REFUTED"),
+            "{printed}"
+        );
         has(&stderr(&run), note);
     }
 }
@@ -266,8 +269,8 @@ fn output_goes_where_it_is_sent() {
     assert_eq!(code(&to(file.to_str().unwrap())), 0);
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o606);
     let pipe = folder.path("pipe");
-    let made = Command::new("mkfifo").arg(&pipe).status();
-    assert!(made.unwrap().success());
+    let status = Command::new("mkfifo").arg(&pipe).status();
+    assert!(status.unwrap().success());
     // While it is held open, neither end waits for the other.
     let held = OpenOptions::new().read(true).write(true).open(&pipe);
     let mut reader = Command::new("cat");
@@ -354,7 +357,7 @@ fn a_bound_is_proved_anew() {
     fails(&format!("check {file}"), "what is proved is 2.");
 }
 
-/// Somebody who got a policy from a colleague is told what it is for, what it does, what it promises and
+/// Somebody who got a policy from a colleague learns what it is for, what it does, what it promises and
 /// how sure that is.
 #[test]
 fn a_policy_is_shown_in_words() {

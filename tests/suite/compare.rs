@@ -259,7 +259,7 @@ fn the_number_of_cores_changes_nothing() {
     assert!(stdout(&one).starts_with('{') && stderr(&one).contains("fcfs"));
 }
 
-/// A policy made for other types is said to be; the others go on, and the exit code tells.
+/// A policy that is for other types is said to be; the others go on, and the exit code tells.
 #[test]
 fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
     let folder = Folder::new();
@@ -361,6 +361,6 @@ fn results_replace_neither_each_other_nor_what_is_read() {
         before,
         [&policy, &workload].map(|file| fs::read(file).unwrap())
     );
-    let made = works(&format!("{making} --family msr --effort .01 -q --output -"));
-    assert!(stdout(&made).starts_with("{\n  \"format\": \"synth-policy\""));
+    let output = works(&format!("{making} --family msr --effort .01 -q --output -"));
+    assert!(stdout(&output).starts_with("{\n  \"format\": \"synth-policy\""));
 }

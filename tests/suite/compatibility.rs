@@ -38,12 +38,12 @@ fn options(interruptions: Option<f64>) -> Options {
 
 fn synthesized(cluster: &Cluster, interruptions: Option<f64>) -> Synthesis {
     match synthesize(cluster, &options(interruptions), |_, _| ()).unwrap() {
-        Outcome::Made(made) => *made,
+        Outcome::Made(synthesis) => *synthesis,
         other => panic!("{other:?}"),
     }
 }
 
-fn made(cluster: &Cluster, interruptions: Option<f64>) -> Artifact {
+fn artifact_of(cluster: &Cluster, interruptions: Option<f64>) -> Artifact {
     synthesized(cluster, interruptions).artifact
 }
 
@@ -56,7 +56,7 @@ fn models_become_policies_that_check() {
     assert_eq!(all.len(), 4);
     for path in all {
         let cluster = Cluster::read(&path).unwrap().workload;
-        let artifact = made(&cluster, Some(1.0));
+        let artifact = artifact_of(&cluster, Some(1.0));
         let text = artifact.to_json().unwrap();
         let checked = Checked::parse(&text, "made").unwrap();
         assert_eq!(checked.workload(), &cluster);
@@ -77,12 +77,12 @@ fn claims_are_the_reference_values() {
             .unwrap()
             .value
     };
-    let three = made(&model("three_servers"), Some(1.0));
+    let three = artifact_of(&model("three_servers"), Some(1.0));
     assert!((response(&three, None) / 1.18983957219 - 1.0).abs() < 1e-11);
-    let beside = made(&model("asymmetric_servers"), Some(1.0));
+    let beside = artifact_of(&model("asymmetric_servers"), Some(1.0));
     assert!((response(&beside, Some("one")) / 1.25 - 1.0).abs() < 1e-11);
     assert!((response(&beside, Some("two")) / 3.03571428571 - 1.0).abs() < 1e-11);
-    let random = made(&model("random_assignment_100_2"), Some(1.0));
+    let random = artifact_of(&model("random_assignment_100_2"), Some(1.0));
     assert!((response(&random, None) / 1.765103 - 1.0).abs() < 1e-6);
 }
 
@@ -119,7 +119,7 @@ fn a_run_confirms_the_claims() {
 /// What is edited in a policy is refused, and where.
 #[test]
 fn lies_are_refused() {
-    let artifact = made(&model("asymmetric_servers"), Some(4.0));
+    let artifact = artifact_of(&model("asymmetric_servers"), Some(4.0));
     let honest = serde_json::to_value(&artifact).unwrap();
     are_refused(
         &honest,
@@ -157,8 +157,8 @@ fn the_command_says_what_is_wrong() {
     let overload = folder.write("overload.yaml", &overload);
     let said = ends(1, &overload);
     assert!(stdout(&said).is_empty());
-    for told in ["load is 1.25", "Jobs of two", "(shared)", "less than 0.8"] {
-        has(&stderr(&said), told);
+    for part in ["load is 1.25", "Jobs of two", "(shared)", "less than 0.8"] {
+        has(&stderr(&said), part);
     }
     let unknown = folder.write("unknown.yaml", &model.replace("[shared]", "[shard]"));
     fails(&unknown, "did you mean `shared`?");
@@ -171,13 +171,13 @@ fn the_command_says_what_is_wrong() {
         simulate --policy random-ps --workload WORKLOAD --precision 3% | all
         rules | shortest-ps
         schema compatibility | \"const\": \"compatibility\"";
-    for [typed, told] in rows(
+    for [typed, expected] in rows(
         &table
             .replace("POLICY", &policy)
             .replace("WORKLOAD", workload),
     ) {
         let said = works(typed);
-        has(&(stdout(&said) + &stderr(&said)), told);
+        has(&(stdout(&said) + &stderr(&said)), expected);
     }
     ends(
         1,
@@ -288,7 +288,7 @@ impl Interpreter {
 }
 
 fn record() -> Vector {
-    let checked = Checked::check(made(&model("data_locality"), Some(4.0))).unwrap();
+    let checked = Checked::check(artifact_of(&model("data_locality"), Some(4.0))).unwrap();
     let mut interpreter = Interpreter::new(&checked);
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
     let mut steps = Vec::new();

@@ -49,7 +49,7 @@ fn a_site_by_its_file_and_by_its_commands() {
     );
     assert_eq!(file.nodes[0].has.memory, Some(15_000));
 
-    // What is typed is what was asked for.
+    // What is typed is what was requested.
     for command in &Exported::commands("now-4weeks")[1..4] {
         let (command, _) = command.split_once(" > ").unwrap();
         let words: Vec<&str> = command.split_whitespace().collect();

@@ -209,7 +209,7 @@ fn path(name: &str) -> String {
 
 fn synthesized(workload: &Workload, options: &Options) -> Box<Synthesis> {
     match synthesize(workload, options).unwrap() {
-        Outcome::Policy(made) => made,
+        Outcome::Policy(synthesis) => synthesis,
         other => panic!("{other:?}"),
     }
 }
@@ -231,7 +231,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         })))
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {});
-    let given = |policy: Family| Families::Fixed(Box::new(policy));
+    let fixed = |policy: Family| Families::Fixed(Box::new(policy));
     let plain: [(_, Family); 7] = [
         ("fcfs", FcfsPolicy {}.into()),
         (
@@ -246,7 +246,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     ];
     // Some of these do not keep up with more.
     let light = workload.scaled(0.3).unwrap();
-    all.extend(plain.map(|(name, policy)| (name, chosen(&light, given(policy)))));
+    all.extend(plain.map(|(name, policy)| (name, chosen(&light, fixed(policy)))));
     let guarded = GuardedPolicy {
         rule: Box::new(EasyByMeanPolicy {}.into()),
         guard: Guard::Msr(MsrPolicy {
@@ -277,13 +277,13 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
             chosen(&lighter, Families::Fixed(Box::new(adaptive))),
         ),
         ("adaptive-msr", adaptive_msr),
-        ("adaptive-msr-draining", chosen(&lighter, given(draining))),
+        ("adaptive-msr-draining", chosen(&lighter, fixed(draining))),
         ("tdc", chosen(&lighter, Families::Only(&["tdc"]))),
         (
             "reserving",
             chosen(&lighter, Families::Only(&["reserving"])),
         ),
-        ("guarded", chosen(&light, given(guarded.into()))),
+        ("guarded", chosen(&light, fixed(guarded.into()))),
     ]);
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nserver:";
     let limited = light.to_yaml().replace("server:", limits);
@@ -297,15 +297,15 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
             Family::Reserving(policy) => (policy.limits, policy.let_in) = (true, 0.8),
             _ => panic!("it has no limits"),
         }
-        chosen(&limited, given(rule))
+        chosen(&limited, fixed(rule))
     };
     let adaptive = by_limits(&all, "adaptive-msr-draining");
     let reserving = by_limits(&all, "reserving");
     all.extend([
-        ("easy-backfill", chosen(&limited, given(easy))),
+        ("easy-backfill", chosen(&limited, fixed(easy))),
         (
             "conservative-backfill",
-            chosen(&limited, given(ConservativeBackfillPolicy {}.into())),
+            chosen(&limited, fixed(ConservativeBackfillPolicy {}.into())),
         ),
         ("adaptive-msr-limits", adaptive),
         ("reserving-limits", reserving),
@@ -350,7 +350,7 @@ fn of_chain(workload: &Workload) -> Artifact {
     let own = own_policy(chain, "chain", &workload.clone().into()).unwrap();
     let options = Options::new(Preemption::None);
     match analyse(workload, &options, own.msr().unwrap()).unwrap() {
-        Outcome::Policy(made) => made.artifact,
+        Outcome::Policy(synthesis) => synthesis.artifact,
         other => panic!("{other:?}"),
     }
 }
@@ -372,22 +372,22 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
   {name: two, demand: {cpu: 2}, arrival_rate: .3, mean_size: 1},
   {name: four, demand: {cpu: 4}, arrival_rate: .2, mean_size: 1}]}";
     let filling = Workload::parse(filling, "filling").unwrap().workload;
-    let given = |policy: Family| Families::Fixed(Box::new(policy));
+    let fixed = |policy: Family| Families::Fixed(Box::new(policy));
     let mut all = vec![
         (
             "max-weight",
             chosen(
                 &workload.scaled(0.5).unwrap(),
-                given(weights.clone().into()),
+                fixed(weights.clone().into()),
             ),
         ),
         (
             "discretized-max-weight-full",
-            chosen(&workload.scaled(0.3).unwrap(), given(on_grid(true).into())),
+            chosen(&workload.scaled(0.3).unwrap(), fixed(on_grid(true).into())),
         ),
         (
             "server-filling",
-            chosen(&filling, given(ServerFillingPolicy {}.into())),
+            chosen(&filling, fixed(ServerFillingPolicy {}.into())),
         ),
     ];
     all.extend(with_setups(&workload.scaled(0.5).unwrap(), weights));
@@ -418,10 +418,10 @@ fn with_setups(workload: &Workload, weights: MaxWeightPolicy) -> Vec<(&'static s
         from: 6,
         until: 3,
     };
-    let given = |policy: Family| Families::Fixed(Box::new(policy));
+    let fixed = |policy: Family| Families::Fixed(Box::new(policy));
     vec![
-        ("max-weight-setup", chosen(workload, given(rule.into()))),
-        ("guarded-setup", chosen(workload, given(guarded.into()))),
+        ("max-weight-setup", chosen(workload, fixed(rule.into()))),
+        ("guarded-setup", chosen(workload, fixed(guarded.into()))),
     ]
 }
 
@@ -430,11 +430,11 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let fleet = crate::fleet::read(&crate::fleet::mixed(crate::fleet::TWO_SHAPES)).unwrap();
     let with = |fleet: &Fleet, rule: Option<Family>| {
         let options = Options::new(Preemption::None);
-        let made = pool(fleet, &options, Pooling::Partition, |_| ()).unwrap();
-        let Outcome::Policy(made) = made else {
-            panic!("{made:?}")
+        let outcome = pool(fleet, &options, Pooling::Partition, |_| ()).unwrap();
+        let Outcome::Policy(synthesis) = outcome else {
+            panic!("{outcome:?}")
         };
-        let mut artifact = made.0.artifact;
+        let mut artifact = synthesis.0.artifact;
         if let Some(rule) = rule {
             artifact.policy = rule;
             artifact.claims.truncate(1);
@@ -529,8 +529,8 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
         })
     };
     let choice = ChoiceOptions::new(families, 4_000_000, 1);
-    let made = synthesized(workload, &options);
-    choose(workload, &options, &choice, made, |_| ())
+    let synthesis = synthesized(workload, &options);
+    choose(workload, &options, &choice, synthesis, |_| ())
         .unwrap()
         .artifact
 }

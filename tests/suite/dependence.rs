@@ -21,7 +21,7 @@ fn done(arguments: &[&str]) -> String {
     stdout(&output) + &stderr(&output)
 }
 
-/// A folder with a workload, and the paths of that and of a policy to be made.
+/// A folder with a workload, and the paths of that and of a policy to be synthesized.
 fn written(text: &str) -> (tempfile::TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -40,8 +40,8 @@ fn policies_for_dependent_jobs_are_made_checked_simulated_and_compared() {
         (COMMON, FLEET, ", alike: .85"),
     ] {
         let (_folder, from, to) = written(&workload(before, servers, alike));
-        let made = ["--workload", &from, "--preemption", "none"];
-        done(&[&made[..], &["--budget", "4e6", "--output", &to]].concat());
+        let arguments = ["--workload", &from, "--preemption", "none"];
+        done(&[&arguments[..], &["--budget", "4e6", "--output", &to]].concat());
         let checked = done(&["check", &to, "--workload", &from]);
         assert!(checked.starts_with("valid: "), "{checked}");
         done(&["simulate", "--policy", &to, "--events", "1e6"]);
@@ -57,9 +57,9 @@ fn policies_for_dependent_jobs_are_made_checked_simulated_and_compared() {
 }
 
 /// The line of a claim about all types in a judgement.
-fn judged<'a>(told: &'a str, claim: &str) -> &'a str {
-    let line = told.lines().find(|line| line.contains(claim));
-    line.unwrap_or_else(|| panic!("{claim}:\n{told}"))
+fn judged<'a>(printed: &'a str, claim: &str) -> &'a str {
+    let line = printed.lines().find(|line| line.contains(claim));
+    line.unwrap_or_else(|| panic!("{claim}:\n{printed}"))
 }
 
 /// Without preemption the loop waits for completions. Jobs that are alike complete together, so that
@@ -69,7 +69,7 @@ fn judged<'a>(told: &'a str, claim: &str) -> &'a str {
 fn claims_about_completions_are_approximate_where_jobs_are_alike() {
     let msr = |before: &str, alike: &str| {
         let (_folder, from, to) = written(&workload(before, SERVER, alike));
-        let made = [
+        let arguments = [
             "--workload",
             &from,
             "--preemption",
@@ -78,34 +78,37 @@ fn claims_about_completions_are_approximate_where_jobs_are_alike() {
             "msr",
             "--verbose",
         ];
-        let made = done(&[&made[..], &["--effort", ".01", "--output", &to]].concat());
+        let summary = done(&[&arguments[..], &["--effort", ".01", "--output", &to]].concat());
         (
-            made,
+            summary,
             done(&["simulate", "--policy", &to, "--events", "3e6"]),
         )
     };
-    let (made, told) = msr("", ", alike: .85");
-    has(&made, "as if arrivals were Poisson and sizes independent");
-    assert!(
-        judged(&told, "working time").contains("approximate, off by"),
-        "{told}"
-    );
-    let (made, told) = msr(COMMON, "");
-    has(&made, "as if arrivals were Poisson (loads");
-    assert!(
-        judged(&told, "working time").contains("confirmed"),
-        "{told}"
+    let (summary, printed) = msr("", ", alike: .85");
+    has(
+        &summary,
+        "as if arrivals were Poisson and sizes independent",
     );
     assert!(
-        judged(&told, "mean response").contains("approximate, off by"),
-        "{told}"
+        judged(&printed, "working time").contains("approximate, off by"),
+        "{printed}"
+    );
+    let (summary, printed) = msr(COMMON, "");
+    has(&summary, "as if arrivals were Poisson (loads");
+    assert!(
+        judged(&printed, "working time").contains("confirmed"),
+        "{printed}"
+    );
+    assert!(
+        judged(&printed, "mean response").contains("approximate, off by"),
+        "{printed}"
     );
 }
 
 #[test]
 fn a_policy_for_another_modulation_is_refused() {
     let (_folder, from, to) = written(&workload(COMMON, SERVER, ""));
-    let made = [
+    let arguments = [
         "--workload",
         &from,
         "--preemption",
@@ -113,13 +116,13 @@ fn a_policy_for_another_modulation_is_refused() {
         "--family",
         "msr",
     ];
-    done(&[&made[..], &["--effort", ".01", "--output", &to]].concat());
+    done(&[&arguments[..], &["--effort", ".01", "--output", &to]].concat());
     std::fs::write(&from, workload("", SERVER, "")).unwrap();
     let refused = ends(1, &["check", &to, "--workload", &from]);
-    let told = stdout(&refused) + &stderr(&refused);
+    let printed = stdout(&refused) + &stderr(&refused);
     assert!(
-        told.contains("workload.modulation: made for {")
-            && told.contains("but the workload has none"),
-        "{told}"
+        printed.contains("workload.modulation: made for {")
+            && printed.contains("but the workload has none"),
+        "{printed}"
     );
 }

@@ -59,8 +59,8 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
         match (&mut inside, line.strip_prefix("```")) {
             (None, Some(info)) => inside = Some((info.trim() == language, String::new())),
             (None, None) => {}
-            (Some((wanted, block)), Some(_)) => {
-                if *wanted {
+            (Some((is_match, block)), Some(_)) => {
+                if *is_match {
                     blocks.push(std::mem::take(block));
                 }
                 inside = None;
@@ -109,7 +109,7 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// What a command that simulates is to be given besides, for tests; none where nothing is simulated.
+/// Further options of a command that simulates, for tests; none where nothing is simulated.
 fn fewer_events(command: &str) -> Option<&'static str> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let has = |pair: [&str; 2]| words.windows(2).any(|w| w == pair);

@@ -98,7 +98,7 @@ fn a_program_ends_a_command() {
     assert!(answer.document.contains("\"ending\": \"interrupted\""));
 }
 
-/// A workload is scaled before a policy is made for it, and before a run; what has no load is refused.
+/// A workload is scaled before a policy is synthesized for it, and before a run; what has no load is refused.
 #[test]
 fn workloads_are_scaled_to_a_load() {
     let policy = json(&works(

@@ -39,17 +39,17 @@ fn outcome(workload: &Workload) -> Result<Outcome, SynthesisError> {
     synthesize(workload, &options)
 }
 
-fn made(workload: &Workload) -> Artifact {
+fn artifact_of(workload: &Workload) -> Artifact {
     match outcome(workload).unwrap() {
-        Outcome::Policy(made) => made.artifact,
+        Outcome::Policy(synthesis) => synthesis.artifact,
         other => panic!("{other:?}"),
     }
 }
 
 /// 1 is refused as 1, and what is above by one in 10¹⁵ as that; below, doubles cannot follow within
-/// 10⁻¹¹, and that is said: no policy is made, and none called impossible.
+/// 10⁻¹¹, and that is said: no policy is synthesized, and none called impossible.
 #[test]
-fn one_is_told_from_its_neighbours() {
+fn one_is_distinguished_from_its_neighbours() {
     for load in ["1", "1.000000000000001", "1.5"] {
         let workload = section7_at(load);
         let Outcome::Overloaded(overload) = outcome(&workload).unwrap() else {
@@ -64,7 +64,7 @@ fn one_is_told_from_its_neighbours() {
         let refused = outcome(&section7_at(load)).unwrap_err();
         assert!(refused.to_string().contains("below 1, exactly"));
     }
-    made(&section7_at("0.9999999999"));
+    artifact_of(&section7_at("0.9999999999"));
 }
 
 /// The models with fractions have them in their policies, and these the checker derives anew.
@@ -76,7 +76,7 @@ fn policies_carry_their_fractions() {
         ("four_types", "9/10"),
         ("one_or_all", "123/160"),
     ] {
-        let artifact = made(&model(name));
+        let artifact = artifact_of(&model(name));
         let exact = artifact.evidence.exact.clone().unwrap();
         assert_eq!(
             (exact.load.to_string().as_str(), artifact.evidence.gap),
@@ -89,13 +89,13 @@ fn policies_carry_their_fractions() {
         assert_eq!(again.artifact().evidence, artifact.evidence);
     }
     // A bounded Pareto law has no mean that is a fraction.
-    assert_eq!(made(&model("bursty")).evidence.exact, None);
+    assert_eq!(artifact_of(&model("bursty")).evidence.exact, None);
 }
 
 /// Section 7 has the weights 1/2 and 1/2; of prices that prove it there are many.
 #[test]
 fn a_lie_in_fractions_is_refused_where_it_stands() {
-    let valid = serde_json::to_value(made(&model("section7"))).unwrap();
+    let valid = serde_json::to_value(artifact_of(&model("section7"))).unwrap();
     lies(
         &valid,
         "",
@@ -128,7 +128,7 @@ fn a_lie_in_fractions_is_refused_where_it_stands() {
 /// but the prices do not prove it. Called a mix without a claim to be best, it is what it says.
 #[test]
 fn a_mix_that_is_worse_by_a_hair_is_not_the_optimum() {
-    let mut artifact = made(&section7_at(".5"));
+    let mut artifact = artifact_of(&section7_at(".5"));
     let Family::Msr(policy) = &mut artifact.policy else {
         panic!("{:?}", artifact.policy);
     };

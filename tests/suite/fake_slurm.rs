@@ -67,7 +67,7 @@ esac",
         std::fs::rename(new, self.folder.path().join(format!("{name}.sh"))).unwrap();
     }
 
-    /// What `squeue` prints from now on, below its titles where it is asked for them: rows made by [`job`].
+    /// What `squeue` prints from now on, below its titles where these are requested: rows built by [`job`].
     pub fn queue(&self, rows: &str) {
         self.table("squeue", Queue::columns(), rows);
     }
@@ -90,15 +90,15 @@ esac",
         self.script(name, script);
     }
 
-    /// What was asked of `scontrol` beside questions, a call a line: `release 17,18`.
-    pub fn asked(&self) -> Vec<String> {
+    /// Calls of `scontrol` beside questions, one a line: `release 17,18`.
+    pub fn calls(&self) -> Vec<String> {
         let log = std::fs::read_to_string(self.folder.path().join("scontrol.sh.log"));
         log.unwrap_or_default().lines().map(String::from).collect()
     }
 }
 
-/// A row of `squeue`: each column as it is given, or as a held job of one CPU has it.
-pub fn job(given: &[(&str, &str)]) -> String {
+/// A row of `squeue`: each column as it is in `cells`, or as a held job of one CPU has it.
+pub fn job(cells: &[(&str, &str)]) -> String {
     let usual = [
         ("JobArrayID", "17"),
         ("SubmitTime", "2026-11-25T17:54:42"),
@@ -122,14 +122,14 @@ pub fn job(given: &[(&str, &str)]) -> String {
         ("Name", "wrap"),
         ("NodeList", ""),
     ];
-    row(Queue::columns(), &[given, &usual].concat())
+    row(Queue::columns(), &[cells, &usual].concat())
 }
 
-/// A row of a table; of a column that is given twice the first, and `(null)` where it is not given.
-fn row(columns: &[(&str, &str, usize)], given: &[(&str, &str)]) -> String {
+/// A row of a table; of a column that is in `cells` twice the first, and `(null)` where it is not there.
+fn row(columns: &[(&str, &str, usize)], cells: &[(&str, &str)]) -> String {
     let mut line = String::new();
     for (name, _, width) in columns {
-        let text = given.iter().find(|(column, _)| column == name);
+        let text = cells.iter().find(|(column, _)| column == name);
         let text = text.map_or("(null)", |(_, text)| text);
         // Slurm counts bytes; a character that would be cut in two is left out here.
         let mut end = text.len().min(*width);

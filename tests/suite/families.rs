@@ -1,4 +1,4 @@
-//! `--family`: what is chosen, tuned and told, and what is refused.
+//! `--family`: what is chosen, tuned and reported, and what is refused.
 
 use crate::common::*;
 
@@ -36,7 +36,7 @@ fn rule<'a>(artifact: &'a Value, family: &str) -> &'a Value {
 fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let (artifact, told) = holds(
+    let (artifact, printed) = holds(
         &format!("{SECTION7} --verbose --budget 4e7 --log {log}"),
         "4e6",
     );
@@ -58,19 +58,19 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
         }
     }
     assert!(choice["events"].as_u64().unwrap() <= 40_000_000);
-    has(&told, "not considered: static-quickswap");
-    has(&told, "stability: proved, by a guard");
+    has(&printed, "not considered: static-quickswap");
+    has(&printed, "stability: proved, by a guard");
 }
 
 /// The same seed gives the same bytes, another one other numbers.
 #[test]
 fn a_choice_is_deterministic_under_its_seed() {
-    let made = |seed| {
+    let synthesized = |seed| {
         works(&format!(
             "{SECTION7} --family adaptive-msr --budget 8e6 -q --seed {seed}"
         ))
     };
-    let [one, again, other] = [1, 1, 2].map(|seed| made(seed).stdout);
+    let [one, again, other] = [1, 1, 2].map(|seed| synthesized(seed).stdout);
     assert_eq!(one, again);
     assert_ne!(one, other);
 }
@@ -80,15 +80,15 @@ fn a_choice_is_deterministic_under_its_seed() {
 #[test]
 fn quickswap_on_one_or_all_finds_the_threshold() {
     let quickswap = "models/one_or_all.yaml --preemption none --family quickswap";
-    let (artifact, told) = holds(&format!("{quickswap} --budget 5e7"), "4e6");
+    let (artifact, printed) = holds(&format!("{quickswap} --budget 5e7"), "4e6");
     let light = &rule(&artifact, "static-quickswap")["thresholds"][0];
     let light = light.as_u64().unwrap();
     assert!((3..=16).contains(&light), "{light}");
     let mean = claimed(&artifact, "mean_response");
     assert!((10.0..11.2).contains(&mean), "{mean}");
-    has(&told, "stability: proved");
-    let told = stderr(&works(&format!("{quickswap} --budget 1e7 --explain")));
-    let table = &told[told.find("MSFQ(ℓ)").unwrap()..];
+    has(&printed, "stability: proved");
+    let printed = stderr(&works(&format!("{quickswap} --budget 1e7 --explain")));
+    let table = &printed[printed.find("MSFQ(ℓ)").unwrap()..];
     for (threshold, exact) in [
         ("0", 67.8704),
         ("1", 21.2779),
@@ -118,8 +118,8 @@ fn one_type_is_chosen_for_too() {
         ));
     }
     // Nothing settles in so few events: what is proved to be stable is taken.
-    let told = stderr(&works(&format!("{file} --preemption none --budget 1e3")));
-    has(&told, "msr is taken: no run was long enough");
+    let printed = stderr(&works(&format!("{file} --preemption none --budget 1e3")));
+    has(&printed, "msr is taken: no run was long enough");
 }
 
 /// A type that comes once in a million: of it nothing is claimed.
@@ -157,11 +157,11 @@ fn the_guard_can_let_go() {
 /// A time limit ends the choice with the best so far, and the summary says that it was cut short.
 #[test]
 fn a_time_limit_gives_the_best_so_far() {
-    let (artifact, told) = holds(&format!("{SECTION7} --budget 1e15 --time 2s"), "1e6");
+    let (artifact, printed) = holds(&format!("{SECTION7} --budget 1e15 --time 2s"), "1e6");
     assert!(artifact["policy"].is_object());
-    has(&told, "cut short");
-    let told = stderr(&works(&format!("{SECTION7} --budget 1e6")));
-    assert!(!told.contains("cut short"), "{told}");
+    has(&printed, "cut short");
+    let printed = stderr(&works(&format!("{SECTION7} --budget 1e6")));
+    assert!(!printed.contains("cut short"), "{printed}");
 }
 
 /// What comes out does not depend on how many cores there are.
@@ -209,12 +209,12 @@ fn what_settles_is_taken_beside_slow_rules() {
 }
 
 /// Of the policies that keep a promise the best is taken; what it does is claimed, checked, and not refuted
-/// by another run. Where none keeps it nothing is written, and what the nearest does is told.
+/// by another run. Where none keeps it nothing is written, and what the nearest does is reported.
 #[test]
 fn promises_are_kept_or_nothing_is_written() {
     let promised = |slo: &str| format!("{SECTION7} --budget 2e7 --slo 'type-3: wait {slo}'");
-    let (artifact, told) = holds(&promised("90 % < 20 s"), "1e7");
-    has(&told, "promise type-3: wait 90 % < 20 s: kept");
+    let (artifact, printed) = holds(&promised("90 % < 20 s"), "1e7");
+    has(&printed, "promise type-3: wait 90 % < 20 s: kept");
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     let above = claims.find(|c| c["quantity"] == "waiting_above").unwrap();
     assert_eq!(above["type"], "type-3");
@@ -227,7 +227,7 @@ fn promises_are_kept_or_nothing_is_written() {
     has(&stderr(&refused), "type-3: wait 99 % < 1 s: ");
 }
 
-/// A policy of this workload, made with these options, which passes the checker and stands another run.
+/// A policy of this workload, synthesized with these options, which passes the checker and stands another run.
 fn stands(workload: &str, options: &str) -> (Value, String) {
     let folder = Folder::new();
     let file = folder.write("w.yaml", workload);
@@ -256,8 +256,11 @@ fn a_promise_that_every_job_keeps_is_kept() {
     ] {
         let workload = workload(servers, jobs).replace("time_unit: s", "time_unit: min");
         let options = format!("--budget 3e6 --slo 't: wait 95 % < 1 min' {family}");
-        let (mut artifact, told) = stands(&workload, &options);
-        assert!(told.contains("< 1 min: kept, by 100.0"), "{workload}{told}");
+        let (mut artifact, printed) = stands(&workload, &options);
+        assert!(
+            printed.contains("< 1 min: kept, by 100.0"),
+            "{workload}{printed}"
+        );
         let claims = artifact["claims"].as_array_mut().unwrap();
         let above = claims.iter_mut().find(|c| c["quantity"] == "waiting_above");
         let above = above.unwrap();
@@ -358,23 +361,23 @@ fn what_does_not_go_together_is_refused() {
 fn msfq_says_what_breaks_it() {
     let typed = words("simulate --policy msfq --workload models/four_types.yaml");
     let output = ends(2, &typed);
-    let told = stderr(&output);
+    let printed = stderr(&output);
     for said in [
         "needs-1, needs-3, needs-5",
         "for any types there are static-quickswap",
     ] {
-        has(&told, said);
+        has(&printed, said);
     }
 }
 
 /// With full preemption the families race too: on section 7 at .9 weights of their own have a third less than the loop,
-/// nothing that preempts has less than the optimum, 3.28, and the policy of the file is what was told.
+/// nothing that preempts has less than the optimum, 3.28, and the policy of the file is what was reported.
 #[test]
 fn with_preemption_the_best_is_chosen() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let options = format!("--budget 2e7 --effort .1 --log {log}");
-    let (_, told) = holds(
+    let (_, printed) = holds(
         &format!("models/section7.yaml --preemption full {options}"),
         "1e7",
     );
@@ -388,15 +391,15 @@ fn with_preemption_the_best_is_chosen() {
     let msr = others.iter().find(|c| c["name"] == "msr").unwrap();
     let ratio = msr["ratio"]["mean"].as_f64();
     assert!(ratio.is_none_or(|ratio| ratio > 1.3), "{msr}");
-    has(&told, "stability: proved");
+    has(&printed, "stability: proved");
 }
 
 /// With setups rules that preempt and rules that do not are compared; what comes out is checked, simulated and shown.
-/// Where setups are slow none is made, and where they are fast it is near the optimum with preemption.
+/// Where setups are slow none is performed, and where they are fast it is near the optimum with preemption.
 #[test]
 fn with_setups_the_best_of_all_is_chosen() {
     let folder = Folder::new();
-    let made = |rate: &str| -> (Value, String) {
+    let with_rate = |rate: &str| -> (Value, String) {
         let file = folder.name("p.json");
         works(&format!(
             "models/section7.yaml --preemption setup --setup-rate {rate} --budget 2e7 -o {file}"
@@ -408,11 +411,11 @@ fn with_setups_the_best_of_all_is_chosen() {
         )
     };
     let guard = |artifact: &Value| artifact["policy"]["guarded"]["guard"].clone();
-    let (slow, _) = made("0.01");
+    let (slow, _) = with_rate("0.01");
     assert_eq!(guard(&slow)["preemption"], "none", "{slow}");
-    let (fast, told) = made("1000");
+    let (fast, printed) = with_rate("1000");
     assert_eq!(guard(&fast)["setup_rate"], 1000.0, "{fast}");
-    has(&told, "MaxWeight with setups");
+    has(&printed, "MaxWeight with setups");
     // The least without preemption is 5.46; MaxWeight at no cost has 4.16, the least there is 3.30.
     let [slow, fast] = [slow, fast].map(|artifact| claimed(&artifact, "mean_response"));
     assert!(slow > 5.4 && fast < 4.2, "{slow} {fast}");

@@ -14,8 +14,8 @@ fn figures_are_written_from_nothing() {
     for [paper, figures, place] in rows(table) {
         let to = folder.name(paper);
         let typed = format!("figures {paper} --output {to} --figure {figures} --events 2e4");
-        let told = stdout(&works(&typed));
-        has(&told, "What the paper says");
+        let printed = stdout(&works(&typed));
+        has(&printed, "What the paper says");
         for figure in figures.split(',') {
             let read =
                 |end: &str| std::fs::read_to_string(format!("{to}/figure{figure}.{end}")).unwrap();
@@ -47,10 +47,10 @@ fn comparisons_show_other_means_and_rates() {
     let folder = Folder::new();
     let base = "compare --workload models/one_or_all.yaml --policies msfq,first-fit --events 2e5";
     let by_rate = folder.name("r.json");
-    let told = works(&format!(
+    let output = works(&format!(
         "{base} --rates 2,3.9 --show number,weighted --output {by_rate}"
     ));
-    let told = stderr(&told) + &stdout(&told);
+    let printed = stderr(&output) + &stdout(&output);
     for part in [
         "λ = 2",
         "λ = 3.9",
@@ -58,7 +58,7 @@ fn comparisons_show_other_means_and_rates() {
         "weighted E[T] [s]",
         "λ = 2: ",
     ] {
-        has(&told, part);
+        has(&printed, part);
     }
     // The same cells as by loads.
     let loads = format!("{},{}", 2.0 / 6.0 * 0.76875, 3.9 / 6.0 * 0.76875);

@@ -71,7 +71,7 @@ fn in_slots(fleet: &Fleet) -> Outcome<(Chosen, Solution)> {
 
 fn artifact(fleet: &Fleet) -> Artifact {
     match in_slots(fleet) {
-        Outcome::Policy(made) => made.0.artifact,
+        Outcome::Policy(synthesis) => synthesis.0.artifact,
         other => panic!("no policy: {other:?}"),
     }
 }
@@ -180,11 +180,11 @@ fn other_arrivals_take_exact_claims_as_approximations() {
 // The checker.
 
 fn valid() -> Value {
-    let made = artifact(&read(&mixed(TWO_SHAPES)).unwrap());
-    let text = made.to_json().unwrap();
+    let policy = artifact(&read(&mixed(TWO_SHAPES)).unwrap());
+    let text = policy.to_json().unwrap();
     assert_eq!(
         Checked::parse(&text, "fleet.json").unwrap().artifact(),
-        &made.sealed(),
+        &policy.sealed(),
         "what is written is what is read"
     );
     serde_json::from_str(&text).unwrap()
@@ -283,10 +283,10 @@ fn faulty_documents_are_refused_with_their_place() {
         else {
             panic!("{replaced} is taken");
         };
-        let told = faults
+        let is_reported = faults
             .iter()
             .any(|f| f.place.to_string() == place && f.message.contains(message));
-        assert!(told, "{replaced}: {faults:#?}");
+        assert!(is_reported, "{replaced}: {faults:#?}");
         has(&report, "fleet.yaml:");
     }
     let both = text.replace("servers:", "server: {capacity: {cpu: 1}}\nservers:");
@@ -326,8 +326,8 @@ fn a_fleet_from_the_command_line() {
     let make = format!("--workload {MODEL} -o {file} --preemption");
     let pooled = works(&format!("{make} full --budget 2e6"));
     has(&stderr(&pooled), "No job is stopped");
-    let made = works(&format!("{make} none --verbose --family partition"));
-    has(&stderr(&made), "load ρ = 0.589015152  (proven best");
+    let output = works(&format!("{make} none --verbose --family partition"));
+    has(&stderr(&output), "load ρ = 0.589015152  (proven best");
     let valid = works(&format!("check {file} --workload {MODEL}"));
     has(&stderr(&valid), "48 servers of 2 shapes");
     let other = folder.write("other.yaml", &text(MODEL).replace("count: 40", "count: 41"));

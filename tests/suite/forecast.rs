@@ -195,7 +195,7 @@ fn drive_says_when_a_job_starts() {
     let folder = Folder::new();
     let policy = policy(&folder);
     let ask = |t: u32, job: &str| format!("{{\"t\":{t},\"forecast\":\"{job}@18000\"}}");
-    let asked = [
+    let questions = [
         ask(304, "21"),
         ask(304, "22"),
         ask(304, "20"),
@@ -205,7 +205,7 @@ fn drive_says_when_a_job_starts() {
     ];
     let run = fed(
         &format!("drive {policy}"),
-        &[lines(20), asked.to_vec()].concat().join("\n"),
+        &[lines(20), questions.to_vec()].concat().join("\n"),
     );
     let printed = stdout(&run);
     let answers: Vec<&str> = printed.lines().skip(43).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use synth::slurm::{Hold, Row, State};
 
-use crate::bridge::{Made, Running, bridge, is_decided_again, log, queue, text};
+use crate::bridge::{PolicyDir, Running, bridge, is_decided_again, log, queue, text};
 use crate::cluster::Cluster;
 use crate::common::{code, stderr, stdout};
 
@@ -21,9 +21,9 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
-    let made = Made::new(GANGS, &["--preemption", "none"]);
-    std::fs::write(made.path("types.yaml"), "servers: {node: [n3, n4]}\n").unwrap();
-    let (types, metrics) = (made.path("types.yaml"), made.path("bridge.prom"));
+    let dir = PolicyDir::new(GANGS, &["--preemption", "none"]);
+    std::fs::write(dir.path("types.yaml"), "servers: {node: [n3, n4]}\n").unwrap();
+    let (types, metrics) = (dir.path("types.yaml"), dir.path("bridge.prom"));
     let words = [
         "--partition",
         "fleet",
@@ -47,7 +47,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     let even = submit(1.0, &["-N", "2", "-n", "20"]);
     let no_type = submit(0.5, &["-N", "2", "-n", "40"]);
     let planned = bridge(
-        &made,
+        &dir,
         &cluster.configuration(),
         &[&words[..4], &["--dry-run"]].concat(),
     );
@@ -64,7 +64,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     assert!(table.contains("gang         5     0"), "{table}");
     cluster.run("scancel", &[&no_type]);
 
-    let mut running = Some(Running::start(&made, &cluster, &words));
+    let mut running = Some(Running::start(&dir, &cluster, &words));
     // Whoever is released has its room: of what runs or may start no node holds more than the policy counts on.
     let looked = |rows: &[Row]| {
         let is_gang = |row: &&Row| row.nodes > 1;
@@ -76,7 +76,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
             gangs == 0 || gangs == 1 && others == 0,
             "{}\n{}",
             all(),
-            log(&made)
+            log(&dir)
         );
         gangs
     };
@@ -104,20 +104,20 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
             if ended % 2 == 1 {
                 submit(0.5, &["-n", "1"]);
                 drop(running.take());
-                running = Some(Running::start(&made, &cluster, &words));
+                running = Some(Running::start(&dir, &cluster, &words));
                 killed += 1;
             }
         }
         rows.is_empty()
     });
-    assert_eq!((ended, killed), (gangs.len() + 1, 3), "{}", log(&made));
+    assert_eq!((ended, killed), (gangs.len() + 1, 3), "{}", log(&dir));
 
     // A drained node: only what fits on the other one starts.
     cluster.run(
         "scontrol",
         &["update", "NodeName=n4", "State=drain", "Reason=test"],
     );
-    cluster.wait("it is seen", || log(&made).contains("node n4 is"));
+    cluster.wait("it is seen", || log(&dir).contains("node n4 is"));
     let cancelled = submit(1.0, &["-N", "2", "-n", "32"]);
     let gang = submit(1.0, &["-N", "2", "-n", "32"]);
     let small = submit(0.5, &["-n", "1"]);
@@ -129,7 +129,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
             .row("fleet", id)
             .is_some_and(|row| row.hold == Hold::User)
     };
-    assert!(held(&cancelled) && held(&gang), "{}", log(&made));
+    assert!(held(&cancelled) && held(&gang), "{}", log(&dir));
     is_whole(&std::fs::read_to_string(&metrics).unwrap());
     cluster.run("scancel", &[&cancelled]);
     cluster.run("scontrol", &["update", "NodeName=n4", "State=resume"]);
@@ -137,8 +137,8 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
         cluster.row("fleet", &gang).is_none()
     });
     std::thread::sleep(Duration::from_millis(500));
-    assert_eq!(running.unwrap().end(), Some(0), "{}", log(&made));
-    is_decided_again(&made);
+    assert_eq!(running.unwrap().end(), Some(0), "{}", log(&dir));
+    is_decided_again(&dir);
 }
 
 /// The text is of Prometheus's format, and says what is so: a gang waits that cannot run.

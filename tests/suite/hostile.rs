@@ -138,7 +138,7 @@ impl Visitor for Policies {
     type Output = ();
 
     fn visit<K: Kind>(self) {
-        let made: &[&[&str]] = match K::WORKLOAD {
+        let commands: &[&[&str]] = match K::WORKLOAD {
             "multiresource" => &[
                 &["section7", "--preemption", "full", "--family", "msr"],
                 &["section7", "--preemption", "none", "--budget", "1e6"],
@@ -149,7 +149,7 @@ impl Visitor for Policies {
             _ => return,
         };
         let (folder, mut random) = (Folder::new(), Random::seed_from_u64(23));
-        for words in made {
+        for words in commands {
             let (workload, file) = (
                 format!("models/{}.yaml", words[0]),
                 folder.name("policy.json"),
@@ -202,7 +202,7 @@ fn workloads_of_mixed_scales_have_an_answer() {
 
 /// Lines that a scheduler sends.
 #[test]
-fn damaged_events_end_with_an_error_or_are_told() {
+fn damaged_events_end_with_an_error_or_are_reported() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let arrivals = (0..20).map(|n| {

@@ -501,12 +501,12 @@ fn jobs_beyond_the_room_are_others() {
         .map(|(capacity, demand)| capacity / demand)
         .fold(f64::MAX, f64::min) as usize;
     let adopt = |scheduler: &mut Scheduler, job: &str, t: f64| {
-        let told = ClusterEvent::Adopt {
+        let event = ClusterEvent::Adopt {
             job: unlimited_job(job),
             ran: 0.0,
             servers: Vec::new(),
         };
-        scheduler.tell(t, told).unwrap()
+        scheduler.tell(t, event).unwrap()
     };
     scheduler.tell(0.0, ClusterEvent::Time).unwrap();
     for n in 0..most + 2 {

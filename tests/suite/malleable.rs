@@ -47,7 +47,7 @@ fn options() -> Options {
     }
 }
 
-fn made(pool: &Pool) -> (Artifact, Planned) {
+fn artifact_and_plan(pool: &Pool) -> (Artifact, Planned) {
     plan(pool)
 }
 
@@ -70,9 +70,9 @@ fn models_become_policies_that_check_and_hold() {
     for path in all {
         let workload = Workload::read(&path).unwrap().workload;
         let artifact = match &workload {
-            Workload::Pool(pool) => made(pool).0,
+            Workload::Pool(pool) => artifact_and_plan(pool).0,
             Workload::Stream(stream) => match online(stream, &options(), |_, _| ()).unwrap() {
-                Outcome::Made(made) => made.artifact,
+                Outcome::Made(synthesis) => synthesis.artifact,
                 other => panic!("{other:?}"),
             },
         };
@@ -157,7 +157,7 @@ fn plans_of_three_jobs_are_the_best_there_are() {
                 "kind: malleable\nservers: 10\nobjective: {objective}\nspeedup: {speedup}\njobs: [{{name: a, size: 5}}, {{name: b, size: 3}}, {{name: c, size: 2.5}}]\n"
             );
             let pool = pool(&text);
-            let (artifact, planned) = made(&pool);
+            let (artifact, planned) = artifact_and_plan(&pool);
             let found = value(&artifact, pool.objective().quantity());
             let curve = &pool.curves()[0];
             let jobs = pool.jobs().iter().map(|job| (job.size, job.weight, curve));
@@ -190,7 +190,7 @@ fn bounds_are_below_what_looking_finds() {
             "kind: malleable\nservers: 10\nobjective: {objective}\nspeedup: {{power: {{p: .6}}}}\njobs: {jobs}\n"
         );
         let pool = pool(&text);
-        let (artifact, planned) = made(&pool);
+        let (artifact, planned) = artifact_and_plan(&pool);
         let found = value(&artifact, pool.objective().quantity());
         let jobs = pool.jobs().iter();
         let jobs = jobs.map(|job| (job.size, job.weight, &pool.curves()[job.curve]));
@@ -225,7 +225,7 @@ fn rules_cost_what_the_paper_s_figure_shows() {
         (0.99, "1.90", 1.011),
     ] {
         let pool = pool.with_power(p);
-        let (_, planned) = made(&pool);
+        let (_, planned) = artifact_and_plan(&pool);
         let times = |sharing: Sharing| {
             let ends = execute(&pool, Dividing::Sharing(sharing), false).ends;
             cost(&pool, Quantity::FlowTime, &ends) / planned.least
@@ -314,11 +314,11 @@ fn perfect_speedup_is_srpt_on_one_server() {
 fn tuned_knobs_are_no_worse_on_fresh_arrivals() {
     let text = "kind: malleable\nservers: 20\nspeedup: {amdahl: {parallel_fraction: .95}}\narrivals: {rate: 3, size: {law: hyperexponential, mean: 4, scv: 5}}\n";
     let stream = stream(text);
-    let wanted = Options {
+    let longer = Options {
         events: 20_000_000,
         ..options()
     };
-    let Outcome::Made(made) = online(&stream, &wanted, |_, _| ()).unwrap() else {
+    let Outcome::Made(synthesis) = online(&stream, &longer, |_, _| ()).unwrap() else {
         panic!("it is stable")
     };
     let settings = Settings {
@@ -331,16 +331,16 @@ fn tuned_knobs_are_no_worse_on_fresh_arrivals() {
         let run = simulate(&stream, Sharing::HeSrpt(online), &settings, |_| ()).unwrap();
         run.mean_response.unwrap().mean
     };
-    assert!(mean(made.tuned.online) <= mean(Online::PLAIN));
-    assert!(made.least < mean(made.tuned.online));
-    Checked::check(made.artifact).unwrap();
+    assert!(mean(synthesis.tuned.online) <= mean(Online::PLAIN));
+    assert!(synthesis.least < mean(synthesis.tuned.online));
+    Checked::check(synthesis.artifact).unwrap();
 }
 
 /// What is false is refused, wherever it stands.
 #[test]
 fn false_numbers_are_refused() {
     let text = "kind: malleable\nservers: 10\nspeedup: {logarithm: {scale: 1}}\njobs: [{name: a, size: 5}, {name: b, size: 3}, {name: c, size: 2.5}]\n";
-    let (artifact, _) = made(&pool(text));
+    let (artifact, _) = artifact_and_plan(&pool(text));
     let honest = serde_json::to_value(&artifact).unwrap();
     are_refused(
         &honest,
@@ -371,7 +371,7 @@ fn false_numbers_are_refused() {
             "kind: malleable\nservers: 10\njobs:\n{}",
             jobs.collect::<String>()
         );
-        let (artifact, _) = made(&pool(&text));
+        let (artifact, _) = artifact_and_plan(&pool(&text));
         let mut document = serde_json::to_value(&artifact).unwrap();
         assert_eq!(refusal::<Malleable>(&document), None);
         let gap = artifact.claims.len() - 1;
@@ -387,11 +387,11 @@ fn false_numbers_are_refused() {
     }
 
     let text = "kind: malleable\nservers: 10\nspeedup: {amdahl: {parallel_fraction: .9}}\narrivals: {rate: 3, mean_size: 2}\n";
-    let Outcome::Made(made) = online(&stream(text), &options(), |_, _| ()).unwrap() else {
+    let Outcome::Made(synthesis) = online(&stream(text), &options(), |_, _| ()).unwrap() else {
         panic!("it is stable")
     };
     are_refused(
-        &serde_json::to_value(&made.artifact).unwrap(),
+        &serde_json::to_value(&synthesis.artifact).unwrap(),
         "/claims",
         "/0/value | ×0.5 |
         /1/value | ×2 |
@@ -402,9 +402,9 @@ fn false_numbers_are_refused() {
 
 const TWO: &str = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\njobs: [{name: a, size: 3}, {name: b, size: 2}]\n";
 
-/// What is wrong is told by place; exit code 2, and nothing on standard output.
+/// What is wrong is reported by place; exit code 2, and nothing on standard output.
 #[test]
-fn bad_documents_are_told_by_place() {
+fn bad_documents_are_reported_by_place() {
     let folder = Folder::new();
     let table = "{power: {p: .5}} | {table: [[1, 1], [2, .7]]} | the speedup falls
         {power: {p: .5}} | {table: [[0, .5], [2, 1]]} | s(0) is 0.5
@@ -416,12 +416,12 @@ fn bad_documents_are_told_by_place() {
         speedup: {power: {p: .5}} | # | there is no speedup
         jobs: [ | {arrivals: {rate: 1, mean_size: 1}, jobs: [ | more than one of
         size: 3 | sizes: 3 | unknown key";
-    for [from, to, told] in rows(table) {
+    for [from, to, expected] in rows(table) {
         let to = to.replace(
             "{arrivals: {rate: 1, mean_size: 1}, ",
             "arrivals: {rate: 1, mean_size: 1}\n",
         );
-        fails(&folder.write("w.yaml", &TWO.replace(from, &to)), told);
+        fails(&folder.write("w.yaml", &TWO.replace(from, &to)), expected);
     }
 }
 
@@ -430,13 +430,13 @@ fn bad_documents_are_told_by_place() {
 fn what_is_not_known_is_said() {
     let folder = Folder::new();
     let answered = |text: &str| stderr(&works(&folder.write("w.yaml", text))).replace('\n', " ");
-    let told = answered(&TWO.replace("{power: {p: .5}}", "{table: [[1, 1], [2, 1.2], [4, 3]]}"));
-    has(&told, "not concave");
-    has(&told, "28.00 %");
+    let printed = answered(&TWO.replace("{power: {p: .5}}", "{table: [[1, 1], [2, 1.2], [4, 3]]}"));
+    has(&printed, "not concave");
+    has(&printed, "28.00 %");
     let weights = TWO.replace("speedup", "objective: weighted-flow-time\nspeedup");
-    let told = answered(&weights.replace("size: 3", "size: 3, weight: 5"));
-    has(&told, "favour large jobs");
-    has(&told, "only a bound and no policy");
+    let printed = answered(&weights.replace("size: 3", "size: 3, weight: 5"));
+    has(&printed, "favour large jobs");
+    has(&printed, "only a bound and no policy");
     let overload = "kind: malleable\nservers: 8\nspeedup: {amdahl: {parallel_fraction: .8}}\narrivals: {rate: 11, mean_size: 1}\n";
     let refused = ends(1, &folder.write("w.yaml", overload));
     has(&stderr(&refused), "No policy can keep up");
@@ -444,7 +444,7 @@ fn what_is_not_known_is_said() {
 
 /// Options that do not go with the workload are refused.
 #[test]
-fn wishes_that_do_not_go_together_are_refused() {
+fn options_that_do_not_go_together_are_refused() {
     let folder = Folder::new();
     let arriving = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\narrivals: {rate: 2, mean_size: 1}\n";
     let (two, arriving) = (
@@ -458,12 +458,12 @@ fn wishes_that_do_not_go_together_are_refused() {
         compare --workload ARRIVING --policies equi --draws 2 | --draws goes with jobs that are all there
         --workload TWO --urgency 1 --background 0 | go with jobs that arrive
         simulate --policy knee --workload ARRIVING | knee:.1";
-    for [typed, told] in rows(&table.replace("TWO", &two).replace("ARRIVING", &arriving)) {
-        fails(typed, told);
+    for [typed, expected] in rows(&table.replace("TWO", &two).replace("ARRIVING", &arriving)) {
+        fails(typed, expected);
     }
 }
 
-/// Another seed is another draw of the sizes, wherever a rule runs or a plan is made; several draws give medians.
+/// Another seed is another draw of the sizes, wherever a rule runs or a plan is computed; several draws give medians.
 #[test]
 fn a_seed_draws_sizes_anew() {
     let folder = Folder::new();
@@ -507,7 +507,7 @@ fn a_seed_draws_sizes_anew() {
 
 /// The page, the table and the lines say the same, and the page loads nothing.
 #[test]
-fn comparisons_are_told_in_every_form() {
+fn comparisons_are_reported_in_every_form() {
     let folder = Folder::new();
     let [page, lines, document] = ["c.html", "c.csv", "c.json"].map(|name| folder.name(name));
     works(&format!(
@@ -619,7 +619,7 @@ fn jobs_at_their_cap_are_simulated() {
 /// Numbers that doubles cannot hold beside each other are refused by name, and not by the checker.
 #[test]
 fn sizes_too_far_apart_are_refused() {
-    for [objective, speedup, large, told] in rows(
+    for [objective, speedup, large, expected] in rows(
         "flow-time | {power: {p: .5}} | 1e14 | more than a factor of 1e12 apart
         makespan | {power: {p: .005}} | 100 | no number can hold",
     ) {
@@ -627,14 +627,14 @@ fn sizes_too_far_apart_are_refused() {
             "kind: malleable\nservers: 4\nobjective: {objective}\nspeedup: {speedup}\njobs: [{{name: a, size: 1}}, {{name: b, size: {large}}}]\n"
         );
         let why = Workload::parse(&text, "here").unwrap_err().to_string();
-        has(&why, told);
+        has(&why, expected);
     }
 }
 
 /// A policy in one line is of its kind, too.
 #[test]
 fn a_policy_without_lines_is_known_by_its_kind() {
-    let (artifact, _) = made(&pool(TWO));
+    let (artifact, _) = artifact_and_plan(&pool(TWO));
     let text = serde_json::to_string(&artifact).unwrap();
     let folder = Folder::new();
     works(&format!(

@@ -1,5 +1,5 @@
 //! Exact means of MSFQ on one-or-all systems: against values computed with more than 100 digits (see
-//! the head of `tests/reference/msfq.py`), and as they are told.
+//! the head of `tests/reference/msfq.py`), and as they are printed.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
@@ -62,9 +62,9 @@ fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (tempfile::Temp
 /// What `--explain` tells of a workload, from the heading of the table of MSFQ on.
 fn explained(workload: &str, more: &[&str]) -> String {
     let typed = ["--workload", workload, "--explain", "--effort", ".01"];
-    let told = stderr(&synth(&[&typed[..], more].concat()));
-    let from = told.find("MSFQ(ℓ)");
-    told[from.unwrap_or_else(|| panic!("{told}"))..].to_owned()
+    let printed = stderr(&synth(&[&typed[..], more].concat()));
+    let from = printed.find("MSFQ(ℓ)");
+    printed[from.unwrap_or_else(|| panic!("{printed}"))..].to_owned()
 }
 
 /// The cells of the rows of the table.
@@ -153,9 +153,9 @@ fn means_that_are_not_known_are_refused_in_words() {
 fn strict_turns_are_a_policy_with_exact_means() {
     let folder = Folder::new();
     let at = folder.name("p.json");
-    let made = "--workload models/one_or_all.yaml --family msfq-strict";
-    let told = stderr(&works(&format!("{made} --output {at}")));
-    has(&told, "light (7)");
+    let options = "--workload models/one_or_all.yaml --family msfq-strict";
+    let printed = stderr(&works(&format!("{options} --output {at}")));
+    has(&printed, "light (7)");
     let policy = folder.json("p.json");
     let turns = &policy["policy"]["static-quickswap"];
     assert_eq!(

@@ -97,7 +97,7 @@ fn driven(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
     starts
 }
 
-/// What a replay decides, `drive` decides: with all that happens at one instant told in lines with `more`; the orders go by
+/// What a replay decides, `drive` decides: with all that happens at one instant reported in lines with `more`; the orders go by
 /// limits, users and waits, and by what was learned on the way.
 #[test]
 fn a_replay_and_a_scheduler_start_the_same_jobs() {
@@ -196,12 +196,12 @@ fn a_bridge_orders_all_held_jobs_and_keeps_what_it_learns() {
         .unwrap();
     let released = |jobs: &[&str]| {
         let begin = std::time::Instant::now();
-        while fake.asked().len() < jobs.len()
+        while fake.calls().len() < jobs.len()
             && begin.elapsed() < std::time::Duration::from_secs(20)
         {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-        assert_eq!(fake.asked(), jobs);
+        assert_eq!(fake.calls(), jobs);
     };
     released(&["release 18"]);
     let runs = [

@@ -19,8 +19,8 @@ fn analysed(document: &str, options: &str) -> Value {
     );
     let file = folder.name("p.json");
     works(&format!("{workload} --policy {own} {options} -o {file}"));
-    let told = stderr(&works(&format!("check {file}")));
-    let (claims, rest) = told["valid: ".len()..].split_once(' ').unwrap();
+    let printed = stderr(&works(&format!("check {file}")));
+    let (claims, rest) = printed["valid: ".len()..].split_once(' ').unwrap();
     has(rest, &format!("{claims} derived anew"));
     folder.json("p.json")
 }
@@ -50,13 +50,13 @@ fn schedules_of_ones_own_are_analysed() {
     );
     // With other weights it is not the best, and the best is named.
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[11, 10]"));
-    let told = stderr(&works(&format!(
+    let printed = stderr(&works(&format!(
         "models/section7.yaml --verbose --policy {own} -o {}",
         folder.name("p.json")
     )));
-    has(&told, "these schedules carry 94.5 % of what they can");
+    has(&printed, "these schedules carry 94.5 % of what they can");
     has(
-        &told,
+        &printed,
         "load ρ = 0.945 with these schedules, 0.9 with the best",
     );
 }
@@ -102,8 +102,8 @@ fn a_chain_runs_as_it_is_analysed() {
         let artifact = analysed(document, &format!("--preemption {preemption}"));
         let folder = Folder::new();
         let file = folder.write("p.json", &artifact.to_string());
-        let told = stdout(&works(&format!("simulate {file} --events 1e7 --seed 5")));
-        has(&told, "confirmed");
+        let printed = stdout(&works(&format!("simulate {file} --events 1e7 --seed 5")));
+        has(&printed, "confirmed");
         let shown = stdout(&works(&format!("show {file}")));
         has(&shown, "Switches, by schedule [1/s]");
         has(&shown, "0.03");
@@ -119,7 +119,7 @@ fn a_chain_runs_as_it_is_analysed() {
 }
 
 #[test]
-fn faults_of_a_document_are_told() {
+fn faults_of_a_document_are_reported() {
     let folder = Folder::new();
     for (document, expected) in [
         (TWO.replace("type-2", "typ-2"), "did you mean `type-2`?"),
@@ -194,11 +194,11 @@ fn a_threshold_of_ones_own_has_its_means() {
     assert_eq!(named, written);
     let mean = claimed(&named, "mean_response");
     assert!((mean - 11.13675).abs() < 1e-5, "{mean}");
-    let told = stderr(&works(&format!(
+    let printed = stderr(&works(&format!(
         "{model} --family msfq:20 --budget 4e6 --explain -o {}",
         folder.name("p.json")
     )));
-    has(&told, "11.13675");
+    has(&printed, "11.13675");
 }
 
 /// What `compare` knows by name is the same as a file: to the digit on the same jobs. What knows sizes needs limits.

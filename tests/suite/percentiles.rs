@@ -87,8 +87,8 @@ fn false_percentiles_are_refuted() {
         1,
         &format!("simulate --accept-changes {longer} --events 2e7"),
     );
-    let told = stdout(&run);
-    let row = told
+    let printed = stdout(&run);
+    let row = printed
         .lines()
         .find(|line| line.contains("waiting p95"))
         .unwrap();

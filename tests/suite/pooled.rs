@@ -9,17 +9,17 @@ use synth::multiresource::synthesis::{
 };
 use synth::multiresource::workload::Fleet;
 
-fn made(fleet: &Fleet, wanted: Pooling<'_>) -> Chosen {
+fn synthesized(fleet: &Fleet, pooling: Pooling<'_>) -> Chosen {
     let options = Options::new(Preemption::None);
-    match pool(fleet, &options, wanted, |_| ()).unwrap() {
-        Outcome::Policy(made) => made.0,
+    match pool(fleet, &options, pooling, |_| ()).unwrap() {
+        Outcome::Policy(synthesis) => synthesis.0,
         other => panic!("{other:?}"),
     }
 }
 
 fn chosen(fleet: &Fleet, events: u64) -> Chosen {
     let choice = ChoiceOptions::new(Families::All, events, 1);
-    made(fleet, Pooling::Chosen(&choice))
+    synthesized(fleet, Pooling::Chosen(&choice))
 }
 
 fn two_shapes() -> Fleet {
@@ -30,7 +30,7 @@ fn two_shapes() -> Fleet {
 #[test]
 fn a_partition_is_one_queue_a_type() {
     let fleet = two_shapes();
-    let artifact = made(&fleet, Pooling::Partition).artifact;
+    let artifact = synthesized(&fleet, Pooling::Partition).artifact;
     let Family::Partition(policy) = &artifact.policy else {
         panic!("{:?}", artifact.policy)
     };
@@ -58,7 +58,7 @@ fn a_partition_is_one_queue_a_type() {
     assert_eq!(checked.workload(), &fleet);
 }
 
-/// How it was chosen is told; it passes the checker, and its guard is derived.
+/// How it was chosen is reported; it passes the checker, and its guard is derived.
 #[test]
 fn the_chosen_rule_is_proved_stable_by_its_guard() {
     let fleet = two_shapes();
@@ -132,10 +132,10 @@ fn lies_about_a_fleet_are_refused() {
 fn gangs_get_a_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let made = works(&format!(
+    let output = works(&format!(
         "models/gangs.yaml --preemption none --budget 4e7 --log {log}"
     ));
-    let policy = json(&made);
+    let policy = json(&output);
     let zone = &policy["policy"]["guarded"]["rule"]["pooled"]["zone"];
     assert_eq!(zone["types"].as_array().unwrap().len(), 2, "{zone}");
     let log = folder.json("log.json");
@@ -145,24 +145,24 @@ fn gangs_get_a_zone() {
     assert!(times > 1.25, "{beside}");
 }
 
-/// From the command line: made, checked, shown, simulated; its claims stand.
+/// From the command line: synthesized, checked, shown, simulated; its claims stand.
 #[test]
 fn a_fleet_goes_through_all_verbs() {
     let folder = Folder::new();
     let workload = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
     let [policy, slots] = ["p.json", "s.json"].map(|name| folder.name(name));
     let make = format!("{workload} --preemption none");
-    let told = works(&format!("{make} --budget 2e6 --output {policy}"));
-    has(&stderr(&told), "stability: proved, by a guard");
-    let told = works(&format!(
+    let output = works(&format!("{make} --budget 2e6 --output {policy}"));
+    has(&stderr(&output), "stability: proved, by a guard");
+    let output = works(&format!(
         "{make} --verbose --family partition --output {slots}"
     ));
-    has(&stderr(&told), "over all jobs, exactly");
+    has(&stderr(&output), "over all jobs, exactly");
     for file in [&policy, &slots] {
         works(&format!("check {file}"));
         works(&format!("show {file}"));
-        let told = stdout(&works(&format!("simulate --policy {file} --events 2e6")));
-        assert!(told.matches("confirmed").count() >= 4, "{told}");
+        let printed = stdout(&works(&format!("simulate --policy {file} --events 2e6")));
+        assert!(printed.matches("confirmed").count() >= 4, "{printed}");
     }
     let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
     let table = works(&format!(
@@ -320,9 +320,9 @@ fn the_order_of_shapes_does_not_matter_to_a_log() {
     let fleet = mixed(&shapes.concat());
     std::fs::write(&workload, fleet).unwrap();
     let replayed = |servers: &str, more: &[&str], name: &str| {
-        let told = folder.name(name);
+        let results = folder.name(name);
         let typed = ["simulate", "--trace", &jobs, "--servers", servers];
-        works(&[&typed[..], more, &["--jobs", &told]].concat());
+        works(&[&typed[..], more, &["--jobs", &results]].concat());
         folder.bytes(name)
     };
     let alone = ["--policy", "first-fit"];

@@ -87,16 +87,16 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
 }
 
 #[test]
-fn a_log_is_replayed_and_every_job_is_told() {
+fn a_log_is_replayed_and_every_job_is_reported() {
     let (folder, log, _) = files();
     let jobs = folder.name("jobs.csv");
     let run = works(&format!(
         "simulate --trace {log} --policy first-fit --measure all --jobs {jobs}"
     ));
-    let told = stdout(&run).replace('\n', " ");
+    let printed = stdout(&run).replace('\n', " ");
     // 27 s over five jobs, of which three waited.
-    has(&told, "5.400");
-    has(&told, "no interval: the trace is too short");
+    has(&printed, "5.400");
+    has(&printed, "no interval: the trace is too short");
     let said = stderr(&run);
     has(&said, "5 jobs with 3 different demands");
     has(&said, "never ran");
@@ -126,10 +126,10 @@ fn a_log_comes_from_standard_input_and_as_types() {
         LOG,
     );
     assert_eq!(code(&run), 0, "{}", stderr(&run));
-    let told = stdout(&run);
+    let printed = stdout(&run);
     assert!(
-        told.ends_with("fcfs,2,6,half,5,15,22,7,10,10,1.7,0,1\n"),
-        "{told}"
+        printed.ends_with("fcfs,2,6,half,5,15,22,7,10,10,1.7,0,1\n"),
+        "{printed}"
     );
     let said = stderr(&run);
     has(&said, "As 2 types jobs hold");
@@ -162,7 +162,7 @@ fn policies_are_compared_on_a_log() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_told_with_what_to_do() {
+fn what_cannot_be_replayed_is_reported_with_what_to_do() {
     let (folder, log, types) = files();
     let small = folder.write("small.yaml", &TYPES.replace("cpu: 4}, arr", "cpu: 3}, arr"));
     let table = "

@@ -38,8 +38,8 @@ fn the_models_policies_say_the_same_numbers_as_ever() {
         let model = format!("models/{}.yaml", recorded.model);
         let mut typed = vec!["--quiet", "--workload", &model];
         typed.extend(recorded.options.iter().map(String::as_str));
-        let made = works(&typed);
-        let artifact: Value = serde_json::from_str(&stdout(&made)).unwrap();
+        let output = works(&typed);
+        let artifact: Value = serde_json::from_str(&stdout(&output)).unwrap();
         let found = artifact["claims"].as_array().unwrap().iter();
         let mut found: BTreeMap<_, _> = found.map(|c| (about(c), c["value"].as_f64())).collect();
         for (quantity, kind, at, value) in &recorded.claims {

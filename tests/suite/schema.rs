@@ -113,14 +113,14 @@ fn schema_accepts_what_is_synthesized() {
 
 fn synthesized(workload: &Workload, options: &Options) -> Artifact {
     match synthesize(workload, options).unwrap() {
-        Outcome::Policy(made) => made.artifact,
+        Outcome::Policy(synthesis) => synthesis.artifact,
         other => panic!("no policy: {other:?}"),
     }
 }
 
 fn in_slots(fleet: &Fleet, options: &Options) -> Artifact {
     match pool(fleet, options, Pooling::Partition, |_| ()).unwrap() {
-        Outcome::Policy(made) => made.0.artifact,
+        Outcome::Policy(synthesis) => synthesis.0.artifact,
         other => panic!("no policy: {other:?}"),
     }
 }

@@ -231,9 +231,9 @@ fn examples_share_out_a_comparison() {
     works(&format!("compare {SECTION_SEVEN} --output {one}"));
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let has = |program: &str, arguments: &[&str]| {
-        let mut asked = Command::new(program);
-        let asked = asked.args(arguments).stdin(Stdio::null()).output();
-        asked.is_ok_and(|output| output.status.success())
+        let mut command = Command::new(program);
+        let result = command.args(arguments).stdin(Stdio::null()).output();
+        result.is_ok_and(|output| output.status.success())
     };
     let dask = has(&python, &["-c", "import dask.distributed"]);
     for (program, there, script) in [

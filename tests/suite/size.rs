@@ -46,16 +46,16 @@ fn the_least_size_is_that_of_erlangs_formula() {
         let found = works(&format!(
             "{file} --preemption none --budget 4e6 --slo 't: wait 95 % < {t}' --size {name} -o {policy}"
         ));
-        let (told, k) = (stderr(&found), least(10.0, t, 0.95));
+        let (printed, k) = (stderr(&found), least(10.0, t, 0.95));
         assert!(
-            told.contains(&format!("The least found to keep the promise: {k} {name}")),
-            "{told}"
+            printed.contains(&format!("The least found to keep the promise: {k} {name}")),
+            "{printed}"
         );
         for (size, verdict) in [(k - 1, "surely not kept"), (k, "kept"), (k + 1, "kept")] {
-            let row = told
+            let row = printed
                 .lines()
                 .find(|line| line.starts_with(&format!(" {size} ")));
-            has(row.unwrap_or(&told), verdict);
+            has(row.unwrap_or(&printed), verdict);
         }
         let workload = folder.json("p.json")["workload"]["servers"][0].clone();
         let has = if name == "cpu" {
@@ -77,9 +77,9 @@ fn a_shape_among_others_is_counted() {
     let found = works(&format!(
         "{file} --preemption none --budget 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --size gpu -o {policy}"
     ));
-    let told = stderr(&found);
-    has(&told, "gpu; now 3 gpu");
-    has(&told, "learn: wait 90 % < 6 s");
+    let printed = stderr(&found);
+    has(&printed, "gpu; now 3 gpu");
+    has(&printed, "learn: wait 90 % < 6 s");
     let servers = folder.json("p.json")["workload"]["servers"].clone();
     let count = |name: &str| {
         let mut all = servers.as_array().unwrap().iter();

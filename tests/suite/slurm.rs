@@ -193,7 +193,7 @@ fn commands_that_misbehave_leave_no_jobs() {
     fake.queue(&(job(&[]) + &job(&[("JobArrayID", "18"), ("Name", "x\ny")])));
     assert_eq!(slurm.queue().unwrap().rows.len(), 2);
     assert!(slurm.release(&[id("17"), id("18")]).unwrap().is_empty());
-    assert_eq!(fake.asked(), ["release 17,18"]);
+    assert_eq!(fake.calls(), ["release 17,18"]);
 
     fake.script("squeue", "cat /dev/urandom | head -c 200000");
     assert!(slurm.queue().unwrap().rows.is_empty());
@@ -216,7 +216,7 @@ fn policy(preemption: &str) -> (TempDir, String) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("policy.json").display().to_string();
     let workload = "models/section7.yaml";
-    let asked = [
+    let arguments = [
         "--workload",
         workload,
         "--preemption",
@@ -226,7 +226,7 @@ fn policy(preemption: &str) -> (TempDir, String) {
         "--output",
         &file,
     ];
-    works(&asked);
+    works(&arguments);
     (folder, file)
 }
 
@@ -234,7 +234,7 @@ fn policy(preemption: &str) -> (TempDir, String) {
 fn an_export_writes_what_is_installed_and_overwrites_nothing() {
     let (folder, policy) = policy("none");
     let output = folder.path().join("new/slurm").display().to_string();
-    let asked = [
+    let arguments = [
         "export",
         "slurm",
         &policy,
@@ -243,7 +243,7 @@ fn an_export_writes_what_is_installed_and_overwrites_nothing() {
         "--output",
         &output,
     ];
-    let exported = works(&asked);
+    let exported = works(&arguments);
     has(&stdout(&exported), "README.md first");
     for name in [
         "README.md",
@@ -255,9 +255,9 @@ fn an_export_writes_what_is_installed_and_overwrites_nothing() {
         let text = std::fs::read_to_string(folder.path().join("new/slurm").join(name)).unwrap();
         assert!(!text.contains("{{") && !text.contains("{%"), "{name}");
     }
-    let again = ends(2, &asked);
+    let again = ends(2, &arguments);
     has(&stderr(&again), "--force");
-    assert_eq!(code(&synth(&[&asked[..], &["--force"]].concat())), 0);
+    assert_eq!(code(&synth(&[&arguments[..], &["--force"]].concat())), 0);
     ends(
         2,
         &[
@@ -299,7 +299,7 @@ fn the_exported_gate_holds_one_partition() {
     let (folder, policy) = policy("none");
     let output = folder.path().to_str().unwrap();
     let gate = |partition: &str| {
-        let asked = [
+        let arguments = [
             "export",
             "slurm",
             &policy,
@@ -309,7 +309,7 @@ fn the_exported_gate_holds_one_partition() {
             output,
             "--force",
         ];
-        assert_eq!(code(&synth(&asked)), 0);
+        assert_eq!(code(&synth(&arguments)), 0);
         let lua = cluster.configuration().with_file_name("job_submit.lua");
         std::fs::copy(folder.path().join("job_submit.lua"), &lua).unwrap();
         // Slurm reads the script again once it is newer, by whole seconds.

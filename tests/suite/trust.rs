@@ -25,7 +25,7 @@ fn analysed(load: f64) -> Value {
     let workload = Workload::read(Path::new(model)).unwrap().workload;
     let workload = workload.scaled(load / 0.9).unwrap();
     match synthesize(&workload, &Options::new(Preemption::None)).unwrap() {
-        Outcome::Policy(made) => serde_json::to_value(made.artifact.sealed()).unwrap(),
+        Outcome::Policy(synthesis) => serde_json::to_value(synthesis.artifact.sealed()).unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -46,9 +46,9 @@ fn claim(document: &Value, quantity: &str, of: Option<&str>) -> String {
 // The digest.
 
 /// A file may be laid out otherwise, its keys in another order, its numbers written otherwise; but what
-/// it says is what was written, or it is told.
+/// it says is what was written, or the change is reported.
 #[test]
-fn a_change_is_told_and_a_new_layout_is_none() {
+fn a_change_is_reported_and_a_new_layout_is_none() {
     let written = vector("adaptive-msr");
     let pretty = serde_json::to_string_pretty(&written).unwrap();
     let mut reversed = String::from("{");
@@ -82,9 +82,9 @@ fn a_change_is_told_and_a_new_layout_is_none() {
     assert!(as_it_is(&changed, "p").unwrap().is_changed());
 }
 
-/// Of one leaf after another: every change of a value is told.
+/// Of one leaf after another: every change of a value is reported.
 #[test]
-fn every_changed_value_is_told() {
+fn every_changed_value_is_reported() {
     let written = vector("static-quickswap");
     fn leaves(value: &Value, here: String, found: &mut Vec<String>) {
         match value {
@@ -112,13 +112,13 @@ fn every_changed_value_is_told() {
             Value::String(text) => json!(format!("{text}x")),
             other => panic!("{other}"),
         };
-        let told = match Checked::parse(&changed.to_string(), "p") {
+        let is_reported = match Checked::parse(&changed.to_string(), "p") {
             Ok(_) => panic!("{place} changed, and nothing is told"),
-            // Another format or version is told before the digest is looked at.
+            // Another format or version is reported before the digest is looked at.
             Err(ArtifactError::Shape { .. }) => true,
             Err(error) => error.to_string().contains("digest: "),
         };
-        assert!(told, "{place}");
+        assert!(is_reported, "{place}");
     }
 }
 
@@ -140,11 +140,11 @@ fn verbs_take_a_changed_policy_only_when_told_to() {
         has(&stderr(&ends(1, &typed)), "--accept-changes");
         works(&format!("{typed} --accept-changes"));
     }
-    let told = stderr(&works(&format!("check {name} --accept-changes")));
-    has(&told, "changed after it was written");
+    let printed = stderr(&works(&format!("check {name} --accept-changes")));
+    has(&printed, "changed after it was written");
 }
 
-// What is told of a valid policy.
+// What is reported of a valid policy.
 
 #[test]
 fn a_check_tells_what_was_derived_and_what_was_not() {
@@ -168,17 +168,17 @@ fn a_check_tells_what_was_derived_and_what_was_not() {
     assert!(matches!(run, Grounds::Trusted(_)));
 }
 
-/// Without claims nothing is promised, which is told.
+/// Without claims nothing is promised, which is reported.
 #[test]
 fn a_policy_without_claims_says_so() {
     let folder = Folder::new();
     let mut document = analysed(0.5);
     document["claims"] = json!([]);
     let file = folder.write("p.json", &document.to_string());
-    let told = works(&format!("check {file} --accept-changes"));
-    let text = stderr(&told);
+    let output = works(&format!("check {file} --accept-changes"));
+    let text = stderr(&output);
     has(&text, "nothing is claimed of the policy");
-    assert!(stdout(&told).is_empty());
+    assert!(stdout(&output).is_empty());
 }
 
 // Lies.
@@ -232,8 +232,8 @@ fn a_guard_that_does_not_guard_is_refused() {
         /holds_for | {} | expected {\"sizes\":\"exponential\"",
     );
     let mut unguarded = vector("first-fit");
-    let told = valid.pointer(&load).unwrap().clone();
-    unguarded["claims"].as_array_mut().unwrap().push(told);
+    let load_claim = valid.pointer(&load).unwrap().clone();
+    unguarded["claims"].as_array_mut().unwrap().push(load_claim);
     let found = findings(&unguarded, |_| ());
     assert!(found[0].contains("no guard"), "{found:#?}");
     // At the guard's high rate the weights hardly count, since it nearly always drains.
@@ -259,8 +259,8 @@ fn limits_that_nobody_knows_are_refused() {
             workload["known"] = known.clone();
             let record: synth::multiresource::workload::Record =
                 serde_json::from_value(workload.clone()).unwrap();
-            let told = record.check().unwrap_err()[0].to_string();
-            let digest = told.split("expected ").nth(1).unwrap();
+            let why = record.check().unwrap_err()[0].to_string();
+            let digest = why.split("expected ").nth(1).unwrap();
             workload["digest"] = json!(digest.split(' ').next().unwrap());
         });
         assert!(
@@ -402,8 +402,8 @@ fn a_mean_below_what_every_rule_has_is_refused() {
     };
     let place = claim(&valid, "mean_response", None).replace("/claims/", "claims[") + "].value";
     let found = findings(&valid, lie);
-    let told = found.iter().find(|f| f.starts_with(&place)).unwrap();
-    has(told, "expected at least 2.437");
+    let finding = found.iter().find(|f| f.starts_with(&place)).unwrap();
+    has(finding, "expected at least 2.437");
 }
 
 /// Weights that prove nothing, and rules that do not go with the server.

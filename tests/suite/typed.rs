@@ -75,10 +75,10 @@ fn a_policy_is_taken_in_the_same_way_by_all_verbs() {
     for verb in ["check", "show", "simulate --events 1e4"] {
         let bare = synth(&format!("{verb} {file}"));
         assert!(code(&bare) < 2, "{verb:?}: {}", stderr(&bare));
-        let told = |output: &Output| stdout(output) + &stderr(output);
+        let printed = |output: &Output| stdout(output) + &stderr(output);
         for typed in ["--policy ", "--policy="] {
             let named = synth(&format!("{verb} {typed}{file}"));
-            assert_eq!(told(&named), told(&bare), "{verb}");
+            assert_eq!(printed(&named), printed(&bare), "{verb}");
         }
         let piped = fed(&format!("{verb} -"), &policy);
         assert_eq!(code(&piped), code(&bare), "{verb}: {}", stderr(&piped));
@@ -116,10 +116,10 @@ fn other_verbs_take_a_workload_without_the_option() {
     );
 }
 
-/// As somebody writes it who has not read the documentation: each key is told once, in the order of the text, and nothing
+/// As somebody writes it who has not read the documentation: each key is reported once, in the order of the text, and nothing
 /// else.
 #[test]
-fn all_keys_of_other_programs_are_told_at_once() {
+fn all_keys_of_other_programs_are_reported_at_once() {
     let said = fed(
         "- --preemption none",
         "kind: multi-resource
@@ -167,9 +167,12 @@ fn times_with_units_are_numbers_and_amounts_are_explained() {
         workload("server: {capacity: {cpu: 8, memory: 1024}}", &job)
     };
     let typed = format!("- {OPTIONS}");
-    let made = |size: &str| stdout(&works_on(&typed, &document(size, ".5", "64")));
-    let plain = made("size: {law: uniform, low: 90, high: 14400}");
-    assert_eq!(made("size: {law: uniform, low: 1m30s, high: 4h}"), plain);
+    let policy_for = |size: &str| stdout(&works_on(&typed, &document(size, ".5", "64")));
+    let plain = policy_for("size: {law: uniform, low: 90, high: 14400}");
+    assert_eq!(
+        policy_for("size: {law: uniform, low: 1m30s, high: 4h}"),
+        plain
+    );
     let amounts = document("mean_size: 4 h", "500m", "64Gi");
     fails_on(&typed, &amounts, "write 0.5 if m is Kubernetes' thousandth");
     fails_on(

@@ -1,4 +1,4 @@
-//! What could be bought: each step against a server made anew by hand, and the program over all schedules listed.
+//! What could be bought: each step against a server built anew by hand, and the program over all schedules listed.
 
 use std::time::Instant;
 
@@ -169,11 +169,11 @@ fn every_family_tells_what_to_buy() {
             ]
             .concat(),
         );
-        let told = stderr(&output);
-        assert_eq!(code(&output), 0, "{model} {more}: {told}");
+        let printed = stderr(&output);
+        assert_eq!(code(&output), 0, "{model} {more}: {printed}");
         assert!(
-            told.contains("How far the load can grow: "),
-            "{model} {more}: {told}"
+            printed.contains("How far the load can grow: "),
+            "{model} {more}: {printed}"
         );
         let upgrades = &folder.json("log.json")["upgrades"];
         assert!(

@@ -57,7 +57,7 @@ impl Here {
         self.folder.name(name)
     }
 
-    fn made(&self) -> Value {
+    fn synthesize(&self) -> Value {
         let (workload, policy) = (self.path("w.yaml"), self.path("p.json"));
         works(&format!(
             "{workload} --output {policy} --budget 4e5 --campaigns 4"
@@ -69,9 +69,9 @@ impl Here {
 #[test]
 fn a_campaign_goes_through_every_verb() {
     let here = Here::new(TEXT);
-    let made = here.made();
-    assert_eq!(made["kind"], "volunteer-dispatch");
-    assert_eq!(made["workload"]["hosts"][1]["count"], 40);
+    let artifact = here.synthesize();
+    assert_eq!(artifact["kind"], "volunteer-dispatch");
+    assert_eq!(artifact["workload"]["hosts"][1]["count"], 40);
     let policy = here.path("p.json");
     for verb in ["check", "show"] {
         let output = works(&format!("{verb} {policy}"));
@@ -99,16 +99,16 @@ fn a_campaign_goes_through_every_verb() {
     let csv = std::fs::read_to_string(csv).unwrap();
     has(&csv, "\nboinc-2025,,instances,");
     // The same seed gives the same policy.
-    assert_eq!(here.made(), made);
+    assert_eq!(here.synthesize(), artifact);
 }
 
 /// A number that cannot be is found, and a claim that is wrong is refuted.
 #[test]
 fn what_was_changed_is_found() {
     let here = Here::new(TEXT);
-    let made = here.made();
+    let artifact = here.synthesize();
     are_refused(
-        &made,
+        &artifact,
         "",
         "/policy/dispatch/first_percentile | 101 | first_percentile
         /policy/dispatch/patience | 0 | patience
@@ -125,12 +125,12 @@ fn what_was_changed_is_found() {
         /claims | [] | capacity",
         refusal::<Volunteer>,
     );
-    let claims = made["claims"].as_array().unwrap();
+    let claims = artifact["claims"].as_array().unwrap();
     let worst = claims
         .iter()
         .position(|claim| claim["quantity"] == "worst_makespan");
     let table = format!("/{}/value | 0.5 | cannot be", worst.unwrap());
-    are_refused(&made, "/claims", &table, refusal::<Volunteer>);
+    are_refused(&artifact, "/claims", &table, refusal::<Volunteer>);
 }
 
 /// A verb of one kind alone is found without a document of that kind.
@@ -143,7 +143,7 @@ fn a_verb_of_its_own_has_help() {
 }
 
 #[test]
-fn bad_input_is_told_what_to_do() {
+fn bad_input_is_answered_with_what_to_do() {
     let refused = |text: &str, expected: i32, said: &str| {
         let here = Here::new(text);
         let typed = format!("{} --output {}", here.path("w.yaml"), here.path("p.json"));
@@ -251,12 +251,12 @@ fn all_models_are_read_and_can_be_done() {
 
 /// What a budget cannot do is refused at once, and the budget that is named instead suffices.
 #[test]
-fn a_budget_that_is_too_small_is_told_what_would_do() {
+fn a_budget_that_is_too_small_is_answered_with_one_that_suffices() {
     let here = Here::new(TEXT);
     let workload = here.path("w.yaml");
     let refused = ends(2, &format!("{workload} --budget 1000"));
-    let told = stderr(&refused);
-    let (_, after) = told.split_once("give --budget ").unwrap();
+    let printed = stderr(&refused);
+    let (_, after) = printed.split_once("give --budget ").unwrap();
     let enough = after.split(' ').next().unwrap();
     works(&format!("{workload} --budget {enough}"));
     fails(
@@ -269,7 +269,7 @@ fn a_budget_that_is_too_small_is_told_what_would_do() {
 #[test]
 fn a_request_is_answered_from_the_file() {
     let here = Here::new(TEXT);
-    here.made();
+    here.synthesize();
     let checked = Checked::read(&here.at("p.json")).unwrap();
     let artifact: &Artifact = checked.artifact();
     let median = artifact.find(Quantity::MedianMakespan, Subject::ALL);

@@ -39,14 +39,14 @@ fn gangs_of_a_log_are_replayed() {
             "simulate --trace {name} --servers '{}' --policy first-fit --measure all",
             site::SERVERS
         ));
-        let told = stderr(&run);
-        assert!(!told.contains("larger than"), "{told}");
-        (stdout(&run), told)
+        let printed = stderr(&run);
+        assert!(!printed.contains("larger than"), "{printed}");
+        (stdout(&run), printed)
     };
     let (_folder, name) = log(str::to_owned);
-    let (with, told) = count(&name);
+    let (with, printed) = count(&name);
     has(&with, "nodes 24");
-    has(&told, "11330 jobs");
+    has(&printed, "11330 jobs");
     let without = |text: &str| {
         let lines = text.lines().map(|line| {
             let cells = line.split('|').enumerate().filter(|(n, _)| *n != 11);
@@ -59,38 +59,38 @@ fn gangs_of_a_log_are_replayed() {
         lines.collect()
     };
     let (_folder, name) = log(without);
-    let (_, told) = count(&name);
-    has(&told, "11330 jobs");
-    has(&told.replace('\n', " "), "number of servers not");
+    let (_, printed) = count(&name);
+    has(&printed, "11330 jobs");
+    has(&printed.replace('\n', " "), "number of servers not");
 }
 
-/// Of servers that do not hold a part of the work nothing is made, by no verb; and it is said what to do.
+/// Of servers that do not hold a part of the work nothing is computed, by no verb; and it is said what to do.
 #[test]
 fn work_that_no_server_holds_is_no_small_print() {
     let (folder, name) = log(str::to_owned);
     let few = "20xcpu=64,memory=256;8xcpu=64,memory=512,gpu=4";
-    let made = folder.name("made");
+    let output = folder.name("made");
     for verb in [
-        format!("fit {name} --servers '{few}' -o {made}"),
+        format!("fit {name} --servers '{few}' -o {output}"),
         format!("compare --trace {name} --servers '{few}' --policies easy,first-fit"),
         format!("simulate --trace {name} --servers '{few}' --policy easy"),
         format!("judge {name} --servers '{few}'"),
-        format!("--trace {name} --servers '{few}' -o {made}"),
+        format!("--trace {name} --servers '{few}' -o {output}"),
     ] {
         let refused = ends(2, &verb);
-        let told = stderr(&refused).replace('\n', " ");
+        let printed = stderr(&refused).replace('\n', " ");
         for part in [
             "% of the work are larger than the servers",
             "with most work, line ",
             "--servers (Slurm: sinfo",
             "--faults ",
         ] {
-            assert!(told.contains(part), "{verb}: {told}");
+            assert!(printed.contains(part), "{verb}: {printed}");
         }
-        assert!(!std::path::Path::new(&made).exists());
+        assert!(!std::path::Path::new(&output).exists());
     }
-    let told = stderr(&works(&format!(
+    let printed = stderr(&works(&format!(
         "simulate --trace {name} --servers '{few}' --policy first-fit --faults 20%"
     )));
-    has(&told.replace('\n', " "), "warning: ");
+    has(&printed.replace('\n', " "), "warning: ");
 }

@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use crate::metrics::Metrics;
 use crate::server::locked;
 
-/// Listens; answers are given in the background for ever.
+/// Listens, and answers in the background for ever.
 ///
 /// # Errors
 /// When the address cannot be had.

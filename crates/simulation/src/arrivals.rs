@@ -62,7 +62,7 @@ impl Arrivals {
 }
 
 /// Arrivals by law. They depend on laws and stream alone, and not on the blocks in which they are
-/// asked for; of classes that arrive at once the first one comes first.
+/// requested; of classes that arrive at once the first one comes first.
 pub enum LawDriven {
     /// All classes are Poisson: so is their sum, and which class arrives does not depend on the past.
     Poisson(Poisson),

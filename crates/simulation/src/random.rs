@@ -67,7 +67,7 @@ impl Stream {
     }
 }
 
-/// One of several by their probabilities, in constant time: Walker's alias method, its table made
+/// One of several by their probabilities, in constant time: Walker's alias method, its table built
 /// as in M. D. Vose, IEEE Transactions on Software Engineering 17(9), 1991. `rand_distr` has one that
 /// takes two draws and a branch that cannot be predicted: with it First-Fit is simulated a tenth slower.
 pub struct Alias {
@@ -117,7 +117,7 @@ impl Alias {
 mod tests {
     use super::*;
 
-    /// The table holds the probabilities it was made of: exactly, but for rounding.
+    /// The table holds the probabilities it was built from: exactly, but for rounding.
     #[test]
     fn an_alias_table_holds_its_weights() {
         for weights in [

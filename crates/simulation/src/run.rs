@@ -16,7 +16,7 @@ use super::watch::{Threshold, Watched};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// The precision asked for was reached.
+    /// The requested precision was reached.
     Precision,
     /// The budget of events was spent.
     Events,

@@ -34,7 +34,7 @@ const CUT: f64 = 0.1;
 pub(super) const WARM_UP: f64 = 3.0;
 pub(super) const REST: f64 = 10.0;
 
-/// Classes with a smaller share of the jobs in service are not asked.
+/// Classes with a smaller share of the jobs in service are left out.
 const SMALLEST_SHARE: f64 = 1e-3;
 
 /// Replications as statistics see them.

@@ -198,7 +198,7 @@ fn refusal(why: String) -> VerbOutput {
 }
 
 impl Folder {
-    /// Returns the files as documents in the folder, which is there then. Nothing is written over without being asked for.
+    /// Returns the files as documents in the folder, which is there then. Nothing is overwritten unless that is requested.
     fn filled(
         &self,
         default: &str,

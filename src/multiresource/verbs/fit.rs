@@ -140,7 +140,7 @@ pub fn workload_of(
     Ok(fit.workload)
 }
 
-/// Returns the fleet that the policy in a file was made for.
+/// Returns the fleet that the policy in a file is for.
 fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
     let (name, needed) = (file.display().to_string(), "--since needs a policy file");
     let (checked, _): (Checked, _) = read_policy(&name, needed, caller.changes)?;

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_promise_is_told() {
+    fn what_is_no_promise_is_reported() {
         for (text, words) in [
             ("g8: wait 95 % < 6 h", "no job type `g8`"),
             ("a: b: wait 95 < 6 h", "expected the form"),

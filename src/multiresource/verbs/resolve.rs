@@ -49,7 +49,7 @@ pub fn same_record(own: &Record, other: &Record) -> Result<(), String> {
     .into())
 }
 
-/// Returns where the workload that a policy was made for differs from this one.
+/// Returns where the workload that a policy is for differs from this one.
 ///
 /// # Errors
 /// When one is of a fleet, and the other of one server.

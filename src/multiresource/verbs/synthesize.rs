@@ -154,7 +154,7 @@ impl NamesFiles for SynthesisArgs {
 }
 
 impl SynthesisArgs {
-    /// Returns a part of the time that is given, if any is.
+    /// Returns a part of the time limit, if there is one.
     fn within(&self, part: f64) -> Option<Duration> {
         self.time.map(|limit| seconds(part * limit))
     }
@@ -247,7 +247,7 @@ impl SynthesisArgs {
     }
 }
 
-/// Makes a workload of the log of jobs, if one is given.
+/// Fits a workload to the log of jobs, if there is one.
 ///
 /// # Errors
 /// When it cannot be read or fitted.
@@ -260,7 +260,7 @@ pub fn workload_of_log(args: &SynthesisArgs, caller: &mut Caller<'_>) -> VerbRes
 /// Makes a policy, and has it checked: of one server or over all servers of a fleet, whose jobs wait in one place.
 ///
 /// # Errors
-/// When what is asked for does not go together, when the solver fails, and when the checker finds
+/// When the options do not go together, when the solver fails, and when the checker finds
 /// fault with the policy.
 pub fn synthesize(
     fleet: &Fleet,

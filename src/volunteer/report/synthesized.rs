@@ -1,4 +1,4 @@
-//! What a person should know of a policy that was made, or why there is none.
+//! What a person should know of a synthesized policy, or why there is none.
 
 use super::{about, attained, rule};
 use crate::report::{Table, estimate, number, percent, wrap};

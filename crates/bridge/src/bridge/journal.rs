@@ -66,7 +66,7 @@ pub struct Round {
     /// Jobs whose first process was seen to run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub began: Vec<String>,
-    /// What a person was told.
+    /// What the log said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// How long the bridge took to decide, without Slurm \[ms\].

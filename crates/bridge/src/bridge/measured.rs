@@ -1,4 +1,4 @@
-//! What jobs did, beside what the policy was made for.
+//! What jobs did, beside what the policy is for.
 
 use synth_cluster::workload::JobType;
 

@@ -18,7 +18,7 @@ use super::survey::{Survey, obstacle, plan};
 use super::watch::{Changes, Moment};
 use synth_slurm::commands::{Hold, Nodes, Queue, Slurm, SlurmError};
 
-/// What a bridge is told while it runs: flags that signals set.
+/// Flags that signals set while a bridge runs.
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
     /// To end.
@@ -32,11 +32,11 @@ pub struct Signals {
 /// After a round that failed the next one waits twice as long, up to this time.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Nodes are read this often at least, and the controller is asked since when it runs: as often where jobs are held.
+/// Nodes are read this often at least, and where jobs are held the controller's start time as often.
 const NODES: Duration = Duration::from_secs(1);
 const BOOTED: Duration = Duration::from_secs(10);
 
-/// What was measured is told this often.
+/// What was measured is said in the log this often.
 const TELL: Duration = Duration::from_secs(3600);
 
 /// A bridge that runs.
@@ -49,8 +49,8 @@ pub struct Bridge {
     started: Instant,
     cluster: String,
     booted: String,
-    asked_booted: Option<Instant>,
-    asked_nodes: Option<Instant>,
+    booted_read: Option<Instant>,
+    nodes_read: Option<Instant>,
     settled: Instant,
     rounds: u64,
     metrics: Metrics,
@@ -83,8 +83,8 @@ impl Bridge {
             setup,
             journal: None,
             started: now,
-            asked_booted: Some(now),
-            asked_nodes: None,
+            booted_read: Some(now),
+            nodes_read: None,
             settled: now,
             rounds: 0,
             metrics: Metrics::default(),
@@ -164,7 +164,7 @@ impl Bridge {
                         pause.as_secs_f64()
                     ));
                     // It may be another controller that answers next.
-                    self.asked_booted = None;
+                    self.booted_read = None;
                     self.pause(pause, signals);
                     pause = (2 * pause).min(LONGEST);
                     continue;
@@ -291,20 +291,20 @@ impl Bridge {
 
     /// Returns the nodes, where it is time to read them.
     fn nodes(&mut self) -> Result<Option<Nodes>, SlurmError> {
-        if self.asked_nodes.is_some_and(|at| at.elapsed() < NODES) {
+        if self.nodes_read.is_some_and(|at| at.elapsed() < NODES) {
             return Ok(None);
         }
         let nodes = self.slurm.nodes()?;
-        self.asked_nodes = Some(Instant::now());
+        self.nodes_read = Some(Instant::now());
         Ok(Some(nodes))
     }
 
     /// After the controller was started anew nodes have to tell first what they run.
     fn has_settled(&mut self, holds: bool, say: &mut dyn FnMut(&str)) -> Result<bool, SlurmError> {
         let often = if holds { NODES } else { BOOTED };
-        if self.asked_booted.is_none_or(|at| at.elapsed() > often) {
+        if self.booted_read.is_none_or(|at| at.elapsed() > often) {
             let cluster = self.slurm.cluster()?;
-            self.asked_booted = Some(Instant::now());
+            self.booted_read = Some(Instant::now());
             if cluster.booted != self.booted {
                 self.booted = cluster.booted;
                 self.settled = Instant::now() + self.setup.settle;

@@ -15,7 +15,7 @@ pub(super) struct Usage {
     /// of that and of what it was before. The queue and the nodes are not read at one moment: what was seen once only
     /// may be a job that had just started or ended.
     unaccounted: HashMap<String, [Amounts; 2]>,
-    /// By server: units that are not there for the policy (R), as they were last told; empty where all are.
+    /// By server: units that are not there for the policy (R), as they were last reported; empty where all are.
     reported: Vec<Vec<u64>>,
 }
 
@@ -28,7 +28,7 @@ impl Usage {
         }
     }
 
-    /// Nothing has been told: a scheduler begins.
+    /// Nothing has been reported: a scheduler begins.
     pub fn forget(&mut self) {
         self.reported.iter_mut().for_each(Vec::clear);
     }

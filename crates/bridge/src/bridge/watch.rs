@@ -70,7 +70,7 @@ pub(super) enum Phase {
 /// What a round has found.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// What the scheduler has to know, each with its place in the order in which it is told.
+    /// What the scheduler has to know, each with its place in the order in which it is reported.
     pub lines: Vec<(Order, Line)>,
     /// Jobs without a type that are to be let go.
     pub pass: Vec<JobId>,
@@ -86,7 +86,7 @@ pub(super) struct Changes {
     pub notes: Vec<String>,
 }
 
-/// The order in which a round is told: what is not to be started first, so that no end of another job starts it; of
+/// The order in which a round is reported: what is not to be started first, so that no end of another job starts it; of
 /// arrivals by when they could have started, and by key.
 pub(super) type Order = (u8, i64, Option<Key>);
 const WITHDRAWN: u8 = 0;
@@ -232,7 +232,7 @@ impl Watch {
         }
     }
 
-    /// What has to be told of a job that was one thing, and is another.
+    /// Reports what there is to say of a job that was one thing, and is another.
     fn report(&self, row: &Row, [before, is]: [Phase; 2], gave_up: bool, found: &mut Changes) {
         let id = id_of(row.key);
         match (before, is) {
@@ -468,7 +468,7 @@ impl Watch {
         self.places.types().map(str::to_owned).collect()
     }
 
-    /// Returns all that waits and runs, for a scheduler that begins: what it has to be told.
+    /// Returns all that waits and runs, for a scheduler that begins: what has to be reported to it.
     pub fn again(&mut self, queue: &Queue, at: Moment) -> Changes {
         let mut running = std::mem::take(&mut self.jobs);
         running.retain(|_, seen| seen.runs());

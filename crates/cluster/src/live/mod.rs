@@ -63,12 +63,12 @@ pub struct Scheduler {
     has_begun: bool,
     needs_limits: bool,
     ended: seen::Ended,
-    /// What has been decided since a thing was last told.
+    /// What has been decided since an event was last reported.
     decided: Decided,
 }
 
 impl Scheduler {
-    /// Returns the policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
+    /// Returns the policy on an empty cluster, from the first time that is reported on; the seed is that of its clocks.
     pub fn new(policy: &Checked, seed: u64) -> Self {
         Scheduler::with_learned(policy, seed, None)
     }
@@ -103,7 +103,7 @@ impl Scheduler {
         &self.places
     }
 
-    /// Takes what was told at time t, and decides.
+    /// Takes what was reported at time t, and decides.
     ///
     /// # Errors
     /// When it cannot be: then nothing has changed. After a decision that no server can carry out, a fault of this
@@ -200,7 +200,7 @@ impl Scheduler {
             .is_some_and(|known| self.is_running(known))
     }
 
-    /// Returns whether anything but running jobs has been told.
+    /// Returns whether anything but running jobs has been reported.
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
@@ -260,7 +260,7 @@ impl Scheduler {
         }
     }
 
-    /// Checks that what is told can be.
+    /// Checks that what is reported can be.
     fn is_possible(&self, reported: &ClusterEvent<'_>) -> Result<(), String> {
         let runs = |job: &str| match self.known.get(job) {
             None => Err(format!("no job {job:?} is known")),

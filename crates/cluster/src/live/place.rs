@@ -13,7 +13,7 @@ struct Server {
     capacity: Vec<f64>,
     /// By resource: the amount of one unit, and units that there are.
     grains: Vec<(f64, u64)>,
-    /// By resource: what was told.
+    /// By resource: what was reported.
     reported: Vec<f64>,
     /// By resource: of jobs that run and that the rule has no room for.
     beyond: Vec<f64>,

@@ -287,7 +287,7 @@ pub fn answer(
     })
 }
 
-/// Returns the jobs that start, as they are told.
+/// Returns the jobs that start, as they are reported.
 pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
     let started = |(id, servers): &(Arc<str>, Vec<usize>)| {
         if servers.is_empty() {

@@ -121,7 +121,7 @@ pub trait Policy: CloneRule {
     /// Decides at an event, in no more than O(K) and without allocation.
     fn react(&mut self, event: Event, system: &mut System);
 
-    /// Whether the rule decides on what waits and runs alone, whatever came to it last: then it may be told of all
+    /// Whether the rule decides on what waits and runs alone, whatever came to it last: then it may be notified of all
     /// that happens at one instant ([`Policy::note`]), and decide once ([`Policy::decide`]).
     fn decides_on_state(&self) -> bool {
         false

@@ -47,7 +47,7 @@ impl Queued {
         (oldest != EMPTY).then(|| type_of(oldest))
     }
 
-    /// The type with the oldest waiting job of those that are wanted.
+    /// The type with the oldest waiting job of those that are accepted.
     #[inline]
     pub fn oldest_of(&self, accepts: impl Fn(usize) -> bool) -> Option<usize> {
         let accepted = self.types.iter().filter(|i| accepts(*i));

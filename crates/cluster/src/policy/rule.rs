@@ -47,7 +47,7 @@ pub trait Rule: Any {
         None
     }
 
-    /// Returns whether a policy that synth made for this workload is known to be stable there.
+    /// Returns whether a policy from synth for this workload is known to be stable there.
     fn is_proved_stable(&self, _workload: &Workload) -> bool {
         false
     }
@@ -99,7 +99,7 @@ pub struct NamedRule {
     pub about: &'static str,
     /// Whether it stops running jobs.
     pub preempts: bool,
-    /// What it knows of jobs, where its parameter is not given.
+    /// What it knows of jobs, where its parameter is not set.
     pub knows: Knows,
     /// The number that may follow its name and a colon.
     pub parameter: Option<Parameter>,
@@ -162,7 +162,7 @@ pub struct Parameter {
     pub what: &'static str,
     /// The least that it can be.
     pub least: f64,
-    /// Its value where none is given; none where that depends on the workload.
+    /// Its value where none is set; none where that depends on the workload.
     pub default: Option<f64>,
     /// Whether it is a whole number.
     pub whole: bool,

@@ -205,7 +205,7 @@ impl System {
         }
     }
 
-    /// Whether one of the servers that are not locked and have room for type i is the last that is wanted; these come
+    /// Whether one of the servers that are not locked and have room for type i is the last that is needed; these come
     /// by the placement.
     pub(super) fn any_server(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         match &self.hosts {

@@ -21,7 +21,7 @@ pub struct DepthFirst<N> {
     pub left: N,
 }
 
-/// A type that schedules may be made of.
+/// A type that schedules may consist of.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<N> {
     /// The type.

@@ -131,7 +131,7 @@ impl Contender {
         Ok(Contender::Rule(rule, parameter_of(rule, parameter)?))
     }
 
-    /// Returns the rule that a text names for such servers: on one server all that are made for one, and over several
+    /// Returns the rule that a text names for such servers: on one server all that are for one, and over several
     /// those that pool them.
     ///
     /// # Errors
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_the_nearest_and_all() {
+    fn an_unknown_name_is_answered_with_the_nearest_and_all() {
         let said = |text| Contender::parse(text).unwrap_err();
         let text = said("frst-fit");
         assert!(text.contains("did you mean `first-fit`?"), "{text}");

@@ -3,7 +3,7 @@
 use super::JobType;
 use synth_core::number::Decimal;
 
-/// The types of a workload, to be asked which of them a job goes to.
+/// The types of a workload, and which of them a job goes to.
 ///
 /// It goes to the type that takes least of the servers, `n Σ_r d_r/P_r` with n servers at once, of those that hold at least as much of each
 /// resource r, on as many servers, of equals to the first: every schedule of types then is one of jobs. Of several types with that demand it

@@ -29,7 +29,7 @@ pub struct Fair<N> {
 /// Returns the means under balanced fairness, for a graph that is stable.
 ///
 /// Parts of the graph that do not hang together are apart; servers of the same classes are one, and classes of the same
-/// servers. For each part the cheaper recursion is taken, or the one that is given.
+/// servers. For each part the cheaper recursion is taken, or the one that is requested.
 ///
 /// # Errors
 /// When both recursions are too large.

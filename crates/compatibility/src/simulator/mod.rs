@@ -93,7 +93,7 @@ pub fn simulate(
 /// A claim beside what was measured.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// Judges all claims by a run of the policy on the workload that it was made for.
+/// Judges all claims by a run of the policy on the workload that it is for.
 pub fn judge(artifact: &Artifact, cluster: &Cluster, run: &Run) -> Vec<Judgement> {
     let utilization = |claim: &Claim| {
         let mut servers = cluster.servers().iter();

@@ -43,7 +43,7 @@ impl Server {
         let Some(Reverse((done, _))) = self.jobs.peek() else {
             return f64::INFINITY;
         };
-        // Rounding may have given more than was wanted.
+        // Rounding may have given more than is needed.
         let left = (f64::from_bits(*done) - self.got).max(0.0);
         self.since + left * self.jobs.len() as f64 / self.rate
     }

@@ -14,14 +14,14 @@ use synth_core::artifact::{ArrivalLaw, SizeLaw, Subject};
 use synth_simulation::{Estimate, Progress};
 use tuning::Tuned;
 
-/// A policy that was made.
+/// A policy that was synthesized.
 #[derive(Clone, Debug)]
 pub struct Synthesis {
     /// The policy.
     pub artifact: Artifact,
     /// The means under balanced fairness, or why they are not known.
     pub means: Result<Means, String>,
-    /// How the number of interruptions was chosen; none where it was given.
+    /// How the number of interruptions was chosen; none where it was requested.
     pub tuning: Option<Tuning>,
 }
 
@@ -32,7 +32,7 @@ pub enum Outcome {
     Made(Box<Synthesis>),
     /// No policy is stable.
     Overload(Load),
-    /// An end was wanted before there was a policy.
+    /// An end was requested before there was a policy.
     Interrupted,
 }
 

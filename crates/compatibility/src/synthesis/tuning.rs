@@ -29,7 +29,7 @@ pub struct Options {
 pub(super) struct Tuned {
     /// m.
     pub interruptions: f64,
-    /// How; none where it was given.
+    /// How; none where it was requested.
     pub tuning: Option<Tuning>,
     /// A run of balanced fairness, where it was simulated: of m = 0 with exponential sizes, which has its means.
     pub fair: Option<Run>,
@@ -90,9 +90,9 @@ pub(super) fn tune(
         fair = Some(run);
     }
     let (interruptions, tuning, last) = match (options.interruptions, response) {
-        (Some(given), _) => {
-            let own = (!exponential).then(|| trials.run(given)).transpose()?;
-            (given, None, own)
+        (Some(requested), _) => {
+            let own = (!exponential).then(|| trials.run(requested)).transpose()?;
+            (requested, None, own)
         }
         (None, Some(response)) => {
             let (tuning, m, run) = trials.least(response)?;

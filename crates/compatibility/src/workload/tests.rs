@@ -58,7 +58,7 @@ name: x => nam: x => unknown";
 
 /// Each fault with the words that tell it, and none hides another.
 #[test]
-fn faults_are_all_told() {
+fn every_fault_is_reported() {
     let faulty = |from: &str, to: &str| {
         assert!(THREE.contains(from), "{from}");
         Cluster::parse(&THREE.replace(from, to), "faulty")

@@ -2,7 +2,7 @@
 //! of workload.
 //!
 //! What makes a policy stands on one side of this document; what runs it (the online rules, the
-//! simulator, a production scheduler) stands on the other, and does not see how it was made. Every
+//! simulator, a production scheduler) stands on the other, and does not see how it was synthesized. Every
 //! kind of workload has the same envelope, [`Artifact`], and brings what is in it, [`Content`].
 //! Reading is strict: unknown fields are refused, and a change of shape changes [`VERSION`].
 
@@ -42,7 +42,7 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     const NAME: &'static str;
     /// The same, as workloads have it.
     const WORKLOAD: &'static str = Self::NAME;
-    /// The workload that the policy was made for, with all its numbers.
+    /// The workload that the policy is for, with all its numbers.
     type Workload: Part;
     /// All that the online rules need beside the workload.
     type Policy: Part;

@@ -23,7 +23,7 @@ pub enum Standing {
     Approximation,
 }
 
-/// What is claimed of policies: one enum a kind of workload, made from one table, `quantities!`.
+/// What is claimed of policies: one enum a kind of workload, generated from one table, `quantities!`.
 pub trait Quantity: Part + Copy + Eq + Hash + 'static {
     /// How claims are derived.
     type Method: Method;

@@ -209,7 +209,7 @@ impl<K: Content> Checked<K> {
         &self.artifact
     }
 
-    /// Returns the workload that the policy was made for.
+    /// Returns the workload that the policy is for.
     pub fn workload(&self) -> &K::Checked {
         &self.workload
     }

@@ -1,4 +1,4 @@
-//! The digest over a document: a file that was changed by hand, or cut short, is told from one that
+//! The digest over a document: a file that was changed by hand, or cut short, is distinguished from one that
 //! was written. It protects from accidents, not from malice: whoever can write the file can write
 //! another digest, and nothing is signed.
 //!
@@ -65,7 +65,7 @@ impl<K: Content> Artifact<K> {
     }
 }
 
-/// Returns a value as the digest is made of it.
+/// Returns a value as the digest is computed from it.
 fn canonical(mut value: Value) -> String {
     value.sort_all_objects();
     value.to_string()

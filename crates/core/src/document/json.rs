@@ -159,7 +159,7 @@ mod tests {
 
     /// Whatever is wrong is said, and no word of the reader's types is.
     #[test]
-    fn faults_are_told_in_plain_words() {
+    fn faults_are_reported_in_plain_words() {
         let cases = [
             (
                 r#"{"count": 1, "names": [], "kind": "plain", "x": 1}"#,

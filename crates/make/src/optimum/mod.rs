@@ -128,7 +128,7 @@ const BYTES: f64 = 20.0;
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The bounds are as close, and the last growth of the box changed as little, as asked for.
+    /// The bounds are as close, and the last growth of the box changed as little, as requested.
     Close,
     /// The next box would have more states than the limit.
     Full,

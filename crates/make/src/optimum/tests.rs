@@ -180,9 +180,9 @@ fn flows(rates: [f64; 2], services: [f64; 2], costs: [f64; 2], limits: [usize; 2
     problem.solve().unwrap().eval(&cost)
 }
 
-/// What is too large is told before anything is computed, however many types there are.
+/// What is too large is reported before anything is computed, however many types there are.
 #[test]
-fn what_is_too_large_is_told_beforehand() {
+fn what_is_too_large_is_reported_beforehand() {
     let never = AtomicBool::new(false);
     let types: String = (0..12)
         .map(|n| {

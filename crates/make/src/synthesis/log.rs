@@ -78,7 +78,7 @@ impl Log {
 /// How the policy was chosen among families, by simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
-    /// What was made least \[time\].
+    /// What was minimized \[time\].
     pub objective: Objective,
     /// What was promised of types.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -173,8 +173,8 @@ pub fn strict_msfq(
             "msfq-strict: its means are known for Poisson arrivals and exponential sizes; take --family quickswap, which is chosen by simulation",
         );
     };
-    let given = threshold.map(|l| l as usize);
-    let Some(threshold) = given.or_else(|| outlook.best()) else {
+    let requested = threshold.map(|l| l as usize);
+    let Some(threshold) = requested.or_else(|| outlook.best()) else {
         let reasons = outlook.table(None).unknown;
         return Err(why(format!(
             "no exact means: {}",

@@ -156,16 +156,16 @@ impl<'a> Site<'a> {
         let shapes = self.fleet.shapes().iter().zip(mixes).zip(&self.schedules);
         let of_shape = shapes.map(|((shape, mix), schedules)| {
             let mut counts = vec![0; schedules.len()];
-            let (mut sum, mut given) = (0.0, 0);
+            let (mut sum, mut assigned) = (0.0, 0);
             for (count, weight) in counts.iter_mut().zip(&mix.weights) {
                 sum += f64::from(shape.count()) * weight;
                 // Servers k with k + θ below what the mix has up to here.
                 let up_to = ((sum - theta).ceil().max(0.0) as u32).min(shape.count());
-                *count = up_to.saturating_sub(given);
-                given += *count;
+                *count = up_to.saturating_sub(assigned);
+                assigned += *count;
             }
             let last = mix.weights.len() - 1;
-            counts[last] += shape.count() - given;
+            counts[last] += shape.count() - assigned;
             counts
         });
         of_shape.collect()

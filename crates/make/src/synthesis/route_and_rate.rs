@@ -39,7 +39,7 @@ pub struct Outlook {
     pub phases: usize,
     /// Supremum of the stable switching rates [1/time].
     pub largest: f64,
-    /// The switching rate: as given, or else the best one found.
+    /// The switching rate: the requested one, or else the best one found.
     pub rate: f64,
     /// The objective at that rate \[time\]; infinite where the policy is unstable.
     pub value: f64,
@@ -263,7 +263,7 @@ impl<'a> RateSearch<'a> {
         Ok(self.value(&cost))
     }
 
-    /// Returns the switching rate where no search is needed: given, or without cost.
+    /// Returns the switching rate where no search is needed: it is requested, or without cost.
     fn settled_rate(&self) -> Option<f64> {
         let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
         self.options

@@ -3,7 +3,7 @@
 //! Lagrange's relaxation of "at each time at most N servers": jobs pay `ν(t)` for a server and are served for themselves, each
 //! as is best for it. Less what N servers earn, that is below the cost of any policy, whatever the speedups and the weights
 //! are. What is lost is that jobs may end at several times at once, and the more jobs there are the less that is (Shapley and
-//! Folkman). The bound is concave in the rents, and is climbed by the servers that are asked for too often.
+//! Folkman). The bound is concave in the rents, and is climbed by the servers that are requested too often.
 
 use crate::artifact::Rent;
 use crate::workload::{Curve, Job, Pool};

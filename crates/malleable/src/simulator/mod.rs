@@ -57,7 +57,7 @@ pub type Judgement = simulation::Judgement<Quantity>;
 /// How near what happens to a pool is to what is claimed of it.
 const NEAR: f64 = 1e-9;
 
-/// Judges all claims by a run of the policy on the stream that it was made for.
+/// Judges all claims by a run of the policy on the stream that it is for.
 pub fn judge(artifact: &Artifact, stream: &Stream, run: &Run) -> Vec<Judgement> {
     let measured = QueueRun {
         classes: &stream.statistics(),
@@ -68,7 +68,7 @@ pub fn judge(artifact: &Artifact, stream: &Stream, run: &Run) -> Vec<Judgement> 
     measured.judge(&artifact.claims)
 }
 
-/// Judges all claims by what happens to the pool that the policy was made for.
+/// Judges all claims by what happens to the pool that the policy is for.
 pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Course) -> Vec<Judgement> {
     let judged = |claim: &Claim| {
         let unexamined = match claim.quantity.row().measure {

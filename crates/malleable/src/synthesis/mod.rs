@@ -21,16 +21,16 @@ use super::workload::{Pool, Stream};
 use synth_core::artifact::Subject;
 use synth_simulation::{Estimate, Progress};
 
-/// What is asked for.
+/// What is requested.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Events that may be simulated.
     pub events: u64,
     /// Seed of the simulations.
     pub seed: u64,
-    /// Knobs that are given, and not tuned.
+    /// Knobs that are fixed, and not tuned.
     pub knobs: Option<Online>,
-    /// Once it is set, an end is wanted.
+    /// Once it is set, an end is requested.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -61,7 +61,7 @@ pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
     Some(cost(&larger, larger.objective().quantity(), &ends))
 }
 
-/// What was made for jobs that arrive.
+/// What was synthesized for jobs that arrive.
 #[derive(Clone, Debug)]
 pub struct MadeOnline {
     /// The policy.
@@ -79,7 +79,7 @@ pub enum Outcome {
     Made(Box<MadeOnline>),
     /// More work comes than can ever be done; how much of what can be.
     Overload(f64),
-    /// An end was wanted before there was a policy.
+    /// An end was requested before there was a policy.
     Interrupted,
 }
 

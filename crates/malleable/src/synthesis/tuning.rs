@@ -15,7 +15,7 @@ use synth_simulation::{Estimate, Health, Progress, Settings, paired_ratio};
 pub struct Tuned {
     /// The knobs.
     pub online: Online,
-    /// What was tried; nothing where the knobs were given.
+    /// What was tried; nothing where the knobs were fixed.
     pub tried: Vec<Tried>,
     /// A run of the rule taken that decided nothing.
     pub run: Run,
@@ -68,7 +68,7 @@ pub(super) fn tune(
         listener,
     };
     let online = match options.knobs {
-        Some(given) => given,
+        Some(knobs) => knobs,
         None => trials.choose()?,
     };
     let run = trials.simulate(online, false, "measuring the rule taken")?;

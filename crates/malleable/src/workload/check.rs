@@ -10,7 +10,7 @@ use synth_core::number::Decimal;
 use synth_queues::law::Part;
 use synth_simulation::Streams;
 
-/// More jobs than this no plan is made for.
+/// For more jobs than this no plan is computed.
 const MOST_JOBS: usize = 100_000;
 
 /// The same where the recursion has no closed form, and where jobs differ: what is done there grows with the square of the

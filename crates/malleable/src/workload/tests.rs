@@ -59,7 +59,7 @@ servers: 10 => servers: 10\\nwhole_servers: yes => yes, expected true or false
 servers: 10 => servers: 9.5\\nwhole_servers: true => there are 9.5";
 
 #[test]
-fn every_fault_is_told_where_it_stands() {
+fn every_fault_is_reported_where_it_stands() {
     let with = |from: &str, to: &str| faults(&POOL.replace(from, to));
     for case in FAULTS.lines() {
         let parts: Vec<String> = case.split(" => ").map(|p| p.replace("\\n", "\n")).collect();

@@ -41,7 +41,7 @@ fn shorten(law: &mut [Vec<f64>], mass: f64) {
         .for_each(|of_state| of_state.truncate(length));
 }
 
-/// The least survival probability whose time can be asked for.
+/// The least survival probability whose time can be computed.
 const LEAST: f64 = 0.0099;
 
 impl Survival {

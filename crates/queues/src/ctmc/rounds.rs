@@ -31,13 +31,13 @@ use super::modulated::{Edge, MEMORY, ModulatedQueue};
 /// The probability of the levels left out is exp(−TAIL).
 const TAIL: f64 = 40.0;
 
-/// The precision of a rate of decay by which work is told beforehand.
+/// The precision of a rate of decay from which work is estimated beforehand.
 const ROUGHLY: f64 = 1e-2;
 
 /// Solves at most.
 const PASSES: usize = 8;
 
-/// The largest relative error of a mean that is given.
+/// The largest relative error of a mean that is returned.
 const MEAN_ERROR: f64 = 1e-8;
 
 /// Why there is no law.

@@ -49,7 +49,7 @@ impl CommonModulation {
         (process.dispersion() - 1.0) / process.rate()
     }
 
-    /// Returns a type of which f are the rates. That all questions about the chain are asked of it keeps
+    /// Returns a type of which f are the rates. That all questions about the chain go to it keeps
     /// one answer to each.
     fn process(&self) -> ArrivalProcess {
         ArrivalProcess::MarkovModulated {

@@ -1,7 +1,7 @@
 //! Arrival processes: Poisson, renewal, modulated by a Markov chain, and in batches.
 //!
 //! What is proved of loads and stability looks at the mean rate λ alone. How far arrivals are
-//! from Poisson is told by their index of dispersion, `lim Var N(t) / E N(t)`, which is 1 for
+//! from Poisson is measured by their index of dispersion, `lim Var N(t) / E N(t)`, which is 1 for
 //! Poisson; it is to arrivals what the squared coefficient of variation is to sizes.
 
 use nalgebra::{DMatrix, DVector};

@@ -4,7 +4,7 @@
 //! [`Size::phases`] gives the stages, and only of them is anything proved where sizes matter by
 //! more than their mean. The others can be simulated. Numbers stay as written; what follows from
 //! them (a shape from a coefficient of variation, the mean of a law that is given by lists) is
-//! computed when asked for.
+//! computed on demand.
 
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Num};
@@ -290,8 +290,8 @@ impl Size {
                 values,
                 probabilities,
             } => {
-                let given = probabilities.iter().flatten();
-                (Some(values.len()), values.iter().chain(given).collect())
+                let weights = probabilities.iter().flatten();
+                (Some(values.len()), values.iter().chain(weights).collect())
             }
             Self::Hyperexponential {
                 probabilities: first,

@@ -161,7 +161,7 @@ mod tests {
 
     /// Recorded from Slurm 22.05.8.
     #[test]
-    fn refusals_are_told_by_job() {
+    fn refusals_are_reported_by_job() {
         let ids =
             |list: &[&str]| -> Vec<JobId> { list.iter().map(|id| id.parse().unwrap()).collect() };
         let of = |text, list: &[&str]| -> Vec<(String, Why)> {

@@ -88,7 +88,7 @@ impl Amounts {
         })
     }
 
-    /// Adds generic resources as they are asked for by node or job, each so many times: `gres:gpu:a100:2`,
+    /// Adds generic resources as they are requested by node or job, each so many times: `gres:gpu:a100:2`,
     /// `gres/gpu:a100=2`, `gpu`, several with commas. `None` where it reads otherwise.
     pub(super) fn add_gres(&mut self, text: &str, times: u64) -> Option<()> {
         for part in text.split(',').filter(|part| !part.is_empty()) {

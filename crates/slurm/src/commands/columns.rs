@@ -2,7 +2,7 @@
 
 use super::{Slurm, SlurmError};
 
-/// Columns as they are asked for.
+/// Columns as they are requested.
 pub(super) struct Layout {
     /// The command that prints them.
     pub program: &'static str,
@@ -233,7 +233,7 @@ pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Names the places of the columns that a command is asked for, and lists them.
+/// Names the places of the columns that are requested of a command, and lists them.
 macro_rules! layout {
     ($program:literal, $overflows:literal; $($column:ident: $name:literal, $title:literal, $width:literal;)+) => {
         #[derive(Clone, Copy)]
@@ -241,7 +241,7 @@ macro_rules! layout {
         enum Place { $($column),+ }
         $(const $column: usize = Place::$column as usize;)+
 
-        /// The columns that the command is asked for; free text comes last.
+        /// The columns that are requested of the command; free text comes last.
         pub(super) static LAYOUT: Layout = Layout {
             program: $program,
             columns: &[$(($name, $title, $width)),+],

@@ -32,7 +32,7 @@ pub struct Texts {
     pub shares: Option<Text>,
 }
 
-/// What was asked for.
+/// The answers of Slurm's commands.
 #[derive(Clone, Debug)]
 pub struct Exported {
     /// The jobs, as `sacct` printed them.
@@ -46,7 +46,7 @@ pub struct Exported {
 /// How long sacct may take.
 const SACCT_LIMIT: Duration = Duration::from_secs(600);
 
-/// What is asked for beside the jobs, and the file into which a user writes it.
+/// What is requested beside the jobs, and the file into which a user writes it.
 const QUESTIONS: [(&str, &str); 6] = [
     ("scontrol show config", "config.txt"),
     ("scontrol show node -o", "nodes.txt"),

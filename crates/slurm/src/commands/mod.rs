@@ -1,8 +1,8 @@
-//! A real Slurm, asked and told by its own commands.
+//! A real Slurm, queried and controlled by its own commands.
 //!
 //! # Theory
 //! What a cluster does is read as text of fixed widths (`squeue -O NAME:WIDTH`): of every column as many bytes as
-//! were asked for, whatever stands in it. So a name with blanks, bars or ends of lines moves nothing, and no text that
+//! were requested, whatever stands in it. So a name with blanks, bars or ends of lines moves nothing, and no text that
 //! a user can choose is as long as the columns before it, so that none can pose as a job. A column that is full may be
 //! cut: where it matters, its job is not understood. Text and not `--json`, whose shapes change with versions; the
 //! functions that print these columns are the same from 22.05 to 26.05 (`src/squeue/print.c`, `src/sinfo/print.c`).
@@ -10,7 +10,7 @@
 //! # Practice
 //! [`Slurm`] runs the commands, each with a time limit. An answer is whole or an error ([`SlurmError`]): nothing follows
 //! from a command that failed. What of an answer is not understood is counted ([`Unread`]), never guessed.
-//! Times are asked for in UTC, so that no hour comes twice. Nothing here knows policies.
+//! Times are requested in UTC, so that no hour comes twice. Nothing here knows policies.
 
 mod actions;
 mod amounts;
@@ -52,7 +52,7 @@ pub struct Cluster {
 /// The commands of Slurm for one partition. They are found by `PATH`, and find their cluster by `SLURM_CONF`.
 #[derive(Clone, Debug)]
 pub struct Slurm {
-    /// The partition that is asked for.
+    /// The partition that is queried.
     pub partition: String,
     /// How long a command may take; releases get a tenth of a second a job besides.
     pub limit: Duration,

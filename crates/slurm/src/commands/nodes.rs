@@ -80,7 +80,7 @@ impl Slurm {
 }
 
 impl Nodes {
-    /// Returns the columns that `sinfo` is asked for: name, title and width of each.
+    /// Returns the columns that are requested of `sinfo`: name, title and width of each.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }

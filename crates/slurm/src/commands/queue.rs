@@ -56,7 +56,7 @@ impl Slurm {
 }
 
 impl Queue {
-    /// Returns the columns that `squeue` is asked for: name, title and width \[bytes\] of each.
+    /// Returns the columns that are requested of `squeue`: name, title and width \[bytes\] of each.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }
@@ -105,7 +105,7 @@ pub struct Row {
     pub is_exclusive: bool,
     /// What it has on all its nodes, or asks for.
     pub amounts: Amounts,
-    /// Whether generic resources are asked for in a way whose amount is not known before the job starts.
+    /// Whether generic resources are requested in a way whose amount is not known before the job starts.
     pub has_unknown_gres: bool,
     /// How long it may run \[s\]; `None` where nothing limits it.
     pub time_limit: Option<u64>,
@@ -270,7 +270,7 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     if !amounts.gres.is_empty() {
         return Ok((amounts, false));
     }
-    // What accounting does not track is not in TRES, only in what was asked for.
+    // What accounting does not track is not in TRES, only in what was requested.
     let number = |column| cells.read(column, whole);
     let mut is_known = true;
     for (column, times) in [
@@ -289,7 +289,7 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
 }
 
 /// Returns how many nodes a pending job asks for at least and at most, and what it needs on each. Its number of nodes in
-/// the queue is Slurm's estimate (of `-n4 -c3` it is 2); what was asked for at least is in TRES, but for tasks on each node.
+/// the queue is Slurm's estimate (of `-n4 -c3` it is 2); what was requested at least is in TRES, but for tasks on each node.
 fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts), String> {
     let number = |column| cells.free(column).parse::<u32>().ok().filter(|n| *n > 0);
     let tres = cells.free(TRES);

@@ -13,7 +13,7 @@ pub struct Site {
     pub partitions: Vec<Partition>,
     /// When and how far jobs are looked at.
     pub scheduler: Scheduler,
-    /// What a job's place in the queue is made of.
+    /// What a job's place in the queue is computed from.
     pub priority: Priority,
     /// The qualities of service.
     pub qos: Vec<Qos>,

@@ -53,7 +53,7 @@ const GRAIN: f64 = 1e-6;
 /// Seconds in a year, for jobs without any limit.
 const YEAR: f64 = 365.0 * 86_400.0;
 
-/// The rule; what it is made of stands in the module's files.
+/// The rule; its parts stand in the module's files.
 #[derive(Clone, Debug)]
 pub struct Slurm {
     site: Arc<Site>,

@@ -8,7 +8,7 @@ use super::set::Set;
 pub(super) struct Plan {
     /// In order, each up to where the next begins.
     parts: Vec<Part>,
-    /// How many were ever made: those that are merged leave no room for others.
+    /// How many were ever created: those that are merged leave no room for others.
     count: usize,
     /// In whole steps of this length \[s\] reservations are made.
     resolution: f64,
@@ -37,7 +37,7 @@ impl Plan {
         }
     }
 
-    /// How many parts were ever made.
+    /// How many parts were ever created.
     pub fn count(&self) -> usize {
         self.count
     }

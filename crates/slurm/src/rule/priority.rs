@@ -1,4 +1,4 @@
-//! What a job's place in the queue is made of (`priority_multifactor.c`).
+//! What a job's place in the queue is computed from (`priority_multifactor.c`).
 
 use super::fair_share::FairShare;
 use super::jobs::{Amounts, Facts};

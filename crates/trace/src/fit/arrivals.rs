@@ -180,7 +180,7 @@ mod tests {
 
     /// `Var f = Σ p (f − 1)²`, and what it comes to over long windows.
     #[test]
-    fn a_common_modulation_has_the_dispersion_asked_for() {
+    fn a_common_modulation_has_the_requested_dispersion() {
         for (amount, forgets) in [(3.0, 0.01), (400.0, 0.02)] {
             let excess = Excess {
                 amount,
@@ -203,7 +203,7 @@ mod tests {
 
     /// The closed form of a two-state process: `IDC(∞) − 1 = 2 p(1 − p)(λ₁ − λ₀)²/(r λ)`.
     #[test]
-    fn modulation_has_the_rate_and_dispersion_asked_for() {
+    fn modulation_has_the_requested_rate_and_dispersion() {
         for (rate, kappa, forgets) in [(2.0, 3.0, 0.01), (0.001, 50.0, 0.3), (5.0, 0.2, 7.0)] {
             let process = modulated(rate, kappa, forgets);
             assert!((process.rate() / rate - 1.0).abs() < 1e-7, "{process:?}");

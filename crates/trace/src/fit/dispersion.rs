@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// The longest window: a day \[s\].
 const LONGEST: u64 = 86_400;
-/// The fewest windows of which a variance is told.
+/// The fewest windows of which a variance is estimated.
 const FEWEST: u64 = 20;
 
 /// Sums over windows, each twice as long as the one before, as jobs arrive in order.

@@ -31,7 +31,7 @@ const MOST_WINDOWS: u64 = 1 << 16;
 /// A type whose jobs are this much rarer than changes of the rate does not see them.
 const UNSEEN: f64 = 5e3;
 
-/// All that a workload is made of.
+/// All that a workload is built from.
 pub struct Fitting<'a> {
     jobs: &'a Jobs<'a>,
     by_demand: Types,
@@ -41,7 +41,7 @@ pub struct Fitting<'a> {
     together: f64,
 }
 
-/// A type of the workload: one by demand, cut by limits where that is asked for.
+/// A type of the workload: one by demand, cut by limits where that is requested.
 struct Type {
     cut: Cut,
     /// Demand (R) on each server, and on how many at once.

@@ -76,7 +76,7 @@ fn poisson(count: usize) -> Vec<Row> {
 }
 
 #[test]
-fn a_poisson_workload_is_given_back() {
+fn a_poisson_workload_is_recovered() {
     let rows = poisson(100_000);
     let fit = fitted(&rows, &plain()).unwrap();
     let workload = server(&fit);
@@ -107,7 +107,7 @@ fn a_poisson_workload_is_given_back() {
 
 /// Two types, each modulated by a chain of its own: κ = 40 and r = 1/2000.
 #[test]
-fn a_modulated_workload_is_given_back() {
+fn a_modulated_workload_is_recovered() {
     let (kappa, forgets): (f64, f64) = (40.0, 1.0 / 2000.0);
     let mut rows = Vec::new();
     for (n, (cpu, rate, mean)) in [(1, 0.05, 300.0), (4, 0.02, 250.0)].into_iter().enumerate() {
@@ -147,7 +147,7 @@ fn a_modulated_workload_is_given_back() {
 
 /// Batches of 1 to 5 jobs, 70 % of which are alike; and all rates change together.
 #[test]
-fn batches_and_a_common_modulation_are_given_back() {
+fn batches_and_a_common_modulation_are_recovered() {
     let mut stream = Streams::new(11, 0).arrivals;
     let (mut now, mut is_high, mut batch) = (0.0, false, 0);
     let mut until = 0.0;
@@ -197,7 +197,7 @@ fn batches_and_a_common_modulation_are_given_back() {
 
 #[test]
 fn a_coarse_clock_is_no_burst() {
-    // Poisson arrivals, told in bins of 300 s.
+    // Poisson arrivals, recorded in bins of 300 s.
     let mut rows = poisson(50_000);
     rows.iter_mut().for_each(|row| row.0 = row.0 / 300 * 300);
     let fit = fitted(&rows, &plain()).unwrap();

@@ -69,7 +69,7 @@ pub struct Scored {
     pub waited: [usize; 2],
     /// The record; nothing where no job waited.
     pub record: Option<Record>,
-    /// The longest waits by width and limit, where they were asked for.
+    /// The longest waits by width and limit, where they were requested.
     pub map: Option<Map>,
     /// How long the computer took for a forecast on average, and at most with how many jobs that waited \[s\].
     #[serde(skip)]
@@ -103,7 +103,7 @@ const LEARNING: f64 = 0.1;
 const ENDLESS: f64 = 60.0 * 86_400.0;
 
 impl Scoring<'_> {
-    /// Forecasts jobs that wait at their submission, under the rule that is made for the servers; with `mapped` also what
+    /// Forecasts jobs that wait at their submission, under the rule that is built for the servers; with `mapped` also what
     /// other jobs would wait. `listener` gets the number of jobs that have come.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Estimates of all kinds, made as the jobs of a log come, from those that ended before.
+//! Estimates of all kinds, computed as the jobs of a log come, from those that ended before.
 
 use std::cmp::Ordering;
 

@@ -12,7 +12,7 @@
 //! margin.
 //!
 //! Candidates are points of one family ([`Point`]): the order of the queue by `a ln ê + b ln p − g ln(w + c)`, one
-//! reservation or none, the estimate ê of a job's size, and a promise that nobody waits longer. Estimates are made when
+//! reservation or none, the estimate ê of a job's size, and a promise that nobody waits longer. Sizes are estimated when
 //! jobs come, from those that ended before ([`synth_cluster::policy::Estimator`]).
 //!
 //! # Bibliography

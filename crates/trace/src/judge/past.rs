@@ -58,7 +58,7 @@ impl Outcome {
     }
 }
 
-/// Jobs with the estimates that were made of them as they came, and the servers.
+/// Jobs with the estimates of their sizes as they came, and the servers.
 pub(super) struct Past<'a> {
     jobs: &'a [Job],
     /// By kind of estimate, that of each job \[policy time\].

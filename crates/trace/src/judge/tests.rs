@@ -120,7 +120,7 @@ fn nothing_of_the_future_is_used() {
             row.limit = 2 * row.size;
             row.user = rng.random_range(0..20);
         } else if start + row.size as f64 >= begin {
-            // Nobody knows yet when it ends; its limit was told.
+            // Nobody knows yet when it ends; its limit is known.
             row.size = row.limit;
             running += 1;
         }
@@ -164,7 +164,7 @@ fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
 }
 
 #[test]
-fn a_promise_is_kept_on_the_past_or_its_breach_is_told() {
+fn a_promise_is_kept_on_the_past_or_its_breach_is_reported() {
     let log = log(&rows(250));
     let once = every(f64::INFINITY);
     let (windows, ..) = walked(&log, once, &goal(Some(1.0)));

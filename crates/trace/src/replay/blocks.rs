@@ -24,7 +24,7 @@ pub struct Blocks {
     pub(super) count: usize,
 }
 
-/// Draws that an interval is made of.
+/// Draws that an interval is computed from.
 const DRAWS: usize = 1000;
 
 /// Blocks in a draw at most: in a longer window, blocks are longer.

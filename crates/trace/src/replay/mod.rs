@@ -15,7 +15,7 @@
 //! rule that [decides on the state](synth_cluster::policy::Policy::decides_on_state) decides once. Others react
 //! to one event after the other, in this order. The replay starts empty, and runs on until the last job has left.
 //!
-//! The waits of a trace are one sample, and those of neighbouring jobs are not independent: an interval is made of
+//! The waits of a trace are one sample, and those of neighbouring jobs are not independent: an interval is computed from
 //! moving blocks of time ([`Blocks`]).
 //!
 //! # Practice

@@ -130,7 +130,7 @@ impl<'a> DecisionState<'a> {
         self.types[self.jobs[n].kind as usize] as usize
     }
 
-    /// Lets the n-th job come, with its limit and its user where these are asked for.
+    /// Lets the n-th job come, with its limit and its user where these are needed.
     #[inline(always)]
     pub(super) fn arrive(&self, n: usize, now: f64, limited: bool, system: &mut System) -> Come {
         let come = system.arrive_sized(self.type_of(n), now, self.held(n));

@@ -10,7 +10,7 @@ use crate::trace::{Options, Servers, Source, Trace};
 use synth_cluster::simulator::Contender;
 use synth_core::number::Decimal;
 
-/// A trace that stands beside the project; `None`, and told, where it does not.
+/// A trace that stands beside the project; `None`, with a message, where it does not.
 fn beside(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/data/traces")

@@ -1,4 +1,4 @@
-//! What was done with the lines of a trace: nothing is left out without being told.
+//! What was done with the lines of a trace: nothing is left out without being reported.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ pub enum Reason {
     RequestedTaken,
     /// No server holds it: left out.
     TooLarge,
-    /// On how many servers is not told, or these had unequal parts: as few are taken as hold it in equal ones.
+    /// On how many servers is not reported, or these had unequal parts: as few are taken as hold it in equal ones.
     Spread,
     /// Before `--from` or after `--to`: left out.
     OutsideSpan,
@@ -116,7 +116,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// The most faults that are told.
+    /// The most faults that are reported.
     pub const FAULTS: usize = 10;
 
     /// A line of this number has this reason, and this much work.

@@ -17,7 +17,7 @@ pub enum TraceError {
         /// Why.
         source: io::Error,
     },
-    /// It has another format, or too many of its lines have, or what was asked for does not go with it.
+    /// It has another format, or too many of its lines have, or the options do not go with it.
     #[error("{0}")]
     Refused(String),
     /// No job takes part.

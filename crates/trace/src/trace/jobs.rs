@@ -39,7 +39,7 @@ pub struct Trace {
     demand: Vec<f64>,
     /// Time of submission of the job that was read before, and its line.
     before: (i64, u32),
-    /// When the first job and the one that was given last were submitted.
+    /// When the first job and the one that was returned last were submitted.
     span: Option<(i64, i64)>,
     is_read: bool,
     /// Of the jobs that no server holds the one with most work: that, its line, its servers and what it holds on each.

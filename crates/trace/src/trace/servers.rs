@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_capacity_is_told() {
+    fn what_is_no_capacity_is_reported() {
         for text in ["", "cpu", "cpu=0", "cpu=-1", "cpu=x", "cpu=1,cpu=2", "=4"] {
             assert!(
                 Servers::shapes(text).unwrap_err().contains("write such as"),

@@ -74,7 +74,7 @@ fn yes() -> bool {
 impl Dispatch {
     /// Returns the rule with the parameters that a campaign has in place of its own.
     pub fn with_fixed(self, own: &PolicyRecord) -> Self {
-        let value = |given: Option<Decimal>, own: f64| given.map_or(own, Decimal::value);
+        let value = |fixed: Option<Decimal>, own: f64| fixed.map_or(own, Decimal::value);
         Dispatch {
             first_percentile: value(own.first_percentile, self.first_percentile),
             tight_percentile: value(own.tight_percentile, self.tight_percentile),
@@ -87,12 +87,12 @@ impl Dispatch {
     /// Returns the threshold for a batch of which nothing was sent for so long, though it has jobs to send:
     /// as it is until `patience` is over, then falling, none from twice as long on. `ceiling` is the
     /// greatest that leaves enough hosts. Below 0 every host passes.
-    pub fn threshold(&self, wanted: f64, ceiling: f64, waiting: f64) -> f64 {
+    pub fn threshold(&self, base: f64, ceiling: f64, waiting: f64) -> f64 {
         let late = waiting / self.patience - 1.0;
         if late >= 1.0 {
             return -1.0;
         }
-        wanted.min(ceiling) * (1.0 - late.max(0.0))
+        base.min(ceiling) * (1.0 - late.max(0.0))
     }
 }
 

@@ -166,7 +166,7 @@ fn each_branch_of_the_decision() {
     assert_eq!(verdict(&one_each, &full), sent(114.0, false, Sent::First));
 }
 
-/// A batch that nobody takes is given to anybody: the threshold falls from once to twice the patience.
+/// A batch that nobody takes is sent to anybody: the threshold falls from once to twice the patience.
 #[test]
 fn thresholds_fall_and_leave_enough_hosts() {
     for (waiting, expected) in [
@@ -242,7 +242,7 @@ fn the_first_version_that_passes_is_taken() {
     assert_eq!(version(&decide(&RULE, &request)[0]), 7);
 }
 
-/// Why a job is not sent is told of a version that the host could run.
+/// The reason why a job is not sent is about a version that the host could run.
 #[test]
 fn a_type_that_the_host_has_not_is_no_reason() {
     let mut request = request(60.0, Some(1000.0));

@@ -159,7 +159,7 @@ pub(super) struct Host {
     pub next_switch: f64,
     /// When it asks for work next; infinity while it wants none, or is off.
     pub next_request: f64,
-    /// When it asked last.
+    /// When it asked for work last.
     pub last_request: f64,
     /// Until when its jobs have run.
     pub since: f64,
@@ -245,7 +245,7 @@ impl Host {
     }
 }
 
-/// A thousandth of the horizon between two requests where nothing is given.
+/// A thousandth of the horizon between two requests where the workload does not say how long.
 const CONTACTS: f64 = 1000.0;
 
 /// Draws all hosts. Each has streams of its own, so that what one of them does changes nothing for another.

@@ -223,7 +223,7 @@ pub fn estimate(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
 /// A claim beside what was measured.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// Judges all claims by campaigns under the policy and on the workload that it was made for.
+/// Judges all claims by campaigns under the policy and on the workload that it is for.
 pub fn judge(artifact: &Artifact, campaign: &Campaign, run: &Run) -> Vec<Judgement> {
     let measured = Measured {
         campaign,

@@ -90,7 +90,7 @@ pub fn synthesize(
     })
 }
 
-/// Campaigns that claims are from at most where nothing else is asked for.
+/// Campaigns that claims are from at most where nothing else is requested.
 const CAMPAIGNS: u64 = 8;
 
 /// Times that the rules are compared in campaigns that decided nothing before, at most.

@@ -72,8 +72,8 @@ impl Search<'_> {
     /// Tunes one parameter after the other, each from the best so far, and then between its neighbours; what the campaign has
     /// stays.
     fn tune(&mut self) -> Result<(), NoPolicy> {
-        let given = &self.campaign.record().policy;
-        let (first, quantile) = (given.first_percentile.is_none(), given.quantile.is_none());
+        let fixed = &self.campaign.record().policy;
+        let (first, quantile) = (fixed.first_percentile.is_none(), fixed.quantile.is_none());
         if first {
             self.vary(&FIRST, |rule, first| rule.first_percentile = first)?;
         }
@@ -90,7 +90,7 @@ impl Search<'_> {
         self.vary(&firsts, |rule, first| {
             (rule.first_percentile, rule.first_each) = (first, None);
         })?;
-        if given.tight_percentile.is_none() {
+        if fixed.tight_percentile.is_none() {
             self.vary(&TIGHT, |rule, tight| rule.tight_percentile = tight)?;
         }
         self.narrow(first, quantile)

@@ -21,10 +21,10 @@ batches:
 ";
 
 fn synthesized(text: &str) -> (Campaign, Made) {
-    made_of(text, 2_000_000)
+    synthesized_within(text, 2_000_000)
 }
 
-fn made_of(text: &str, events: u64) -> (Campaign, Made) {
+fn synthesized_within(text: &str, events: u64) -> (Campaign, Made) {
     let campaign = Campaign::parse(text, "here").unwrap().workload;
     let options = Options {
         events,
@@ -38,7 +38,7 @@ fn made_of(text: &str, events: u64) -> (Campaign, Made) {
     }
 }
 
-/// What is made passes the checker, holds in campaigns of another seed, is faster than BOINC's rule and
+/// What is synthesized passes the checker, holds in campaigns of another seed, is faster than BOINC's rule and
 /// one deadline for all, and stands on the front.
 #[test]
 fn a_tuned_policy_checks_holds_and_is_faster() {
@@ -91,7 +91,7 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
 /// What chance does to few campaigns is no fault: sizes that vary very much, hosts that begin with a whole
 /// turn, a size that hardly ever comes, and a batch that no rule finishes.
 #[test]
-fn what_is_made_checks_whatever_the_laws() {
+fn what_is_synthesized_checks_whatever_the_laws() {
     let hosts = "hosts: [{name: a, count: 30, cores: 4, speed: 1, buffer: 6}]";
     let turns = "hosts: [{name: a, count: 300, cores: 1, speed: 1, buffer: 6, availability: {on: 20, off: {law: exponential, mean: 200}}}]";
     let one = "hosts: [{name: a, count: 1, cores: 1, speed: 1, buffer: 100, contact: .01}]";
@@ -117,11 +117,11 @@ fn what_is_made_checks_whatever_the_laws() {
     }
 }
 
-/// Nothing is tuned that is given, and what is tuned alone keeps the rest.
+/// Nothing is tuned that is fixed, and what is tuned alone keeps the rest.
 #[test]
-fn given_parameters_are_kept() {
-    let given = "policy: {first_percentile: 40, tight_percentile: 60, quantile: .6, patience: 33, refresh: 12}\n";
-    let (_, synthesized) = synthesized(&format!("{TEXT}{given}"));
+fn fixed_parameters_are_kept() {
+    let fixed = "policy: {first_percentile: 40, tight_percentile: 60, quantile: .6, patience: 33, refresh: 12}\n";
+    let (_, synthesized) = synthesized(&format!("{TEXT}{fixed}"));
     let policy = &synthesized.artifact.policy;
     let rule = policy.dispatch;
     assert_eq!(
@@ -163,7 +163,7 @@ batches:
   - {name: f, application: a, size: .3, quality: afap, jobs: 60, submitted: 60, times: 3, every: 70}
 ";
     for (events, tried) in [(2_000_000, true), (60_000, false)] {
-        let (campaign, synthesized) = made_of(text, events);
+        let (campaign, synthesized) = synthesized_within(text, events);
         let artifact = &synthesized.artifact;
         let competitors = &synthesized.competitors;
         assert_eq!(competitors.len(), COMPETITORS.len());

@@ -104,7 +104,7 @@ impl Campaign {
         self.record.horizon.value()
     }
 
-    /// Returns how often percentiles are computed \[time\]: sixty times where nothing is given.
+    /// Returns how often percentiles are computed \[time\]: sixty times where the workload does not say.
     pub fn refresh(&self) -> f64 {
         let own = self.record.policy.refresh;
         own.map_or(self.horizon() / 60.0, |time| time.value())

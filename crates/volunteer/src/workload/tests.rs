@@ -92,7 +92,7 @@ fn faults_are_found() {
 
 /// One fault, one message.
 #[test]
-fn a_fault_is_told_once() {
+fn a_fault_is_reported_once() {
     for (from, to) in [
         ("jobs: 7", "jobs: -7"),
         ("horizon: 1000", "horizon: 0"),

@@ -120,7 +120,7 @@ pub struct Class {
     pub chosen: f64,
 }
 
-/// An interval is made of blocks of a day \[s\] at least…
+/// An interval is computed from blocks of a day \[s\] at least…
 const DAY: f64 = 86_400.0;
 /// …and of so many mean waits, of today's rule and of those that were chosen. A row that waits longer has none.
 const WAITS: f64 = 10.0;

@@ -74,7 +74,7 @@ pub enum Demands {
 pub struct Replaying<'a> {
     /// The trace, and how it is read, measured and replayed.
     pub trace: &'a TraceArgs,
-    /// The workload whose types its jobs are, where one is given.
+    /// The workload whose types its jobs are, where there is one.
     pub workload: Option<&'a Fleet>,
     /// Rules by name, or policy files.
     pub policies: &'a [String],

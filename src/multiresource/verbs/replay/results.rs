@@ -24,7 +24,7 @@ pub struct Replays {
     /// On parts of the trace drawn with replacement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resampled: Option<Spread>,
-    /// Whether it was told to end before all was there.
+    /// Whether it was interrupted before all was there.
     pub interrupted: bool,
 }
 
@@ -86,7 +86,7 @@ pub struct AtPace {
     pub load: f64,
     /// From the first submission to the last \[s\].
     pub span: f64,
-    /// Each policy, in the order asked for.
+    /// Each policy, in the requested order.
     pub policies: Vec<Outcome>,
 }
 
@@ -122,7 +122,7 @@ pub struct Played {
     pub response: Option<Interval>,
     /// Where the mean bounded slowdown may be.
     pub bounded_slowdown: Option<Interval>,
-    /// Length of the blocks that intervals are made of.
+    /// Length of the blocks that intervals are computed from.
     pub block: f64,
     /// Its mean response time over that of the first policy.
     pub ratio: Option<Ratio>,

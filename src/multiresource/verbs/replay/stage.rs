@@ -40,7 +40,7 @@ pub struct Stage<'a> {
 /// A policy that takes part. That of a file knows jobs by their types, a rule by name by what they demand.
 type Policy = kind::Policy<Multiresource>;
 
-/// An interval is made of blocks of a day \[s\] at least…
+/// An interval is computed from blocks of a day \[s\] at least…
 const DAY: f64 = 86_400.0;
 /// …and of so many mean waits.
 const WAITS: f64 = 10.0;
@@ -51,7 +51,7 @@ const REPLICATIONS: u32 = 8;
 /// Steps of a series.
 const STEPS: f64 = 500.0;
 
-/// The same at most: steps that are asked for shorter are made longer.
+/// The same at most: shorter steps than these are lengthened.
 const MOST_STEPS: f64 = 1e6;
 
 impl<'a> Stage<'a> {
@@ -108,7 +108,7 @@ impl<'a> Stage<'a> {
                 );
             };
             let mut typed = Types::of(&log, &exact, fleet, replaying.trace.unknown_out)?;
-            // Dead time is that which is asked for, the same for every policy.
+            // Dead time is that which is requested, the same for every policy.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
             // Jobs that have no type are left out, for every policy.
@@ -153,7 +153,7 @@ impl<'a> Stage<'a> {
         ))
     }
 
-    /// Returns whether an end is wanted.
+    /// Returns whether an end is requested.
     pub fn is_interrupted(&self) -> bool {
         self.replaying.settings.interrupt.load(Ordering::Relaxed)
     }

@@ -24,7 +24,7 @@ pub struct Types {
     by_vector: Vec<Vec<(f64, usize)>>,
 }
 
-/// More of the work without a type than this is not left out unasked.
+/// More of the work without a type than this is not left out unless that is requested.
 const MOST_UNTYPED: f64 = 0.01;
 
 impl Types {

@@ -181,7 +181,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
 }
 
 #[test]
-fn what_has_no_type_is_told_with_its_work() {
+fn what_has_no_type_is_reported_with_its_work() {
     let setup = <Typed as clap::Parser>::parse_from(["synth"]).setup;
     let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
     let watch = Watch::new(map, &setup, Places::new(&fleet(GANGS)), 1.0);

@@ -1,4 +1,4 @@
-//! Whether an artifact was made for a given workload, and where they part.
+//! Whether an artifact is for a given workload, and where they part.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,17 @@ use synth_core::artifact::{Finding, Findings, written};
 /// Fields that do not matter, or follow from the others.
 const LEFT_OUT: [&str; 5] = ["source", "name", "units", "unserved", "digest"];
 
-/// Compares the workload that an artifact was made for with another one: nothing is found
+/// Compares the workload that an artifact is for with another one: nothing is found
 /// where their digests agree, so that comments, sources and types that do not arrive may
 /// differ. Paths are those of the artifact.
 ///
 /// This does not check the artifact; see [`synth_core::artifact::Artifact::check`] for that.
-pub fn check_against(made_for: &Record, given: &Record) -> Vec<Finding> {
+pub fn check_against(original: &Record, current: &Record) -> Vec<Finding> {
     // Of one server the name does not matter.
-    let alone = made_for.is_of_one_server() && given.is_of_one_server();
+    let alone = original.is_of_one_server() && current.is_of_one_server();
     let servers = |record: &Record| record.servers.iter().map(|s| s.name.clone()).collect();
     let types = |record: &Record| record.types.iter().map(|t| t.name.clone()).collect();
-    let both = [made_for, given];
+    let both = [original, current];
     let mut findings = Findings::default();
     findings.within("workload", |f| {
         let resources = both.map(|record| record.resources.clone());
@@ -33,31 +33,31 @@ pub fn check_against(made_for: &Record, given: &Record) -> Vec<Finding> {
             let [ours, theirs] = both.map(|r| serde_json::to_value(r).unwrap_or_default());
             compare("", &ours, &theirs, f);
         }
-        if f.is_empty() && made_for.digest != given.digest {
-            f.add("digest", differs(&made_for.digest, &given.digest));
+        if f.is_empty() && original.digest != current.digest {
+            f.add("digest", differs(&original.digest, &current.digest));
         }
     });
     findings.into_list()
 }
 
-fn differs(made_for: &str, given: &str) -> String {
-    format!("made for {made_for}, but the workload has {given}: synthesize a policy for it")
+fn differs(original: &str, current: &str) -> String {
+    format!("made for {original}, but the workload has {current}: synthesize a policy for it")
 }
 
 /// Adds which names are missing, new, or in another order (schedules count in the order of types).
 fn members(path: &str, what: &str, names: [Vec<String>; 2], findings: &mut Findings) {
-    let [made_for, given] = names;
-    let lacking = |(_, name): &(usize, &String)| !given.contains(name);
-    for (n, name) in made_for.iter().enumerate().filter(lacking) {
+    let [original, current] = names;
+    let lacking = |(_, name): &(usize, &String)| !current.contains(name);
+    for (n, name) in original.iter().enumerate().filter(lacking) {
         let message = format!("made for {what} `{name}`, which the workload lacks");
         findings.add(format!("{path}[{n}]"), message);
     }
-    for name in given.iter().filter(|name| !made_for.contains(name)) {
+    for name in current.iter().filter(|name| !original.contains(name)) {
         let message = format!("not made for {what} `{name}`, which the workload has");
         findings.add(path, message);
     }
-    if findings.is_clear(path) && made_for != given {
-        findings.add(path, differs(&made_for.join(", "), &given.join(", ")));
+    if findings.is_clear(path) && original != current {
+        findings.add(path, differs(&original.join(", "), &current.join(", ")));
     }
 }
 

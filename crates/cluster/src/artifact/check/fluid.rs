@@ -16,7 +16,7 @@ const ZERO: f64 = 1e-12;
 /// How far the two sides of the proof may be apart, relatively.
 const ROUNDING: f64 = 1e-9;
 
-/// Returns the worth at values (K) of running jobs; `None` where it cannot be told from rounding.
+/// Returns the worth at values (K) of running jobs; `None` where it cannot be distinguished from rounding.
 pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
     // A job in units of its largest share, and values in units of the largest.
     let largest: Vec<f64> = (0..values.len())

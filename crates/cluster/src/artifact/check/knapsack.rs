@@ -1,4 +1,4 @@
-//! One integer knapsack in R dimensions, asked a yes-or-no question: is any schedule worth
+//! One integer knapsack in R dimensions, as a yes-or-no question: is any schedule worth
 //! more than a threshold?
 //!
 //! Depth first, types in order of value for cost, where cost is what a job takes of the room

@@ -1,4 +1,4 @@
-//! The checker: re-derives what an artifact says from the artifact alone, by other code than made it,
+//! The checker: re-derives what an artifact says from the artifact alone, by other code than the synthesis,
 //! as far as a bounded work goes; reports everything that is wrong, and notes of the rest whether it was
 //! derived, judged for sense, or taken on trust.
 //!
@@ -17,7 +17,7 @@
 //! # Practice
 //! The rule is checked, then the load over all shapes of servers, then what is claimed. A check that needs another
 //! field to be right is left out where that is not: a loop that is no permutation is reported, and not also the claims
-//! made from it. Whatever the artifact holds, the checker ends, and does not panic:
+//! derived from it. Whatever the artifact holds, the checker ends, and does not panic:
 //! its searches count their steps.
 
 mod against;
@@ -60,7 +60,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Flee
     check_with(artifact, f64::INFINITY, findings)
 }
 
-/// Checks an artifact just made as [`Artifact::check`] does, but that no more than this work, roughly in nanoseconds,
+/// Checks an artifact just synthesized as [`Artifact::check`] does, but that no more than this work, roughly in nanoseconds,
 /// goes into what is solved anew of its claims.
 ///
 /// # Errors
@@ -72,7 +72,7 @@ pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> 
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-/// Takes out of an artifact just made those claims from simulation that the checker would refuse: they contradict what is
+/// Takes out of an artifact just synthesized those claims from simulation that the checker would refuse: they contradict what is
 /// proved, or each other. Returns what is wrong with them.
 pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     let mut why = Vec::new();

@@ -56,7 +56,7 @@ impl<'a> Queues<'a> {
         Some(queues)
     }
 
-    /// Returns the stages of type i's sizes where they are followed: not on routes made of completions,
+    /// Returns the stages of type i's sizes where they are followed: not on routes that follow completions,
     /// nor where there are none.
     fn stages(&self, i: usize) -> Option<PhaseType> {
         let size = self.document.workload.types()[i].holding();

@@ -16,7 +16,7 @@
 //! Where the schedules are the states of a chain, a *switch* takes the place of the round: from s to t it goes a fraction
 //! `weight_s R_st` of all times, and the mean over switches that of the sum over the loop.
 //!
-//! Source: the MSR paper, §5.1, §7, with the conventions told at [`crate::artifact::Route`].
+//! Source: the MSR paper, §5.1, §7, with the conventions stated at [`crate::artifact::Route`].
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The rule: what it is made of fits the workload, and what takes over from it is stable.
+//! The rule: its parts fit the workload, and what takes over from it is stable.
 
 use super::round::Round;
 use super::{Document, partition, shape};

@@ -15,7 +15,7 @@ const SENSE: Grounds = Grounds::Judged(
 const TAIL: Grounds = Grounds::Judged("Markov's inequality with the mean response time");
 const GUARDED: Grounds = Grounds::Derived("one round of the guard's loop, as a renewal cycle");
 
-/// How many half-widths a simulated mean may be off, since what was made must not be refused by chance.
+/// How many half-widths a simulated mean may be off, since what was synthesized must not be refused by chance.
 const SPREAD: f64 = 3.0;
 
 /// Relative rounding allowed in what no rule can have less of.

@@ -131,7 +131,7 @@ mod tests {
 
     use crate::workload::Workload;
 
-    /// Followed event by event, with some that the rule is not told of, worths are those of a first look.
+    /// Followed event by event, with some that are not reported to the rule, worths are those of a first look.
     #[test]
     fn worths_followed_are_worths_seen_at_once() {
         let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [

@@ -169,13 +169,13 @@ impl Classes {
     }
 }
 
-/// Returns that of these types with the oldest waiting job, of those that are wanted.
+/// Returns that of these types with the oldest waiting job, of those that are eligible.
 pub(in crate::policy) fn oldest(
     types: &[usize],
-    wanted: impl Fn(usize) -> bool,
+    is_eligible: impl Fn(usize) -> bool,
     system: &System,
 ) -> Option<usize> {
-    let wanted = types.iter().filter(|i| wanted(**i));
-    let heads = wanted.filter_map(|&i| Some((system.nth_number(i, 0)?, i)));
+    let eligible = types.iter().filter(|i| is_eligible(**i));
+    let heads = eligible.filter_map(|&i| Some((system.nth_number(i, 0)?, i)));
     heads.min().map(|(_, i)| i)
 }

@@ -57,7 +57,7 @@ pub struct Hosts {
     running: Vec<u32>,
     /// By type: the servers where one more fits that are not locked.
     openings: Openings,
-    /// By how much room they have left, where that is asked for.
+    /// By how much room they have left, where that is needed.
     levels: Option<Levels>,
     /// The types that fitted on the server that is looked at.
     before: Vec<u64>,
@@ -177,7 +177,7 @@ impl Hosts {
     }
 
     /// Where the next job of type i starts, by the placement, of the servers that are not locked and that are
-    /// wanted: as many as it takes; whether there are.
+    /// eligible: as many as it takes; whether there are.
     #[inline]
     pub(super) fn team(
         &self,
@@ -195,7 +195,7 @@ impl Hosts {
         })
     }
 
-    /// Whether one of the servers that are not locked and have room for type i is the last that is wanted; these come
+    /// Whether one of the servers that are not locked and have room for type i is the last that is needed; these come
     /// by the placement.
     #[inline]
     pub(super) fn any(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {

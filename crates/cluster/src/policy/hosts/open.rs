@@ -62,7 +62,7 @@ impl Open {
         Some(n)
     }
 
-    /// Goes through the servers that are in both sets, of as many servers, up to the last that is wanted: whether there
+    /// Goes through the servers that are in both sets, of as many servers, up to the last that is needed: whether there
     /// is one.
     pub fn any_common(&self, other: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
         self.any_below(other, self.levels.len() - 1, 0, is_last)
@@ -192,7 +192,7 @@ impl Levels {
         }
     }
 
-    /// Goes through the servers where type i fits, those with the least room first, up to the last that is wanted.
+    /// Goes through the servers where type i fits, those with the least room first, up to the last that is needed.
     #[inline]
     pub fn any(&self, i: usize, open: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
         let words = self.any[i].iter().enumerate();

@@ -113,9 +113,9 @@ impl Literal {
                 .map(|m| fits(m, u32::from(m == n)))
                 .sum();
             let part = 1.0 - types[j].mean_size() / own.mean_size();
-            let wanted = self.policy.reserve * part * types[j].offered_load();
+            let least = self.policy.reserve * part * types[j].offered_load();
             // What takes nothing from it is not held back.
-            before == after || after as f64 >= wanted
+            before == after || after as f64 >= least
         })
     }
 

@@ -76,7 +76,7 @@ fn threshold_0_is_most_servers_first() {
 }
 
 #[test]
-fn what_is_not_one_or_all_is_told() {
+fn what_is_not_one_or_all_is_reported() {
     let said = |workload: &Workload, l| {
         let refused = StaticQuickswapPolicy::msfq(workload, l);
         refused.unwrap_err().to_string()

@@ -116,7 +116,7 @@ fn dependent_arrivals_do_not_depend_on_the_blocks() {
             assert_eq!(drawn(size), whole, "blocks of {size}");
         }
         assert!(whole.0.windows(2).all(|w| w[0].time <= w[1].time));
-        // Sizes that are told do not change when jobs arrive.
+        // Sizes that are known do not change when jobs arrive.
         let mut block = vec![Arrival::default(); 5000];
         flow(&workload).fill(&mut block, &mut []);
         assert_eq!(block, whole.0);

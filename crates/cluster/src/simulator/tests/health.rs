@@ -67,7 +67,7 @@ fn a_run_that_is_short_beside_its_jobs_has_no_mean() {
 }
 
 /// M/M/1 at ρ = .998 forgets in (1+ρ)/(1−ρ)² = 500 000 time units, of which each replication has 125 000:
-/// E[T] is 500, and what was there in so short a run is not given for it.
+/// E[T] is 500, and what was there in so short a run is not reported as that.
 #[test]
 fn a_queue_that_changes_too_slowly_has_no_mean() {
     for seed in 1..=8 {

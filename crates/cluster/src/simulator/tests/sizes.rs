@@ -156,7 +156,7 @@ fn two_types() -> Workload {
 
 /// Preemptive resume on one server: with R_i = Σ λE[S²]/2 over the types up to i,
 /// E[T₁] = E[S₁] + R₁/(1−ρ₁), E[T₂] = E[S₂]/(1−ρ₁) + R₂/((1−ρ₁)(1−ρ₁−ρ₂)). A job that began
-/// anew after its preemption, or lost what it had been given, would give other means.
+/// anew after its preemption, or lost the service that it had got, would give other means.
 #[test]
 fn a_preempted_job_resumes_where_it_was_stopped() {
     let workload = two_types();
@@ -291,7 +291,7 @@ fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
 
 /// An overload is found with very variable sizes too, and a stable queue is not taken for one.
 #[test]
-fn instability_is_told_from_variability() {
+fn instability_is_distinguished_from_variability() {
     let law = "{law: hyperexponential, mean: 1, scv: 50}";
     for (rate, health) in [(0.8, Health::Settled), (1.1, Health::Unstable)] {
         let workload = workload(1, &[(rate, law)]);

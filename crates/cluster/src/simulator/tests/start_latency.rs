@@ -1,4 +1,4 @@
-//! Start latencies against closed forms, and against the same system told by sizes.
+//! Start latencies against closed forms, and against the same system described by sizes.
 
 use super::*;
 use crate::policy::{Backfilling, Estimates};

@@ -145,7 +145,7 @@ fn a_record_is_checked_as_a_document_is() {
 }
 
 #[test]
-fn a_latency_out_of_range_is_told() {
+fn a_latency_out_of_range_is_reported() {
     let text = text("{law: lognormal, mean: 1e300, scv: 1e6}", ONE);
     let error = Workload::parse(&text, "t.yaml").unwrap_err().to_string();
     assert!(

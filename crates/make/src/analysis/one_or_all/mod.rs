@@ -63,7 +63,7 @@ impl MsfqMeans {
     }
 }
 
-/// The largest relative error at which means are given.
+/// The largest relative error at which means are returned.
 const MOST_ERROR: f64 = 1e-9;
 
 impl MsfqQueue {

@@ -310,7 +310,7 @@ fn limits_are_queues_of_one_type() {
 }
 
 #[test]
-fn what_has_no_answer_is_told() {
+fn what_has_no_answer_is_reported() {
     let stream = |arrival_rate| Stream {
         arrival_rate,
         service_rate: 1.0,

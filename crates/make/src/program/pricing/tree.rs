@@ -43,7 +43,7 @@ const NODE: u64 = 300;
 /// Counts of all nodes that are open at a time, at most: 64 MB.
 const OPEN: usize = 8_000_000;
 
-/// Nodes of depth-first searches in a proof that others can be asked to do again.
+/// Nodes of depth-first searches in a proof that can be repeated by others.
 const CARRIED: u64 = 25_000_000;
 
 /// Nodes of one depth-first search where the tree is made smaller afterwards; and of all of them.

@@ -20,7 +20,7 @@ pub enum Families {
 }
 
 impl Families {
-    /// Returns whether it is one policy as it is, of which no guard is to be made a part.
+    /// Returns whether it is one policy as it is, to which no guard is to be added.
     pub(super) fn are_fixed(&self) -> bool {
         matches!(self, Families::Fixed(_))
     }

@@ -20,7 +20,7 @@ const LONGER: f64 = 0.9;
 /// The first runs of the comparison take this part of its work, all together, and have so many events at most.
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
-/// The relative precision wanted of the claims, and the events of their run, at least.
+/// The relative precision required of the claims, and the events of their run, at least.
 const PRECISION: f64 = 0.01;
 const SHORTEST: f64 = 1e6;
 

@@ -19,7 +19,7 @@ use synth_cluster::schedule::Packing;
 use synth_cluster::simulator::Run;
 use synth_cluster::workload::{Fleet, Shape};
 
-/// Which rule is wanted.
+/// Which rule is requested.
 #[derive(Clone, Copy, Debug)]
 pub enum Pooling<'a> {
     /// Slots for each type, by analysis.
@@ -35,7 +35,7 @@ pub enum Pooling<'a> {
 pub fn pool(
     fleet: &Fleet,
     options: &Options,
-    wanted: Pooling<'_>,
+    pooling: Pooling<'_>,
     mut progress: impl FnMut(Stage),
 ) -> Result<Outcome<(Chosen, Solution)>, ChoiceError> {
     let solution = match solved(fleet, options)? {
@@ -48,7 +48,7 @@ pub fn pool(
         artifact(fleet, &solution, policy, slots, (run, objective))
     };
     let own = slots.map(|own| Family::from(own.policy.clone()));
-    let chosen = match (wanted, own) {
+    let chosen = match (pooling, own) {
         (Pooling::Partition, None) => {
             return Err(SynthesisError::Refused("no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers".into()).into());
         }

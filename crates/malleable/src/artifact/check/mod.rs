@@ -1,4 +1,4 @@
-//! The checker: derives what an artifact says from the artifact alone, by other code than made it.
+//! The checker: derives what an artifact says from the artifact alone, by other code than the synthesis.
 
 mod bound;
 mod online;

@@ -31,7 +31,7 @@ use crate::ctmc::sojourn::{Excursions, sojourns};
 /// From so many levels a phase on, powers are squared.
 const STEPS: u64 = 64;
 
-/// The levels of a process, each made when it is needed.
+/// The levels of a process, each built when it is needed.
 type Maker<'a> = Box<dyn Fn(usize) -> Level + 'a>;
 
 /// A process with what is known of the levels that are alike.

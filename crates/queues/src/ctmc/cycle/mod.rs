@@ -66,7 +66,7 @@ impl Reward {
     }
 }
 
-/// A queue of which means can be asked for.
+/// A queue whose means can be computed.
 pub enum Cycle<'a> {
     /// Cycles between visits of an empty queue.
     Levels(Box<Levels<'a>>),

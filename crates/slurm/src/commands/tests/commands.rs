@@ -89,7 +89,7 @@ fn much_output_is_read_beside_much_error() {
 }
 
 #[test]
-fn every_column_is_asked_for_and_its_title_checked() {
+fn every_column_is_requested_and_its_title_checked() {
     let titles = |columns: &[(&str, &str, usize)]| -> String {
         columns
             .iter()
@@ -141,7 +141,7 @@ fn every_column_is_asked_for_and_its_title_checked() {
 
 /// The environment in which a command is run: what would hide jobs is not in it.
 #[test]
-fn times_are_asked_for_in_utc() {
+fn times_are_requested_in_utc() {
     let (_folder, slurm) = commands(&[("squeue", "env")]);
     let text = String::from_utf8(slurm.ask("squeue", &[]).unwrap()).unwrap();
     assert!(text.contains("TZ=UTC0\n") && text.contains("SLURM_TIME_FORMAT=standard\n"));

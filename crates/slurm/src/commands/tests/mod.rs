@@ -7,11 +7,11 @@ mod recorded;
 
 use super::{Queue, Row};
 
-/// Returns a line of `squeue`, each column as it is given or as a held job of one CPU has it.
-fn line(given: &[(&str, &str)]) -> Vec<u8> {
+/// Returns a line of `squeue`, each column as it is in `cells`, or as a held job of one CPU has it.
+fn line(cells: &[(&str, &str)]) -> Vec<u8> {
     let mut line = Vec::new();
     for (name, _, width) in Queue::columns() {
-        let of_column = given.iter().find(|(column, _)| column == name);
+        let of_column = cells.iter().find(|(column, _)| column == name);
         let usual = match *name {
             "JobArrayID" => "17",
             "SubmitTime" => "2026-11-25T17:54:42",
@@ -44,8 +44,8 @@ fn line(given: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// Returns the only row of such a line.
-fn row(given: &[(&str, &str)]) -> Row {
-    let queue = Queue::parse(&line(given));
+fn row(cells: &[(&str, &str)]) -> Row {
+    let queue = Queue::parse(&line(cells));
     assert_eq!(queue.unread.example, None);
     let [row] = &queue.rows[..] else {
         panic!("{} rows", queue.rows.len());
@@ -54,8 +54,8 @@ fn row(given: &[(&str, &str)]) -> Row {
 }
 
 /// Returns what is wrong with such a line.
-fn fault(given: &[(&str, &str)]) -> String {
-    let queue = Queue::parse(&line(given));
+fn fault(cells: &[(&str, &str)]) -> String {
+    let queue = Queue::parse(&line(cells));
     assert!(queue.rows.is_empty(), "{:?}", queue.rows);
     queue.unread.example.unwrap()
 }

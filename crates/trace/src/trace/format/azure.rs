@@ -15,7 +15,7 @@ use crate::trace::{Seen, Tick, TraceError};
 
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
-/// No end later than this is told \[s\].
+/// No end later than this is reported \[s\].
 const LAST_END: i64 = 90 * 86_400;
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
@@ -74,7 +74,7 @@ fn kinds(
     let amount = |resource: &String| match resource.as_str() {
         "cpu" => column("core"),
         "memory" | "hdd" | "ssd" | "nic" => column(resource),
-        _ => Err(rows.untold(resource)),
+        _ => Err(rows.unreported(resource)),
     };
     let amounts: Vec<usize> = resources.iter().map(amount).collect::<Result<_, _>>()?;
     let mut kinds = HashMap::new();

@@ -64,7 +64,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let resource = |resource: &String| match resource.as_str() {
         "cpu" => Ok(0),
         "memory" => Ok(1),
-        _ => Err(rows.untold(resource)),
+        _ => Err(rows.unreported(resource)),
     };
     let resources = servers.resources.iter().map(resource);
     let reader = Borg {
@@ -165,7 +165,7 @@ impl Borg {
 
     /// Returns when the event was \[µs\]; `None` after the trace.
     fn time(&self, rows: &Rows) -> Result<Option<i64>, Fault> {
-        /// What is told of 2⁶³ − 1 stays above this, however it is written.
+        /// 2⁶³ − 1 stays above this, however it is written.
         const AFTER: f64 = 9.2e18;
         let field = rows.get(self.time);
         if number(field).is_some_and(|time| time >= AFTER) {

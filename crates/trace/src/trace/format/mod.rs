@@ -139,10 +139,10 @@ pub(in crate::trace) struct Raw {
     pub size: i64,
     /// It had not ended when the file did: its size is what there is until then.
     pub is_open: bool,
-    /// On how many servers it ran at once, 0 where that is not told; its demand is that on all of them together.
+    /// On how many servers it ran at once, 0 where that is not reported; its demand is that on all of them together.
     pub nodes: u32,
     pub seen: Seen,
-    /// \[ticks\], where one is told.
+    /// \[ticks\], where one is reported.
     pub limit: Option<i64>,
     pub user: u32,
     pub class: u32,
@@ -271,7 +271,7 @@ fn without_use(format: Format, options: &Options) -> Option<String> {
         ("--unit", Format::Csv, !options.units.is_empty()),
         ("--vm-types", Format::Azure, options.vm_types.is_some()),
     ];
-    let mut request = request.into_iter().filter(|(_, _, is_given)| *is_given);
+    let mut request = request.into_iter().filter(|(_, _, is_set)| *is_set);
     let (option, of, _) = request.find(|(_, of, _)| *of != format)?;
     let (of, format) = (of.name(), format.name());
     Some(format!(

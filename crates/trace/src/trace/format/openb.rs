@@ -31,7 +31,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         "cpu" => Ok(Amount::Column(column("cpu_milli")?, MILLI)),
         "memory" => Ok(Amount::Column(column("memory_mib")?, MIB)),
         "gpu" => Ok(Amount::Gpus(column("num_gpu")?, column("gpu_milli")?)),
-        _ => Err(rows.untold(resource)),
+        _ => Err(rows.unreported(resource)),
     };
     let amounts = servers.resources.iter().map(amount);
     let amounts: Vec<Amount> = amounts.collect::<Result<_, _>>()?;

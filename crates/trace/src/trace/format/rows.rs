@@ -23,7 +23,7 @@ pub(in crate::trace) struct Rows {
     lines: Lines,
     /// What stands between two fields.
     separator: u8,
-    /// The line that was read last has not been given as a row yet.
+    /// The line that was read last has not been returned as a row yet.
     is_pending: bool,
     /// The names of the columns; none where fields stand between blanks.
     header: Vec<String>,
@@ -238,8 +238,8 @@ impl Rows {
         )))
     }
 
-    /// Returns the format tells nothing of this resource.
-    pub fn untold(&self, resource: &str) -> TraceError {
+    /// Returns that the format reports nothing of this resource.
+    pub fn unreported(&self, resource: &str) -> TraceError {
         let (name, amounts) = (self.format.name(), self.format.amounts());
         self.wrong(format!(
             "{name} tells {amounts} of a job, and the servers have `{resource}`"

@@ -213,7 +213,7 @@ impl Sacct {
     }
 
     /// Reads what it was allocated, or what it requested if that is nothing; returns on how many nodes, 0 where that is not
-    /// told.
+    /// reported.
     fn demand(&self, rows: &Rows, demand: &mut [f64], account: &mut Account) -> Result<u32, Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));

@@ -298,7 +298,7 @@ fn lines_of_borg() {
 }
 
 #[test]
-fn a_file_of_another_format_than_named_is_told() {
+fn a_file_of_another_format_than_named_is_reported() {
     let log = swf(&[line("5", "10", "4", "20", "1")]);
     let yaml = b"kind: multiresource\ntypes: [{name: a, demand: 1}]\n";
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\xff\xfe\n\0\n";
@@ -360,7 +360,7 @@ fn a_line_of_two_million_bytes_is_refused() {
     );
 }
 
-/// Lines that are made as they are read.
+/// Lines that are generated as they are read.
 struct Endless {
     line: Vec<u8>,
     at: usize,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// A log beside the repository; `None`, told, where there is none.
+/// A log beside the repository; `None`, with a message, where there is none.
 fn log(name: &str) -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("../../../shared/data/traces").join(name);

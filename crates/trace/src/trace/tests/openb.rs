@@ -43,7 +43,7 @@ fn a_list_of_nodes_tells_the_servers() {
 }
 
 #[test]
-fn servers_have_to_be_told_and_of_what_pods_hold() {
+fn servers_have_to_be_named_and_of_what_pods_hold() {
     let why = refused(HEADER.as_bytes(), &Options::default());
     assert!(
         why.contains("give --servers NODES.csv, the trace's list of nodes"),

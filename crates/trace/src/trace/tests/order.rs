@@ -100,7 +100,7 @@ fn packed_files_are_read_as_they_are() {
 }
 
 #[test]
-fn what_was_read_of_a_packed_file_that_is_cut_is_told() {
+fn what_was_read_of_a_packed_file_that_is_cut_is_reported() {
     let packed = packed(&swf(&lines(5000)));
     let (_, trace, ended) = read_till_it_ends(&packed[..packed.len() / 2], &Options::default());
     let why = ended.unwrap_err().to_string();
@@ -148,7 +148,7 @@ fn ends_of_lines_blanks_and_late_headers_are_no_matter() {
 }
 
 #[test]
-fn more_columns_and_fractions_are_told_once_a_line() {
+fn more_columns_and_fractions_are_reported_once_a_line() {
     let wide = line("5", "10", "4", "20", "1").replace('\n', " 0 0 0\n");
     let text = swf(&[wide.clone(), wide, line("6.5", "3", "2", "20", "1")]);
     let (_, trace) = read(&text, &Options::default());

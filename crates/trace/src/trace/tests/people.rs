@@ -169,7 +169,7 @@ fn limits_and_users_are_taken_by_the_names_of_their_columns() {
 }
 
 #[test]
-fn a_resource_that_no_line_names_is_told() {
+fn a_resource_that_no_line_names_is_reported() {
     let remark =
         |text: &[u8], options: &Options| read(text, options).1.account().remarks.join("\n");
     let sacct = "JobID|Submit|State|ElapsedRaw|AllocTRES\n1|1709632800|COMPLETED|5|cpu=2,mem=1G\n\
@@ -256,7 +256,7 @@ fn jobs_of_several_nodes_hold_a_part_of_each() {
     assert_eq!(trace.demands().vectors()[0][..], [3.0, 0.25]);
     let (_, trace, _) = read_till_it_ends(&slurm(&[&line("cpu=9,mem=9G,node=9")]), &fleet);
     assert_eq!(trace.account().count(Reason::TooLarge), 1);
-    // Where their number is not told it is the least that holds the job; an allocation of no node tells none.
+    // Where their number is not reported it is the least that holds the job; an allocation of no node reports none.
     for nodes in ["", ",node=0"] {
         let (_, trace) = read(&slurm(&[&line(&format!("cpu=65,mem=64G{nodes}"))]), &fleet);
         assert_eq!(trace.demands().nodes(), [3]);

@@ -142,7 +142,7 @@ fn a_limit_is_never_below_the_size() {
 }
 
 #[test]
-fn a_span_that_leaves_nothing_is_told() {
+fn a_span_that_leaves_nothing_is_reported() {
     let text = swf(&[
         line("100", "8", "4", "20", "1"),
         line("200", "5", "4", "20", "1"),
@@ -170,7 +170,7 @@ fn a_span_that_leaves_nothing_is_told() {
 }
 
 #[test]
-fn faults_are_told_and_more_than_a_hundredth_are_too_many() {
+fn faults_are_reported_and_more_than_a_hundredth_are_too_many() {
     let good = line("5", "10", "4", "20", "1");
     let with = |good: usize, bad: &str| {
         let lines = vec![self::line("5", "10", "4", "20", "1"); good];
@@ -200,7 +200,7 @@ fn faults_are_told_and_more_than_a_hundredth_are_too_many() {
 }
 
 #[test]
-fn memory_is_of_each_processor_and_what_is_missing_is_told() {
+fn memory_is_of_each_processor_and_what_is_missing_is_reported() {
     let line = |requested: &str, used: &str| {
         format!("1 0 0 9 4 -1 {used} 4 20 {requested} 1 7 1 1 1 1 -1 -1\n")
     };

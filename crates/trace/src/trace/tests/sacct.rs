@@ -154,14 +154,14 @@ fn a_span_is_named_by_dates() {
 }
 
 #[test]
-fn a_clock_that_is_set_while_a_job_runs_is_told() {
+fn a_clock_that_is_set_while_a_job_runs_is_reported() {
     let line = job("1", "COMPLETED", "cpu=1,mem=1G").replace("T10:11:00", "T11:11:00");
     let (_, trace) = read(&text(&[line]), &cluster());
     assert_eq!(rows(&trace), [(Reason::AmbiguousTime, 1)]);
 }
 
 #[test]
-fn a_bar_in_a_name_is_told_and_a_missing_column_as_well() {
+fn a_bar_in_a_name_is_reported_and_a_missing_column_as_well() {
     let good = vec![job("1", "COMPLETED", "cpu=1,mem=1G"); 3].concat();
     let bad = good.lines().next().unwrap().replace("|ann", "|a|b") + "\n";
     let (faults, jobs) = faults(&format!("{HEADER}{good}{bad}"), &cluster());

@@ -32,7 +32,7 @@ fn columns_are_taken_by_name_in_any_order_and_quoted() {
 }
 
 #[test]
-fn what_is_not_told_has_the_name_of_its_column() {
+fn what_is_not_named_has_the_name_of_its_column() {
     let text = "time,end,cpu,memory\n0,1.5,2,3\n1,1,2,\n";
     let options = Options {
         columns: vec![("end".into(), "end".into())],
@@ -50,7 +50,7 @@ fn what_is_not_told_has_the_name_of_its_column() {
 }
 
 #[test]
-fn requests_that_do_not_go_with_the_table_are_told() {
+fn requests_that_do_not_go_with_the_table_are_reported() {
     let text = b"at,held,cores,gib,at\n1,2,3,4,5\n";
     let reported = |columns: &str| refused(text, &options(columns));
     let cases = [
@@ -81,7 +81,7 @@ fn requests_that_do_not_go_with_the_table_are_told() {
 }
 
 #[test]
-fn columns_are_told_of_tables_alone() {
+fn columns_are_reported_of_tables_alone() {
     let text = swf(&[line("5", "10", "4", "20", "1")]);
     let reported = "FILE: --columns is for files of the format csv, and this one is read as swf: leave it out, or name --format csv";
     assert_eq!(refused(&text, &options(COLUMNS)), reported);

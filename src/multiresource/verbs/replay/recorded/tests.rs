@@ -56,20 +56,20 @@ fn recorded_jobs_run_once_as_by_hand() {
 #[test]
 fn the_latency_of_the_workload_counts_unless_another_is_given() {
     let late = workload("start_latency: .9\n");
-    let [own, given] = [
+    let [own, by_option] = [
         run("fcfs", &late, JOBS, None),
         run("fcfs", &workload(""), JOBS, Some(".9")),
     ];
     assert_eq!(
         (own.all, own.start_latency),
-        (given.all, given.start_latency)
+        (by_option.all, by_option.start_latency)
     );
     let none = run("fcfs", &late, JOBS, Some("0"));
     assert_eq!(none.all, run("fcfs", &workload(""), JOBS, None).all);
     assert_eq!(none.start_latency, None);
 }
 
-/// A rule with clocks, and a latency of a law, are drawn: the same for the same seed, which is told.
+/// A rule with clocks, and a latency of a law, are drawn: the same for the same seed, which is reported.
 #[test]
 fn what_is_random_has_a_seed() {
     let late = workload("start_latency: {law: exponential, mean: .9}\n");
@@ -117,7 +117,7 @@ fn limits_are_of_the_run_alone() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told() {
+fn what_cannot_be_run_is_reported() {
     let reported = |policy: &str, workload: Option<&Fleet>, text: &str| {
         let request = Recording {
             file: "jobs.csv".into(),

@@ -181,7 +181,11 @@ pub fn proved(document: &Document, fleet: &Fleet) -> String {
     format!(
         "proved: no policy {}{} has a {} below {} {}\nby {}",
         allowed(document.preemption),
-        knowing(matches!(document.proof, Proof::Sizes(_))),
+        knowing(match &document.proof {
+            Proof::Sizes(_) => true,
+            Proof::Prices(cuts) => cuts.is_empty(),
+            Proof::Potential(_) => false,
+        }),
         words(document.objective).0,
         below(document.bound),
         fleet.time_unit(),

@@ -20,8 +20,8 @@ pub use crate::policy::{
     RandomizedTimersPolicy, ReservingPolicy, Route, ServerFillingPolicy, StaticQuickswapPolicy,
     Switching, TdcKnobs, TdcOrder, TdcPolicy, Zone,
 };
-pub(crate) use check::worth_of_server;
 pub use check::{check_against, check_within, retract};
+pub(crate) use check::{signs_of_server, worth_of_server};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulation};
 pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub use objective::{Delay, Objective, Promise};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
-use crate::artifact::{Objective, Preemption, ShapeWorth, worth_of_server};
+use crate::artifact::{Objective, Preemption, ShapeWorth, signs_of_server, worth_of_server};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
 
@@ -83,7 +83,8 @@ impl Cut {
         let worth: f64 = shapes
             .map(|(shape, own)| f64::from(shape.count()) * own.worth)
             .sum();
-        let all = worth * (1.0 + ROUNDING);
+        // As much as the check leaves: of the worth, and of what it compares with that.
+        let all = worth * (1.0 + 3.0 * ROUNDING);
         let pairs = part.types().iter().zip(&self.values);
         Ok(pairs
             .map(|(kind, value)| value * f64::from(kind.nodes()) / all)
@@ -120,6 +121,10 @@ impl Cut {
         let part = self.part(fleet)?;
         let mut findings = Findings::default();
         for (shape, own) in part.shapes().iter().zip(&self.servers) {
+            signs_of_server(own, shape.server(), &mut findings);
+            if findings.first().is_some() {
+                break;
+            }
             let values: Vec<f64> = shape.types().iter().map(|i| self.values[*i]).collect();
             worth_of_server(own, &values, shape.server(), &mut findings);
         }

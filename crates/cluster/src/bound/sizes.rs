@@ -25,14 +25,15 @@ struct Arriving {
     load: f64,
 }
 
-/// Returns the least mean cost that these prices prove of all policies, whatever they know of sizes, preemptive or not \[time\].
+/// Returns the least mean cost in the long run that these prices prove of all policies, preemptive or not, whatever they know of the sizes of
+/// jobs that have come \[time\].
 ///
 /// # Theory
 /// Let a job of work `X_i = v_i S_i` cost c_i a unit of time, and `Σ_i v_i u_i ≤ 1` for all schedules. For r > 0 let W_r be what is left of the
 /// jobs that have at most r c_i left. A job in the system with w left counts from r = w/c on, so `∫ W_r/r² dr = Σ w (c/w)` is the cost a unit
 /// of time (the work integral number equality of Scully, Grosof and Harchol-Balter, POMACS 4, 2020). W_r grows by X when a job comes of
-/// `X ≤ r c`, and by `r c` when a longer one has been worked down to that; it falls at a rate B ≤ 1. The drift of `W_r²/2` is zero in the long
-/// run (as W_r falls at most at rate 1, there are times without end at which it is at most twice its mean), and arrivals are Poisson:
+/// `X ≤ r c`, and by `r c` when a longer one has been worked down to that; it falls at a rate B ≤ 1. In the long run the drift of `W_r²/2` vanishes, and arrivals are Poisson
+/// and independent of what is there:
 ///
 /// ```text
 /// E[W_r] ≥ E[B W_r] ≥ ½ Σ λ_i E[min(X_i, r c_i)²] + E[W_r] ρ_r,      ρ_r = Σ λ_i E[X_i; X_i ≤ r c_i].
@@ -40,6 +41,10 @@ struct Arriving {
 ///
 /// Also, while it runs, at speed v_i, a job alone has `E[min(X_i, r c_i)²]/(2 v_i)` in W_r. The larger of both, for each r, is integrated; of jobs
 /// that take the whole system one at a time it is what shortest remaining work first reaches. A type without a price costs what it costs while it runs.
+///
+/// It vanishes along times without end at which the cost a unit of time is at most twice its mean, since W_r is at most r times that, for all r at
+/// once; in between W_r is of the order of the square root of the time, as it falls at most at rate 1 and its mean is finite, so that the
+/// martingale of the arrivals vanishes, too. If the mean cost is infinite there is nothing to prove. So the bound is one of upper limits of averages.
 ///
 /// # Practice
 /// The integral is taken from below, and halved where it is not known to this tolerance, relatively.
@@ -112,19 +117,23 @@ fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
     if least > most {
         return Some(0.0);
     }
-    let square = |own: &Priced<'_>| own.rate * own.speed.powi(2) * own.size.moment(2);
-    let all: f64 = priced.iter().map(square).sum();
+    let of_all = |f: &dyn Fn(&Priced<'_>) -> f64| priced.iter().map(f).sum::<f64>();
+    let squares = of_all(&|own| own.rate * own.speed.powi(2) * own.size.moment(2));
+    let idle = 1.0 - of_all(&|own| own.rate * own.speed * own.size.mean());
+    let is_far =
+        |here: &Arriving| here.squares >= TAIL * squares && TAIL * here.idle() <= idle.max(0.0);
+    let narrowest = 1.0 + tolerance;
     let mut last = arriving(priced, LOW * least)?;
     // Over r² it is not less below.
-    let mut sum = last.at_least(0.0) / last.r / 2.0;
+    let mut sum = last.at_least(1.0) / last.r / 2.0;
     let mut ends: Vec<Arriving> = Vec::new();
-    while !ends.is_empty() || (last.squares < TAIL * all && last.r < HIGH * most) {
+    while !ends.is_empty() || (!is_far(&last) && last.r < HIGH * most) {
         let end = match ends.pop() {
             Some(end) => end,
             None => arriving(priced, last.r * WIDEST)?,
         };
         let [low, high] = last.between(&end);
-        if high - low > tolerance * low && end.r > last.r * NARROWEST {
+        if high - low > tolerance * low && end.r > last.r * narrowest {
             let middle = arriving(priced, (last.r * end.r).sqrt())?;
             ends.extend([end, middle]);
         } else {
@@ -132,37 +141,40 @@ fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
             last = end;
         }
     }
-    Some(sum + last.at_least(last.load) / last.r / 2.0)
+    Some(sum + last.at_least(last.idle()) / last.r / 2.0)
 }
 
 /// Where the integral begins, in means of the shortest type, and ends at the latest, in those of the longest.
 const LOW: f64 = 1e-4;
 const HIGH: f64 = 1e8;
 
-/// The part of all squares at which it ends.
+/// The part of all squares at which it ends, and of the time that the server is idle at the end.
 const TAIL: f64 = 0.9999;
 
-/// The factors between the ends of its widest and its narrowest intervals.
+/// The factor between the ends of its widest intervals.
 const WIDEST: f64 = 1.5;
-const NARROWEST: f64 = 1.001;
+
+/// Where a sum of loads may be off.
+const OFF: f64 = 1e-12;
 
 impl Arriving {
-    /// `2 E[W_r]` at least, where so much of the server is taken by what is short when it comes.
-    fn at_least(&self, load: f64) -> f64 {
-        let queued = if load < 1.0 {
-            self.squares / (1.0 - load)
-        } else {
-            0.0
-        };
+    /// The part of the server that what is short when it comes leaves, at most.
+    fn idle(&self) -> f64 {
+        1.0 - self.load + OFF
+    }
+
+    /// `2 E[W_r]` at least, where so much of the server is left.
+    fn at_least(&self, idle: f64) -> f64 {
+        let queued = if idle > 0.0 { self.squares / idle } else { 0.0 };
         queued.max(self.alone)
     }
 
     /// Returns what the integral from here to an end is at least and at most. Squares grow in r and over r² fall; the load grows.
     fn between(&self, end: &Self) -> [f64; 2] {
         let inverse = 1.0 / self.r - 1.0 / end.r;
-        let linear = |of: &Self, load| of.at_least(load) / of.r.powi(2) * (end.r - self.r);
-        let low = (self.at_least(self.load) * inverse).max(linear(end, self.load));
-        let high = (end.at_least(end.load) * inverse).min(linear(self, end.load));
+        let linear = |of: &Self, idle| of.at_least(idle) / of.r.powi(2) * (end.r - self.r);
+        let low = (self.at_least(self.idle()) * inverse).max(linear(end, self.idle()));
+        let high = (end.at_least(end.idle()) * inverse).min(linear(self, end.idle()));
         [low / 2.0, high / 2.0]
     }
 }
@@ -177,8 +189,8 @@ fn arriving(priced: &[Priced<'_>], r: f64) -> Option<Arriving> {
     };
     for own in priced {
         let most = r * own.cost / own.speed;
-        let [chance, mean, square] = own.size.up_to(most)?;
-        let longer = (1.0 - chance).max(0.0) * most.powi(2);
+        let [above, mean, square] = own.size.truncated(most)?;
+        let longer = above * most.powi(2);
         let squares = own.rate * own.speed.powi(2) * (square + longer);
         sum.squares += squares;
         sum.alone += squares / own.speed;

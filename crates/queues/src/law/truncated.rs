@@ -1,18 +1,17 @@
-//! Moments of sizes that do not exceed a bound.
+//! Sizes that are cut off at a bound.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use statrs::function::erf::erfc;
-use statrs::function::gamma::{checked_gamma_lr, ln_gamma};
+use statrs::function::gamma::{checked_gamma_lr, checked_gamma_ur};
 
 use super::continuous::{lognormal, pareto_moment, weibull};
 use super::size::{Size, average, balanced};
-use synth_core::number::Decimal;
 
 impl Size {
-    /// Returns E\[S^n; S ≤ a\] \[time^n\] for n = 0, 1, 2 and a > 0; `None` of Coxian laws of several stages, which have no closed form.
-    pub fn up_to(&self, a: f64) -> Option<[f64; 3]> {
-        let powers = [0, 1, 2];
+    /// Returns P(S > a), E\[S; S ≤ a\] and E\[S²; S ≤ a\] \[1, time, time²\] for a > 0, each to the relative precision of its special functions,
+    /// however small it is; `None` of Coxian laws of several stages, which have no closed form.
+    pub fn truncated(&self, a: f64) -> Option<[f64; 3]> {
         Some(match self {
             Self::Exponential { mean } => erlang(1, mean.value(), a),
             Self::Erlang { stages, mean } => erlang(*stages, mean.value(), a),
@@ -33,68 +32,87 @@ impl Size {
             },
             Self::Deterministic { mean } => {
                 let size = mean.value();
-                powers.map(|n| if size <= a { size.powi(n) } else { 0.0 })
+                if size <= a {
+                    [0.0, size, size * size]
+                } else {
+                    [1.0, 0.0, 0.0]
+                }
             }
             Self::Lognormal { mean, scv } => {
-                // Under S^n dP the law of ln S is normal again, with its mean moved by n variances.
                 let (mu, sigma) = lognormal(mean.value(), scv.value());
-                let moved = |n: i32| (a.ln() - mu) / sigma - f64::from(n) * sigma;
-                powers.map(|n| self.moment(n) * 0.5 * erfc(-moved(n) * FRAC_1_SQRT_2))
+                let z = (a.ln() - mu) / sigma;
+                let normal = |z: f64| 0.5 * erfc(-z * FRAC_1_SQRT_2);
+                // Under S^n dP the law of ln S is normal again, with its mean moved by n variances.
+                let part = |n: i32| self.moment(n) * normal(z - f64::from(n) * sigma);
+                [normal(-z), part(1), part(2)]
             }
             Self::Weibull { mean, scv } => {
                 let (shape, scale) = weibull(mean.value(), scv.value());
-                powers.map(|n| {
-                    let order = 1.0 + f64::from(n) / shape;
-                    let part = gamma_below(order, (a / scale).powf(shape));
-                    scale.powi(n) * ln_gamma(order).exp() * part
-                })
+                let x = (a / scale).powf(shape);
+                let part = |n: i32| self.moment(n) * gamma(1.0 + f64::from(n) / shape, x)[0];
+                [(-x).exp(), part(1), part(2)]
             }
             Self::Pareto { shape, low, high } => {
                 let [shape, low, high] = [shape, low, high].map(|x| x.value());
                 let top = a.clamp(low, high);
+                let within = |from: f64, to: f64| -(shape * (from / to).ln()).exp_m1();
+                let all = within(low, high);
                 // Below a the law is another of its kind.
-                let chance =
-                    (shape * (low / top).ln()).exp_m1() / (shape * (low / high).ln()).exp_m1();
-                let moment = |n: i32| match chance > 0.0 {
-                    true => chance * pareto_moment(shape, low, top, f64::from(n)),
+                let chance = within(low, top) / all;
+                let part = |r: f64| match chance > 0.0 {
+                    true => chance * pareto_moment(shape, low, top, r),
                     false => 0.0,
                 };
-                powers.map(moment)
+                let above = (low / top).powf(shape) * within(top, high) / all;
+                [above, part(1.0), part(2.0)]
             }
             Self::Uniform { low, high } => {
                 let [low, high] = [low, high].map(|x| x.value());
                 let top = a.clamp(low, high);
-                let power = |n: i32| (top.powi(n + 1) - low.powi(n + 1)) / f64::from(n + 1);
-                powers.map(|n| power(n) / (high - low))
+                let [above, chance] = [high - top, top - low].map(|part| part / (high - low));
+                let square = (top * top + top * low + low * low) / 3.0;
+                [above, chance * f64::midpoint(low, top), chance * square]
             }
             Self::Empirical {
                 values,
                 probabilities,
-            } => powers.map(|n| {
-                let power = |x: &Decimal| {
-                    if x.value() <= a {
-                        x.value().powi(n)
-                    } else {
-                        0.0
-                    }
+            } => {
+                let sum = |f: &dyn Fn(f64) -> f64| {
+                    average(
+                        values,
+                        probabilities.as_deref(),
+                        |p| p.value(),
+                        |x| f(x.value()),
+                    )
                 };
-                average(values, probabilities.as_deref(), |p| p.value(), power)
-            }),
+                let below = |x: f64| if x <= a { x } else { 0.0 };
+                [
+                    sum(&|x| f64::from(x > a)),
+                    sum(&below),
+                    sum(&|x| below(x) * x),
+                ]
+            }
         })
     }
 }
 
-/// P(X ≤ x) of a gamma law of scale 1; 1 where the numbers leave the range of the function.
-fn gamma_below(order: f64, x: f64) -> f64 {
-    checked_gamma_lr(order, x).unwrap_or(1.0)
+/// P(X ≤ x) and P(X > x) of a gamma law of scale 1, x ≥ 0.
+fn gamma(order: f64, x: f64) -> [f64; 2] {
+    if x <= 0.0 {
+        return [0.0, 1.0];
+    }
+    let [below, above] = [checked_gamma_lr, checked_gamma_ur].map(|part| part(order, x));
+    // Out of the range of the functions is far beyond the law.
+    [below.unwrap_or(1.0), above.unwrap_or(0.0)]
 }
 
 /// Of stages of the same mean.
 fn erlang(stages: u32, mean: f64, a: f64) -> [f64; 3] {
     let k = f64::from(stages);
-    let stage = mean / k;
-    let moments = [1.0, mean, mean * mean * (1.0 + 1.0 / k)];
-    [0, 1, 2].map(|n| moments[n] * gamma_below(k + n as f64, a / stage))
+    let x = a * k / mean;
+    let [first, second] = [1.0, 2.0].map(|n| gamma(k + n, x)[0]);
+    let square = mean * mean * (1.0 + 1.0 / k);
+    [gamma(k, x)[1], mean * first, square * second]
 }
 
 /// Of one of several exponential branches, each with its probability and mean.
@@ -102,9 +120,8 @@ fn mixture(branches: impl Iterator<Item = (f64, f64)>, a: f64) -> [f64; 3] {
     let mut sums = [0.0; 3];
     for (probability, mean) in branches {
         let own = erlang(1, mean, a);
-        sums.iter_mut()
-            .zip(own)
-            .for_each(|(s, x)| *s += probability * x);
+        let pairs = sums.iter_mut().zip(own);
+        pairs.for_each(|(sum, x)| *sum += probability * x);
     }
     sums
 }
@@ -133,7 +150,7 @@ mod tests {
         ];
         for text in laws {
             let law: Size = serde_json::from_str(text).unwrap();
-            let all = law.up_to(1e9).unwrap();
+            let all = law.truncated(1e9).unwrap();
             for n in 1..=2 {
                 let whole = law.moment(n);
                 assert!(
@@ -141,15 +158,17 @@ mod tests {
                     "{text}: {all:?}"
                 );
             }
-            assert!((all[0] - 1.0).abs() < 1e-12, "{text}: {all:?}");
+            assert_eq!(all[0], 0.0, "{text}: {all:?}");
+            assert_eq!(law.truncated(1e-300).unwrap()[0], 1.0, "{text}");
             for a in [0.3, 2.5, 4.0, 9.0] {
-                let [chance, mean, square] = law.up_to(a).unwrap();
+                let [above, mean, square] = law.truncated(a).unwrap();
+                let chance = 1.0 - above;
                 let steps = 20_000;
                 let width = a / f64::from(steps);
                 let (mut first, mut second) = (0.0, 0.0);
                 for step in 0..steps {
                     let x = (f64::from(step) + 0.5) * width;
-                    let below = law.up_to(x).unwrap()[0];
+                    let below = 1.0 - law.truncated(x).unwrap()[0];
                     first += below * width;
                     second += 2.0 * x * below * width;
                 }
@@ -202,10 +221,43 @@ mod tests {
                 0.0,
             ),
         ] {
-            let found = law(text).up_to(a).unwrap()[0];
+            let found = 1.0 - law(text).truncated(a).unwrap()[0];
             assert!((found - exact).abs() < 1e-9, "{text}: {found} for {exact}");
         }
+        // What is far out keeps its digits: no difference of 1 and nearly 1.
+        for (text, a, exact) in [
+            (
+                r#"{"law": "exponential", "mean": 2}"#,
+                200.0,
+                (-100.0_f64).exp(),
+            ),
+            (
+                r#"{"law": "weibull", "mean": 2, "scv": 5}"#,
+                1e4,
+                (-100.0_f64).exp(),
+            ),
+            (
+                r#"{"law": "pareto", "shape": 9, "low": 1, "high": 1e9}"#,
+                1e3,
+                1e-27,
+            ),
+            (r#"{"law": "empirical", "values": [1, 5, 6]}"#, 6.0, 0.0),
+        ] {
+            let found = law(text).truncated(a).unwrap()[0];
+            assert!(
+                (found - exact).abs() <= 1e-9 * exact,
+                "{text}: {found} for {exact}"
+            );
+        }
+        // Of a narrow law nothing is below it, although powers of the ratio leave the range of numbers; and parts of a
+        // narrower one are in the order of their ends.
+        let narrow = law(r#"{"law": "weibull", "mean": 1, "scv": 2.4e-4}"#);
+        assert_eq!(narrow.truncated(1e-4), Some([1.0, 0.0, 0.0]));
+        let narrow = law(r#"{"law": "uniform", "low": 1000003, "high": 1000003.0000000005}"#);
+        let [_, mean, square] = narrow.truncated(2e6).unwrap();
+        assert!((mean / 1_000_003.0 - 1.0).abs() < 1e-12);
+        assert!((square / 1_000_003.0_f64.powi(2) - 1.0).abs() < 1e-12);
         let several = r#"{"law": "coxian", "means": [3, 1], "onward": [0.5]}"#;
-        assert_eq!(law(several).up_to(1.0), None);
+        assert_eq!(law(several).truncated(1.0), None);
     }
 }

@@ -88,14 +88,7 @@ fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
 /// Checks lengths and signs of what is said of the servers of a shape, and the mix, which is there where the policy is
 /// no mix itself.
 fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings: &mut Findings) {
-    let (types, resources) = (shape.types().len(), shape.server().resources().len());
-    let prices = &found.resource_prices;
-    let each = "resource of the shape";
-    findings.all_nonnegative("resource_prices", prices, resources, each);
-    nonnegative("worth", found.worth, findings);
-    if let Some(tree) = &found.search {
-        findings.within("search", |f| shape::search(tree, (types, resources), f));
-    }
+    signs_of_server(found, shape.server(), findings);
     match (document.rule.msr(), &found.mix) {
         (None, None) => findings.differs("mix", "absent", "the mix that has the load"),
         (Some(_), Some(_)) => findings.add("mix", "expected none, since the policy is a mix"),
@@ -108,6 +101,18 @@ fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings
                 shape::all_served(schedules, shape.server(), f);
             }
         }),
+    }
+}
+
+/// Checks lengths and signs of what servers of a shape are worth, and of the search that proves it.
+pub(crate) fn signs_of_server(found: &ShapeWorth, server: &Workload, findings: &mut Findings) {
+    let (types, resources) = (server.types().len(), server.resources().len());
+    let prices = &found.resource_prices;
+    let each = "resource of the shape";
+    findings.all_nonnegative("resource_prices", prices, resources, each);
+    nonnegative("worth", found.worth, findings);
+    if let Some(tree) = &found.search {
+        findings.within("search", |f| shape::search(tree, (types, resources), f));
     }
 }
 

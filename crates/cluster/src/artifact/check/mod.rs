@@ -39,7 +39,7 @@ mod simulated;
 mod staged;
 
 pub use against::check_against;
-pub(crate) use evidence::worth_of_server;
+pub(crate) use evidence::{signs_of_server, worth_of_server};
 
 use std::cell::Cell;
 

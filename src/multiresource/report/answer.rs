@@ -7,7 +7,7 @@ use itertools::Itertools as _;
 use super::choice::{parts, promised, taken, unclaimed};
 use super::cost::conditions;
 use super::room::{Stability, room};
-use super::synthesis::{Synthesized, stability, synthesis};
+use super::synthesis::{Synthesized, seen, stability, synthesis};
 use super::upgrades::most_worth;
 use super::{Table, claim, number, percent, span, within, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
@@ -54,11 +54,14 @@ fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String
         _ => String::new(),
     };
     text += &wrap(&does(fleet, artifact), width);
-    let _ = write!(text, "\n\n{}\n\n", waits(fleet, artifact, chosen, width));
+    text += "\n\n";
+    if let Some(table) = waits(fleet, artifact, chosen, width) {
+        let _ = write!(text, "{table}\n\n");
+    }
     let is_fleet = !fleet.is_one_server();
     let sure = format!(
         "stability: {}",
-        stability(known, is_fleet, record.is_some())
+        stability(known, is_fleet, chosen.and_then(seen))
     );
     let mut notes: Vec<String> = record.map(beside).into_iter().collect();
     if let Synthesized::Analysed(analysed) = found {
@@ -67,6 +70,8 @@ fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String
     notes.push(sure);
     if let Some(own) = chosen {
         notes.extend(unclaimed(own));
+        let analysed = own.synthesis.iter().filter(|_| own.unclaimed.is_some());
+        notes.extend(analysed.map(|analysed| conditions(workload, analysed)));
     }
     if let Some(record) = record {
         notes.extend([parts(record), promised(record, artifact)]);
@@ -157,7 +162,13 @@ fn together(artifact: &Artifact, run: Option<&Run>, kinds: &[&JobType]) -> Stay 
     }
 }
 
-fn waits(fleet: &Fleet, artifact: &Artifact, chosen: Option<&Chosen>, width: usize) -> String {
+/// Returns how long jobs of each type wait and stay; none where nothing is known of that.
+fn waits(
+    fleet: &Fleet,
+    artifact: &Artifact,
+    chosen: Option<&Chosen>,
+    width: usize,
+) -> Option<String> {
     let types = fleet.types();
     let run = chosen.and_then(|own| own.run.as_ref());
     let by_load = |a: &usize, b: &usize| {
@@ -185,6 +196,9 @@ fn waits(fleet: &Fleet, artifact: &Artifact, chosen: Option<&Chosen>, width: usi
         has(|own| own.response.is_some()),
         has(|own| own.response_p95.is_some()),
     ];
+    if !columns.contains(&true) {
+        return None;
+    }
     let header = [
         "mean wait",
         "95 % wait below",
@@ -212,7 +226,7 @@ fn waits(fleet: &Fleet, artifact: &Artifact, chosen: Option<&Chosen>, width: usi
         ];
         table.row([own.name.clone()].into_iter().chain(kept(cells)));
     }
-    table.within(width)
+    Some(table.within(width))
 }
 
 /// Says how what most schedulers do compares.

@@ -80,8 +80,10 @@ pub(super) fn unclaimed(chosen: &Chosen) -> impl Iterator<Item = String> + '_ {
     let impossible = impossible
         .map(|why| format!("not claimed, since it cannot be: {why}. More with --budget."));
     let unknown = chosen.unclaimed.iter();
-    impossible
-        .chain(unknown.map(|why| format!("No mean of it is claimed: {why}. More with --budget.")))
+    impossible.chain(
+        unknown
+            .map(|why| format!("No simulated mean of it is claimed: {why}. More with --budget.")),
+    )
 }
 
 /// Says what is not claimed, and what was not considered.

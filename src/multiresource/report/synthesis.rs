@@ -88,7 +88,7 @@ fn chosen(fleet: &Fleet, own: &Chosen, floor: Option<Floor>, width: usize) -> St
             let words = wrap(&artifact.policy.words(workload), width);
             return format!(
                 "{text}\n{words}\nstability: {}\n",
-                stability(known, false, false)
+                stability(known, false, None)
             );
         }
         text += "\n";
@@ -97,11 +97,7 @@ fn chosen(fleet: &Fleet, own: &Chosen, floor: Option<Floor>, width: usize) -> St
         text += &simulated(workload, record, artifact, floor, width);
     }
     text += &left_out(own, width);
-    let _ = writeln!(
-        text,
-        "stability: {}",
-        stability(known, is_fleet, record.is_some())
-    );
+    let _ = writeln!(text, "stability: {}", stability(known, is_fleet, seen(own)));
     text + &match (&own.synthesis, &own.run) {
         _ if is_fleet => fleet::slots_and_costs(fleet, artifact, width),
         (Some(analysed), _) => of_loop(workload, analysed, width),
@@ -110,10 +106,20 @@ fn chosen(fleet: &Fleet, own: &Chosen, floor: Option<Floor>, width: usize) -> St
     }
 }
 
-/// Says what is known of a policy's stability.
-pub(super) fn stability(known: Stability, is_fleet: bool, is_simulated: bool) -> String {
+/// Returns whether a policy was seen to settle, if it was chosen by simulation.
+pub(super) fn seen(own: &Chosen) -> Option<bool> {
+    own.choice
+        .is_some()
+        .then(|| own.run.is_some() && own.unclaimed.is_none())
+}
+
+/// Says what is known of the stability of a policy, which was [seen](seen) to settle or not, if it was simulated.
+pub(super) fn stability(known: Stability, is_fleet: bool, seen: Option<bool>) -> String {
     match known {
-        Stability::Seen if is_fleet && !is_simulated => "proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
+        Stability::Seen if is_fleet && seen.is_none() => "proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
+        Stability::Seen if seen == Some(false) => {
+            "neither proved nor seen, as its runs did not settle".into()
+        }
         Stability::Seen => "seen in simulation at this load, not proved".into(),
         Stability::Turns(time) => format!("proved, since Σ λ_i/(μ_i c_i) = {} < 1", number(time)),
         Stability::Guard(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on an MSR policy takes over, whose loads ρ_i are below 1"),

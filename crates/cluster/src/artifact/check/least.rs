@@ -5,7 +5,7 @@
 //! It falls at rate C at most, so that at each moment it is at least the work V in a single queue that
 //! is served at rate C and to which the same jobs bring `v_i S_i`; with Poisson arrivals
 //! `E[V] = Σ λ_i v_i² E[S_i²] / (2 (C − 1))` (Pollaczek, Khinchine), since `Σ λ_i v_i E[S_i] = 1`. A job
-//! that waits has all of its size left, and those that run have `λ_i E[S_i²]/2` of type i together; so
+//! that waits has all of its size left, which is its mean where no rule can know more, and those that run have `λ_i E[S_i²]/2` of type i together; so
 //!
 //! ```text
 //! Σ v_i E[S_i] (E[N_i] − b_i) ≥ Σ λ_i v_i² E[S_i²] / (2 (C − 1)) − Σ λ_i v_i E[S_i²] / 2
@@ -29,11 +29,11 @@ pub(super) struct Least {
 
 impl Least {
     /// By the prices of evidence that was verified; where there is none, or arrivals are not
-    /// Poisson, or the rule preempts and sizes tell more than types do, only that jobs that run are there.
+    /// Poisson, or sizes or limits are known, or the rule preempts and sizes have a memory, only that jobs that run are there.
     pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
         let types = workload.types();
         let exponential = types.iter().all(|kind| kind.holding().is_exponential());
-        let holds = !rule.preempts() || exponential;
+        let holds = !workload.has_limits() && (!rule.preempts() || exponential);
         let offered: Vec<f64> = types.iter().map(JobType::offered_load).collect();
         let proof = evidence.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
         let prices = proof.map_or(vec![0.0; types.len()], |proof| proof.prices.clone());
@@ -124,11 +124,21 @@ mod tests {
         }
     }
 
-    /// Where nothing is known of arrivals, or of prices, jobs are there while they run.
+    /// Where nothing is known of arrivals, or of prices, or a rule may look at sizes, jobs are there while they run.
     #[test]
     fn without_a_proof_jobs_are_there_while_they_run() {
-        let least = Least::new(None, &workload("mean_size: 1"), &first_fit());
-        assert_eq!(least.of(&[1.0]), 0.8);
-        assert_eq!(least.missing(&[0.8]), None);
+        let text = |known: &str| {
+            format!(
+                "kind: multiresource\n{known}time_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  \
+                 - {{name: a, demand: {{cpu: 1}}, arrival_rate: .8, mean_size: 1}}\n"
+            )
+        };
+        let workload = |known| Workload::parse(&text(known), "one").unwrap().workload;
+        let proof = evidence(0.8, &[1.0]);
+        for (proof, known) in [(None, ""), (Some(&proof), "known: size\n")] {
+            let least = Least::new(proof, &workload(known), &first_fit());
+            assert_eq!(least.of(&[1.0]), 0.8);
+            assert_eq!(least.missing(&[0.8]), None);
+        }
     }
 }

@@ -26,7 +26,12 @@ pub(super) fn all(
     msr: &Synthesis,
 ) -> (Vec<Family>, Vec<String>) {
     let (mut all, skipped) = match options.preemption {
-        Preemption::Full => (full(workload, msr), Vec::new()),
+        // Rules that stop jobs do not look at sizes: where these are known, one that stops none may do better.
+        Preemption::Full => {
+            let blind = full(workload, msr);
+            let all = blind.into_iter().chain(by_priority(workload, None));
+            (all.collect(), Vec::new())
+        }
         Preemption::None | Preemption::Setup => draining(workload, options, choice, msr),
     };
     if let (Preemption::Setup, Some(rate)) = (options.preemption, options.setup_rate) {

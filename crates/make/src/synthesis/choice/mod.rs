@@ -86,7 +86,7 @@ pub fn choose(
 }
 
 /// The policy of the program, as it is analysed: without backfilling, and with slots that keep their clocks. Its
-/// stability is proved with exponential sizes and Poisson arrivals. With setups also one without preemption, for rules that have none.
+/// stability is proved with exponential sizes and Poisson arrivals. With preemption also one without, where there are rules that have none.
 fn guards(
     workload: &Workload,
     options: &Options,
@@ -94,7 +94,12 @@ fn guards(
     msr: &Synthesis,
 ) -> Vec<Guard> {
     let mut guards: Vec<Guard> = guard(workload, choice, msr).into_iter().collect();
-    if options.preemption == Preemption::Setup {
+    let stops_none = match options.preemption {
+        Preemption::None => false,
+        Preemption::Setup => true,
+        Preemption::Full => workload.has_limits(),
+    };
+    if stops_none {
         let draining = Options {
             preemption: Preemption::None,
             setup_rate: None,

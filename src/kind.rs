@@ -105,11 +105,11 @@ pub trait Kind: Content {
         Ok(finding.into_iter().collect())
     }
 
-    /// Proves a file anew that is no policy, and says what it proves; none where it is a policy, or nothing that is known.
+    /// Proves a file anew that is no policy, and says what it proves, or why it does not; none where it is a policy, or nothing that is known.
     ///
     /// # Errors
-    /// When it does not prove what it says.
-    fn prove(_text: &str) -> VerbResult<Option<String>> {
+    /// When it cannot be read.
+    fn prove(_text: &str) -> VerbResult<Option<Result<String, String>>> {
         Ok(None)
     }
 

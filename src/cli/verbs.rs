@@ -72,8 +72,13 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
             if !is_shown {
                 common.tell(NOT_WRITTEN);
             }
-            // After an interrupt it is the best so far.
-            Ok(interrupt.code_or(SUCCESS))
+            let code = interrupt.code_or(SUCCESS);
+            if common.quiet && code != SUCCESS {
+                common
+                    .host
+                    .tell("Interrupted: the policy is the best so far.");
+            }
+            Ok(code)
         }
         // A negative answer is the result: it is printed with --quiet, too.
         Answer::Refused { why, decided } => {
@@ -109,9 +114,16 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
         path: name.clone(),
         source,
     })?;
-    if let Some(proved) = K::prove(&text)? {
-        common.tell(&proved);
-        return Ok(SUCCESS);
+    match K::prove(&text)? {
+        None => {}
+        Some(Ok(proved)) => {
+            common.tell(&proved);
+            return Ok(SUCCESS);
+        }
+        Some(Err(why)) => {
+            common.host.tell(&format!("{name} is refused: {why}"));
+            return Ok(NEGATIVE);
+        }
     }
     let checked = Checked::<K>::parse_with(&text, &name, common.changes())?;
     if let Some(file) = workload {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::artifact::{Checked, Multiresource};
+use super::bound::{CertificateError, Document};
 use super::replay::Speed;
 use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
@@ -172,16 +173,21 @@ impl Kind for Multiresource {
         against(policy, workload)
     }
 
-    fn prove(text: &str) -> VerbResult<Option<String>> {
-        let document = match serde_json::from_str::<super::bound::Document>(text) {
+    fn prove(text: &str) -> VerbResult<Option<Result<String, String>>> {
+        let document = match serde_json::from_str::<Document>(text) {
             Ok(document) => document,
             Err(why) if text.contains("\"synth-bound\"") => {
                 return refuse(format!("no bound of this shape: {why}"));
             }
             Err(_) => return Ok(None),
         };
-        let fleet = document.check()?;
-        Ok(Some(report::proved(&document, &fleet)))
+        match document.check() {
+            Ok(fleet) => Ok(Some(Ok(report::proved(&document, &fleet)))),
+            Err(why @ (CertificateError::Version(_) | CertificateError::Workload(_))) => {
+                Err(why.into())
+            }
+            Err(why) => Ok(Some(Err(why.to_string()))),
+        }
     }
 
     fn about(workload: &Fleet) -> String {

@@ -97,7 +97,8 @@ impl Least {
             most_jobs: found.limits,
             states: found.states,
             sweeps: found.sweeps,
-            growth: Some(found.growth).filter(|g| g.is_finite()),
+            // Of a program that was cut off it is that of one that is not solved.
+            growth: Some(found.growth).filter(|g| g.is_finite() && found.ended != Ended::Cut),
             interrupted: found.ended == Ended::Cut,
             full: found.ended == Ended::Full,
         });

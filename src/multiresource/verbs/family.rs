@@ -115,7 +115,7 @@ impl Named {
                 format!("{} stops jobs at no cost: it goes with --preemption full", rule.name())
             }
             (_, Preemption::Full | Preemption::Setup) if !stops => {
-                "of the families only msr and tuned-max-weight preempt, and of the rules max-weight and server-filling: the others go with --preemption none".into()
+                "of the families only msr and tuned-max-weight preempt, and of the rules max-weight, discretized-max-weight and server-filling: the others go with --preemption none".into()
             }
             _ => return Ok(sought),
         }

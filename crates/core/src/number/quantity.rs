@@ -65,7 +65,7 @@ fn of_time(text: &str, time_unit: Option<&str>) -> Option<String> {
             )
         }
         Some((unit, None)) => format!(
-            "times are plain numbers here, and {text} is no decimal number of the time unit {unit}: choose a smaller `time_unit`"
+            "{text} is no finite decimal number of the time unit {unit}: choose a smaller `time_unit`"
         ),
         None => {
             let (number, own, rest) = part(text.trim())?;

@@ -8,9 +8,8 @@ mod prices;
 pub use cells::by_cells;
 pub use prices::{by_prices, by_sizes};
 use synth_cluster::artifact::{Objective, Preemption};
-pub use synth_cluster::bound::{Document, Proof};
+pub use synth_cluster::bound::{CertificateError, Document, Proof};
 
-use synth_cluster::bound::CertificateError;
 use synth_cluster::workload::{Fleet, JobType};
 
 /// Why there is no bound.

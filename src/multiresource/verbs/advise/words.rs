@@ -67,7 +67,9 @@ pub fn headline(advice: &Advice) -> String {
         None => String::new(),
     };
     match &advice.gain {
-        None => format!("{near} Nothing that was tried helps{promise}: leave it as it is."),
+        None => format!(
+            "{near} No change of settings that was tried helps{promise}: leave them as they are."
+        ),
         Some(gain) if advice.likeness.is_none() => format!(
             "{near} Nothing is advised: in the replay alone {} makes the mean wait {}; export Start, too, for advice.",
             gain.what,

@@ -487,13 +487,34 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
         assert_eq!(floor["is_near_optimum"], is_near);
     }
     assert!(!of_one.0.contains("gap ≤") && !of_two.0.contains("gap:"));
-    for (options, servers) in [
-        ("--objective p99", one),
-        ("", "known: size\nserver: {capacity: {cpu: 2}}"),
-    ] {
-        let (said, floor) = chosen("none.yaml", servers, options);
-        assert!(floor.is_null() && !said.contains("gap"), "{said}");
-    }
+    let (said, floor) = chosen("none.yaml", one, "--objective p99");
+    assert!(floor.is_null() && !said.contains("gap"), "{said}");
+    // Where sizes are known it is for policies that look at them.
+    let known = format!("known: size\n{one}");
+    let (said, floor) = chosen("known.yaml", &known, "");
+    has(
+        &said.replace('\n', " "),
+        "whatever it knows of sizes, has less",
+    );
+    assert_eq!(floor["knows_sizes"], true);
+    let bound = works(&format!("optimum {} -o -", folder.name("known.yaml")));
+    assert_eq!(floor["least"], json(&bound)["lower_bound"]);
+    assert!(floor["least"].as_f64().unwrap() < least);
+    // Rules with preemption do not look at sizes: one without is among the candidates.
+    let full = format!(
+        "{} --preemption full --budget 2e6",
+        folder.name("known.yaml")
+    );
+    let found = folder.name("full.json");
+    works(&format!("{full} -o {found} --log {log}"));
+    let candidates = folder.json("log.json")["choice"]["candidates"].clone();
+    let mut names = candidates
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|own| &own["name"]);
+    assert!(names.any(|name| name == "backfilling"), "{candidates}");
+    works(&format!("check {found}"));
     let phases = "models/section7_phases.yaml --preemption none --budget 2e6 -q";
     works(&format!("{phases} --log {log} -o -"));
     let own = folder.json("log.json")["lower_bound"]["least"].clone();

@@ -234,7 +234,7 @@ mod tests {
             (
                 "4h",
                 Some("d"),
-                &["no decimal number", "smaller `time_unit`"],
+                &["no finite decimal number", "smaller `time_unit`"],
             ),
             (
                 "4h",

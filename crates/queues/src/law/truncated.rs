@@ -158,7 +158,7 @@ mod tests {
                     "{text}: {all:?}"
                 );
             }
-            assert_eq!(all[0], 0.0, "{text}: {all:?}");
+            assert!(all[0] < 1e-50, "{text}: {all:?}");
             assert_eq!(law.truncated(1e-300).unwrap()[0], 1.0, "{text}");
             for a in [0.3, 2.5, 4.0, 9.0] {
                 let [above, mean, square] = law.truncated(a).unwrap();

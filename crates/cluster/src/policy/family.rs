@@ -138,6 +138,7 @@ pub(crate) const NAMED_RULES: &[NamedRule] = &[
     discretized::NAMED,
     discretized::NONPREEMPTIVE,
     server_filling::NAMED,
+    least_left::NAMED,
     quickswap::MSFQ,
     quickswap::MSFQ_STRICT,
     quickswap::STATIC_QUICKSWAP,

@@ -29,6 +29,7 @@ mod family;
 mod guarded;
 mod hosts;
 mod jobs;
+mod least_left;
 mod max_weight;
 mod msr;
 mod one_or_all;
@@ -63,6 +64,7 @@ pub use family::{Family, Guard, GuardedPolicy};
 pub use guarded::Guarded;
 pub use hosts::{Hosts, Placement, Zone};
 pub use jobs::{Action, Completed, Counters, Job, Violation};
+pub use least_left::LeastLeftFirst;
 pub use max_weight::{MaxWeight, MaxWeightPolicy, MaxWeightSetupPolicy, MaxWeightSetups};
 #[doc(hidden)]
 pub use msr::section_seven;

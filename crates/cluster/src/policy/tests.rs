@@ -10,6 +10,7 @@ mod discretized;
 mod drains;
 mod filling;
 mod greedy;
+mod least_left;
 mod literal;
 mod max_weight;
 mod others;

@@ -117,3 +117,19 @@ fn adaptive_switching_comes_near_the_optimum_of_section_seven() {
         .unwrap();
     near_the_optimum(run.mean_number, 7.77, 0.05);
 }
+
+/// Least size left × share first: on one server what Schrage and Miller have of shortest remaining work first (2.3530 at .8, the integral of
+/// which is a test of `synth_make::bound`), and on several what another program has.
+#[test]
+fn least_left_first_where_sizes_are_known() {
+    let of = |cpu, jobs: &[&str]| run("srpt", &one_server("known: size\n", cpu, jobs), 6_000_000);
+    let one = of(1, &["arrival_rate: .8, mean_size: 1"]);
+    near(one.mean_response, 2.353, 0.0, "one server");
+    let two = of(2, &["arrival_rate: 1.4, mean_size: 1"]);
+    near(two.mean_response, 1.3773, 0.0132, "two servers");
+    let jobs = [
+        "arrival_rate: .72, mean_size: 1",
+        "demand: {cpu: 2}, arrival_rate: .54, mean_size: 1",
+    ];
+    near(of(3, &jobs).mean_response, 1.4382, 0.0094, "two needs");
+}

@@ -11,7 +11,7 @@ fn all() -> impl Iterator<Item = Contender> {
 /// M/M/8 at ρ = .9 by Erlang's C: with one type of job that needs one server, every rule
 /// serves as many jobs as it can. Randomized Timers does so as its clocks get
 /// fast: a thousand times faster than jobs end, the difference is less than .1 %. MSFQ is for two
-/// types.
+/// types. The shortest first do better than all that do not look at sizes.
 #[test]
 fn one_type_is_the_queue_with_many_servers() {
     let offered = 7.2;
@@ -23,7 +23,11 @@ fn one_type_is_the_queue_with_many_servers() {
             _ => contender,
         };
         let run = contender.simulate(&workload, &events(4_000_000), quiet);
-        agrees(run.unwrap().mean_response, exact, 0.04, contender.name());
+        let mean = run.unwrap().mean_response;
+        match contender.name() {
+            "least-left-first" => assert!(mean.unwrap().mean < exact),
+            name => agrees(mean, exact, 0.04, name),
+        }
     }
 }
 

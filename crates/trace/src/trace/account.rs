@@ -115,6 +115,58 @@ pub struct Account {
     pub(super) numbers: HashMap<Vec<u8>, u32>,
 }
 
+/// The longest time in which no job came.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gap {
+    /// Submissions of the first and of the last job \[ticks\], and the line of the last.
+    first: i64,
+    last: (i64, u32),
+    /// How long it is \[ticks\], how many jobs came before, and the lines of the jobs beside it.
+    longest: u64,
+    before: u64,
+    lines: [u32; 2],
+}
+
+impl Gap {
+    /// The next job comes, after so many.
+    pub fn note(&mut self, jobs: u64, submit: i64, line: u32) {
+        if jobs == 0 {
+            (self.first, self.last) = (submit, (submit, line));
+        }
+        let length = submit.saturating_sub(self.last.0).unsigned_abs();
+        if length > self.longest {
+            (self.longest, self.before, self.lines) = (length, jobs, [self.last.1, line]);
+        }
+        self.last = (submit, line);
+    }
+
+    /// Says that few jobs stand alone, which a wrong instant does, if of all time most is without a job.
+    pub fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
+        let span = self.last.0.saturating_sub(self.first).unsigned_abs();
+        let few = self.before.min(jobs - self.before);
+        if few > jobs / 20 || self.longest < span / 10 * 9 || self.longest == 0 {
+            return None;
+        }
+        let days = self.longest as f64 / per_second as f64 / 86_400.0;
+        let [last, next] = self.lines;
+        let jobs = match few {
+            1 => "job".into(),
+            few => format!("{few} jobs"),
+        };
+        let (which, side, option) = match few == self.before {
+            true => (
+                format!("first {jobs}, up to line {last}"),
+                "before",
+                "--from",
+            ),
+            false => (format!("last {jobs}, from line {next} on"), "after", "--to"),
+        };
+        Some(format!(
+            "warning: the {which}, came {days:.1} days {side} all others. If that is an error, mend these times, or leave the jobs out with {option}"
+        ))
+    }
+}
+
 impl Account {
     /// The most faults that are reported.
     pub const FAULTS: usize = 10;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::account::Gap;
 use super::format::{self, Fate, Opened, Raw, Reader, Rows};
 use super::input::Source;
 use super::{
@@ -41,6 +42,7 @@ pub struct Trace {
     before: (i64, u32),
     /// When the first job and the one that was returned last were submitted.
     span: Option<(i64, i64)>,
+    gap: Gap,
     is_read: bool,
     /// Of the jobs that no server holds the one with most work: that, its line, its servers and what it holds on each.
     largest: Option<(f64, u32, u32, Vec<f64>)>,
@@ -81,6 +83,7 @@ impl Trace {
             buffer: Buffer::new(Self::MOST_OUT_OF_ORDER + 1),
             before: (i64::MIN, 0),
             span: None,
+            gap: Gap::default(),
             is_read: false,
             largest: None,
             per_capacity,
@@ -331,6 +334,7 @@ impl Trace {
             self.account.note(Reason::OutsideSpan, job.line, work);
             return Ok(false);
         }
+        self.gap.note(self.account.jobs, job.submit, job.line);
         self.account.jobs += 1;
         self.account.work += work;
         Ok(true)
@@ -386,6 +390,8 @@ impl Trace {
             ));
         }
         let account = &mut self.account;
+        let gap = self.gap.remark(account.jobs, self.tick.per_second());
+        account.remarks.extend(gap);
         let resources = self.servers.resources.iter().zip(&self.is_named);
         let unnamed: Vec<&str> = resources
             .filter(|(_, named)| !**named)

@@ -348,3 +348,31 @@ fn components_of_a_heterogeneous_job_are_one_job() {
     assert_eq!(trace.account().count(Reason::Component), 1);
     assert_accounted(&trace);
 }
+
+/// A submission of 0 in a log that counts from 1970 makes it fifty years long: that is said, with the line.
+#[test]
+fn few_jobs_far_from_all_others_are_named() {
+    let lines = |odd: &str, at: usize| {
+        let mut lines: Vec<String> = (0..60)
+            .map(|n| format!("{},60,1\n", 1_700_000_000 + 600 * n))
+            .collect();
+        lines.insert(at, format!("{odd},60,1\n"));
+        format!("submit,size,gpu\n{}", lines.concat())
+    };
+    let remarks = |text: &str| {
+        let (_, trace) = read(text.as_bytes(), &csv(&[], &[], "gpu=4"));
+        trace.account().remarks.join("\n")
+    };
+    let first = remarks(&lines("0", 0));
+    assert!(
+        first.contains("the first job, up to line 2, came 19675.9 days before"),
+        "{first}"
+    );
+    let last = remarks(&lines("1900000000", 60));
+    assert!(
+        last.contains("the last job, from line 62 on, came 2314.4 days after"),
+        "{last}"
+    );
+    let near = remarks(&lines("1700036600", 60));
+    assert!(!near.contains("all others"), "{near}");
+}

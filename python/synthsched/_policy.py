@@ -169,7 +169,7 @@ class CompiledPolicy:
 
     @property
     def lower_bound(self) -> Optional[float]:
-        """What no policy has less of that knows no more of jobs than the workload says; none where it was not sought."""
+        """What no policy has less of that knows no more of jobs than the workload says; none if it was not sought."""
         least: Optional[float] = self._log.get("lower_bound", {}).get("least")
         return least
 

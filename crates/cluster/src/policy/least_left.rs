@@ -47,8 +47,9 @@ struct Queue {
     waiting: Vec<(f64, Job)>,
     /// In ascending order of what is left, which time does not change.
     running: Vec<Job>,
-    /// How many of these shall wait and run after a decision: the first ones.
+    /// How many of those that wait start at a decision: the last ones.
     starts: usize,
+    /// How many of those that run go on: the first ones.
     stays: usize,
 }
 
@@ -73,8 +74,7 @@ impl LeastLeftFirst {
         for queue in &mut self.queues {
             (queue.starts, queue.stays) = (0, 0);
         }
-        let jobs: usize = self.queues.iter().map(Queue::candidates).sum();
-        for _ in 0..jobs {
+        loop {
             let fits = |i: usize| {
                 let demand = system.demand(i).iter();
                 demand.zip(&self.room).all(|(need, left)| need <= left)
@@ -119,10 +119,6 @@ impl LeastLeftFirst {
 }
 
 impl Queue {
-    fn candidates(&self) -> usize {
-        self.waiting.len() + self.running.len()
-    }
-
     fn wait(&mut self, left: f64, job: Job) {
         let after = |own: &(f64, Job)| (own.0, own.1.number) > (left, job.number);
         let place = self.waiting.partition_point(after);

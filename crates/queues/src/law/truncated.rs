@@ -52,20 +52,7 @@ impl Size {
                 let part = |n: i32| self.moment(n) * gamma(1.0 + f64::from(n) / shape, x)[0];
                 [(-x).exp(), part(1), part(2)]
             }
-            Self::Pareto { shape, low, high } => {
-                let [shape, low, high] = [shape, low, high].map(|x| x.value());
-                let top = a.clamp(low, high);
-                let within = |from: f64, to: f64| -(shape * (from / to).ln()).exp_m1();
-                let all = within(low, high);
-                // Below a the law is another of its kind.
-                let chance = within(low, top) / all;
-                let part = |r: f64| match chance > 0.0 {
-                    true => chance * pareto_moment(shape, low, top, r),
-                    false => 0.0,
-                };
-                let above = (low / top).powf(shape) * within(top, high) / all;
-                [above, part(1.0), part(2.0)]
-            }
+            Self::Pareto { shape, low, high } => pareto([shape, low, high].map(|x| x.value()), a),
             Self::Uniform { low, high } => {
                 let [low, high] = [low, high].map(|x| x.value());
                 let top = a.clamp(low, high);
@@ -104,6 +91,20 @@ fn gamma(order: f64, x: f64) -> [f64; 2] {
     let [below, above] = [checked_gamma_lr, checked_gamma_ur].map(|part| part(order, x));
     // Out of the range of the functions is far beyond the law.
     [below.unwrap_or(1.0), above.unwrap_or(0.0)]
+}
+
+/// Of a bounded Pareto law: below a it is another of its kind.
+fn pareto([shape, low, high]: [f64; 3], a: f64) -> [f64; 3] {
+    let top = a.clamp(low, high);
+    let within = |from: f64, to: f64| -(shape * (from / to).ln()).exp_m1();
+    let all = within(low, high);
+    let chance = within(low, top) / all;
+    let part = |r: f64| match chance > 0.0 {
+        true => chance * pareto_moment(shape, low, top, r),
+        false => 0.0,
+    };
+    let above = (low / top).powf(shape) * within(top, high) / all;
+    [above, part(1.0), part(2.0)]
 }
 
 /// Of stages of the same mean.

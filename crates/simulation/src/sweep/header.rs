@@ -101,11 +101,8 @@ impl Knows {
 }
 
 /// Returns where two headers differ, each place with its value there and here; what stands under these keys does not count.
-pub(super) fn differences(
-    there: &impl Serialize,
-    here: &impl Serialize,
-    ignored: &[&str],
-) -> Vec<String> {
+#[must_use]
+pub fn differences(there: &impl Serialize, here: &impl Serialize, ignored: &[&str]) -> Vec<String> {
     fn compare(path: &str, pair: [&Value; 2], ignored: &[&str], found: &mut Vec<String>) {
         match pair {
             [Value::Object(there), Value::Object(here)] => {

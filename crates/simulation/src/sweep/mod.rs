@@ -10,7 +10,7 @@ mod merge;
 mod plan;
 
 pub use comparison::{AtLoad, Cell, Comparison, Exact, Outcome};
-pub use header::{Budgets, Entrant, Header, Knows, Shard, Subject, quoted};
+pub use header::{Budgets, Entrant, Header, Knows, Shard, Subject, differences, quoted};
 pub use journal::{Heading, Journal, JournalError, Share};
 pub use merge::Whole;
 pub use plan::{Cells, Comparing, Stage, sweep};

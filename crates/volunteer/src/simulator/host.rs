@@ -159,7 +159,7 @@ pub(super) struct Host {
     pub next_switch: f64,
     /// When it asks for work next; infinity while it wants none, or is off.
     pub next_request: f64,
-    /// When it asked for work last.
+    /// When it requested work last.
     pub last_request: f64,
     /// Until when its jobs have run.
     pub since: f64,

@@ -26,7 +26,7 @@ use crate::kind::{
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::Preemption;
-use crate::simulation::sweep::Shard;
+use crate::simulation::sweep::{Shard, differences};
 use crate::typed::count;
 
 /// What is typed.
@@ -295,7 +295,7 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
             return refuse(format!(
                 "{}: it was measured with other options ({}): give the same, or another --output",
                 place(),
-                differences(&line.terms, terms)
+                differences(&line.terms, terms, &[]).join("; ")
             ));
         }
         if !lines.iter().any(|own| own.system == line.system) {
@@ -308,16 +308,6 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
             .map_err(|why| format!("cannot write {}: {why}", file.display()))?;
     }
     Ok(lines)
-}
-
-/// Says what differs, there and here.
-fn differences(found: &Terms, here: &Terms) -> String {
-    let [found, here] = [found, here].map(|own| serde_json::to_value(own).unwrap_or_default());
-    let pairs = found.as_object().into_iter().flatten();
-    let other = pairs.filter(|(key, value)| here[key.as_str()] != **value);
-    let parts =
-        other.map(|(key, value)| format!("{key} {value} there, {} here", here[key.as_str()]));
-    parts.collect::<Vec<_>>().join("; ")
 }
 
 /// How a line begins.

@@ -300,7 +300,7 @@ fn lines_are_kept() {
         ..terms()
     };
     let why = there(&file, &other).unwrap_err().to_string();
-    assert!(why.contains("(events 1 there, 2 here)"), "{why}");
+    assert!(why.contains("(events: 1 there, 2 here)"), "{why}");
     std::fs::write(&file, text.replace("two types", "2 types")).unwrap();
     let why = there(&file, &terms()).unwrap_err().to_string();
     assert!(why.contains("line 1") && why.contains("changed"), "{why}");

@@ -297,11 +297,11 @@ fn entrants(
     let rules = rules.filter(|rule| rule.rule(fleet).is_ok());
     entrants.extend(rules.map(|rule| (rule.name().into(), Ok(rule))));
     for (name, _) in &terms.policies {
-        // One that is for other systems is not entered here.
+        // One that is for other systems, or may do more, is not entered here.
         let policy = Policy::<Multiresource>::resolve(name, Some(fleet), changes);
         let policy = policy
             .ok()
-            .filter(|own| Multiresource::fits(own, fleet).is_ok());
+            .filter(|own| may(&own.rule) && Multiresource::fits(own, fleet).is_ok());
         entrants.retain(|(own, _)| own != name);
         entrants.extend(policy.map(|own| (own.name, Ok(own.rule))));
     }

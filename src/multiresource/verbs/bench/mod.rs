@@ -261,7 +261,7 @@ fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
     let names = terms.policies.iter().map(|own| own.0.as_str());
     let absent = names.filter(|name| !lines.is_empty() && !ran(name));
     absent
-        .map(|name| format!("{name} ran on none of these systems: a policy file is for its own types, and on logs rules of backfilling run"))
+        .map(|name| format!("{name} ran on none of these systems: a policy file is for its own types, what stops jobs for --preemption full, and on logs rules of backfilling run"))
         .collect()
 }
 

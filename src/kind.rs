@@ -11,7 +11,8 @@ mod output;
 mod tests;
 
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
-pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult, json, refuse};
+pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult};
+pub use output::{folder_for_results, json, refuse};
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use clap::Args;
 use itertools::Itertools as _;
 
 use super::interrupt;
-use super::output::{Results, apart, is_stdout};
+use super::output::{Results, check_destinations, is_stdout};
 use super::progress::with_caller;
 use super::terminal::{Common, Outcome, SUCCESS, code_if};
 use super::workload::read_workload;
@@ -178,7 +178,7 @@ impl<K: Kind> Arguments<K> {
         read.extend(self.policies.iter().map(Path::new));
         read.extend(self.workload.typed());
         written.extend(self.results.files().chain(&journal).map(PathBuf::as_path));
-        apart(&read, &written)?;
+        check_destinations(&read, &written)?;
         let is_kept = self.journal_at().is_some();
         let why = match (self.is_replay(), self.shard.is_some(), self.resume) {
             (true, true, _) => {
@@ -191,7 +191,7 @@ impl<K: Kind> Arguments<K> {
             (false, _, true) if !is_kept => {
                 "--resume needs a file to continue: give the --output FILE of the interrupted comparison"
             }
-            _ => return self.results.check(),
+            _ => return Ok(()),
         };
         Err(why.into())
     }
@@ -235,8 +235,7 @@ pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     let results = &arguments.results;
     let read: Vec<&Path> = arguments.parts.iter().map(PathBuf::as_path).collect();
     let written: Vec<&Path> = results.files().map(PathBuf::as_path).collect();
-    apart(&read, &written)?;
-    results.check()?;
+    check_destinations(&read, &written)?;
     let whole = Whole::read(&arguments.parts)?;
     let heading = &whole.heading;
     if heading.kind != K::NAME {

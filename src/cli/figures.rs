@@ -32,6 +32,8 @@ pub fn run(arguments: &Arguments, common: &Common) -> Outcome {
         events,
     } = arguments;
     let notify = |what: &str| common.tell(what);
-    let findings = figures::write(*paper, figure, *events, output, notify)?;
-    common.printed(&figures::report(&findings, common.host.width()))
+    let (findings, written) = figures::write(*paper, figure, *events, output, notify)?;
+    let printed = common.printed(&figures::report(&findings, common.host.width()));
+    written.map_err(|why| format!("cannot write to {}: {why}", output.display()))?;
+    printed
 }

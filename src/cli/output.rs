@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs::Permissions;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -20,9 +20,9 @@ pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Checks, before anything is overwritten, that no two results go to the same file and none to a file
-/// that is read.
-pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
+/// Checks the destinations of results before any work is done: no two results go to the same file, none goes to a file
+/// that is read, and each can be written.
+pub fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     let (streams, files): (Vec<&Path>, _) = read.iter().partition(|path| is_standard_input(path));
     if streams.len() > 1 {
         return Err("standard input is one file: give the others by name".into());
@@ -46,7 +46,8 @@ pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
         }
         taken.push(at);
     }
-    Ok(())
+    let mut files = written.iter().filter(|path| !is_stdout(path));
+    files.try_for_each(|path| writable(path))
 }
 
 /// Returns the file behind a name, whether it exists yet or not; none for a device, where results do not
@@ -68,7 +69,8 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// Writes text to a file, or else (and to `-`) to standard output. A regular file is replaced whole
-/// or not at all, behind a link too; a device or a pipe is written to.
+/// or not at all, behind a link too; a device or a pipe is written to. A regular file in a folder that
+/// does not permit new files is overwritten.
 pub fn emit(output: Option<&Path>, text: &str, common: &Common) -> Result<(), Box<dyn Error>> {
     let Some(path) = output.filter(|path| !is_stdout(path)) else {
         return Ok(common.host.write(text)?);
@@ -80,11 +82,26 @@ pub fn emit(output: Option<&Path>, text: &str, common: &Common) -> Result<(), Bo
         }
         Ok(there) => {
             let real = path.canonicalize();
-            real.and_then(|real| replace(&real, text, Some(there.permissions())))
+            let replaced = real.and_then(|real| replace(&real, text, Some(there.permissions())));
+            match replaced {
+                Err(why) if why.kind() == ErrorKind::PermissionDenied => std::fs::write(path, text),
+                replaced => replaced,
+            }
         }
         Err(_) => replace(path, text, None),
     };
     written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
+}
+
+/// Writes each document to its file, and returns the first failure once all have been tried: the caller prints its
+/// answer all the same.
+pub fn emit_all<'a>(
+    documents: impl IntoIterator<Item = (&'a Path, &'a str)>,
+    common: &Common,
+) -> Result<(), Box<dyn Error>> {
+    let each = documents.into_iter();
+    let each = each.map(|(file, text)| emit(Some(file), text, common));
+    each.fold(Ok(()), Result::and)
 }
 
 /// Writes a file of a new name beside it, waits until that is on the disk, then puts it in its place. It has these
@@ -107,25 +124,24 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
 }
 
 /// Writes documents to their files, notes to standard error, and prints the table: to standard output, or to standard
-/// error where a document goes to standard output.
+/// error where a document goes to standard output. The table is printed even if a document could not be written.
 fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
     if let Host::Program(program) = &common.host {
         program.keep(output);
     }
     output.notes.iter().for_each(|note| common.tell(note));
-    for (file, text) in &output.documents {
-        emit(Some(file), text, common)?;
-    }
+    let documents = output.documents.iter();
+    let written = emit_all(documents.map(|(file, text)| (&**file, &**text)), common);
     let table = output.table.trim_end();
     if table.is_empty() {
-        return Ok(());
+        return written;
     }
     if output.documents.iter().any(|(file, _)| is_stdout(file)) {
         common.tell(table);
-    } else {
-        common.host.say(&format!("{table}\n"))?;
+        return written;
     }
-    Ok(())
+    let printed = common.host.say(&format!("{table}\n"));
+    written.and(printed.map_err(Into::into))
 }
 
 /// Publishes what a verb answers.
@@ -134,10 +150,10 @@ pub fn conclude(output: VerbOutput, interrupt: &interrupt::Later, common: &Commo
     Ok(interrupt.code_or(code_if(output.negative)))
 }
 
-/// Checks that a result can be written there, before hours of simulation.
-pub fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
+/// Checks that a result can be written there, and leaves the place as it was.
+fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
     let tried = match std::fs::metadata(path) {
-        Ok(there) if there.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
+        Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
         // Its reader would take that it is opened and closed for all that it gets.
         Ok(there) if there.file_type().is_fifo() => Ok(()),
         Ok(_) => std::fs::OpenOptions::new().write(true).open(path).map(drop),
@@ -195,12 +211,6 @@ impl Results {
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let all = [&self.output, &self.csv, &self.html, &self.vega];
         all.into_iter().flatten()
-    }
-
-    /// Checks that all can be written.
-    pub fn check(&self) -> Result<(), Box<dyn Error>> {
-        let mut files = self.files().filter(|path| !is_stdout(path));
-        files.try_for_each(|path| writable(path))
     }
 
     /// Writes what is requested of a comparison, and prints its table.

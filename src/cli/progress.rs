@@ -61,7 +61,7 @@ impl Listener<'_> {
                 self.show(format!(
                     "{} at ρ = {} (cell {} of {}): {events}",
                     stage.policy,
-                    stage.load,
+                    number(stage.load),
                     stage.done + 1,
                     stage.cells
                 ));

@@ -11,7 +11,7 @@ use crate::typed::{Budget, PolicyFile, WorkloadFile, load};
 use clap::Args;
 
 use super::interrupt::{self, Later};
-use super::output::{apart, conclude, emit, is_stdout, writable};
+use super::output::{check_destinations, conclude, emit_all};
 use super::progress::with_caller;
 use super::terminal::{Common, NEGATIVE, Outcome, SUCCESS};
 use super::workload::read_workload;
@@ -37,9 +37,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
     let (mut read, mut written) = arguments.args.files();
     written.push(arguments.output.as_deref().unwrap_or(Path::new("-")));
     read.extend(arguments.workload.typed());
-    apart(&read, &written)?;
-    let regular = written.iter().filter(|path| !is_stdout(path));
-    regular.into_iter().try_for_each(|path| writable(path))?;
+    check_destinations(&read, &written)?;
     let interrupt = Later::new(&common.host);
     let answer = with_caller(common, &interrupt, |caller| {
         let workload = match arguments.workload.typed() {
@@ -62,13 +60,12 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
         } => {
             let file = arguments.output.as_deref();
             let is_shown = file.is_some() || !common.host.is_read_by_a_person();
-            if is_shown {
-                emit(file, &artifact.to_json()?, common)?;
-            }
-            for (file, text) in &documents {
-                emit(Some(file), text, common)?;
-            }
+            let policy = artifact.to_json()?;
+            let policy = is_shown.then_some((file.unwrap_or(Path::new("-")), &*policy));
+            let documents = documents.iter().map(|(file, text)| (&**file, &**text));
+            let written = emit_all(policy.into_iter().chain(documents), common);
             common.tell(&summary);
+            written?;
             if !is_shown {
                 common.tell(NOT_WRITTEN);
             }
@@ -107,7 +104,7 @@ pub struct CheckArguments {
 pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
     let policy = arguments.policy.file()?;
     let workload = arguments.workload.as_deref();
-    apart(&[&[policy], workload.as_slice()].concat(), &[])?;
+    check_destinations(&[&[policy], workload.as_slice()].concat(), &[])?;
     let name = called(policy);
     // Once: what comes through a pipe is gone then.
     let text = text_of(policy).map_err(|source| ArtifactError::Io {
@@ -179,7 +176,7 @@ pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> O
     let policy = arguments.policy.file()?;
     read.push(policy);
     written.extend(arguments.output.as_deref());
-    apart(&read, &written)?;
+    check_destinations(&read, &written)?;
     let interrupt = Later::new(&common.host);
     interrupt.listen();
     let settings = Settings {
@@ -204,7 +201,7 @@ pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> O
 /// Does a verb that this kind of workload alone has.
 pub fn own(verb: &dyn OwnVerb, common: &Common) -> Outcome {
     let (read, written) = verb.files();
-    apart(&read, &written)?;
+    check_destinations(&read, &written)?;
     let interrupt = Later::new(&common.host);
     let output = with_caller(common, &interrupt, |caller| verb.run(caller))?;
     conclude(output, &interrupt, common)

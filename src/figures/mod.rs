@@ -13,6 +13,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
+use crate::kind::folder_for_results;
 use crate::report::{Csv, wrap};
 use curve::{Done, Figure};
 
@@ -81,17 +82,17 @@ impl Paper {
 }
 
 /// Writes the figures of a paper, or those that are named, to a folder: each as CSV and as SVG, and what is found in
-/// `findings.csv`. Each part is reported once it is finished.
+/// `findings.csv`. Each part is reported once it is finished. Returns the findings, and whether all files were written.
 ///
 /// # Errors
-/// When there is no such figure, or a file cannot be written.
+/// When there is no such figure, or the folder cannot be written to at the start.
 pub fn write(
     paper: Paper,
     only: &[u32],
     events: u64,
     folder: &Path,
     mut tell: impl FnMut(&str),
-) -> Done<Vec<Finding>> {
+) -> Done<(Vec<Finding>, Done<()>)> {
     let parts = paper.parts();
     let known: Vec<u32> = parts
         .iter()
@@ -101,16 +102,19 @@ pub fn write(
     if let Some(missing) = only.iter().find(|number| !known.contains(number)) {
         return Err(format!("there is no figure {missing}: give some of {known:?}").into());
     }
-    std::fs::create_dir_all(folder)?;
-    let mut findings = Vec::new();
+    folder_for_results(folder)?;
+    let (mut findings, mut written) = (Vec::new(), Ok(()));
     for (numbers, draw) in parts {
         if !only.is_empty() && !numbers.iter().any(|number| only.contains(number)) {
             continue;
         }
         let drawn = draw(events)?;
         for figure in drawn.figures {
-            figure.write(folder)?;
-            tell(&format!("{} is written", figure.name));
+            let own = figure.write(folder);
+            if own.is_ok() {
+                tell(&format!("{} is written", figure.name));
+            }
+            written = written.and(own);
         }
         findings.extend(drawn.findings);
     }
@@ -118,8 +122,8 @@ pub fn write(
     for own in &findings {
         table.row([own.place, own.says, &own.found, own.verdict()])?;
     }
-    std::fs::write(folder.join("findings.csv"), table.text()?)?;
-    Ok(findings)
+    let own = std::fs::write(folder.join("findings.csv"), table.text()?);
+    Ok((findings, written.and(own.map_err(Into::into))))
 }
 
 impl Finding {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -93,6 +93,22 @@ pub enum Notice<'a> {
 /// When it cannot be written as JSON.
 pub fn json(document: &impl Serialize) -> VerbResult<String> {
     Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
+}
+
+/// Creates a folder for results if there is none, and checks that files can be created in it.
+///
+/// # Errors
+/// When the folder or a file in it cannot be created.
+pub fn folder_for_results(folder: &Path) -> VerbResult<()> {
+    let made = std::fs::create_dir_all(folder);
+    let tried = made.and_then(|()| tempfile::tempfile_in(folder));
+    let why = |e| {
+        format!(
+            "cannot write to the folder {}: {e}; choose another",
+            folder.display()
+        )
+    };
+    Ok(tried.map(drop).map_err(why)?)
 }
 
 /// What comes of a verb, ready to be printed and written.

@@ -284,6 +284,69 @@ fn output_goes_where_it_is_sent() {
     assert_eq!(read.stdout, std::fs::read(&file).unwrap());
 }
 
+/// Every verb refuses a destination that cannot be written before it reads or computes anything, and leaves no trace.
+#[test]
+fn destinations_are_checked_before_the_work() {
+    let folder = Folder::new();
+    let file = folder.write("file", "as it was");
+    // None of these logs and workloads exists, so that reading them first would be seen.
+    for verb in [
+        "judge none.swf --html",
+        "judge none.swf -o",
+        "advise slurm none.txt --html",
+        "forecast none.swf --output",
+        "forecast none.swf --metrics",
+        "fit none.swf -o",
+        "none.yaml --preemption none -o",
+        "none.yaml --preemption none -o - --log",
+        "simulate fcfs --workload none.yaml -o",
+        "simulate fcfs --trace none.swf --jobs",
+        "limit none.yaml --policies fcfs -o",
+        "optimum none.yaml --proof",
+        "sweep-alpha none.yaml --html",
+        "export lp none.yaml -o",
+        "bench --output",
+    ] {
+        let to = |place: &str| fails(&format!("{verb} {}", folder.name(place)), "cannot write");
+        ["missing/x", "file/x", "."].map(to);
+    }
+    for folder_for in ["figures msr --figure 2 --output", "bench --write"] {
+        fails(
+            &format!("{folder_for} {file}"),
+            "cannot write to the folder",
+        );
+    }
+    assert_eq!(folder.files(), ["file"]);
+    assert_eq!(folder.bytes("file"), b"as it was");
+}
+
+/// A disk that is full at the end costs the file, not the answer.
+#[test]
+fn the_answer_is_printed_although_its_file_cannot_be_written() {
+    for (typed, answer) in [
+        (
+            format!("simulate {SECTION7} fcfs --events 1e5 -o /dev/full"),
+            "E[T]",
+        ),
+        (
+            format!(
+                "compare {SECTION7} --policies fcfs,msf --loads .5 --events 1e5 --html /dev/full"
+            ),
+            "msf",
+        ),
+    ] {
+        let output = ends(2, &typed);
+        has(&stdout(&output), answer);
+        has(&stderr(&output), "cannot write /dev/full: No space left");
+    }
+    let output = ends(
+        2,
+        &format!("{SECTION7} --preemption none --family msr -o /dev/full"),
+    );
+    has(&stderr(&output), "load");
+    has(&stderr(&output), "cannot write /dev/full: No space left");
+}
+
 /// Loads many decades apart and far beyond capacity: an answer, and no panic.
 #[test]
 fn extreme_workloads_get_an_answer() {

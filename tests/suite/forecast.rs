@@ -91,7 +91,11 @@ fn what_a_log_does_not_tell_is_said() {
         ("--policy esy", "did you mean"),
         ("--policy easy:1", "sizes"),
         ("--every 0", "0 is not in"),
-        ("--partition batch", "write `synth forecast slurm"),
+        ("--partition batch", "no job takes part"),
+        (
+            "--partition batch --log past.txt",
+            "write `synth forecast slurm",
+        ),
     ] {
         fails(&format!("forecast {full} {typed}"), words);
     }
@@ -147,6 +151,15 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
         "17 (ann): held: its owner can release it",
     ] {
         has(&stdout(&bare), words);
+    }
+    for (typed, words) in [
+        ("slurm --partition synth --map", "--map goes with forecasts"),
+        (
+            "slurm --partition synth --output x.json",
+            "--output goes with",
+        ),
+    ] {
+        fails(&format!("forecast {typed}"), words);
     }
     // Behind a job without a limit nobody knows when the second starts; with a past lengths are drawn from it.
     has(&stdout(&bare), "nobody knows");

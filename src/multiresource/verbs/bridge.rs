@@ -110,11 +110,12 @@ impl NamesFiles for Arguments {
             }
             Some(To::Slurm(own)) => {
                 let setup = &own.setup;
-                (
-                    own.policy.typed(),
-                    &setup.types,
-                    [&setup.journal, &setup.metrics],
-                )
+                // With --why, the journal of the bridge that runs is only read.
+                let (read, journal) = match own.why {
+                    Some(_) => (&setup.journal, &None),
+                    None => (&setup.types, &setup.journal),
+                };
+                (own.policy.typed(), read, [journal, &setup.metrics])
             }
         };
         let read = policy.into_iter().chain(read.as_deref());

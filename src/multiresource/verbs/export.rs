@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::program::{Format, Program};
 use crate::document::{is_standard_input, text_of};
-use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
+use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, folder_for_results};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
 use crate::multiresource::live::only_starts;
@@ -95,13 +95,17 @@ struct Folder {
 
 impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
+        let mut written = Vec::new();
         let read = match self {
             Export::Slurm(typed) => typed.policy.typed(),
             Export::Kueue(typed) => typed.policy.typed(),
             Export::SlurmPriority(typed) => typed.policy.exists().then_some(&*typed.policy),
-            Export::Lp(typed) | Export::Mps(typed) => typed.workload.typed(),
+            Export::Lp(typed) | Export::Mps(typed) => {
+                written.push(&*typed.output);
+                typed.workload.typed()
+            }
         };
-        (read.into_iter().collect(), Vec::new())
+        (read.into_iter().collect(), written)
     }
 }
 
@@ -219,8 +223,7 @@ impl Folder {
             .into());
         }
         for folder in documents.iter().filter_map(|(file, _)| file.parent()) {
-            std::fs::create_dir_all(folder)
-                .map_err(|e| format!("cannot make the folder {}: {e}", folder.display()))?;
+            folder_for_results(folder)?;
         }
         let names = documents
             .iter()

@@ -24,7 +24,7 @@ pub struct Program {
 
     /// Where the program goes (`-`: standard output)
     #[arg(long, short, value_name = "FILE", default_value = "-")]
-    output: PathBuf,
+    pub output: PathBuf,
 }
 
 /// The formats that solvers read.

@@ -12,7 +12,7 @@ use super::promise::promise;
 use super::size::{SizeAnswer, Sizes};
 use super::solve::{Request, Solved, floor, solve};
 use super::{fit, progress};
-use crate::kind::{Answer, Caller, Files, NamesFiles, VerbResult, json, unchecked};
+use crate::kind::{Answer, Caller, Files, NamesFiles, Notice, VerbResult, json, unchecked};
 use crate::multiresource::artifact::{
     Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
@@ -290,6 +290,10 @@ pub fn synthesize(
             Err(why) => return Err(why),
         }
     }
+    let is_own = args.policy.is_some() || matches!(args.family, Some(Named::Rule(_)));
+    if fleet.envelope().has_priorities() && !is_own {
+        caller.notify(Notice::Known(NO_PRIORITIES));
+    }
     let request = args.request(fleet, caller)?;
     let mut listener = progress(caller);
     listener("solving the program");
@@ -376,6 +380,8 @@ fn answered(
 
 const OVER_A_FLEET: &str =
     "this family is a rule over a fleet, and here is one server: take another --family";
+
+const NO_PRIORITIES: &str = "The families of policies ignore the priorities of the workload: `--family priority` and `--family strict-priority` follow them.";
 
 /// Printed where preemption is allowed.
 const STOPS_NOTHING: &str = "\nNo job is stopped: rules over a fleet do not preempt.\n";

@@ -39,6 +39,11 @@ impl<'a, M, C> Answer<'a, M, C> {
         self.at.load
     }
 
+    /// Returns the load, or the rate, in words.
+    pub fn place(&self) -> String {
+        self.comparison.header.place(self.at.load)
+    }
+
     fn unit(&self) -> &str {
         &self.comparison.header.workload.time_unit
     }
@@ -80,7 +85,7 @@ impl<'a, M, C> Answer<'a, M, C> {
         let place = match &header.rates[..] {
             [] => format!(
                 "a load of {} (1 is the most that any policy can carry)",
-                self.at.load
+                header.coordinate(self.at.load).1
             ),
             _ => header.place(self.at.load),
         };
@@ -135,7 +140,7 @@ impl<'a, M, C> Answer<'a, M, C> {
 
     /// Draws the means of all policies, and those of the class that is worst off.
     pub fn pictures(&self) -> Drawn<Vec<Panel>> {
-        let place = self.comparison.header.place(self.at.load);
+        let place = self.place();
         let all = self.bars(
             &format!("Mean time from arrival to end at {place}"),
             |run| run.mean_response,

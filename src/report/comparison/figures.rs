@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::{Besides, Shares};
-use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, short};
+use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale};
 use crate::report::{Section, number, span};
 use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Estimate, Run, Stretch};
@@ -51,7 +51,7 @@ pub fn sections<M, C>(
 
 /// The long waits over the mean wait.
 fn front<M, C>(answer: &Answer<'_, M, C>) -> Drawn<Section> {
-    let place = format!(" at ρ = {}", answer.load());
+    let place = format!(" at {}", answer.place());
     Ok(Section::front(&place, answer.front()?))
 }
 
@@ -67,8 +67,9 @@ fn schedules<M, C>(
         .iter()
         .map(|(name, own)| (comparison.titled(name), own));
     let highest = comparison.header.loads.iter().copied().fold(0.0, f64::max);
+    let highest = comparison.header.place(highest);
     let text = format!(
-        "{} at ρ = {highest} of a short run from the empty system on, with the same seed and so the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but what 50 arrivals take on average at least, and 600 at most), before whose end the most work came among 12 000 arrivals.",
+        "{} at {highest} of a short run from the empty system on, with the same seed and so the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but what 50 arrivals take on average at least, and 600 at most), before whose end the most work came among 12 000 arrivals.",
         span(
             (first.to - first.from, 0.0),
             &comparison.header.workload.time_unit
@@ -114,13 +115,20 @@ impl<M, C> Figures<'_, M, C> {
 
     /// Returns the axis of loads, with a tick at each of them where there is room.
     fn axis_of_loads(&self) -> Axis {
-        let axis = Axis::around("load ρ", Scale::Linear, self.loads.iter().copied());
+        let around = |title: &str| Axis::around(title, Scale::Linear, self.loads.iter().copied());
+        let axis = around("load ρ");
         let width = axis.high() - axis.low();
         let is_crowded = |two: &[f64]| two[1] - two[0] < 0.09 * width;
         if self.loads.windows(2).any(is_crowded) {
             return axis;
         }
-        let ticks = self.loads.iter().map(|load| (*load, short(*load)));
+        // Where rates were typed, each load is marked by its rate.
+        let axis = match self.comparison.header.rates[..] {
+            [] => axis,
+            _ => around(&format!("total arrival rate λ [1/{}]", self.unit)),
+        };
+        let value = |load: &f64| self.comparison.header.coordinate(*load).1;
+        let ticks = self.loads.iter().map(|load| (*load, value(load)));
         axis.with_ticks(ticks.collect())
     }
 
@@ -129,7 +137,13 @@ impl<M, C> Figures<'_, M, C> {
         if curves.iter().all(|c| c.points.is_empty()) {
             return Ok(None);
         }
-        let text = self.in_words(curves, |p| format!("{} at ρ = {}", number(p.value), p.at));
+        let text = self.in_words(curves, |p| {
+            format!(
+                "{} at {}",
+                number(p.value),
+                self.comparison.header.place(p.at)
+            )
+        });
         let description = format!("{title}, over the load. {text}");
         let picture = plot::curves(&self.axis_of_loads(), y, curves)?;
         Ok(Some(Panel::new(title, description, picture)))
@@ -144,7 +158,10 @@ impl<M, C> Figures<'_, M, C> {
             let points: Vec<String> = curve.points.iter().map(&point).collect();
             let unstable = match curve.unstable.as_slice() {
                 [] => String::new(),
-                loads => format!("; unstable at {loads:?}"),
+                loads => {
+                    let places = loads.iter().map(|load| self.comparison.header.place(*load));
+                    format!("; unstable at {}", places.collect::<Vec<_>>().join(", "))
+                }
             };
             format!("{label}: {}{unstable}.", points.join(", "))
         });
@@ -225,8 +242,9 @@ impl<M, C> Figures<'_, M, C> {
             [] => String::new(),
             some => format!(" Without means there: {}.", some.join(", ")),
         };
+        let place = self.comparison.header.place(load);
         let text = format!(
-            "Types with 95 % confidence intervals at ρ = {load}, the highest load where most policies have means.{without} Jain's index is 1 where all types have the same mean, and 1/K where one of K types has all of it."
+            "Types with 95 % confidence intervals at {place}, the highest load where most policies have means.{without} Jain's index is 1 where all types have the same mean, and 1/K where one of K types has all of it."
         );
         let panels = [Some(self.types_at(load)?), self.fairness()?];
         Ok(Section::new(title, text, panels))
@@ -248,7 +266,10 @@ impl<M, C> Figures<'_, M, C> {
             });
             self.add_exact(&mut curves, points.collect());
         }
-        let title = format!("Mean response time by type at ρ = {load} [{unit}], log scale");
+        let title = format!(
+            "Mean response time by type at {} [{unit}], log scale",
+            self.comparison.header.place(load)
+        );
         let x = log_axis(&format!("mean response time [{unit}]"), &curves);
         let shown = |p: &Point| format!("{} {}", names[p.at as usize], number(p.value));
         let text = format!("{title}. {}", self.in_words(&curves, shown));
@@ -291,7 +312,10 @@ impl<M, C> Figures<'_, M, C> {
             points.last().copied().into_iter().collect()
         });
         let text = self.in_words(&last, |p| format!("{} jobs at the end", number(p.value)));
-        let title = format!("Jobs in the system at ρ = {load}");
+        let title = format!(
+            "Jobs in the system at {}",
+            self.comparison.header.place(load)
+        );
         let picture = plot::lines(&x, &log_axis("", &curves), &curves)?;
         let description = format!("{title}, over time. {text}");
         Ok(Some(Panel::new(title, description, picture)))

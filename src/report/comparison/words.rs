@@ -137,7 +137,8 @@ fn without_mean<M, C>(comparison: &Comparison<M, C>, load: f64) -> Vec<String> {
 pub fn lead_over_loads<M, C>(comparison: &Comparison<M, C>) -> String {
     let mut leads: Vec<((bool, String), Vec<String>)> = Vec::new();
     for at in &comparison.rankings {
-        entry(&mut leads, lead(comparison, at)).push(at.load.to_string());
+        let (_, value) = comparison.header.coordinate(at.load);
+        entry(&mut leads, lead(comparison, at)).push(value);
     }
     // First the policies that lead alone, and at the most loads.
     leads.sort_by_key(|((is_clear, _), loads)| (!is_clear, Reverse(loads.len())));
@@ -146,10 +147,18 @@ pub fn lead_over_loads<M, C>(comparison: &Comparison<M, C>) -> String {
         if everywhere {
             format!("{lead} at every load compared.")
         } else {
-            format!("{lead} at ρ = {}.", list(loads))
+            format!("{lead} at {} = {}.", symbol(comparison), list(loads))
         }
     });
     sentences.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the symbol of what policies are compared over.
+fn symbol<M, C>(comparison: &Comparison<M, C>) -> &'static str {
+    match comparison.header.rates[..] {
+        [] => "ρ",
+        _ => "λ",
+    }
 }
 
 /// Says which policies lead at a load, in words without the load; and whether one leads that has rivals there.
@@ -181,12 +190,15 @@ pub fn warnings<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
         for cell in comparison.cells.iter().filter(|c| c.policy == name) {
             if let Outcome::Failure(why) = &cell.outcome {
-                entry(&mut reasons, why).push(cell.load.to_string());
+                let (_, value) = comparison.header.coordinate(cell.load);
+                entry(&mut reasons, why).push(value);
             }
         }
         let label = comparison.label(name);
-        let each = reasons.into_iter();
-        warnings.extend(each.map(|(why, loads)| format!("{label} at ρ = {}: {why}", list(&loads))));
+        let (each, symbol) = (reasons.into_iter(), symbol(comparison));
+        warnings.extend(
+            each.map(|(why, loads)| format!("{label} at {symbol} = {}: {why}", list(&loads))),
+        );
     }
     warnings
 }

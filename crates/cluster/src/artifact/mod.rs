@@ -17,8 +17,8 @@ pub use crate::policy::{
     EasyByMeanPolicy, EmptySlots, Family, FcfsPolicy, FirstFitPolicy, Guard, GuardedPolicy,
     LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy,
     MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption,
-    RandomizedTimersPolicy, ReservingPolicy, Route, ServerFillingPolicy, StaticQuickswapPolicy,
-    Switching, TdcKnobs, TdcOrder, TdcPolicy, Zone,
+    PriorityPolicy, RandomizedTimersPolicy, ReservingPolicy, Route, ServerFillingPolicy,
+    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy, Zone,
 };
 pub use check::{check_against, check_within, retract};
 pub(crate) use check::{signs_of_server, worth_of_server};

@@ -83,6 +83,8 @@ rules! {
     MostServersFirst(MostServersFirstPolicy): "most-servers-first";
     /// Least Servers First: the smallest job that fits.
     LeastServersFirst(LeastServersFirstPolicy): "least-servers-first";
+    /// The highest priority first, by the `priority` of types.
+    Priority(PriorityPolicy): "priority";
     /// EASY backfilling, which takes each job to be as long as its type's mean.
     EasyByMean(EasyByMeanPolicy): "easy-by-mean";
     /// EASY backfilling by the limits of jobs.
@@ -130,6 +132,8 @@ pub(crate) const NAMED_RULES: &[NamedRule] = &[
     backfilling::named::BEST_FIT,
     backfilling::named::MOST_SERVERS_FIRST,
     backfilling::named::LEAST_SERVERS_FIRST,
+    backfilling::named::PRIORITY,
+    backfilling::named::STRICT_PRIORITY,
     backfilling::named::EASY_BACKFILL,
     backfilling::named::EASY_BY_MEAN,
     backfilling::named::CONSERVATIVE_BACKFILL,

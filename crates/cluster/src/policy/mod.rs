@@ -52,7 +52,7 @@ mod view;
 pub use adaptive_msr::{AdaptiveMsr, AdaptiveMsrPolicy, Switching};
 pub use backfilling::named::{
     ConservativeBackfillPolicy, EasyBackfillPolicy, EasyByMeanPolicy, FcfsPolicy, FirstFitPolicy,
-    LeastServersFirstPolicy, MostServersFirstPolicy, PooledEasyPolicy,
+    LeastServersFirstPolicy, MostServersFirstPolicy, PooledEasyPolicy, PriorityPolicy,
 };
 pub use backfilling::{
     Backfilling, BackfillingPolicy, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Guess,

@@ -202,13 +202,21 @@ impl Contender {
         }
         if !fleet.is_one_server() {
             return match self {
-                Contender::Rule(rule, None) if rule.pools => rule.rule(fleet, None).ok(),
-                Contender::Policy(policy) if policy.pools() => Some(policy.build(fleet)),
-                _ => None,
-            }
-            .ok_or(Failure::Servers(
-                "the policy is for one server, and here is a fleet",
-            ));
+                Contender::Rule(rule, None) if rule.pools => {
+                    let suits = |other: &NamedRule| other.pools && other.rule(fleet, None).is_ok();
+                    let own = rule.rule(fleet, None);
+                    own.map_err(|why| {
+                        self.unsuitable(
+                            why,
+                            |other| matches!(other, Contender::Rule(other, _) if suits(other)),
+                        )
+                    })
+                }
+                Contender::Policy(policy) if policy.pools() => Ok(policy.build(fleet)),
+                _ => Err(Failure::Servers(
+                    "the policy is for one server, and here is a fleet",
+                )),
+            };
         }
         if let Contender::Policy(policy) = self
             && policy.pools()

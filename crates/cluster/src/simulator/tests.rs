@@ -13,6 +13,7 @@ mod chains;
 mod coverage;
 mod dependence;
 mod health;
+mod priorities;
 mod references;
 mod rules;
 mod sizes;

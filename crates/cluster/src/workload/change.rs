@@ -59,6 +59,7 @@ impl Parts {
             arrivals: Some(part.arrivals.clone()),
             size: Some(part.size.clone()),
             limit: part.limit,
+            priority: Decimal::ZERO,
         });
         let mut draft = Draft {
             header: self.header.clone(),

@@ -39,6 +39,7 @@ pub(super) struct DraftJob {
     pub arrivals: Option<ArrivalProcess>,
     pub size: Option<Size>,
     pub limit: Option<Decimal>,
+    pub priority: Decimal,
 }
 
 /// A fleet without faults, and what to warn of.
@@ -253,6 +254,7 @@ impl Draft {
                 modulated,
                 holding,
                 limit: job.limit,
+                priority: job.priority,
             });
         }
         if !faults.is_empty() {

@@ -151,6 +151,10 @@ struct Job {
     /// The time that no job of this type exceeds \[time\], > 0: for `known: type-limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<Decimal>,
+    /// How important its jobs are: a larger number is more important. 0 if it is left out. The rules `priority` and
+    /// `strict-priority` go by it, and no others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<Decimal>,
 }
 
 impl Fleet {
@@ -366,6 +370,7 @@ impl Job {
             arrivals,
             size,
             limit: self.limit,
+            priority: self.priority.unwrap_or(Decimal::ZERO),
         }
     }
 }
@@ -391,6 +396,7 @@ impl From<DraftJob> for Job {
             mean_size,
             size,
             limit: job.limit,
+            priority: Some(job.priority).filter(|priority| !priority.is_zero()),
         }
     }
 }

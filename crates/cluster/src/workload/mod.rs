@@ -189,6 +189,7 @@ pub struct JobType {
     mean_size: f64,
     holding: Holding,
     limit: Option<Decimal>,
+    priority: Decimal,
 }
 
 impl Resource {
@@ -279,6 +280,11 @@ impl JobType {
         self.limit
     }
 
+    /// How important its jobs are: a larger number is more important, and 0 is the default.
+    pub fn priority(&self) -> Decimal {
+        self.priority
+    }
+
     /// Mean size 1/μ = E\[L + S\] \[time\], > 0: of the [time that a job holds its room](JobType::holding).
     pub fn mean_size(&self) -> f64 {
         self.mean_size
@@ -316,6 +322,9 @@ impl JobType {
         if let Some(limit) = self.limit {
             text += &format!(" limit {}", limit.canonical());
         }
+        if !self.priority.is_zero() {
+            text += &format!(" priority {}", self.priority.canonical());
+        }
         text + &format!(" {} {}", self.arrivals.canonical(), self.size().canonical())
     }
 }
@@ -350,6 +359,11 @@ impl Workload {
     /// Returns whether a job's size, or a limit that it never exceeds, is known when it comes.
     pub fn has_limits(&self) -> bool {
         self.known().is_some_and(|known| *known != Known::Type)
+    }
+
+    /// Returns whether some type has a priority other than 0.
+    pub fn has_priorities(&self) -> bool {
+        self.types.iter().any(|job| !job.priority.is_zero())
     }
 
     /// Returns the R resources in the document's order.

@@ -81,6 +81,9 @@ pub struct RecordType {
     /// A time that its jobs promise not to run longer than, > 0; absent where none is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Decimal>,
+    /// How important its jobs are: a larger number is more important. Absent where that is 0.
+    #[serde(default = "zero", skip_serializing_if = "Decimal::is_zero")]
+    pub priority: Decimal,
 }
 
 impl Workload {
@@ -209,6 +212,7 @@ impl Record {
             arrivals: Some(job.process()),
             size: Some(job.size.clone()),
             limit: job.limit,
+            priority: job.priority,
         });
         Draft {
             header: Header {
@@ -306,6 +310,10 @@ fn is_one(nodes: &u32) -> bool {
     *nodes == 1
 }
 
+fn zero() -> Decimal {
+    Decimal::ZERO
+}
+
 impl RecordType {
     fn of(job: &JobType) -> Self {
         RecordType {
@@ -320,6 +328,7 @@ impl RecordType {
             },
             size: job.size().clone(),
             limit: job.limit,
+            priority: job.priority,
         }
     }
 
@@ -434,6 +443,7 @@ mod tests {
                 }
             },
             |r| r.types[1].name = "B".to_owned(),
+            |r| r.types[1].priority = Decimal::ONE,
             |r| r.time_unit = "h".to_owned(),
             |r| r.servers[0].capacity[1] = Decimal::parse("5.5").unwrap(),
             |r| r.digest = r.digest.replace("sha256:", ""),

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::fault::{Fault, Place};
 use super::names::{nearest, suggest};
 use super::node::{Entry, Node, Value};
-use super::words::{holder, meant};
+use super::words::{holder, instead, meant};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
 
@@ -271,14 +271,16 @@ impl<'a> Reader<'a> {
             None => (String::new(), "keys known here"),
         };
         let near = meant(key, fitting).or_else(|| meant(key, free));
-        let near = near.or_else(|| nearest(key, known));
-        let (help, near) = match (near, holder(key, known)) {
-            (_, Some(above)) => (
+        let instead = instead(key).filter(|_| near.is_none());
+        let near = near.or_else(|| nearest(key, known).filter(|_| instead.is_none()));
+        let (help, near) = match (near, holder(key, known), instead) {
+            (None, None, Some(text)) => (text.to_owned(), None),
+            (_, Some(above), _) => (
                 format!("write it below `{above}`: `{above}: {{{key}: …}}`"),
                 Some(above),
             ),
-            (Some(near), None) => (format!("did you mean `{near}`?"), Some(near)),
-            (None, None) => (suggest(key, kind, known), None),
+            (Some(near), None, _) => (format!("did you mean `{near}`?"), Some(near)),
+            (None, None, None) => (suggest(key, kind, known), None),
         };
         let message = format!("unknown key `{key}`{of}");
         self.faults

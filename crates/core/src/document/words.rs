@@ -29,6 +29,7 @@ size = mean_size work law distribution sizes
 sizes = values batch_sizes
 limit = time_limit walltime timelimit timeout max_runtime
 weight = priority importance cost
+priority = importance priorities priority_class
 cap = max_servers limit parallelism max_parallelism max most
 speedup = scaling scalability speed
 deadline = due until time_limit
@@ -56,6 +57,32 @@ cpu cpus vcpu = cpu cpus core cores vcpu vcpus processors threads
 memory mem ram = memory mem ram
 gpu = accelerators accelerator cards";
 
+/// Words for features that no key here describes: how they are expressed instead, or that they are out of scope.
+const INSTEAD: &str = "\
+priority priorities = it is a key of the entries of `jobs` of `kind: multiresource`
+weight weights importance cost holding_cost = jobs have no weights: `priority` decides which types go first, and \
+    `--objective weighted` counts a job by the work that it brings
+class qos service_class = each entry of `jobs` is a class: `name` names it, and `priority` decides which go first
+patience abandonment reneging balking impatience = jobs wait until they run: abandonment and balking are out of scope
+max_queue max_queue_length queue_limit queue_size queue_capacity max_waiting buffer = queues have no limit: lost or \
+    blocked jobs are out of scope
+retry retries max_retries backoff restarts failures failure_rate mtbf = a job runs once, to its end: failures and retries \
+    are out of scope; add retries to `arrival_rate`
+depends_on dependencies dependency after = jobs are independent of each other: workflows are out of scope
+affinity node_affinity node_selector constraints taints tolerations = a job runs on any server that has what it demands: \
+    give these servers a resource of their own, such as `ssd: 100`, and demand 1 of it
+anti_affinity pod_anti_affinity topology_spread spread = give each server 1 of a resource of its own, and demand it: \
+    then no two of these jobs share a server
+preemptible preemptable preemption preempts interruptible spot = preemption is an option of the commands, for all types \
+    alike: `--preemption none`, `full` or `setup`
+replicas instances pods copies = parts that start together on several servers are `nodes`; parts that start apart are \
+    jobs of their own: raise `arrival_rate`
+max_running max_concurrent concurrency quota licenses = on one server a cap on running jobs is a resource of its own: \
+    `capacity: {quota: 4}`, and `demand: {quota: 1}`
+deadline due due_date slo target = a promise about waits is an option: `--slo 'TYPE: wait 95 % < 2 h'`
+user users account fair_share = users and fair share belong to logs: `synth simulate --trace LOG --slurm FOLDER`
+seed objective policy budget events = it is an option of the commands, not part of the workload: see `synth --help`";
+
 /// Keys below which amounts of resources stand by name.
 const AMOUNTS: [&str; 2] = ["demand", "capacity"];
 /// Resources that are often written one level too high.
@@ -74,6 +101,15 @@ pub fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let rows = rows().filter(|(_, words)| has(words, &found));
     let mut keys = rows.map(|(key, _)| key).filter(|key| plain(key) != found);
     keys.find_map(|key| known.iter().copied().find(|name| plain(name) == plain(key)))
+}
+
+/// Returns how a feature that no key describes is expressed here, or that it is out of scope.
+pub(super) fn instead(found: &str) -> Option<&'static str> {
+    let squeezed = |word: &str| plain(word).replace('_', "");
+    let found = squeezed(found);
+    let mut rows = INSTEAD.lines().filter_map(|line| line.split_once(" = "));
+    let is_it = |words: &str| words.split(' ').any(|own| squeezed(own) == found);
+    rows.find_map(|(words, text)| is_it(words).then_some(text))
 }
 
 /// Returns the one of these keys that is another word for one that is known.
@@ -132,6 +168,21 @@ mod tests {
         ] {
             assert_eq!(meant(found, known), key, "{found}");
         }
+    }
+
+    #[test]
+    fn features_without_a_key_are_explained() {
+        for (found, text) in [
+            ("patience", "out of scope"),
+            ("maxQueue", "queues have no limit"),
+            ("anti-affinity", "no two of these jobs share a server"),
+            ("preemptible", "--preemption"),
+        ] {
+            assert!(instead(found).unwrap().contains(text), "{found}");
+        }
+        assert_eq!(instead("colour"), None);
+        let job = ["name", "size", "priority"];
+        assert_eq!(meant("importance", &job), Some("priority"));
     }
 
     #[test]

@@ -212,13 +212,20 @@ impl Header {
     /// Returns a load as people read it: `ρ = 0.9`, or `λ = 4.46` where rates were typed.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
+        let (symbol, value) = self.coordinate(load);
+        format!("{symbol} = {value}")
+    }
+
+    /// Returns the two parts of that: the symbol, and the value to ten digits.
+    #[must_use]
+    pub fn coordinate(&self, load: f64) -> (&'static str, String) {
         let n = self
             .loads
             .iter()
             .position(|own| own.to_bits() == load.to_bits());
         match n.and_then(|n| self.rates.get(n)) {
-            Some(rate) => format!("λ = {rate}"),
-            None => format!("ρ = {load}"),
+            Some(rate) => ("λ", rate.to_string()),
+            None => ("ρ", ((load * 1e10).round() / 1e10).to_string()),
         }
     }
 

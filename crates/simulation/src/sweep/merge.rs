@@ -115,7 +115,8 @@ impl Whole {
             let text = part.cells.get(at).map_or("null", String::as_str);
             let cell: Option<Cell<M, C>> = serde_json::from_str(text)
                 .map_err(|error| bad_cell(part, at, &fault_of_json(&error)))?;
-            let missing = format!("here the cell of {policy} at ρ = {load} is expected");
+            let place = header.place(load);
+            let missing = format!("here the cell of {policy} at {place} is expected");
             let cell = cell.filter(|cell| cell.is_of(policy, load));
             cells.push(cell.ok_or_else(|| bad_cell(part, at, &missing))?);
         }

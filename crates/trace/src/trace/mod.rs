@@ -76,7 +76,7 @@ pub struct Options {
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
     pub to: Option<Edge>,
 
-    /// Leave out the jobs of other partitions (sacct, swf)
+    /// Leave out the jobs of other partitions (sacct, swf); for `forecast slurm`: the live partition
     #[arg(long, value_name = "NAME", requires = "trace")]
     pub partition: Option<String>,
 

@@ -22,7 +22,8 @@ use self::table::Results;
 use super::progress;
 use crate::document::line::{sealed, unsealed};
 use crate::kind::{
-    Caller, Files, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json, refuse,
+    Caller, Files, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, folder_for_results, json,
+    refuse,
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::Preemption;
@@ -232,8 +233,7 @@ impl Arguments {
 
     /// Returns the documents of the systems.
     fn written(&self, folder: &Path, plan: &[(Tier, u64)]) -> VerbResult<VerbOutput> {
-        std::fs::create_dir_all(folder)
-            .map_err(|why| format!("cannot make the folder {}: {why}", folder.display()))?;
+        folder_for_results(folder)?;
         let mut documents = Vec::new();
         let mut write = |(name, text): (String, String)| documents.push((folder.join(name), text));
         for &(tier, n) in plan {

@@ -156,6 +156,8 @@ fn past_of(
     };
     let mut reading = reading.clone();
     reading.servers = Some(servers.clone());
+    // The log holds the jobs of this partition, and not every format names partitions.
+    reading.partition = None;
     let (log, _) = read(file, &reading, &mut |_| ())?;
     if log.jobs.len() > 1 && log.load() > MOST_LOAD {
         return refuse(format!(

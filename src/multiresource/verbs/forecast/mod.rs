@@ -30,12 +30,8 @@ pub struct Arguments {
     #[arg(id = "trace", value_name = "LOG|slurm")]
     trace: PathBuf,
 
-    /// Forecast the jobs that wait in this partition of a live Slurm
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["speed", "every", "map", "output"])]
-    partition: Option<String>,
-
-    /// Of a live partition: its past, as sacct writes it (`synth advise slurm --help` has the command); forecasts are
-    /// calibrated on it
+    /// With `slurm`: the past of the partition, as sacct writes it (`synth advise slurm --help` has the command); forecasts
+    /// are calibrated on it
     #[arg(long, value_name = "FILE", requires = "partition")]
     log: Option<PathBuf>,
 
@@ -94,7 +90,7 @@ impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let written = [&self.output, &self.metrics].into_iter().flatten();
         let written = written.map(PathBuf::as_path);
-        let read = match self.partition {
+        let read = match self.live_partition() {
             Some(_) => Vec::from_iter(self.log.as_deref()),
             None => vec![&*self.trace],
         };
@@ -105,18 +101,37 @@ impl NamesFiles for Arguments {
 impl OwnVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
-        match &self.partition {
-            Some(_) if self.trace != Path::new("slurm") => refuse(format!(
-                "--partition is of a live Slurm: write `synth forecast slurm --partition NAME --log {}`",
-                self.trace.display()
+        let Some(partition) = self.live_partition() else {
+            return match &self.log {
+                Some(log) => refuse(format!(
+                    "--log goes with a live Slurm: write `synth forecast slurm --partition NAME --log {0}`, or `synth forecast {0}` to score forecasts on this log",
+                    log.display()
+                )),
+                None => self.scored(caller),
+            };
+        };
+        let of_logs = [
+            ("--speed", self.speed.is_some()),
+            ("--every", self.every > 1),
+            ("--map", self.map),
+            ("--output", self.output.is_some()),
+        ];
+        match of_logs.iter().find(|option| option.1) {
+            Some((name, _)) => refuse(format!(
+                "{name} goes with forecasts that are scored on a log, not with a live Slurm: leave it out"
             )),
-            Some(partition) => self.live(partition, caller),
-            None => self.scored(caller),
+            None => self.live(partition, caller),
         }
     }
 }
 
 impl Arguments {
+    /// Returns the partition of the live Slurm whose jobs are forecast; `None` if forecasts are scored on a log.
+    fn live_partition(&self) -> Option<&str> {
+        let partition = self.reading.partition.as_deref();
+        partition.filter(|_| self.trace == Path::new("slurm"))
+    }
+
     /// Scores forecasts on a log.
     fn scored(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();

@@ -33,6 +33,8 @@ pub enum QueueOrder {
     Largest,
     /// The one of the smallest.
     Smallest,
+    /// The one of the highest [priority](crate::workload::JobType::priority) of its type.
+    TypePriority,
     /// By what each job promises, with this estimate of its size.
     Priority(Priority, Estimate),
 }
@@ -92,7 +94,7 @@ impl Backfilling {
     }
 }
 
-/// The order of the queue: types in classes of equal need, the first class first; those of a class by age.
+/// The order of the queue: types in classes of equal need or equal priority, the first class first; those of a class by age.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Classes {
     /// None where all are by age.
@@ -106,13 +108,15 @@ impl Classes {
     };
 
     pub fn new(order: QueueOrder, workload: &Workload) -> Self {
-        if !matches!(order, QueueOrder::Largest | QueueOrder::Smallest) {
-            return Self::BY_AGE;
-        }
-        let needs = workload.dominant_shares();
-        let mut types: Vec<usize> = (0..needs.len()).collect();
-        types.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
-        let classes = types.chunk_by(|&a, &b| needs[a] == needs[b]);
+        let types = workload.types().iter();
+        let ranks: Vec<f64> = match order {
+            QueueOrder::Largest | QueueOrder::Smallest => workload.dominant_shares(),
+            QueueOrder::TypePriority => types.map(|job| job.priority().value()).collect(),
+            QueueOrder::Arrival | QueueOrder::Priority(..) => return Self::BY_AGE,
+        };
+        let mut types: Vec<usize> = (0..ranks.len()).collect();
+        types.sort_by(|&a, &b| ranks[b].total_cmp(&ranks[a]));
+        let classes = types.chunk_by(|&a, &b| ranks[a] == ranks[b]);
         let mut classes: Vec<Vec<usize>> = classes.map(<[usize]>::to_vec).collect();
         if order == QueueOrder::Smallest {
             classes.reverse();

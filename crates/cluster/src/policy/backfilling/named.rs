@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Backfilling, Estimates};
+use super::{Backfilling, Estimates, QueueOrder, Reservations};
 use crate::policy::hosts::Placement;
 use crate::policy::pooled::{Order, PooledPolicy};
 use crate::policy::rule::{NamedRule, Parameter, Rule, no_settings, require_known, settings_for};
@@ -33,6 +33,64 @@ no_settings! {
 pub struct PooledEasyPolicy {
     /// Whether each job is taken to be as long as its limit, and not as the mean of its type.
     pub limits: bool,
+}
+
+/// Jobs of the highest priority first, by the `priority` of their types; jobs of equal priority in order of arrival.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriorityPolicy {
+    /// Whether a job that does not fit holds back all jobs behind it.
+    pub strict: bool,
+    /// Over the servers of a fleet: where a job starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+}
+
+impl PriorityPolicy {
+    /// Returns the settings for a fleet that has priorities.
+    fn of(fleet: &Fleet, strict: bool) -> Result<Box<dyn Rule>, Unsuitable> {
+        if !fleet.envelope().has_priorities() {
+            let why = "no type of the workload has a `priority`; add one, such as `priority: 10`, where a larger number is more important";
+            return Err(Unsuitable(why.into()));
+        }
+        let placement = (!fleet.is_one_server()).then_some(Placement::Best);
+        Ok(Box::new(PriorityPolicy { strict, placement }))
+    }
+}
+
+impl Rule for PriorityPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        let choices = Backfilling {
+            order: QueueOrder::TypePriority,
+            reservations: if self.strict {
+                Reservations::Strict
+            } else {
+                Reservations::None
+            },
+            placement: self.placement.unwrap_or_default(),
+            ..Backfilling::FIRST_FIT
+        };
+        choices.over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        let passing = if self.strict {
+            "a job that does not fit holds back all jobs behind it"
+        } else {
+            "a job that does not fit is passed by jobs that do, also of lower priority"
+        };
+        format!(
+            "Priorities, without preemption: waiting jobs are in order of the priority of their types, highest first, and of arrival where that is equal; {passing}."
+        )
+    }
+
+    fn pools(&self) -> bool {
+        self.placement.is_some()
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        self.strict.then_some("strict-priority")
+    }
 }
 
 impl Rule for FirstFitPolicy {
@@ -238,6 +296,21 @@ pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
         )
     },
     ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const PRIORITY: NamedRule = NamedRule {
+    name: "priority",
+    about: "the fitting job whose type has the highest `priority` (a larger number is more important); of equals the oldest; no preemption",
+    pools: true,
+    settings: |fleet, _| PriorityPolicy::of(fleet, false),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const STRICT_PRIORITY: NamedRule = NamedRule {
+    name: "strict-priority",
+    about: "the same order, but a job that does not fit holds back all jobs behind it",
+    settings: |fleet, _| PriorityPolicy::of(fleet, true),
+    ..PRIORITY
 };
 
 pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {

@@ -64,3 +64,18 @@ fn the_least_dominant_share_comes_first() {
     }
     assert_eq!(stage.end(2), "+1:4 +0:3");
 }
+
+/// Ten cores; the job of seven cores has priority over jobs of three.
+#[test]
+fn a_job_of_higher_priority_that_does_not_fit_is_passed_unless_the_order_is_strict() {
+    let text = cores().to_yaml();
+    let text = text.replace("name: seven", "name: seven\n    priority: 5");
+    let workload = Workload::parse(&text, "priorities").unwrap().workload;
+    for (strict, ends) in [(false, ["+0:4", "", "+1:3"]), (true, ["", "+1:3", ""])] {
+        let placement = None;
+        let mut stage = driven(&workload, &PriorityPolicy { strict, placement });
+        let arrive = [0, 0, 0, 1, 0].map(|i| stage.arrive(i));
+        assert_eq!(arrive, ["+0:0", "+0:1", "+0:2", "", ""]);
+        assert_eq!([0, 0, 0].map(|i| stage.end(i)), ends, "strict: {strict}");
+    }
+}

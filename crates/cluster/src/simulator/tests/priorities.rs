@@ -1,0 +1,79 @@
+//! Non-preemptive priorities against closed forms.
+
+use super::*;
+use crate::workload::Fleet;
+
+/// Asserts the mean response times of the types under both rules.
+fn means_are(fleet: &Fleet, exact: &[f64]) {
+    for name in ["priority", "strict-priority"] {
+        let run = rule(name).simulate_on(fleet, &events(12_000_000), quiet);
+        for (own, exact) in run.unwrap().types.iter().zip(exact) {
+            agrees(own.mean_response, *exact, 0.05, name);
+        }
+    }
+}
+
+/// M/G/1 by Cobham's formula, W_k = R / ((1 − σ_{k−1})(1 − σ_k)) with R = Σ λ_i E\[S_i²\] / 2 = 1.175: exponential sizes of
+/// mean 1 at rate .2, sizes of 2 at .15, and Erlang sizes of mean 3 in two stages at .1, in this order of priority.
+#[test]
+fn one_server_by_cobham() {
+    let workload = one_server(
+        "",
+        1,
+        &[
+            "arrival_rate: .1, size: {law: erlang, stages: 2, mean: 3}, priority: -1.5",
+            "arrival_rate: .2, mean_size: 1, priority: 10",
+            "arrival_rate: .15, size: {law: deterministic, mean: 2}",
+        ],
+    );
+    let r = 1.175;
+    let exact = [3.0 + r / (0.5 * 0.2), 1.0 + r / 0.8, 2.0 + r / (0.8 * 0.5)];
+    means_are(&workload.into(), &exact);
+}
+
+/// M/M/4 with equal means (Kella and Yechiali 1985): W_k = C(4, a) / (4 μ (1 − σ_{k−1})(1 − σ_k)), on one server of four
+/// CPUs and on four servers.
+#[test]
+fn several_servers_by_kella_and_yechiali() {
+    let workload = one_server(
+        "",
+        4,
+        &[
+            "arrival_rate: 1.4, mean_size: 1, priority: 1",
+            "arrival_rate: .8, mean_size: 1, priority: 3",
+            "arrival_rate: 1.2, mean_size: 1, priority: 2",
+        ],
+    );
+    let four = "servers: [{count: 4, capacity: {cpu: 1}}]";
+    let text = workload
+        .to_yaml()
+        .replace("server:\n  capacity:\n    cpu: 4", four);
+    let fleet = Fleet::parse(&text, "four").unwrap().workload;
+    assert_eq!(fleet.servers(), 4, "{text}");
+    let w = erlang_c(4, 3.4) / 4.0;
+    let exact = [1.0 + w / (0.5 * 0.15), 1.0 + w / 0.8, 1.0 + w / (0.8 * 0.5)];
+    means_are(&workload.into(), &exact);
+    means_are(&fleet, &exact);
+}
+
+#[test]
+fn without_priorities_the_rules_are_refused() {
+    for servers in [
+        "server: {capacity: {cpu: 2}}",
+        "servers: [{count: 2, capacity: {cpu: 1}}]",
+    ] {
+        let text = format!(
+            "kind: multiresource\ntime_unit: s\n{servers}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: 1, mean_size: 1}}\n"
+        );
+        let fleet = Fleet::parse(&text, "none").unwrap().workload;
+        let why = rule("priority").rule(&fleet).err().unwrap().to_string();
+        assert!(
+            why.contains("no type of the workload has a `priority`"),
+            "{why}"
+        );
+        assert!(
+            why.contains("rules that can are first-fit") && !why.contains("strict-priority"),
+            "{why}"
+        );
+    }
+}

@@ -41,6 +41,22 @@ fn figures_are_written_from_nothing() {
     fails(&format!("figures msq --output {}", folder.name("x")), "msr");
 }
 
+/// Section 7 at ρ = .9: the best switching rate of each route is the optimum that a synthesis finds, not the best of the grid.
+#[test]
+fn a_sweep_has_the_best_switching_rate() {
+    let folder = Folder::new();
+    let [page, table] = ["s.html", "s.csv"].map(|name| folder.name(name));
+    works(&format!(
+        "sweep-alpha models/section7.yaml --points 5 --html {page} -o {table}"
+    ));
+    let page = String::from_utf8(folder.bytes("s.html")).unwrap();
+    for best in ["0.1731", "53.48", "0.05271"] {
+        has(&page, &format!(">{best}<"));
+    }
+    let table = String::from_utf8(folder.bytes("s.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 4 * 6);
+}
+
 /// The table of a comparison has E[N] and the weighted mean on request, and arrival rates in place of loads.
 #[test]
 fn comparisons_show_other_means_and_rates() {
@@ -60,6 +76,21 @@ fn comparisons_show_other_means_and_rates() {
     ] {
         has(&printed, part);
     }
+    // The page has the rates as typed, and no double with all its digits but where pictures are drawn.
+    let page = folder.name("r.html");
+    let typed = "--rates 1.973,3.1 --policies msfq,first-fit,server-filling";
+    let compared = format!("compare --workload models/one_or_all.yaml {typed} --events 2e5");
+    synth(&format!("{compared} --html {page}"));
+    let page = String::from_utf8(folder.bytes("r.html")).unwrap();
+    has(&page, "Jobs in the system at λ = 1.973");
+    has(&page, "total arrival rate λ [1/s]");
+    let is_long = |word: &str| {
+        word.split_once('.')
+            .is_some_and(|(_, digits)| digits.len() > 7)
+    };
+    let words = page.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    assert_eq!(words.filter(|word| is_long(word)).next(), None);
+    assert!(!page.contains("at ρ = "));
     // The same cells as by loads.
     let loads = format!("{},{}", 2.0 / 6.0 * 0.76875, 3.9 / 6.0 * 0.76875);
     let by_load = folder.name("l.json");

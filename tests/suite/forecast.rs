@@ -153,10 +153,10 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
         has(&stdout(&bare), words);
     }
     for (typed, words) in [
-        ("slurm --partition synth --map", "--map goes with forecasts"),
+        ("slurm --partition synth --map", "go with forecasts"),
         (
             "slurm --partition synth --output x.json",
-            "--output goes with",
+            "go with forecasts",
         ),
     ] {
         fails(&format!("forecast {typed}"), words);

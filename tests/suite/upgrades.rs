@@ -38,6 +38,38 @@ fn server(capacity: &[u32], demands: &[Vec<u32>], loads: &[f64]) -> Workload {
     Workload::parse(&text, "server").unwrap().workload
 }
 
+/// One more CPU is worth 7/6 to the best mix of jobs that fill the server, whatever schedules the policy has; and over a
+/// fleet the server that could be bought is named besides the resource.
+#[test]
+fn what_one_more_brings_is_relative_to_the_best_schedules() {
+    let folder = Folder::new();
+    let jobs = "{name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
+        {name: c, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1}";
+    let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 6}}", jobs));
+    let own = folder.write(
+        "own.yaml",
+        "msr: {schedules: [{a: 4}, {c: 2}], weights: [3, 2]}",
+    );
+    let made = works(&format!(
+        "{file} --policy {own} -o {}",
+        folder.name("p.json")
+    ));
+    has(
+        &stderr(&made).replace('\n', " "),
+        "1 more cpu would carry 16.67 % more.",
+    );
+    let servers = "servers: [{name: node, count: 12, capacity: {gpu: 8}}]";
+    let jobs = "{name: a, demand: {gpu: 1}, arrival_rate: 40, mean_size: 1}";
+    let file = folder.write("f.yaml", &workload(servers, jobs));
+    let made = works(&format!("{file} --budget 1e6 -o {}", folder.name("p.json")));
+    let printed = stderr(&made).replace('\n', " ");
+    has(
+        &printed,
+        "1 more gpu on each of 12 node would carry 12.50 % more.",
+    );
+    has(&printed, "1 more server node would carry 8.333 % more.");
+}
+
 /// Jobs that are alike: ⌊C/d⌋ run together, and the load is b over that; the next one needs what is lacking for it.
 #[test]
 fn a_server_of_jobs_that_are_alike_by_the_formula() {

@@ -9,7 +9,7 @@ use super::cost::conditions;
 use super::room::{Stability, room};
 use super::synthesis::{Synthesized, seen, stability, synthesis};
 use super::upgrades::most_worth;
-use super::{Table, claim, number, percent, span, within, wrap};
+use super::{Table, claim, percent, span, within, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::simulator::{Run, TypeResult};
 use crate::multiresource::synthesis::{Candidate, Choice, Chosen, Log, Steadiness};
@@ -76,11 +76,7 @@ fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String
     if let Some(record) = record {
         notes.extend([parts(record), promised(record, artifact)]);
     }
-    let best = match found {
-        Synthesized::Analysed(analysed) => analysed.best,
-        Synthesized::Chosen(..) => None,
-    };
-    notes.push(load(fleet, artifact, log, best));
+    notes.push(load(fleet, artifact, log, found.best_load()));
     for note in notes.iter().filter(|note| !note.is_empty()) {
         text += &wrap(note.trim_end(), width);
         text += "\n";
@@ -299,8 +295,5 @@ fn load(fleet: &Fleet, artifact: &Artifact, log: &Log, best: Option<f64>) -> Str
             percent(share)
         );
     }
-    if let Some((name, more)) = most_worth(fleet, &log.upgrades, evidence.load) {
-        let _ = write!(text, " {name} would carry {} % more.", number(100.0 * more));
-    }
-    text
+    text + &most_worth(fleet, &log.upgrades, best.unwrap_or(evidence.load))
 }

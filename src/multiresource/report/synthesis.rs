@@ -36,6 +36,14 @@ impl Synthesized {
             Synthesized::Chosen(chosen) => &chosen.artifact,
         }
     }
+
+    /// Returns the load with the best schedules, if the policy has others.
+    pub fn best_load(&self) -> Option<f64> {
+        match self {
+            Synthesized::Analysed(synthesis) => synthesis.best,
+            Synthesized::Chosen(_) => None,
+        }
+    }
 }
 
 /// Renders the summary of a policy, with what was learned on the way.
@@ -63,7 +71,12 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) ->
     };
     summary
         + &bounds(fleet, artifact, width)
-        + &upgrades(fleet, &log.upgrades, artifact.evidence.load, width)
+        + &upgrades(
+            fleet,
+            &log.upgrades,
+            found.best_load().unwrap_or(artifact.evidence.load),
+            width,
+        )
 }
 
 /// Says what was taken and why, how it compares, and what is claimed.

@@ -84,11 +84,18 @@ fn why(fleet: &Fleet, artifact: &Artifact) -> String {
     text + &format!("This policy is stable up to {factor} times these arrivals, {how}.\n")
 }
 
-/// Returns the step that carries most, in words, and how much more load it carries, relatively.
-pub(super) fn most_worth(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Option<(String, f64)> {
-    let best = upgrades.found.first()?;
-    let more = load / best.load - 1.0;
-    (more > SAME).then(|| (name(fleet, best), more))
+/// Says how much more load the most helpful step carries; if that is more of a resource on servers of a fleet, also the
+/// most helpful server, which is easier to buy. `load` is the load of the best policy now. Empty if nothing helps.
+pub(super) fn most_worth(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> String {
+    let helping = upgrades.found.iter();
+    let helping = helping.filter(|step| load / step.load > 1.0 + SAME);
+    let server = helping.clone().find(|step| step.resource.is_none());
+    let steps = helping.take(1).chain(server).dedup();
+    let said = steps.map(|step| {
+        let more = number(100.0 * (load / step.load - 1.0));
+        format!(" {} would carry {more} % more.", name(fleet, step))
+    });
+    said.collect()
 }
 
 /// Returns the steps that bring something as a table, what helps most first; the others in one line.

@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     effort: f64,
 
-    /// Switching rates for each route, on a logarithmic scale around the best
+    /// Switching rates for each route, on a logarithmic scale around the best, which is added
     #[arg(long, value_name = "N", default_value = "40", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     points: u64,
 

@@ -203,14 +203,13 @@ impl Contender {
         if !fleet.is_one_server() {
             return match self {
                 Contender::Rule(rule, None) if rule.pools => {
-                    let suits = |other: &NamedRule| other.pools && other.rule(fleet, None).is_ok();
-                    let own = rule.rule(fleet, None);
-                    own.map_err(|why| {
-                        self.unsuitable(
-                            why,
-                            |other| matches!(other, Contender::Rule(other, _) if suits(other)),
-                        )
-                    })
+                    let others = "first-fit, fcfs and best-fit".into();
+                    let unsuitable = |why| Failure::Unsuitable {
+                        rule: rule.name,
+                        why,
+                        others,
+                    };
+                    rule.rule(fleet, None).map_err(unsuitable)
                 }
                 Contender::Policy(policy) if policy.pools() => Ok(policy.build(fleet)),
                 _ => Err(Failure::Servers(

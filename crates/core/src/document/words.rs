@@ -60,25 +60,17 @@ gpu = accelerators accelerator cards";
 /// Words for features that no key here describes: how they are expressed instead, or that they are out of scope.
 const INSTEAD: &str = "\
 priority priorities = it is a key of the entries of `jobs` of `kind: multiresource`
-weight weights importance cost holding_cost = jobs have no weights: `priority` decides which types go first, and \
-    `--objective weighted` counts a job by the work that it brings
-class qos service_class = each entry of `jobs` is a class: `name` names it, and `priority` decides which go first
+weight weights importance cost = jobs have no weights: `priority` ranks types; `--objective weighted` counts jobs by their work
+class qos service_class = each entry of `jobs` is a class: `name` names it, and `priority` ranks it
 patience abandonment reneging balking impatience = jobs wait until they run: abandonment and balking are out of scope
-max_queue max_queue_length queue_limit queue_size queue_capacity max_waiting buffer = queues have no limit: lost or \
-    blocked jobs are out of scope
-retry retries max_retries backoff restarts failures failure_rate mtbf = a job runs once, to its end: failures and retries \
-    are out of scope; add retries to `arrival_rate`
+max_queue queue_limit queue_size queue_capacity max_waiting buffer = queues have no limit: lost or blocked jobs are out of scope
+retry retries max_retries backoff failures failure_rate = a job runs once, to its end: add retries to `arrival_rate`; failures are out of scope
 depends_on dependencies dependency after = jobs are independent of each other: workflows are out of scope
-affinity node_affinity node_selector constraints taints tolerations = a job runs on any server that has what it demands: \
-    give these servers a resource of their own, such as `ssd: 100`, and demand 1 of it
-anti_affinity pod_anti_affinity topology_spread spread = give each server 1 of a resource of its own, and demand it: \
-    then no two of these jobs share a server
-preemptible preemptable preemption preempts interruptible spot = preemption is an option of the commands, for all types \
-    alike: `--preemption none`, `full` or `setup`
-replicas instances pods copies = parts that start together on several servers are `nodes`; parts that start apart are \
-    jobs of their own: raise `arrival_rate`
-max_running max_concurrent concurrency quota licenses = on one server a cap on running jobs is a resource of its own: \
-    `capacity: {quota: 4}`, and `demand: {quota: 1}`
+affinity node_affinity node_selector constraints taints tolerations = a job runs wherever its demand fits: give the servers it needs a resource of their own, such as `ssd: 100`, and demand 1 of it
+anti_affinity pod_anti_affinity topology_spread spread = give each server 1 of a resource of its own, and demand it: then no two of these jobs share a server
+preemptible preemptable preemption interruptible spot = preemption is an option of the commands, for all types alike: `--preemption none`, `full` or `setup`
+replicas instances pods copies = parts that start together on several servers are `nodes`; parts that start apart are jobs of their own: raise `arrival_rate`
+max_running max_concurrent concurrency quota licenses = on one server a cap on running jobs is a resource: `capacity: {quota: 4}`, and `demand: {quota: 1}`
 deadline due due_date slo target = a promise about waits is an option: `--slo 'TYPE: wait 95 % < 2 h'`
 user users account fair_share = users and fair share belong to logs: `synth simulate --trace LOG --slurm FOLDER`
 seed objective policy budget events = it is an option of the commands, not part of the workload: see `synth --help`";

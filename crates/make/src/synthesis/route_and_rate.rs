@@ -237,6 +237,15 @@ impl<'a> RateSearch<'a> {
         (best / 30.0, (best * 30.0).min(0.98 * self.outlook.largest))
     }
 
+    /// Returns the best switching rate, found as well as the effort allows; `None` where more switching never costs.
+    pub fn best_rate(&mut self) -> Result<Option<f64>, SynthesisError> {
+        if self.is_free() {
+            return Ok(None);
+        }
+        self.refine(self.options.work(TUNING), f64::INFINITY)?;
+        Ok(Some(self.outlook.rate))
+    }
+
     fn value(&self, cost: &Cost) -> f64 {
         cost.value(self.workload, self.options.objective)
     }

@@ -27,7 +27,7 @@ pub struct SweepPoint {
 }
 
 /// The cost over the switching rate, `points` rates for each route that the options leave, on a
-/// logarithmic scale around the best; none where one schedule serves all types. Once the flag is set, or the time is
+/// logarithmic scale around the best, and the best itself as a synthesis finds it; none where one schedule serves all types. Once the flag is set, or the time is
 /// over that the options give, those that were evaluated: `begun` is called when the program is solved, before which there are none.
 ///
 /// # Errors
@@ -56,13 +56,16 @@ pub fn sweep(
     let mut swept = Vec::new();
     for route in route_and_rate::candidates(options) {
         let search = RateSearch::new(workload, options, &draft, route, PHASE_LIMIT)?;
-        let Some(search) = search else { continue };
+        let Some(mut search) = search else { continue };
         let (low, high) = search.range();
-        for k in 0..points {
+        let rate = |k: usize| low * (high / low).powf(k as f64 / (points - 1).max(1) as f64);
+        let best = search.best_rate()?;
+        let mut rates = Vec::from_iter((0..points).map(rate).chain(best));
+        rates.sort_by(f64::total_cmp);
+        for switching_rate in rates {
             if interrupt.load(Ordering::Relaxed) || options.left().is_zero() {
                 return Ok(swept);
             }
-            let switching_rate = low * (high / low).powf(k as f64 / (points - 1).max(1) as f64);
             let modulation = search.modulation.at(switching_rate);
             let types = 0..workload.types().len();
             let queue = |i| TypeQueue::new(workload, &modulation, options.preemption, i);

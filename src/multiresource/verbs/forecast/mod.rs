@@ -110,18 +110,12 @@ impl OwnVerb for Arguments {
                 None => self.scored(caller),
             };
         };
-        let of_logs = [
-            ("--speed", self.speed.is_some()),
-            ("--every", self.every > 1),
-            ("--map", self.map),
-            ("--output", self.output.is_some()),
-        ];
-        match of_logs.iter().find(|option| option.1) {
-            Some((name, _)) => refuse(format!(
-                "{name} goes with forecasts that are scored on a log, not with a live Slurm: leave it out"
-            )),
-            None => self.live(partition, caller),
+        if self.speed.is_some() || self.map || self.output.is_some() {
+            return refuse(
+                "--speed, --map and --output go with forecasts that are scored on a log: leave them out here",
+            );
         }
+        self.live(partition, caller)
     }
 }
 

@@ -62,10 +62,9 @@ impl Rule for PriorityPolicy {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
         let choices = Backfilling {
             order: QueueOrder::TypePriority,
-            reservations: if self.strict {
-                Reservations::Strict
-            } else {
-                Reservations::None
+            reservations: match self.strict {
+                true => Reservations::Strict,
+                false => Reservations::None,
             },
             placement: self.placement.unwrap_or_default(),
             ..Backfilling::FIRST_FIT
@@ -74,13 +73,12 @@ impl Rule for PriorityPolicy {
     }
 
     fn words(&self, _: &Workload) -> String {
-        let passing = if self.strict {
-            "a job that does not fit holds back all jobs behind it"
-        } else {
-            "a job that does not fit is passed by jobs that do, also of lower priority"
+        let passing = match self.strict {
+            true => "holds back all jobs behind it",
+            false => "is passed by jobs that do, also of lower priority",
         };
         format!(
-            "Priorities, without preemption: waiting jobs are in order of the priority of their types, highest first, and of arrival where that is equal; {passing}."
+            "Priorities, without preemption: waiting jobs are in order of the priority of their types, highest first, and of arrival where that is equal; a job that does not fit {passing}."
         )
     }
 

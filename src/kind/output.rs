@@ -102,12 +102,8 @@ pub fn json(document: &impl Serialize) -> VerbResult<String> {
 pub fn folder_for_results(folder: &Path) -> VerbResult<()> {
     let made = std::fs::create_dir_all(folder);
     let tried = made.and_then(|()| tempfile::tempfile_in(folder));
-    let why = |e| {
-        format!(
-            "cannot write to the folder {}: {e}; choose another",
-            folder.display()
-        )
-    };
+    let name = folder.display();
+    let why = |e| format!("cannot write to the folder {name}: {e}; choose another");
     Ok(tried.map(drop).map_err(why)?)
 }
 

@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::{Besides, Shares};
-use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale};
+use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, short};
 use crate::report::{Section, number, span};
 use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Estimate, Run, Stretch};
@@ -90,6 +90,10 @@ struct Figures<'a, M, C> {
 }
 
 impl<M, C> Figures<'_, M, C> {
+    fn place(&self, load: f64) -> String {
+        self.comparison.header.place(load)
+    }
+
     /// Returns a curve for each policy.
     fn curves(&self, points: impl Fn(&str) -> Vec<Point>) -> Vec<Curve> {
         let names = self.comparison.names().enumerate();
@@ -115,20 +119,13 @@ impl<M, C> Figures<'_, M, C> {
 
     /// Returns the axis of loads, with a tick at each of them where there is room.
     fn axis_of_loads(&self) -> Axis {
-        let around = |title: &str| Axis::around(title, Scale::Linear, self.loads.iter().copied());
-        let axis = around("load ρ");
+        let axis = Axis::around("load ρ", Scale::Linear, self.loads.iter().copied());
         let width = axis.high() - axis.low();
         let is_crowded = |two: &[f64]| two[1] - two[0] < 0.09 * width;
         if self.loads.windows(2).any(is_crowded) {
             return axis;
         }
-        // Where rates were typed, each load is marked by its rate.
-        let axis = match self.comparison.header.rates[..] {
-            [] => axis,
-            _ => around(&format!("total arrival rate λ [1/{}]", self.unit)),
-        };
-        let value = |load: &f64| self.comparison.header.coordinate(*load).1;
-        let ticks = self.loads.iter().map(|load| (*load, value(load)));
+        let ticks = self.loads.iter().map(|load| (*load, short(*load)));
         axis.with_ticks(ticks.collect())
     }
 
@@ -138,11 +135,7 @@ impl<M, C> Figures<'_, M, C> {
             return Ok(None);
         }
         let text = self.in_words(curves, |p| {
-            format!(
-                "{} at {}",
-                number(p.value),
-                self.comparison.header.place(p.at)
-            )
+            format!("{} at {}", number(p.value), self.place(p.at))
         });
         let description = format!("{title}, over the load. {text}");
         let picture = plot::curves(&self.axis_of_loads(), y, curves)?;
@@ -159,7 +152,7 @@ impl<M, C> Figures<'_, M, C> {
             let unstable = match curve.unstable.as_slice() {
                 [] => String::new(),
                 loads => {
-                    let places = loads.iter().map(|load| self.comparison.header.place(*load));
+                    let places = loads.iter().map(|load| self.place(*load));
                     format!("; unstable at {}", places.collect::<Vec<_>>().join(", "))
                 }
             };
@@ -242,7 +235,7 @@ impl<M, C> Figures<'_, M, C> {
             [] => String::new(),
             some => format!(" Without means there: {}.", some.join(", ")),
         };
-        let place = self.comparison.header.place(load);
+        let place = self.place(load);
         let text = format!(
             "Types with 95 % confidence intervals at {place}, the highest load where most policies have means.{without} Jain's index is 1 where all types have the same mean, and 1/K where one of K types has all of it."
         );
@@ -268,7 +261,7 @@ impl<M, C> Figures<'_, M, C> {
         }
         let title = format!(
             "Mean response time by type at {} [{unit}], log scale",
-            self.comparison.header.place(load)
+            self.place(load)
         );
         let x = log_axis(&format!("mean response time [{unit}]"), &curves);
         let shown = |p: &Point| format!("{} {}", names[p.at as usize], number(p.value));
@@ -312,10 +305,7 @@ impl<M, C> Figures<'_, M, C> {
             points.last().copied().into_iter().collect()
         });
         let text = self.in_words(&last, |p| format!("{} jobs at the end", number(p.value)));
-        let title = format!(
-            "Jobs in the system at {}",
-            self.comparison.header.place(load)
-        );
+        let title = format!("Jobs in the system at {}", self.place(load));
         let picture = plot::lines(&x, &log_axis("", &curves), &curves)?;
         let description = format!("{title}, over time. {text}");
         Ok(Some(Panel::new(title, description, picture)))

@@ -137,8 +137,7 @@ fn without_mean<M, C>(comparison: &Comparison<M, C>, load: f64) -> Vec<String> {
 pub fn lead_over_loads<M, C>(comparison: &Comparison<M, C>) -> String {
     let mut leads: Vec<((bool, String), Vec<String>)> = Vec::new();
     for at in &comparison.rankings {
-        let (_, value) = comparison.header.coordinate(at.load);
-        entry(&mut leads, lead(comparison, at)).push(value);
+        entry(&mut leads, lead(comparison, at)).push(comparison.header.place(at.load));
     }
     // First the policies that lead alone, and at the most loads.
     leads.sort_by_key(|((is_clear, _), loads)| (!is_clear, Reverse(loads.len())));
@@ -147,18 +146,10 @@ pub fn lead_over_loads<M, C>(comparison: &Comparison<M, C>) -> String {
         if everywhere {
             format!("{lead} at every load compared.")
         } else {
-            format!("{lead} at {} = {}.", symbol(comparison), list(loads))
+            format!("{lead} at {}.", list(loads))
         }
     });
     sentences.collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the symbol of what policies are compared over.
-fn symbol<M, C>(comparison: &Comparison<M, C>) -> &'static str {
-    match comparison.header.rates[..] {
-        [] => "ρ",
-        _ => "λ",
-    }
 }
 
 /// Says which policies lead at a load, in words without the load; and whether one leads that has rivals there.
@@ -190,15 +181,12 @@ pub fn warnings<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
         for cell in comparison.cells.iter().filter(|c| c.policy == name) {
             if let Outcome::Failure(why) = &cell.outcome {
-                let (_, value) = comparison.header.coordinate(cell.load);
-                entry(&mut reasons, why).push(value);
+                entry(&mut reasons, why).push(comparison.header.place(cell.load));
             }
         }
         let label = comparison.label(name);
-        let (each, symbol) = (reasons.into_iter(), symbol(comparison));
-        warnings.extend(
-            each.map(|(why, loads)| format!("{label} at {symbol} = {}: {why}", list(&loads))),
-        );
+        let each = reasons.into_iter();
+        warnings.extend(each.map(|(why, loads)| format!("{label} at {}: {why}", list(&loads))));
     }
     warnings
 }

@@ -72,7 +72,6 @@ preemptible preemptable preemption interruptible spot = preemption is an option 
 replicas instances pods copies = parts that start together on several servers are `nodes`; parts that start apart are jobs of their own: raise `arrival_rate`
 max_running max_concurrent concurrency quota licenses = on one server a cap on running jobs is a resource: `capacity: {quota: 4}`, and `demand: {quota: 1}`
 deadline due due_date slo target = a promise about waits is an option: `--slo 'TYPE: wait 95 % < 2 h'`
-user users account fair_share = users and fair share belong to logs: `synth simulate --trace LOG --slurm FOLDER`
 seed objective policy budget events = it is an option of the commands, not part of the workload: see `synth --help`";
 
 /// Keys below which amounts of resources stand by name.

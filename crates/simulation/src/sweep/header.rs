@@ -212,20 +212,15 @@ impl Header {
     /// Returns a load as people read it: `ρ = 0.9`, or `λ = 4.46` where rates were typed.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
-        let (symbol, value) = self.coordinate(load);
-        format!("{symbol} = {value}")
-    }
-
-    /// Returns the two parts of that: the symbol, and the value to ten digits.
-    #[must_use]
-    pub fn coordinate(&self, load: f64) -> (&'static str, String) {
         let n = self
             .loads
             .iter()
             .position(|own| own.to_bits() == load.to_bits());
         match n.and_then(|n| self.rates.get(n)) {
-            Some(rate) => ("λ", rate.to_string()),
-            None => ("ρ", ((load * 1e10).round() / 1e10).to_string()),
+            Some(rate) => format!("λ = {rate}"),
+            // Percentages that were typed are rounded when they are divided by 100.
+            None if load > 1e-6 => format!("ρ = {}", (load * 1e10).round() / 1e10),
+            None => format!("ρ = {load}"),
         }
     }
 

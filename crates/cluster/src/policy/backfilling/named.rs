@@ -91,47 +91,31 @@ impl Rule for PriorityPolicy {
     }
 }
 
-impl Rule for FirstFitPolicy {
-    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Backfilling::FIRST_FIT.over(fleet)
-    }
+/// The rules that neither reserve capacity nor estimate sizes: their choices, and their description.
+macro_rules! plain_rules {
+    ($($Policy:ident: $CHOICES:ident, $words:literal;)+) => {
+        $(impl Rule for $Policy {
+            fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+                Backfilling::$CHOICES.over(fleet)
+            }
 
-    fn words(&self, _: &Workload) -> String {
-        "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.".into()
-    }
+            fn words(&self, _: &Workload) -> String {
+                $words.into()
+            }
+        })+
+    };
 }
 
-impl Rule for FcfsPolicy {
-    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Backfilling::FCFS.over(fleet)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        "First come, first served, without preemption: the oldest waiting job starts as soon as it fits, and no job before it.".into()
-    }
-}
-
-impl Rule for MostServersFirstPolicy {
-    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Backfilling::MOST_SERVERS_FIRST.over(fleet)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.".into()
-    }
-}
-
-impl Rule for LeastServersFirstPolicy {
-    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Backfilling::LEAST_SERVERS_FIRST.over(fleet)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.".into()
-    }
+plain_rules! {
+    FirstFitPolicy: FIRST_FIT, "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.";
+    FcfsPolicy: FCFS, "First come, first served, without preemption: the oldest waiting job starts as soon as it fits, and no job before it.";
+    MostServersFirstPolicy: MOST_SERVERS_FIRST, "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.";
+    LeastServersFirstPolicy: LEAST_SERVERS_FIRST, "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
 }
 
 const EASY: &str = "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as";
+
+const BEST: Placement = Placement::Best;
 
 /// The work of EASY backfilling beyond that of First-Fit.
 const EASY_WORK: f64 = 2.0;
@@ -245,7 +229,7 @@ pub(in crate::policy) const FCFS: NamedRule = NamedRule {
     name: "fcfs",
     about: "first come, first served: stops at the first job that does not fit",
     pools: true,
-    settings: |fleet, _| greedy(fleet, FcfsPolicy {}, Order::Fcfs, Placement::Best),
+    settings: |fleet, _| greedy(fleet, FcfsPolicy {}, Order::Fcfs, BEST),
     ..NamedRule::PLAIN
 };
 
@@ -253,14 +237,7 @@ pub(in crate::policy) const BEST_FIT: NamedRule = NamedRule {
     name: "best-fit",
     about: "the fitting job with the largest dominant share; of equals the oldest; on one server most-servers-first",
     pools: true,
-    settings: |fleet, _| {
-        greedy(
-            fleet,
-            MostServersFirstPolicy {},
-            Order::Oldest,
-            Placement::Best,
-        )
-    },
+    settings: |fleet, _| greedy(fleet, MostServersFirstPolicy {}, Order::Oldest, BEST),
     ..NamedRule::PLAIN
 };
 
@@ -269,14 +246,7 @@ pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
     about: "the fitting job that needs most; with several resources, by dominant share",
     aliases: &["msf"],
     pools: true,
-    settings: |fleet, _| {
-        greedy(
-            fleet,
-            MostServersFirstPolicy {},
-            Order::Largest,
-            Placement::Best,
-        )
-    },
+    settings: |fleet, _| greedy(fleet, MostServersFirstPolicy {}, Order::Largest, BEST),
     ..NamedRule::PLAIN
 };
 
@@ -285,14 +255,7 @@ pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
     about: "the fitting job that needs least; with several resources, by dominant share",
     aliases: &["lsf"],
     pools: true,
-    settings: |fleet, _| {
-        greedy(
-            fleet,
-            LeastServersFirstPolicy {},
-            Order::Smallest,
-            Placement::Best,
-        )
-    },
+    settings: |fleet, _| greedy(fleet, LeastServersFirstPolicy {}, Order::Smallest, BEST),
     ..NamedRule::PLAIN
 };
 

@@ -24,8 +24,8 @@ use synth::multiresource::artifact::{
     ConservativeBackfillPolicy, DiscretizedMaxWeightPolicy, EasyBackfillPolicy, EasyByMeanPolicy,
     EmptySlots, Family, FcfsPolicy, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy,
     MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order,
-    PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption, RandomizedTimersPolicy,
-    Route, ServerFillingPolicy, StaticQuickswapPolicy, Zone,
+    PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption, PriorityPolicy,
+    RandomizedTimersPolicy, Route, ServerFillingPolicy, StaticQuickswapPolicy, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{
@@ -299,6 +299,13 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         }
         chosen(&limited, fixed(rule))
     };
+    let ranked = text("models/section7.yaml").replace("name: type-2", "priority: 5, name: type-2");
+    let ranked = Workload::parse(&ranked, "ranked").unwrap().workload;
+    let ranked = ranked.scaled(0.3).unwrap();
+    let strict = PriorityPolicy {
+        strict: true,
+        placement: None,
+    };
     let adaptive = by_limits(&all, "adaptive-msr-draining");
     let reserving = by_limits(&all, "reserving");
     all.extend([
@@ -307,6 +314,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
             "conservative-backfill",
             chosen(&limited, fixed(ConservativeBackfillPolicy {}.into())),
         ),
+        ("priority", chosen(&ranked, fixed(strict.into()))),
         ("adaptive-msr-limits", adaptive),
         ("reserving-limits", reserving),
     ]);

@@ -68,9 +68,10 @@ fn the_least_dominant_share_comes_first() {
 /// Ten cores; the job of seven cores has priority over jobs of three.
 #[test]
 fn a_job_of_higher_priority_that_does_not_fit_is_passed_unless_the_order_is_strict() {
-    let text = cores().to_yaml();
-    let text = text.replace("name: seven", "name: seven\n    priority: 5");
-    let workload = Workload::parse(&text, "priorities").unwrap().workload;
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
+  - {name: three, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}
+  - {name: seven, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1, priority: 5}\n";
+    let workload = Workload::parse(text, "priorities").unwrap().workload;
     for (strict, ends) in [(false, ["+0:4", "", "+1:3"]), (true, ["", "+1:3", ""])] {
         let placement = None;
         let mut stage = driven(&workload, &PriorityPolicy { strict, placement });

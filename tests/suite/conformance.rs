@@ -299,7 +299,8 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         }
         chosen(&limited, fixed(rule))
     };
-    let ranked = text("models/section7.yaml").replace("name: type-2", "priority: 5, name: type-2");
+    let ranked = crate::common::text("models/section7.yaml")
+        .replace("name: type-2", "priority: 5, name: type-2");
     let ranked = Workload::parse(&ranked, "ranked").unwrap().workload;
     let ranked = ranked.scaled(0.3).unwrap();
     let strict = PriorityPolicy {

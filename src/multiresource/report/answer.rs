@@ -1,4 +1,4 @@
-//! What a person decides by: the answer of a synthesis, on a few lines. How it was found stands in the longer summary.
+//! The answer of a synthesis on a few lines. The longer summary explains how it was found.
 
 use std::fmt::Write as _;
 
@@ -9,19 +9,24 @@ use super::cost::conditions;
 use super::room::{Stability, room};
 use super::synthesis::{Synthesized, seen, stability, synthesis};
 use super::upgrades::most_worth;
-use super::{Table, claim, number, percent, span, within, wrap};
+use super::{Table, below, claim, number, percent, span, within, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::simulator::{Run, TypeResult};
-use crate::multiresource::synthesis::{Candidate, Choice, Chosen, Log, Steadiness};
+use crate::multiresource::synthesis::{
+    Candidate, Choice, Chosen, Interval, Log, Steadiness, USUAL,
+};
 use crate::multiresource::workload::{Fleet, JobType};
-use crate::report::counted;
+use crate::report::{counted, list};
 use crate::simulation::Histogram;
 
 /// Types that have a row of their own; the others, which bring less load, have one together.
 const ROWS: usize = 6;
 
-/// What most schedulers do: one of these stands beside the policy.
-const USUAL: [&str; 5] = ["first-fit", "easy-by-mean", "easy-backfill", "easy", "fcfs"];
+/// Types in the table of alternatives: those whose waits differ most.
+const TYPES: usize = 3;
+
+/// A change of a mean wait is worth mentioning if it is at least this fraction both of the wait and of the mean size.
+const WORTHWHILE: f64 = 0.05;
 
 /// Renders the answer of a synthesis; in full also how it was found.
 pub fn summary(
@@ -58,12 +63,18 @@ fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String
     if let Some(table) = waits(fleet, artifact, chosen, width) {
         let _ = write!(text, "{table}\n\n");
     }
+    if let Some(table) = record.and_then(|record| alternatives(fleet, record, width)) {
+        let _ = write!(text, "{table}\n\n");
+    }
     let is_fleet = !fleet.is_one_server();
     let sure = format!(
         "stability: {}",
         stability(known, is_fleet, chosen.and_then(seen))
     );
-    let mut notes: Vec<String> = record.map(beside).into_iter().collect();
+    let mut notes = Vec::new();
+    if let Some(record) = record {
+        notes.extend([level(record), beside(record), gain(fleet, record)]);
+    }
     if let Synthesized::Analysed(analysed) = found {
         notes.push(conditions(workload, analysed));
     }
@@ -229,16 +240,145 @@ fn waits(
     Some(table.within(width))
 }
 
+/// Returns how much longer or shorter than under the policy jobs of a type wait under another, in mean sizes of the type; 0
+/// where the two are not significantly apart, or hardly.
+fn change(fleet: &Fleet, record: &Choice, other: &Candidate, i: usize) -> f64 {
+    let Some((own, wait)) = record.candidates[0].waits.get(i).zip(other.waits.get(i)) else {
+        return 0.0;
+    };
+    let change = (wait.wait.mean - own.wait.mean) / fleet.types()[i].mean_size();
+    let apart = wait
+        .ratio
+        .map_or(0.0, |r| (r.mean - 1.0).abs() - r.half_width);
+    if apart > WORTHWHILE && change.abs() > WORTHWHILE {
+        change
+    } else {
+        0.0
+    }
+}
+
+/// Returns how long jobs of the types that it matters to wait under the rules that ran as long as the policy; `None` where it
+/// matters to none.
+fn alternatives(fleet: &Fleet, record: &Choice, width: usize) -> Option<String> {
+    let shown = || record.candidates.iter().filter(|own| !own.waits.is_empty());
+    let matters = |i: usize| {
+        let changes = shown().map(|own| change(fleet, record, own, i).abs());
+        changes.fold(0.0, f64::max)
+    };
+    let types = (0..fleet.types().len()).filter(|i| matters(*i) > 0.0);
+    let types = types.sorted_by(|a, b| matters(*b).total_cmp(&matters(*a)));
+    let types = types.take(TYPES).sorted().collect_vec();
+    if types.is_empty() {
+        return None;
+    }
+    let heads = types
+        .iter()
+        .map(|i| format!("wait of {}", fleet.types()[*i].name()));
+    let first = [
+        "policy".to_owned(),
+        format!("{}, relative", record.objective.label()),
+    ];
+    let mut table = Table::new(first.into_iter().chain(heads));
+    let shown_interval = |own: Interval| within(own.mean, own.half_width);
+    for own in shown().take(ROWS + 1) {
+        let breaks = if own.kept == Some(false) {
+            ", breaks --slo"
+        } else {
+            ""
+        };
+        let ratio = own.ratio.map_or("1".into(), shown_interval);
+        let wait = |i: &usize| {
+            let wait = own.waits[*i].wait;
+            span((wait.mean, wait.half_width), fleet.time_unit())
+        };
+        let first = [format!("{}{breaks}", own.name), ratio];
+        table.row(first.into_iter().chain(types.iter().map(wait)));
+    }
+    Some(table.within(width))
+}
+
+/// Says who gains most under another rule, and who pays for that.
+fn gain(fleet: &Fleet, record: &Choice) -> String {
+    let others = record
+        .candidates
+        .iter()
+        .filter(|own| own.kept != Some(false));
+    let types = 0..fleet.types().len();
+    let changes = |own| {
+        types
+            .clone()
+            .map(move |i| (change(fleet, record, own, i), i))
+    };
+    let all = others.flat_map(|own| changes(own).map(move |(change, i)| (change, i, own)));
+    let least = all.min_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((_, i, other)) = least.filter(|(change, ..)| *change < 0.0) else {
+        return String::new();
+    };
+    let percent = |i: usize| {
+        let ratio = other.waits[i].ratio.map_or(1.0, |ratio| ratio.mean);
+        (100.0 * (ratio - 1.0).abs(), fleet.types()[i].name())
+    };
+    let ((less, name), rule) = (percent(i), &other.name);
+    let mut text = format!("Jobs of {name} wait {less:.0} % less under {rule}");
+    let most = changes(other).max_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((_, i)) = most.filter(|(change, _)| *change > 0.0) {
+        let (more, name) = percent(i);
+        let _ = write!(text, ", and jobs of {name} {more:.0} % longer");
+    }
+    text + &format!(": to have that, `--family {rule}`.")
+}
+
+/// Says which rules are as good in the mean, and whether a rule in common use is among them.
+fn level(record: &Choice) -> String {
+    let [own, others @ ..] = record.candidates.as_slice() else {
+        return String::new();
+    };
+    if record.settled() == 1 && !others.is_empty() {
+        return format!(
+            "The runs of all {} alternatives were too short to compare them with it: raise --budget (now {:.0e}) before you rely on this selection.",
+            others.len(),
+            record.budget as f64
+        );
+    }
+    let is_usual = |name: &&str| USUAL.contains(name);
+    if is_usual(&own.name.as_str()) {
+        return format!(
+            "Most schedulers do this already: if yours does, change nothing. None of the {} alternatives is significantly better.",
+            others.len()
+        );
+    }
+    let level = others.iter().filter(|own| own.is_level());
+    let level = level.map(|own| own.name.as_str()).collect_vec();
+    if level.is_empty() {
+        return String::new();
+    }
+    let usual = level.iter().copied().filter(is_usual).collect_vec();
+    let keep = match usual.first() {
+        Some(_) => format!(" If you run {}, change nothing.", either(&usual)),
+        None => String::new(),
+    };
+    let (is, of) = (
+        if level.len() > 1 { "are" } else { "is" },
+        record.objective.label(),
+    );
+    format!(
+        "{} {is} level with it in {of}, within 1 % or chance.{keep}",
+        list(&level)
+    )
+}
+
+/// Returns names as alternatives: `a, b or c`.
+fn either(names: &[&str]) -> String {
+    list(names).replace(" and ", " or ")
+}
+
 /// Says how what most schedulers do compares.
 fn beside(record: &Choice) -> String {
     let [own, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
     if USUAL.contains(&own.name.as_str()) {
-        return format!(
-            "It is what many schedulers do now: none of {} others is surely better.",
-            others.len()
-        );
+        return String::new();
     }
     let usual = USUAL
         .iter()
@@ -251,17 +391,18 @@ fn beside(record: &Choice) -> String {
         return String::new();
     }
     let of = record.objective.label();
-    format!("Beside it, in {of}: {}.", words.join("; "))
+    format!("Compared with it, in {of}: {}.", words.join("; "))
 }
 
 fn compared(other: &Candidate) -> String {
-    match (other.outcome, other.ratio) {
-        (Steadiness::Unstable, _) => "cannot keep up at this load".into(),
-        (Steadiness::Behind, _) => "is far behind".into(),
-        (_, Some(ratio)) => format!(
+    match (other.outcome, other.ratio, other.at_least) {
+        (Steadiness::Unstable, ..) => "cannot keep up at this load".into(),
+        (Steadiness::Behind, ..) => "is far behind".into(),
+        (_, Some(ratio), _) => format!(
             "takes {} times as long",
             within(ratio.mean, ratio.half_width)
         ),
+        (.., Some(least)) => format!("takes at least {} times as long", below(least)),
         _ => "has not settled".into(),
     }
 }

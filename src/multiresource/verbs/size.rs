@@ -158,22 +158,23 @@ impl<'a> Sizes<'a> {
             }
             tries.insert(size, looked(words, solved, request, self.fleet));
         }
-        self.concluded(tries, (promises, is_over()), width)
+        self.concluded(tries, request, width)
     }
 
     /// Returns what follows of all sizes that were looked at; not of all that would be where it was interrupted.
     fn concluded(
         &self,
         mut tries: Tries,
-        (promises, interrupted): (&[Promise], bool),
+        request: &Request,
         width: usize,
     ) -> VerbResult<SizeAnswer> {
+        let interrupted = request.choice.interrupt.load(Ordering::Relaxed);
         let found = least(&tries);
         let taken = found.and_then(|size| Some((size, tries.get_mut(&size)?.1.take()?)));
         let Some((least, policy)) = taken else {
             return Ok(match tries.last_key_value() {
                 Some((_, (last, _))) if !interrupted => SizeAnswer::Not(format!(
-                    "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: promise less, or search longer with --budget",
+                    "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: relax the target, or raise --budget",
                     last.words,
                     last.verdict.words(last.policy)
                 )),
@@ -181,7 +182,8 @@ impl<'a> Sizes<'a> {
             });
         };
         let sizing = Sizing {
-            promises,
+            promises: &request.choice.promises,
+            budget: request.choice.budget,
             workload: self.fleet.envelope(),
             what: self.name,
             present: self.present(),

@@ -12,9 +12,7 @@ use super::upgrades::most_worth;
 use super::{Table, below, claim, number, percent, span, within, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::simulator::{Run, TypeResult};
-use crate::multiresource::synthesis::{
-    Candidate, Choice, Chosen, Interval, Log, Steadiness, USUAL,
-};
+use crate::multiresource::synthesis::{Candidate, Choice, Chosen, Log, Steadiness, USUAL};
 use crate::multiresource::workload::{Fleet, JobType};
 use crate::report::{counted, list};
 use crate::simulation::Histogram;
@@ -25,8 +23,11 @@ const ROWS: usize = 6;
 /// Types in the table of alternatives: those whose waits differ most.
 const TYPES: usize = 3;
 
-/// A change of a mean wait is worth mentioning if it is at least this fraction both of the wait and of the mean size.
-const WORTHWHILE: f64 = 0.05;
+/// Waits shorter than this many mean sizes of a type are not compared.
+const LONG: f64 = 0.05;
+
+/// Rules with this many times the objective or more are not shown as alternatives.
+const SHOWN: f64 = 2.0;
 
 /// Renders the answer of a synthesis; in full also how it was found.
 pub fn summary(
@@ -73,7 +74,7 @@ fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String
     );
     let mut notes = Vec::new();
     if let Some(record) = record {
-        notes.extend([level(record), beside(record), gain(fleet, record)]);
+        notes.extend([level(record), beside(record)]);
     }
     if let Synthesized::Analysed(analysed) = found {
         notes.push(conditions(workload, analysed));
@@ -200,132 +201,69 @@ fn waits(
     let unit = fleet.time_unit();
     let mean = |own: Option<(f64, f64)>| own.map_or("–".into(), |own| span(own, unit));
     let plain = |own: Option<f64>| mean(own.map(|own| (own, 0.0)));
-    let has = |of: fn(&Stay) -> bool| rows.iter().any(of);
-    let columns = [
-        has(|own| own.wait.is_some()),
-        has(|own| own.wait_p95.is_some()),
-        has(|own| own.response.is_some()),
-        has(|own| own.response_p95.is_some()),
-    ];
-    if !columns.contains(&true) {
-        return None;
-    }
+    let cells = rows.iter().map(|own| {
+        [
+            mean(own.wait),
+            plain(own.wait_p95),
+            mean(own.response),
+            plain(own.response_p95),
+        ]
+    });
+    let cells = cells.collect_vec();
     let header = [
         "mean wait",
         "95 % wait below",
         "mean response time",
         "95 % stay below",
     ];
-    let kept = |cells: [String; 4]| {
-        let cells = cells.into_iter().zip(columns);
-        cells
-            .filter(|(_, is)| *is)
-            .map(|(cell, _)| cell)
-            .collect_vec()
-    };
-    let mut table = Table::new(
-        ["type".to_owned()]
-            .into_iter()
-            .chain(kept(header.map(Into::into))),
-    );
-    for own in &rows {
-        let cells = [
-            mean(own.wait),
-            plain(own.wait_p95),
-            mean(own.response),
-            plain(own.response_p95),
-        ];
-        table.row([own.name.clone()].into_iter().chain(kept(cells)));
+    let is_known = |column: &usize| cells.iter().any(|row| row[*column] != "–");
+    let known = (0..header.len()).filter(is_known).collect_vec();
+    if known.is_empty() {
+        return None;
+    }
+    let heads = known.iter().map(|column| header[*column]);
+    let mut table = Table::new(["type"].into_iter().chain(heads));
+    for (own, row) in rows.iter().zip(&cells) {
+        let shown = known.iter().map(|column| row[*column].clone());
+        table.row([own.name.clone()].into_iter().chain(shown));
     }
     Some(table.within(width))
 }
 
-/// Returns how much longer or shorter than under the policy jobs of a type wait under another, in mean sizes of the type; 0
-/// where the two are not significantly apart, or hardly.
-fn change(fleet: &Fleet, record: &Choice, other: &Candidate, i: usize) -> f64 {
-    let Some((own, wait)) = record.candidates[0].waits.get(i).zip(other.waits.get(i)) else {
-        return 0.0;
-    };
-    let change = (wait.wait.mean - own.wait.mean) / fleet.types()[i].mean_size();
-    let apart = wait
-        .ratio
-        .map_or(0.0, |r| (r.mean - 1.0).abs() - r.half_width);
-    if apart > WORTHWHILE && change.abs() > WORTHWHILE {
-        change
-    } else {
-        0.0
-    }
-}
-
-/// Returns how long jobs of the types that it matters to wait under the rules that ran as long as the policy; `None` where it
-/// matters to none.
+/// Returns the mean waits of the types that wait longest for their size under the rules that are not far behind; `None` if no type
+/// waits, or there is no such rule.
 fn alternatives(fleet: &Fleet, record: &Choice, width: usize) -> Option<String> {
-    let shown = || record.candidates.iter().filter(|own| !own.waits.is_empty());
-    let matters = |i: usize| {
-        let changes = shown().map(|own| change(fleet, record, own, i).abs());
-        changes.fold(0.0, f64::max)
-    };
-    let types = (0..fleet.types().len()).filter(|i| matters(*i) > 0.0);
-    let types = types.sorted_by(|a, b| matters(*b).total_cmp(&matters(*a)));
-    let types = types.take(TYPES).sorted().collect_vec();
-    if types.is_empty() {
+    let own = record.candidates.first()?;
+    let is_shown = |own: &&Candidate| own.ratio.is_some_and(|ratio| ratio.mean < SHOWN);
+    let others = record.candidates.iter().filter(is_shown).take(ROWS);
+    let others = others.collect_vec();
+    let types = fleet.types().iter().zip(&own.waits).enumerate();
+    let relative = types.map(|(i, (kind, own))| (own.mean / kind.mean_size(), i));
+    let long = relative.filter(|(wait, _)| *wait > LONG);
+    let long = long.sorted_by(|a, b| b.0.total_cmp(&a.0)).take(TYPES);
+    let types = long.map(|(_, i)| i).sorted().collect_vec();
+    if types.is_empty() || others.is_empty() {
         return None;
     }
     let heads = types
         .iter()
         .map(|i| format!("wait of {}", fleet.types()[*i].name()));
-    let first = [
-        "policy".to_owned(),
-        format!("{}, relative", record.objective.label()),
-    ];
-    let mut table = Table::new(first.into_iter().chain(heads));
-    let shown_interval = |own: Interval| within(own.mean, own.half_width);
-    for own in shown().take(ROWS + 1) {
-        let breaks = if own.kept == Some(false) {
-            ", breaks --slo"
-        } else {
-            ""
-        };
-        let ratio = own.ratio.map_or("1".into(), shown_interval);
-        let wait = |i: &usize| {
-            let wait = own.waits[*i].wait;
-            span((wait.mean, wait.half_width), fleet.time_unit())
-        };
-        let first = [format!("{}{breaks}", own.name), ratio];
-        table.row(first.into_iter().chain(types.iter().map(wait)));
+    let relative = format!("{}, relative", record.objective.label());
+    let mut table = Table::new(["policy".into(), relative].into_iter().chain(heads));
+    for own in [own].into_iter().chain(others) {
+        let breaks = [" (breaks --slo)", ""][usize::from(own.kept != Some(false))];
+        let ratio = own
+            .ratio
+            .map_or("1".into(), |own| within(own.mean, own.half_width));
+        let waits = types.iter().map(|i| own.waits.get(*i));
+        let waits = waits.map(|own| {
+            own.map_or("–".into(), |own| {
+                span((own.mean, own.half_width), fleet.time_unit())
+            })
+        });
+        table.row([own.name.clone() + breaks, ratio].into_iter().chain(waits));
     }
     Some(table.within(width))
-}
-
-/// Says who gains most under another rule, and who pays for that.
-fn gain(fleet: &Fleet, record: &Choice) -> String {
-    let others = record
-        .candidates
-        .iter()
-        .filter(|own| own.kept != Some(false));
-    let types = 0..fleet.types().len();
-    let changes = |own| {
-        types
-            .clone()
-            .map(move |i| (change(fleet, record, own, i), i))
-    };
-    let all = others.flat_map(|own| changes(own).map(move |(change, i)| (change, i, own)));
-    let least = all.min_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((_, i, other)) = least.filter(|(change, ..)| *change < 0.0) else {
-        return String::new();
-    };
-    let percent = |i: usize| {
-        let ratio = other.waits[i].ratio.map_or(1.0, |ratio| ratio.mean);
-        (100.0 * (ratio - 1.0).abs(), fleet.types()[i].name())
-    };
-    let ((less, name), rule) = (percent(i), &other.name);
-    let mut text = format!("Jobs of {name} wait {less:.0} % less under {rule}");
-    let most = changes(other).max_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some((_, i)) = most.filter(|(change, _)| *change > 0.0) {
-        let (more, name) = percent(i);
-        let _ = write!(text, ", and jobs of {name} {more:.0} % longer");
-    }
-    text + &format!(": to have that, `--family {rule}`.")
 }
 
 /// Says which rules are as good in the mean, and whether a rule in common use is among them.
@@ -333,43 +271,33 @@ fn level(record: &Choice) -> String {
     let [own, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
-    if record.settled() == 1 && !others.is_empty() {
+    let (count, is_usual) = (others.len(), |name: &&str| USUAL.contains(name));
+    if record.settled() == 1 && count > 0 {
+        let budget = record.budget as f64;
         return format!(
-            "The runs of all {} alternatives were too short to compare them with it: raise --budget (now {:.0e}) before you rely on this selection.",
-            others.len(),
-            record.budget as f64
+            "The runs of the {count} alternatives were too short to compare them with it: raise --budget (now {budget:.0e}) before you rely on this selection."
         );
     }
-    let is_usual = |name: &&str| USUAL.contains(name);
     if is_usual(&own.name.as_str()) {
         return format!(
-            "Most schedulers do this already: if yours does, change nothing. None of the {} alternatives is significantly better.",
-            others.len()
+            "Most schedulers do this already: if yours does, change nothing. None of {count} alternatives is significantly better."
         );
     }
     let level = others.iter().filter(|own| own.is_level());
     let level = level.map(|own| own.name.as_str()).collect_vec();
-    if level.is_empty() {
-        return String::new();
-    }
     let usual = level.iter().copied().filter(is_usual).collect_vec();
-    let keep = match usual.first() {
-        Some(_) => format!(" If you run {}, change nothing.", either(&usual)),
-        None => String::new(),
+    let keep = match usual.as_slice() {
+        [] => String::new(),
+        some => format!(" If you run {}, change nothing.", some.join(" or ")),
     };
-    let (is, of) = (
-        if level.len() > 1 { "are" } else { "is" },
-        record.objective.label(),
-    );
-    format!(
-        "{} {is} level with it in {of}, within 1 % or chance.{keep}",
-        list(&level)
-    )
-}
-
-/// Returns names as alternatives: `a, b or c`.
-fn either(names: &[&str]) -> String {
-    list(names).replace(" and ", " or ")
+    match level.as_slice() {
+        [] => String::new(),
+        some => format!(
+            "Level with it in {}, within 1 % or chance: {}.{keep}",
+            record.objective.label(),
+            list(some)
+        ),
+    }
 }
 
 /// Says how what most schedulers do compares.

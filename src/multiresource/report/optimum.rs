@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Table, below, estimate, number};
+use super::{Table, below, estimate, number, wrap};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::bound::{Bound, Document, Proof};
 use crate::multiresource::optimum::{Ended, Optimum, OptimumError, Problem};
@@ -252,12 +252,13 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: 
         (Some(_), _) => ", proved by the linear program",
         (None, Some(_)) => ", by the dynamic program in floating point",
         (None, None) => {
-            ", by the dynamic program in floating point (--proof FILE proves a bound that may be a little lower)"
+            ", by the dynamic program in floating point: --proof FILE proves a bound that may be a little lower"
         }
     };
     let (allowed, low) = (allowed(preemption), below(found.lower_bound));
     let knowing = knowing(proved.is_some_and(|own| own.knows_sizes));
-    let mut text = format!("no policy {allowed}{knowing} has a {what} below {low} {unit}{by}\n");
+    let first = format!("no policy {allowed}{knowing} has a {what} below {low} {unit}{by}\n");
+    let mut text = wrap(&first, width);
     if let Some(linear) = linear {
         let bound = below(linear.bound);
         text += &format!(

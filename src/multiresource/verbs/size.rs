@@ -234,7 +234,8 @@ fn least(tries: &Tries) -> Option<u64> {
 }
 
 fn looked(words: String, solved: Solved, request: &Request, fleet: &Fleet) -> Look {
-    match solved {
+    let without = |verdict| (None, verdict, None, None);
+    let (policy, verdict, run, found) = match solved {
         Solved::Policy(found) => {
             let (policy, run) = match &found.0 {
                 Synthesized::Chosen(own) => {
@@ -242,36 +243,28 @@ fn looked(words: String, solved: Solved, request: &Request, fleet: &Fleet) -> Lo
                 }
                 Synthesized::Analysed(_) => ("msr", None),
             };
-            let looked = Looked {
-                words,
-                policy: Some(policy),
-                verdict: Verdict::kept(run.as_ref(), &request.choice.promises, fleet.envelope()),
-                run,
-            };
-            (looked, Some(found))
+            let promises = &request.choice.promises;
+            let verdict = Verdict::kept(run.as_ref(), promises, fleet.envelope());
+            (Some(policy), verdict, run, Some(found))
         }
         Solved::Unkept(nearest) => {
-            let verdict = match nearest.surely {
-                true => Verdict::Broken,
-                false => Verdict::NotFound,
+            let verdict = if nearest.surely {
+                Verdict::Broken
+            } else {
+                Verdict::NotFound
             };
-            let (policy, run) = (Some(nearest.policy), nearest.run);
-            (
-                Looked {
-                    words,
-                    policy,
-                    verdict,
-                    run,
-                },
-                None,
-            )
+            (Some(nearest.policy), verdict, nearest.run, None)
         }
-        Solved::Overloaded(overload) => (
-            Looked::without(words, Verdict::Overloaded(overload.decided)),
-            None,
-        ),
-        Solved::Broken(_) => (Looked::without(words, Verdict::RunsAway), None),
-    }
+        Solved::Overloaded(overload) => without(Verdict::Overloaded(overload.decided)),
+        Solved::Broken(_) => without(Verdict::RunsAway),
+    };
+    let looked = Looked {
+        words,
+        verdict,
+        policy,
+        run,
+    };
+    (looked, found)
 }
 
 /// Says that a promise of a response time cannot be kept since jobs alone run longer, where that is known exactly.

@@ -177,9 +177,10 @@ pub struct Candidate {
     /// value nor a ratio, since both would be too small.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// How long jobs of each type wait, in the order of the workload; empty without a ratio.
+    /// Mean wait \[time\] of the jobs of each type, in the order of the workload: of the policy taken from the run of its own, and
+    /// of the others that times the ratio of the two on the same arrivals and sizes. Empty without a ratio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub waits: Vec<WaitOfType>,
+    pub waits: Vec<Interval>,
     /// The same of the mean that is not the objective: of `weighted`, or of `mean` where that is weighted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_ratio: Option<Interval>,
@@ -189,19 +190,6 @@ pub struct Candidate {
     /// Whether it was seen to keep what was promised, if anything was; none where its runs do not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<bool>,
-}
-
-/// The mean wait of the jobs of a type under a policy that was simulated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WaitOfType {
-    /// The type.
-    #[serde(rename = "type")]
-    pub job_type: String,
-    /// Its mean wait \[time\]: of the policy taken from the run of its own, and of the others that times the ratio.
-    pub wait: Interval,
-    /// How many times as long as under the policy taken, on the same arrivals and sizes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<Interval>,
 }
 
 /// A mean from simulation, with its 95 % confidence interval.

@@ -390,7 +390,7 @@ impl<'w> Comparison<'_, 'w> {
         };
         own.runs_away()
             || latest.is_some_and(|run| self.evaluator.surely_breaks(run))
-            || self.surely_keeps(best) && by_mean()
+            || (self.surely_keeps(best) || !own.is_eligible) && by_mean()
     }
 
     /// Whether a rule in common use is to run on until it has run as long as the best, so that the ratio of the two is known
@@ -406,7 +406,7 @@ impl<'w> Comparison<'_, 'w> {
     pub fn at_least(&self, first: usize, n: usize) -> Option<f64> {
         let runs = |n: usize| self.candidates[n].runs.len();
         let least = self.behind(first, n).filter(|_| runs(n) < runs(first));
-        least.filter(|least| *least > 1.0)
+        least.filter(|least| *least > 1.001)
     }
 
     /// Whether a candidate runs away, or surely costs more than another.

@@ -6,7 +6,7 @@ use super::ladder::{self, Comparison};
 use crate::analysis::Cost;
 use crate::program::Solution;
 use crate::synthesis::claims;
-use crate::synthesis::log::{Candidate, Choice, Interval, Steadiness, WaitOfType};
+use crate::synthesis::log::{Candidate, Choice, Interval, Steadiness};
 use crate::synthesis::partition::Partitioned;
 use crate::synthesis::proof::evidence;
 use synth_cluster::artifact::{
@@ -98,27 +98,22 @@ fn candidate(comparison: &Comparison<'_, '_>, basis: &Basis, n: usize) -> Candid
     }
 }
 
-/// Returns how long jobs of each type wait under a candidate; empty if that is not known of one of them.
-fn waits(comparison: &Comparison<'_, '_>, n: usize) -> Vec<WaitOfType> {
+/// Returns the mean wait of each type under a candidate; empty if that of one of them is not known.
+fn waits(comparison: &Comparison<'_, '_>, n: usize) -> Vec<Interval> {
     let (first, own) = (&comparison.candidates[0], &comparison.candidates[n]);
     let of_first = first.measured(comparison.evaluator);
-    let pair = comparison.settled_rung(n, 0);
-    let pair = pair.map(|rung| (&own.runs[rung], &first.runs[rung]));
-    let Some((of_first, (run, than))) = of_first.zip(pair) else {
-        return Vec::new();
-    };
-    let each = of_first.types.iter().enumerate().map(|(i, of_type)| {
-        let [a, b] = [run, than].map(|run| &*run.types[i].waiting_replications);
-        let ratio = paired_ratio(a, b).filter(|_| n > 0);
-        let measured = if n == 0 { of_type } else { &run.types[i] };
-        Some(WaitOfType {
-            job_type: of_type.name.clone(),
-            wait: match (ratio, of_type.mean_waiting) {
-                (Some(ratio), Some(first)) => product(&first, &ratio),
-                _ => measured.mean_waiting?.into(),
-            },
-            ratio: ratio.map(Into::into),
-        })
+    let types = of_first.iter().flat_map(|run| run.types.iter().enumerate());
+    let each = types.map(|(i, of_first)| {
+        let rung = comparison.settled_rung(n, 0).filter(|_| n > 0);
+        let ratio = rung.and_then(|rung| {
+            let [a, b] = [own, first].map(|c| &*c.runs[rung].types[i].waiting_replications);
+            paired_ratio(a, b)
+        });
+        match (ratio, rung) {
+            (Some(ratio), _) => Some(product(&of_first.mean_waiting?, &ratio)),
+            (None, Some(rung)) => own.runs[rung].types[i].mean_waiting.map(Into::into),
+            (None, None) => of_first.mean_waiting.map(Into::into),
+        }
     });
     each.collect::<Option<_>>().unwrap_or_default()
 }

@@ -248,16 +248,13 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: 
     // A dynamic program is about policies that know only the type of each job.
     let linear = found.linear.as_ref();
     let proved = linear.filter(|own| own.bound == found.lower_bound);
-    let by = match (proved, linear) {
-        (Some(_), _) => ", proved by the linear program",
-        (None, Some(_)) => ", by the dynamic program in floating point",
-        (None, None) => {
-            ", by the dynamic program in floating point: --proof FILE proves a bound that may be a little lower"
-        }
+    let by = match proved {
+        Some(_) => "proved by the linear program",
+        None => "by the dynamic program, in floating point; --proof FILE proves a bound",
     };
     let (allowed, low) = (allowed(preemption), below(found.lower_bound));
     let knowing = knowing(proved.is_some_and(|own| own.knows_sizes));
-    let first = format!("no policy {allowed}{knowing} has a {what} below {low} {unit}{by}\n");
+    let first = format!("no policy {allowed}{knowing} has a {what} below {low} {unit}, {by}\n");
     let mut text = wrap(&first, width);
     if let Some(linear) = linear {
         let bound = below(linear.bound);

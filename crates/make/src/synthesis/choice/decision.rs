@@ -172,13 +172,12 @@ impl Comparison<'_, '_> {
                 }
                 None => (best, Basis::Settled),
             };
-            if !has_own(&self.candidates[n]) {
+            let is_known = has_own(&self.candidates[n]);
+            if !is_known {
                 self.measure(n)?;
-            } else {
-                return Ok(Some((n, basis)));
             }
-            // It was cut short.
-            if !has_own(&self.candidates[n]) {
+            // Without a run even then, it was cut short.
+            if is_known || !has_own(&self.candidates[n]) {
                 return Ok(Some((n, basis)));
             }
         }
@@ -214,7 +213,7 @@ impl Comparison<'_, '_> {
             events as u64,
             REPLICATIONS,
         )? {
-            let tells = evaluator.tells_promises(&run);
+            let tells = evaluator.surely_keeps(&run) || evaluator.surely_breaks(&run);
             candidate.own = Some(run);
             if events >= affordable || tells && told {
                 break;

@@ -265,11 +265,6 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// Whether it is known if all promises are kept.
-    pub fn tells_promises(&self, run: &Run) -> bool {
-        self.surely_keeps(run) || self.surely_breaks(run)
-    }
-
     /// Returns the order of choice by promises: policies that keep all with confidence come first, then those that kept
     /// all as far as their runs could see, and then those that come nearest to the worst kept promise.
     pub fn place(&self, run: &Run) -> f64 {

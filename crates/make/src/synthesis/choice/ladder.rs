@@ -287,11 +287,6 @@ impl<'w> Comparison<'_, 'w> {
         run.map_or(f64::INFINITY, |run| self.evaluator.place(run))
     }
 
-    /// Whether the runs of a candidate tell that it keeps all promises.
-    fn surely_keeps(&self, n: usize) -> bool {
-        self.place(n) == 0.0
-    }
-
     /// Returns the best of the candidates that may be selected, have settled and satisfy a condition: the first in the order
     /// of promises, and of equals the one that fewest are ahead of.
     pub fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
@@ -390,7 +385,7 @@ impl<'w> Comparison<'_, 'w> {
         };
         own.runs_away()
             || latest.is_some_and(|run| self.evaluator.surely_breaks(run))
-            || (self.surely_keeps(best) || !own.is_eligible) && by_mean()
+            || (self.place(best) == 0.0 || !own.is_eligible) && by_mean()
     }
 
     /// Whether a rule in common use is to run on until it has run as long as the best, so that the ratio of the two is known
@@ -398,7 +393,9 @@ impl<'w> Comparison<'_, 'w> {
     fn lags(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
         let is_shorter = own.runs.len() < self.candidates[best].runs.len();
-        USUAL.contains(&own.name()) && is_shorter && !own.runs_away() && !self.is_far(best, n)
+        let ratio = self.ratio(self.evaluator.objective, n, best);
+        let is_near = ratio.is_some_and(|ratio| ratio.mean < FAR);
+        USUAL.contains(&own.name()) && is_shorter && !own.runs_away() && is_near
     }
 
     /// Returns how many times as much as another a candidate surely costs, if it stopped to run before the other since it

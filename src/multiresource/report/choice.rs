@@ -32,7 +32,10 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
             format!("none of {rivals} others is better by {} %", 100.0 * CLOSE)
         }
         Some(record) if record.candidates.iter().any(Candidate::is_better) => {
-            "the best of the families asked for".into()
+            match record.promises.as_slice() {
+                [] => "the best of the families asked for".into(),
+                _ => "the surest to keep what is promised".into(),
+            }
         }
         Some(record) if record.settled() == 1 => {
             format!("as the only one of {} that were compared", rivals + 1)

@@ -20,7 +20,7 @@ use crate::simulation::Histogram;
 /// Types that have a row of their own; the others, which bring less load, have one together.
 const ROWS: usize = 6;
 
-/// Types in the table of alternatives: those whose waits differ most.
+/// Types in the table of alternatives.
 const TYPES: usize = 3;
 
 /// Waits shorter than this many mean sizes of a type are not compared.
@@ -272,7 +272,8 @@ fn level(record: &Choice) -> String {
         return String::new();
     };
     let (count, is_usual) = (others.len(), |name: &&str| USUAL.contains(name));
-    if record.settled() == 1 && count > 0 {
+    let is_unsettled = |own: &Candidate| own.outcome == Steadiness::Unsettled;
+    if count > 0 && others.iter().all(is_unsettled) {
         let budget = record.budget as f64;
         return format!(
             "The runs of the {count} alternatives were too short to compare them with it: raise --budget (now {budget:.0e}) before you rely on this selection."

@@ -16,7 +16,6 @@ pub use choice::{
 };
 pub use log::{
     BUDGET, CLOSE, Candidate, Choice, Floor, Interval, Log, RouteTried, Steadiness, USUAL,
-    WaitOfType,
 };
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable, strict_msfq};
 pub use partition::{Partitioned, partition};

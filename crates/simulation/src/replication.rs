@@ -11,9 +11,12 @@ use super::settling;
 /// Events between two looks at whether to stop.
 pub const BURST: u64 = 1 << 14;
 
-/// Events before the first look at the precision; each further one is after twice as many. Those runs end
-/// early that happen to be narrow, and these see too little of long queues: the more looks there
-/// are, the fewer intervals cover.
+/// Events by which a run may end for its precision at the earliest. The precision is looked at after half as many, and
+/// then each time the number of events has doubled; a run ends once the mean over all jobs has been precise at two looks in
+/// a row, and the mean of each class is precise enough.
+///
+/// Runs with few long queues measure both a small mean and a small spread. A rule that needs one look ends such runs
+/// early, so that more intervals miss than should, and nearly all of these are too low.
 pub const FIRST_LOOK: u64 = 1_000_000;
 
 /// Times that is seen how far a run is from one look to the next.
@@ -77,7 +80,7 @@ pub fn go_on<R: Replication>(
     let late = || settings.time.is_some_and(|t| started.elapsed() >= t);
     let interrupted = || settings.interrupt.load(Ordering::Relaxed);
     let replications = engines.len() as u64;
-    let mut view = 0;
+    let (mut view, mut was_precise) = (-VIEWS, false);
     loop {
         let checkpoint = FIRST_LOOK as f64 * (f64::from(view) / f64::from(VIEWS)).exp2();
         let goal = (checkpoint as u64).min(settings.events);
@@ -88,14 +91,19 @@ pub fn go_on<R: Replication>(
             return Err(violation.clone());
         }
         let seen = seen(engines, classes);
-        let (events, precision) = (seen.events(), settling::precision(&seen));
-        let precise = precision.is_some_and(|p| p <= settings.precision);
+        let (events, widths) = (seen.events(), settling::precision(&seen));
+        let precise = widths.is_some_and(|[overall, _]| overall <= settings.precision);
+        let of_classes = widths.is_some_and(|[_, widest]| widest <= settings.precision);
+        let precision = widths.map(|[overall, _]| overall);
         progress(Progress { events, precision });
         let ending = if settling::runs_away(&seen, settings.crowd)
             && (above.is_steady(&seen, settings)? || seen.is_crowded(settings.crowd))
         {
             Ending::RunsAway
-        } else if precise && (view % VIEWS == 0 || events >= settings.events) {
+        } else if precise
+            && of_classes
+            && (was_precise && view % VIEWS == 0 || events >= settings.events)
+        {
             Ending::Precision
         } else if events >= settings.events {
             Ending::Events
@@ -104,6 +112,9 @@ pub fn go_on<R: Replication>(
         } else if late() {
             Ending::Time
         } else {
+            if view % VIEWS == 0 {
+                was_precise = precise;
+            }
             view += 1;
             continue;
         };

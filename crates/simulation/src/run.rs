@@ -66,6 +66,9 @@ pub struct ClassResult<C = ()> {
     /// replication saw too few jobs for.
     #[serde(skip)]
     pub spread: [[Option<Estimate>; 3]; 2],
+    /// Mean time in system without service in each replication; empty if the run has no means.
+    #[serde(skip)]
+    pub waiting_replications: Vec<f64>,
     /// The waiting times themselves, to be merged with those of others.
     #[serde(skip)]
     pub waits: Option<Histogram>,
@@ -188,9 +191,10 @@ impl Results<'_> {
         let all: Vec<usize> = (0..classes.len()).collect();
         let stays = |i: usize| engines.iter().flat_map(move |e| e.recorder().stays(i));
         let of_class_i: Vec<Stays> = all.iter().map(|&i| together(stays(i))).collect();
+        let watched = watched(engines, measured, health == Health::Settled);
         let types = all.iter().map(|&i| {
             let own = of_class(measured.filter(|m| m.tells(&classes[i])), i);
-            self.class_result(s, &of_class_i[i], own, i)
+            self.class_result(s, (&of_class_i[i], &watched), own, i)
         });
         let types: Vec<ClassResult<C>> = types.collect();
         let means = types.iter().map(|t| Some(t.mean_response?.mean));
@@ -212,7 +216,7 @@ impl Results<'_> {
         let several = p99s.as_deref().filter(|values| values.len() > 1);
         Run {
             seed: self.settings.seed,
-            watched: watched(engines, measured, health == Health::Settled),
+            watched,
             replications: of_replications(s.map(Sample::replications)),
             weighted_replications: of_replications(weighted),
             p99_response: several.map(statistics::over_replications),
@@ -240,7 +244,7 @@ impl Results<'_> {
     fn class_result<C>(
         &self,
         s: Option<&Sample>,
-        stays: &Stays,
+        (stays, watched): (&Stays, &[Watched]),
         own: C,
         i: usize,
     ) -> ClassResult<C> {
@@ -255,9 +259,29 @@ impl Results<'_> {
                 .map(|e| together(e.recorder().stays(i).iter()))
         };
         let each: Vec<Stays> = sample.map_or(Vec::new(), |_| each().collect());
-        let spread = |of: fn(&Stays) -> &Histogram| {
+        let watched = watched.iter().filter(|w| w.watch.job_type == i);
+        // The histogram has fewer jobs than the watch, and bins: it must not contradict it.
+        let right = |is_wait: bool, p: f64, value: f64| {
+            let above = watched.clone().filter_map(|w| Some((w, w.above?.mean)));
+            above.fold(value, |value, (w, above)| match w.watch.threshold {
+                Threshold::Waiting(t) if is_wait && above <= 1.0 - p => value.min(t),
+                Threshold::Waiting(t) if is_wait => value.max(t),
+                Threshold::Response(t) if !is_wait && above <= 1.0 - p => value.min(t),
+                Threshold::Response(t) if !is_wait => value.max(t),
+                _ => value,
+            })
+        };
+        let spread = |of: fn(&Stays) -> &Histogram, is_wait| {
             let each: Vec<&Histogram> = each.iter().map(of).collect();
-            PERCENTILES.map(|p| spread(of(stays), &each, p))
+            PERCENTILES.map(|p| {
+                let own = spread(of(stays), &each, p)?;
+                let mean = right(is_wait, p, own.mean);
+                Some(Estimate { mean, ..own })
+            })
+        };
+        let percentiles = |times: &Histogram, is_wait| {
+            let [p50, p95, p99] = PERCENTILES.map(|p| Some(right(is_wait, p, times.quantile(p)?)));
+            sample.and_then(|_| Some([p50?, p95?, p99?]))
         };
         ClassResult {
             name: class.name.clone(),
@@ -265,9 +289,13 @@ impl Results<'_> {
             mean_response,
             mean_waiting: sample.and_then(|s| s.mean_waiting(&[i])),
             slowdown: mean_response.map(|e| e.times(1.0 / class.mean_size)),
-            percentiles: sample.and_then(|_| percentiles(&stays.responses)),
-            waiting_percentiles: sample.and_then(|_| percentiles(&stays.waits)),
-            spread: [spread(|own| &own.responses), spread(|own| &own.waits)],
+            percentiles: percentiles(&stays.responses, false),
+            waiting_percentiles: percentiles(&stays.waits, true),
+            spread: [
+                spread(|own| &own.responses, false),
+                spread(|own| &own.waits, true),
+            ],
+            waiting_replications: sample.map_or(Vec::new(), |s| s.waiting_replications(i)),
             waits: sample.map(|_| stays.waits.clone()),
             mean_number: sample.and_then(|s| s.mean_number(&[i])),
             mean_in_service: sample.and_then(busy),

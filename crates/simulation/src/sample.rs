@@ -200,6 +200,13 @@ impl Sample {
         self.of_replications(|row| weights().map(|(i, w)| w * of_class(row, i)).sum())
     }
 
+    /// Returns the mean time in system without service of a class in each replication.
+    pub fn waiting_replications(&self, class: usize) -> Vec<f64> {
+        let c = self.columns;
+        let waits = |row: &[f64]| row[c.present(class)] - row[c.busy(class)];
+        self.of_replications(|row| waits(row) / row[c.completions(class)])
+    }
+
     /// Returns what follows from the sums of each replication.
     fn of_replications(&self, value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         let sum = |rows: &[Vec<f64>]| {

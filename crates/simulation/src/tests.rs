@@ -33,6 +33,62 @@ fn an_engine_of_its_own_gets_all_that_is_measured() {
     }
 }
 
+/// Of the 95 % intervals of 40 runs that end by their precision at most 6 miss the exact mean of M/M/1, and at most 4 on
+/// either side: more has probability 0.003 each (binomial). A rule that ends a run the first time it looks precise fails
+/// this, since runs with few long queues look precise early.
+#[test]
+fn intervals_that_end_by_precision_miss_on_both_sides_alike() {
+    let misses = (1..=40).map(|seed| {
+        let settings = Settings {
+            seed,
+            precision: 0.02,
+            ..Settings::default()
+        };
+        let run = run(0.8, &settings);
+        assert_eq!(run.ending, Ending::Precision);
+        let found = run.mean_response.unwrap();
+        (!found.covers(5.0, 0.95)).then_some(found.mean < 5.0)
+    });
+    let misses: Vec<bool> = misses.flatten().collect();
+    let low = misses.iter().filter(|is_low| **is_low).count();
+    let high = misses.len() - low;
+    assert!(
+        misses.len() <= 6 && low <= 4 && high <= 4,
+        "{low} low, {high} high"
+    );
+}
+
+/// A percentile is on the same side of a watched time as the fraction of jobs that take longer than that.
+#[test]
+fn percentiles_do_not_contradict_watched_times() {
+    // Response times are exponential.
+    let p95 = 20_f64.ln() / 0.3;
+    let times = [0.98, 0.99, 0.995, 1.0, 1.005, 1.01, 1.02].map(|part| part * p95);
+    let watch = times.map(|time| Watch {
+        job_type: 0,
+        threshold: Threshold::Response(time),
+    });
+    let settings = Settings {
+        watch: watch.into(),
+        events: 300_000,
+        ..Settings::default()
+    };
+    let run = run(0.7, &settings);
+    let [_, measured, _] = run.types[0].percentiles.unwrap();
+    for (own, time) in run.watched.iter().zip(times) {
+        let above = own.above.unwrap().mean;
+        let is_consistent = if above <= 0.05 {
+            measured <= time
+        } else {
+            measured >= time
+        };
+        assert!(
+            is_consistent,
+            "{above} take longer than {time}, and P95 is {measured}"
+        );
+    }
+}
+
 /// What is a kind's own stands beside the other fields, and is read back.
 #[test]
 fn own_fields_stand_beside_the_others() {

@@ -1,4 +1,4 @@
-//! What a person decides by: the answer of a synthesis, on a few lines. How it was found stands in the longer summary.
+//! The answer of a synthesis on a few lines. The longer summary explains how it was found.
 
 use std::fmt::Write as _;
 
@@ -9,19 +9,25 @@ use super::cost::conditions;
 use super::room::{Stability, room};
 use super::synthesis::{Synthesized, seen, stability, synthesis};
 use super::upgrades::most_worth;
-use super::{Table, claim, percent, span, within, wrap};
+use super::{Table, below, claim, number, percent, span, within, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::simulator::{Run, TypeResult};
-use crate::multiresource::synthesis::{Candidate, Choice, Chosen, Log, Steadiness};
+use crate::multiresource::synthesis::{Candidate, Choice, Chosen, Log, Steadiness, USUAL};
 use crate::multiresource::workload::{Fleet, JobType};
-use crate::report::counted;
+use crate::report::{counted, list};
 use crate::simulation::Histogram;
 
 /// Types that have a row of their own; the others, which bring less load, have one together.
 const ROWS: usize = 6;
 
-/// What most schedulers do: one of these stands beside the policy.
-const USUAL: [&str; 5] = ["first-fit", "easy-by-mean", "easy-backfill", "easy", "fcfs"];
+/// Types in the table of alternatives.
+const TYPES: usize = 3;
+
+/// Waits shorter than this many mean sizes of a type are not compared.
+const LONG: f64 = 0.05;
+
+/// Rules with this many times the objective or more are not shown as alternatives.
+const SHOWN: f64 = 2.0;
 
 /// Renders the answer of a synthesis; in full also how it was found.
 pub fn summary(
@@ -58,12 +64,18 @@ fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String
     if let Some(table) = waits(fleet, artifact, chosen, width) {
         let _ = write!(text, "{table}\n\n");
     }
+    if let Some(table) = record.and_then(|record| alternatives(fleet, record, width)) {
+        let _ = write!(text, "{table}\n\n");
+    }
     let is_fleet = !fleet.is_one_server();
     let sure = format!(
         "stability: {}",
         stability(known, is_fleet, chosen.and_then(seen))
     );
-    let mut notes: Vec<String> = record.map(beside).into_iter().collect();
+    let mut notes = Vec::new();
+    if let Some(record) = record {
+        notes.extend([level(record), beside(record)]);
+    }
     if let Synthesized::Analysed(analysed) = found {
         notes.push(conditions(workload, analysed));
     }
@@ -185,44 +197,104 @@ fn waits(
     let unit = fleet.time_unit();
     let mean = |own: Option<(f64, f64)>| own.map_or("–".into(), |own| span(own, unit));
     let plain = |own: Option<f64>| mean(own.map(|own| (own, 0.0)));
-    let has = |of: fn(&Stay) -> bool| rows.iter().any(of);
-    let columns = [
-        has(|own| own.wait.is_some()),
-        has(|own| own.wait_p95.is_some()),
-        has(|own| own.response.is_some()),
-        has(|own| own.response_p95.is_some()),
-    ];
-    if !columns.contains(&true) {
-        return None;
-    }
+    let cells = rows.iter().map(|own| {
+        [
+            mean(own.wait),
+            plain(own.wait_p95),
+            mean(own.response),
+            plain(own.response_p95),
+        ]
+    });
+    let cells = cells.collect_vec();
     let header = [
         "mean wait",
         "95 % wait below",
         "mean response time",
         "95 % stay below",
     ];
-    let kept = |cells: [String; 4]| {
-        let cells = cells.into_iter().zip(columns);
-        cells
-            .filter(|(_, is)| *is)
-            .map(|(cell, _)| cell)
-            .collect_vec()
-    };
-    let mut table = Table::new(
-        ["type".to_owned()]
-            .into_iter()
-            .chain(kept(header.map(Into::into))),
-    );
-    for own in &rows {
-        let cells = [
-            mean(own.wait),
-            plain(own.wait_p95),
-            mean(own.response),
-            plain(own.response_p95),
-        ];
-        table.row([own.name.clone()].into_iter().chain(kept(cells)));
+    let is_known = |column: &usize| cells.iter().any(|row| row[*column] != "–");
+    let known = (0..header.len()).filter(is_known).collect_vec();
+    if known.is_empty() {
+        return None;
+    }
+    let heads = known.iter().map(|column| header[*column]);
+    let mut table = Table::new(["type"].into_iter().chain(heads));
+    for (own, row) in rows.iter().zip(&cells) {
+        let shown = known.iter().map(|column| row[*column].clone());
+        table.row([own.name.clone()].into_iter().chain(shown));
     }
     Some(table.within(width))
+}
+
+/// Returns the mean waits of the types that wait longest for their size under the rules that are not far behind; `None` if no type
+/// waits, or there is no such rule.
+fn alternatives(fleet: &Fleet, record: &Choice, width: usize) -> Option<String> {
+    let own = record.candidates.first()?;
+    let is_shown = |own: &&Candidate| own.ratio.is_some_and(|ratio| ratio.mean < SHOWN);
+    let others = record.candidates.iter().filter(is_shown).take(ROWS);
+    let others = others.collect_vec();
+    let types = fleet.types().iter().zip(&own.waits).enumerate();
+    let relative = types.map(|(i, (kind, own))| (own.mean / kind.mean_size(), i));
+    let long = relative.filter(|(wait, _)| *wait > LONG);
+    let long = long.sorted_by(|a, b| b.0.total_cmp(&a.0)).take(TYPES);
+    let types = long.map(|(_, i)| i).sorted().collect_vec();
+    if types.is_empty() || others.is_empty() {
+        return None;
+    }
+    let heads = types
+        .iter()
+        .map(|i| format!("wait of {}", fleet.types()[*i].name()));
+    let relative = format!("{}, relative", record.objective.label());
+    let mut table = Table::new(["policy".into(), relative].into_iter().chain(heads));
+    for own in [own].into_iter().chain(others) {
+        let breaks = [" (breaks --slo)", ""][usize::from(own.kept != Some(false))];
+        let ratio = own
+            .ratio
+            .map_or("1".into(), |own| within(own.mean, own.half_width));
+        let waits = types.iter().map(|i| own.waits.get(*i));
+        let waits = waits.map(|own| {
+            own.map_or("–".into(), |own| {
+                span((own.mean, own.half_width), fleet.time_unit())
+            })
+        });
+        table.row([own.name.clone() + breaks, ratio].into_iter().chain(waits));
+    }
+    Some(table.within(width))
+}
+
+/// Says which rules are as good in the mean, and whether a rule in common use is among them.
+fn level(record: &Choice) -> String {
+    let [own, others @ ..] = record.candidates.as_slice() else {
+        return String::new();
+    };
+    let (count, is_usual) = (others.len(), |name: &&str| USUAL.contains(name));
+    let is_unsettled = |own: &Candidate| own.outcome == Steadiness::Unsettled;
+    if count > 0 && others.iter().all(is_unsettled) {
+        let budget = record.budget as f64;
+        return format!(
+            "The runs of the {count} alternatives were too short to compare them with it: raise --budget (now {budget:.0e}) before you rely on this selection."
+        );
+    }
+    if is_usual(&own.name.as_str()) {
+        return format!(
+            "Most schedulers do this already: if yours does, change nothing. None of {count} alternatives is significantly better."
+        );
+    }
+    let level = others.iter().filter(|own| own.is_level());
+    let level = level.map(|own| own.name.as_str()).collect_vec();
+    let usual = level.iter().copied().filter(is_usual).collect_vec();
+    let keep = match usual.as_slice() {
+        [] => String::new(),
+        some => format!(" If you run {}, change nothing.", some.join(" or ")),
+    };
+    match level.as_slice() {
+        [] => String::new(),
+        some => format!(
+            "Level with it in {}, within 1 % or chance: {}.{keep}",
+            record.objective.label(),
+            list(some)
+        ),
+    }
 }
 
 /// Says how what most schedulers do compares.
@@ -231,10 +303,7 @@ fn beside(record: &Choice) -> String {
         return String::new();
     };
     if USUAL.contains(&own.name.as_str()) {
-        return format!(
-            "It is what many schedulers do now: none of {} others is surely better.",
-            others.len()
-        );
+        return String::new();
     }
     let usual = USUAL
         .iter()
@@ -247,17 +316,18 @@ fn beside(record: &Choice) -> String {
         return String::new();
     }
     let of = record.objective.label();
-    format!("Beside it, in {of}: {}.", words.join("; "))
+    format!("Compared with it, in {of}: {}.", words.join("; "))
 }
 
 fn compared(other: &Candidate) -> String {
-    match (other.outcome, other.ratio) {
-        (Steadiness::Unstable, _) => "cannot keep up at this load".into(),
-        (Steadiness::Behind, _) => "is far behind".into(),
-        (_, Some(ratio)) => format!(
+    match (other.outcome, other.ratio, other.at_least) {
+        (Steadiness::Unstable, ..) => "cannot keep up at this load".into(),
+        (Steadiness::Behind, ..) => "is far behind".into(),
+        (_, Some(ratio), _) => format!(
             "takes {} times as long",
             within(ratio.mean, ratio.half_width)
         ),
+        (.., Some(least)) => format!("takes at least {} times as long", below(least)),
         _ => "has not settled".into(),
     }
 }

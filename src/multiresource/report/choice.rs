@@ -32,7 +32,10 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
             format!("none of {rivals} others is better by {} %", 100.0 * CLOSE)
         }
         Some(record) if record.candidates.iter().any(Candidate::is_better) => {
-            "the best of the families asked for".into()
+            match record.promises.as_slice() {
+                [] => "the best of the families asked for".into(),
+                _ => "the surest to keep what is promised".into(),
+            }
         }
         Some(record) if record.settled() == 1 => {
             format!("as the only one of {} that were compared", rivals + 1)
@@ -117,22 +120,30 @@ fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: u
         interval.map_or("–".into(), |i| within(i.mean, i.half_width))
     };
     let plain = |value: Option<f64>| value.map_or("–".into(), number);
+    let first = record.candidates.first().and_then(|own| own.value);
     for candidate in &record.candidates {
         let value = match candidate.outcome {
             Steadiness::Steady if candidate.kept == Some(false) => {
                 format!("{} breaks", shown(candidate.value))
             }
-            Steadiness::Steady => shown(candidate.value),
+            Steadiness::Steady => match (candidate.at_least, first) {
+                (Some(times), Some(first)) => format!("≥ {}", below(times * first.mean)),
+                _ => shown(candidate.value),
+            },
             Steadiness::Unsettled => "unsettled".into(),
             Steadiness::Behind => "far behind".into(),
             Steadiness::Unstable => "unstable".into(),
+        };
+        let times = match candidate.at_least {
+            Some(least) => format!("≥ {}", below(least)),
+            None => shown(candidate.ratio),
         };
         let is_steady = candidate.outcome == Steadiness::Steady;
         let steady = candidate.value.filter(|_| is_steady);
         let gap = floor
             .map(|own| steady.map_or("–".into(), |seen| beyond(seen.mean / own.least - 1.0)));
         rows.row(chain!(
-            [candidate.name.clone(), value, shown(candidate.ratio)],
+            [candidate.name.clone(), value, times],
             gap,
             [
                 shown(candidate.other_ratio),
@@ -159,7 +170,7 @@ fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: u
         )
     });
     let note = format!(
-        "simulated: {:.2e} events, {} replications, seed {}; 95 % intervals. times: the ratio to the mean of the first, on the same arrivals and sizes; means of the others are that of the first, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
+        "simulated: {:.2e} events, {} replications, seed {}; 95 % intervals. times: the ratio to the mean of the first, on the same arrivals and sizes; means of the others are that of the first, so many times. {other}: the same of the mean {counts}. ≥: left out once it was that much worse at 95 %. slowdowns: the largest E[T_i]/E[S_i] of a type over the smallest, on the same arrivals and sizes.{least}{broken}\n",
         record.events as f64, record.replications, record.seed
     );
     format!("{}\n{}\n", rows.within(width), wrap(&note, width))
@@ -200,15 +211,16 @@ fn verdict(record: &Choice) -> String {
     let better = names(&Candidate::is_better);
     let mut text = String::new();
     if !better.is_empty() {
-        let _ = writeln!(text, "Surely less have {}.", list(&better));
+        let _ = writeln!(text, "Significantly less have {}.", list(&better));
     }
     text += &parts(record);
     if !open.is_empty() {
         let _ = writeln!(
             text,
-            "Whether {} is better than {} is not sure: more with --budget.",
+            "It is not known whether {} is better than {}: raise --budget (now {:.0e}).",
             taken.name,
-            list(&open)
+            list(&open),
+            record.budget as f64
         );
     }
     text
@@ -246,14 +258,15 @@ pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
             return format!("promise {promise}: kept, as far as runs could see\n");
         };
         let half_width = claim.half_width.unwrap_or(0.0);
-        let is_sure = claim.value + half_width <= own.allowed();
-        let doubt = if is_sure {
-            ""
-        } else {
-            ", but that is not sure"
+        let doubt = match claim.value + half_width <= own.allowed() {
+            true => String::new(),
+            false => format!(
+                "; that is borderline, and a larger --budget (now {:.0e}) narrows it",
+                record.budget as f64
+            ),
         };
         let share = within(100.0 * (1.0 - claim.value), 100.0 * half_width);
-        format!("promise {promise}: kept{doubt}, by {share} % of the jobs\n")
+        format!("promise {promise}: kept by {share} % of the jobs{doubt}\n")
     });
     lines.collect()
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Table, below, estimate, number};
+use super::{Table, below, estimate, number, wrap};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::bound::{Bound, Document, Proof};
 use crate::multiresource::optimum::{Ended, Optimum, OptimumError, Problem};
@@ -77,6 +77,9 @@ struct Linear {
     bound: f64,
     /// What proves it.
     method: String,
+    /// Whether it holds whatever a policy knows of sizes.
+    #[serde(skip)]
+    knows_sizes: bool,
 }
 
 impl Least {
@@ -105,6 +108,7 @@ impl Least {
         let linear = bound.map(|bound| Linear {
             bound: bound.least,
             method: method(&bound.proof),
+            knows_sizes: knows_sizes(&bound.proof),
         });
         let both = [
             boxed.as_ref().map(|own| own.lower_bound_in_box),
@@ -130,6 +134,15 @@ impl Least {
     /// Adds a policy.
     pub fn add(&mut self, distance: Distance) {
         self.policies.push(distance);
+    }
+}
+
+/// Returns whether a bound holds whatever a policy knows of sizes.
+fn knows_sizes(proof: &Proof) -> bool {
+    match proof {
+        Proof::Sizes(_) => true,
+        Proof::Prices(cuts) => cuts.is_empty(),
+        Proof::Potential(_) => false,
     }
 }
 
@@ -182,11 +195,7 @@ pub fn proved(document: &Document, fleet: &Fleet) -> String {
     format!(
         "proved: no policy {}{} has a {} below {} {}\nby {}",
         allowed(document.preemption),
-        knowing(match &document.proof {
-            Proof::Sizes(_) => true,
-            Proof::Prices(cuts) => cuts.is_empty(),
-            Proof::Potential(_) => false,
-        }),
+        knowing(knows_sizes(&document.proof)),
         words(document.objective).0,
         below(document.bound),
         fleet.time_unit(),
@@ -235,24 +244,28 @@ fn by_box(found: &Boxed, preemption: Preemption) -> String {
 pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: usize) -> String {
     let unit = workload.time_unit();
     let (what, symbol) = words(objective);
-    let knowing = match workload.known() {
-        None => "",
-        Some(_) => knowing(workload.has_limits()),
-    };
     let preemption = found.preemption;
+    // A dynamic program is about policies that know only the type of each job.
+    let linear = found.linear.as_ref();
+    let proved = linear.filter(|own| own.bound == found.lower_bound);
+    let by = match proved {
+        Some(_) => "proved by the linear program",
+        None => "by the dynamic program, in floating point; --proof FILE proves a bound",
+    };
     let (allowed, low) = (allowed(preemption), below(found.lower_bound));
-    let mut text = found
-        .boxed
-        .as_ref()
-        .map_or(String::new(), |own| shortfall(own, preemption));
-    text += &format!("no policy {allowed}{knowing} has a {what} below {low} {unit}\n");
-    text += &found
-        .boxed
-        .as_ref()
-        .map_or(String::new(), |own| by_box(own, preemption));
-    if let Some(linear) = &found.linear {
+    let knowing = knowing(proved.is_some_and(|own| own.knows_sizes));
+    let first = format!("no policy {allowed}{knowing} has a {what} below {low} {unit}, {by}\n");
+    let mut text = wrap(&first, width);
+    if let Some(linear) = linear {
         let bound = below(linear.bound);
-        text += &format!("linear program: {bound} by {}\n", linear.method);
+        text += &format!(
+            "linear program: {bound} {unit}, proved by {}\n",
+            linear.method
+        );
+    }
+    if let Some(own) = &found.boxed {
+        text += &shortfall(own, preemption);
+        text += &by_box(own, preemption);
     }
     if let Some(why) = &found.refused {
         text += &format!("no dynamic program: {why}\n");

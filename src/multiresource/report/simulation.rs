@@ -22,7 +22,7 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width:
         unit: workload.time_unit(),
         names: &names,
         overall: &overall(workload, run),
-        conditions: "claims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others",
+        conditions: "claims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others; a claim with not enough evidence needs a longer run: --precision .3%",
         is_percentile: |claim: &Claim| {
             let is_of_all = claim.job_type.is_none();
             let measure = claim.quantity.row().measure;

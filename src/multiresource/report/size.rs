@@ -68,10 +68,10 @@ impl Verdict {
 
     fn cell(&self) -> &'static str {
         match self {
-            Verdict::Surely => "kept",
-            Verdict::Kept => "kept, not surely",
-            Verdict::NotFound => "not found to be kept",
-            Verdict::Broken => "surely not kept",
+            Verdict::Surely => "meets the target",
+            Verdict::Kept => "borderline, probably meets it",
+            Verdict::NotFound => "borderline, probably misses it",
+            Verdict::Broken => "misses the target",
             Verdict::RunsAway => "runs away",
             Verdict::Overloaded(_) => "overloaded",
             Verdict::NoRoom(_) => "no room",
@@ -82,12 +82,14 @@ impl Verdict {
     pub fn words(&self, policy: Option<&str>) -> String {
         let policy = policy.unwrap_or("the policy");
         match self {
-            Verdict::Surely | Verdict::Kept => format!("{policy} keeps it"),
+            Verdict::Surely | Verdict::Kept => format!("{policy} meets it"),
             Verdict::NotFound => format!(
-                "the nearest policy that was found, {policy}, misses it by less than its 95 % interval; a larger --budget may find one that keeps it"
+                "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --budget decides that"
             ),
             Verdict::Broken => {
-                format!("the nearest policy that was found, {policy}, surely breaks it")
+                format!(
+                    "the nearest policy found, {policy}, misses it by more than its 95 % interval"
+                )
             }
             Verdict::RunsAway => "all policies that were tried were seen to run away".into(),
             Verdict::Overloaded(true) => "no policy carries the load, which is proved".into(),
@@ -114,6 +116,8 @@ impl Looked {
 pub struct Sizing<'a> {
     /// What is promised.
     pub promises: &'a [Promise],
+    /// The budget of each size, in events of First-Fit with few types.
+    pub budget: u64,
     /// The types.
     pub workload: &'a Workload,
     /// The name of what is bought.
@@ -137,17 +141,18 @@ impl Sizing<'_> {
             _ => ", as now".to_owned(),
         };
         let kept = match self.promises.len() {
-            1 => "the promise",
-            _ => "all promises",
+            1 => "the target",
+            _ => "all targets",
         };
         let verdict = &self.looked[&self.least].verdict;
         let doubt = match verdict {
-            Verdict::Surely => "",
-            _ => {
-                ". Not surely: runs of this length cannot tell it from a few more or less, so leave --budget out, or raise it, before you buy"
-            }
+            Verdict::Surely => String::new(),
+            _ => format!(
+                ". That is borderline: runs with --budget {:.0e} for each size did not decide it, so raise it, or buy one more",
+                self.budget as f64
+            ),
         };
-        let first = format!("The least found to keep {kept}: {words}{beside}{doubt}.");
+        let first = format!("Smallest size found that meets {kept}: {words}{beside}{doubt}.");
         let mut text = format!(
             "{}\n\n{}\n\n",
             super::wrap(&first, width),
@@ -219,7 +224,7 @@ impl Sizing<'_> {
         {
             let why = more.verdict.words(more.policy);
             notes.push(format!(
-                "With {}, though it is more: {why}. Runs of this length cannot tell the two apart: buy with a margin, or give more --budget.",
+                "With {}, though it is more: {why}. Runs of this length do not tell the two apart: buy with a margin, or raise --budget.",
                 more.words
             ));
         }
@@ -230,7 +235,7 @@ impl Sizing<'_> {
             );
         }
         notes.push(
-            "Jobs come as they do now. Kept is what runs show, not a proof: each size has a synthesis of its own with this --seed and --budget. The policy is for that size: write it into the workload."
+            "Jobs arrive as they do now. These are simulation results, not proofs; a policy was selected separately for each size. The policy is for that size: write the size into the workload."
                 .into(),
         );
         notes

@@ -158,22 +158,23 @@ impl<'a> Sizes<'a> {
             }
             tries.insert(size, looked(words, solved, request, self.fleet));
         }
-        self.concluded(tries, (promises, is_over()), width)
+        self.concluded(tries, request, width)
     }
 
     /// Returns what follows of all sizes that were looked at; not of all that would be where it was interrupted.
     fn concluded(
         &self,
         mut tries: Tries,
-        (promises, interrupted): (&[Promise], bool),
+        request: &Request,
         width: usize,
     ) -> VerbResult<SizeAnswer> {
+        let interrupted = request.choice.interrupt.load(Ordering::Relaxed);
         let found = least(&tries);
         let taken = found.and_then(|size| Some((size, tries.get_mut(&size)?.1.take()?)));
         let Some((least, policy)) = taken else {
             return Ok(match tries.last_key_value() {
                 Some((_, (last, _))) if !interrupted => SizeAnswer::Not(format!(
-                    "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: promise less, or search longer with --budget",
+                    "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: relax the target, or raise --budget",
                     last.words,
                     last.verdict.words(last.policy)
                 )),
@@ -181,7 +182,8 @@ impl<'a> Sizes<'a> {
             });
         };
         let sizing = Sizing {
-            promises,
+            promises: &request.choice.promises,
+            budget: request.choice.budget,
             workload: self.fleet.envelope(),
             what: self.name,
             present: self.present(),
@@ -232,7 +234,8 @@ fn least(tries: &Tries) -> Option<u64> {
 }
 
 fn looked(words: String, solved: Solved, request: &Request, fleet: &Fleet) -> Look {
-    match solved {
+    let without = |verdict| (None, verdict, None, None);
+    let (policy, verdict, run, found) = match solved {
         Solved::Policy(found) => {
             let (policy, run) = match &found.0 {
                 Synthesized::Chosen(own) => {
@@ -240,36 +243,28 @@ fn looked(words: String, solved: Solved, request: &Request, fleet: &Fleet) -> Lo
                 }
                 Synthesized::Analysed(_) => ("msr", None),
             };
-            let looked = Looked {
-                words,
-                policy: Some(policy),
-                verdict: Verdict::kept(run.as_ref(), &request.choice.promises, fleet.envelope()),
-                run,
-            };
-            (looked, Some(found))
+            let promises = &request.choice.promises;
+            let verdict = Verdict::kept(run.as_ref(), promises, fleet.envelope());
+            (Some(policy), verdict, run, Some(found))
         }
         Solved::Unkept(nearest) => {
-            let verdict = match nearest.surely {
-                true => Verdict::Broken,
-                false => Verdict::NotFound,
+            let verdict = if nearest.surely {
+                Verdict::Broken
+            } else {
+                Verdict::NotFound
             };
-            let (policy, run) = (Some(nearest.policy), nearest.run);
-            (
-                Looked {
-                    words,
-                    policy,
-                    verdict,
-                    run,
-                },
-                None,
-            )
+            (Some(nearest.policy), verdict, nearest.run, None)
         }
-        Solved::Overloaded(overload) => (
-            Looked::without(words, Verdict::Overloaded(overload.decided)),
-            None,
-        ),
-        Solved::Broken(_) => (Looked::without(words, Verdict::RunsAway), None),
-    }
+        Solved::Overloaded(overload) => without(Verdict::Overloaded(overload.decided)),
+        Solved::Broken(_) => without(Verdict::RunsAway),
+    };
+    let looked = Looked {
+        words,
+        verdict,
+        policy,
+        run,
+    };
+    (looked, found)
 }
 
 /// Says that a promise of a response time cannot be kept since jobs alone run longer, where that is known exactly.

@@ -18,7 +18,9 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::program::Limits;
 use crate::multiresource::report::{self, Synthesized};
-use crate::multiresource::synthesis::{self, ChoiceOptions, Families, Log, MsfqOutlook, Options};
+use crate::multiresource::synthesis::{
+    self, BUDGET, ChoiceOptions, Families, Log, MsfqOutlook, Options,
+};
 use crate::multiresource::workload::Fleet;
 use crate::trace;
 use crate::typed::{count, positive, seconds, time};
@@ -28,9 +30,8 @@ use crate::typed::{count, positive, seconds, time};
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
-/// Work of a choice by simulation, in events of First-Fit with few types; of one of several sizes; and of a policy that was
-/// chosen on a log.
-const BUDGET: u64 = 400_000_000;
+/// Budget of a selection by simulation for one of several sizes, and of the claims of a policy that was selected on a log, in
+/// events of First-Fit with few types.
 const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 const BUDGET_ON_LOGS: u64 = 1_000_000;
 

@@ -102,12 +102,25 @@ pub struct Choice {
 /// A relative difference between policies that is not worth longer runs.
 pub const CLOSE: f64 = 1e-2;
 
+/// Rules in common use, which the answer compares the policy with.
+pub const USUAL: [&str; 6] = [
+    "first-fit",
+    "easy-by-mean",
+    "easy-backfill",
+    "easy",
+    "fcfs",
+    "best-fit",
+];
+
+/// The default budget of a selection by simulation, in events of First-Fit with few types.
+pub const BUDGET: u64 = 400_000_000;
+
 impl Choice {
     /// Whether a candidate may be better or worse than the policy taken, by more than is worth longer runs.
     pub fn is_open(&self, candidate: &Candidate) -> bool {
         match (candidate.outcome, candidate.ratio) {
             (Steadiness::Unstable | Steadiness::Behind, _) => false,
-            _ if candidate.kept == Some(false) => false,
+            _ if candidate.kept == Some(false) || candidate.at_least.is_some() => false,
             (_, None) => true,
             (_, Some(r)) => {
                 let off = (r.mean - 1.0).abs();
@@ -126,6 +139,14 @@ impl Choice {
 }
 
 impl Candidate {
+    /// Whether it keeps what was promised, and its objective is that of the policy taken within 1 % or what may be chance;
+    /// an interval of more than 5 % to both sides says neither.
+    pub fn is_level(&self) -> bool {
+        let is_known = |r: &Interval| r.half_width <= 5.0 * CLOSE;
+        let is_near = |r: &Interval| r.mean <= 1.0 + CLOSE.max(r.half_width);
+        self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
+    }
+
     /// Whether it is surely better than the policy taken, which has no ratio itself, and keeps what was
     /// promised.
     pub fn is_better(&self) -> bool {
@@ -152,10 +173,18 @@ pub struct Candidate {
     /// How many times as much as that of the policy taken, on the same arrivals and sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Interval>,
+    /// How many times as much at least, at 95 %, if the run ended as soon as that was more than once: then there is neither a
+    /// value nor a ratio, since both would be too small.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// Mean wait \[time\] of the jobs of each type, in the order of the workload: of the policy taken from the run of its own, and
+    /// of the others that times the ratio of the two on the same arrivals and sizes. Empty without a ratio.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<Interval>,
     /// The same of the mean that is not the objective: of `weighted`, or of `mean` where that is weighted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_ratio: Option<Interval>,
-    /// The largest mean slowdown of a type over the smallest.
+    /// The largest mean slowdown of a type over the smallest, on the arrivals and sizes of the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown_ratio: Option<f64>,
     /// Whether it was seen to keep what was promised, if anything was; none where its runs do not tell.

@@ -14,7 +14,9 @@ mod upgrades;
 pub use choice::{
     Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, Unkept, choose, pool,
 };
-pub use log::{CLOSE, Candidate, Choice, Floor, Interval, Log, RouteTried, Steadiness};
+pub use log::{
+    BUDGET, CLOSE, Candidate, Choice, Floor, Interval, Log, RouteTried, Steadiness, USUAL,
+};
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable, strict_msfq};
 pub use partition::{Partitioned, partition};
 pub use route_and_rate::{Outlook, RouteOption};

@@ -312,7 +312,7 @@ fn entrants(
 fn alone(choice: &Choice) -> Vec<Alone> {
     let ratio = |n: usize, own: &Candidate| match own.outcome {
         Steadiness::Steady if n == 0 => Some(1.0),
-        Steadiness::Steady => own.ratio.map(|ratio| ratio.mean),
+        Steadiness::Steady => own.ratio.map(|ratio| ratio.mean).or(own.at_least),
         _ => None,
     };
     let candidates = choice.candidates.iter().enumerate();

@@ -81,6 +81,28 @@ fn short_runs_do_not_understate_a_slow_queue() {
     assert!(below <= 11, "{below} too low");
 }
 
+/// A run that ends by its precision knows the mean of each type within five times that, also of one that brings a thousandth
+/// of the jobs.
+#[test]
+fn a_run_ends_once_the_means_of_all_types_are_known() {
+    let jobs = [
+        "arrival_rate: 4, mean_size: 1",
+        "arrival_rate: .004, mean_size: 1",
+    ];
+    let settings = Settings {
+        seed: 1,
+        precision: 0.01,
+        ..events(100 * MILLION)
+    };
+    let run = simulate(&one_server("", 8, &jobs), FCFS, &settings, quiet).unwrap();
+    assert_eq!(run.ending, Ending::Precision);
+    for own in &run.types {
+        let response = own.mean_response.unwrap();
+        assert!(response.relative() <= 0.05, "{}: {response:?}", own.name);
+        assert!(response.covers(1.0 + erlang_c(8, 4.004) / (8.0 - 4.004), 0.999));
+    }
+}
+
 fn with_seed(name: &str, seed: u64) -> Run {
     let settings = Settings {
         seed,

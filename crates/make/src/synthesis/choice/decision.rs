@@ -4,7 +4,7 @@ use super::chosen::{Basis, ChoiceError, Chosen, Families};
 use super::evaluator::{self, DONE, Evaluator, REPLICATIONS};
 use super::ladder::{Candidate, Comparison, Ladder};
 use super::{record, search};
-use crate::synthesis::left;
+use crate::synthesis::{BUDGET, left};
 use synth_cluster::artifact::{Artifact, Family, retract};
 use synth_cluster::policy::TuningContext;
 use synth_cluster::simulator::Run;
@@ -20,8 +20,10 @@ const LONGER: f64 = 0.9;
 /// The first runs of the comparison take this part of its work, all together, and have so many events at most.
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
-/// The relative precision required of the claims, and the events of their run, at least.
+/// The relative precision required of the claims, over all jobs and of each type that is not rare, and the events of their
+/// run, at least. A budget above the default is spent on a higher precision.
 const PRECISION: f64 = 0.01;
+const OF_TYPE: f64 = 0.1;
 const SHORTEST: f64 = 1e6;
 
 /// The longest mean size is no more than so many replications, where these tell anything.
@@ -151,27 +153,38 @@ impl Comparison<'_, '_> {
         Ok(self.climb(Ladder { until, ..ladder }, "comparing", alone)?)
     }
 
-    /// Returns the best, once a run of its own has not refuted it; `None` where none has settled.
+    /// Returns the best by a run of its own, once that has neither refuted it nor shown that another may keep the promises
+    /// better; `None` where none has settled.
     fn taken(&mut self) -> Result<Option<(usize, Basis)>, ChoiceError> {
         loop {
-            let Some(best) = self.best() else {
+            // Another run that is too short would decide by chance.
+            let left = OWN_RUN * self.evaluator.left();
+            let has_own = |c: &Candidate<'_>| c.own.is_some();
+            let last = self.best(has_own).filter(|_| left < SHORTEST);
+            let Some(best) = last.or_else(|| self.best(|_| true)) else {
                 return Ok(None);
             };
-            let (n, basis) = match self.fairest(best) {
+            let fairest = self.fairest(best).filter(|_| last.is_none());
+            let (n, basis) = match fairest {
                 Some((n, slowed)) => {
                     let name = self.candidates[best].name();
                     (n, Basis::Fairest(name, 1.0 - slowed))
                 }
                 None => (best, Basis::Settled),
             };
-            self.measure(n)?;
-            if !self.candidates[n].is_refuted() {
+            let is_known = has_own(&self.candidates[n]);
+            if !is_known {
+                self.measure(n)?;
+            }
+            // Without a run even then, it was cut short.
+            if is_known || !has_own(&self.candidates[n]) {
                 return Ok(Some((n, basis)));
             }
         }
     }
 
-    /// Runs a candidate under guard, on arrivals and sizes of its own, for as long as its claims need by what was seen.
+    /// Runs a candidate under guard, on arrivals and sizes of its own, for as long as its claims need by what was seen; and
+    /// then twice as long each time, until two lengths in a row tell that the promises are kept, or that they are not.
     fn measure(&mut self, n: usize) -> Result<(), ChoiceError> {
         let (evaluator, candidate) = (&mut *self.evaluator, &mut self.candidates[n]);
         evaluator.report(format!("measuring {}", candidate.name()));
@@ -180,7 +193,10 @@ impl Comparison<'_, '_> {
         };
         let value = evaluator.value(run).map_or(1.0, |value| value.relative());
         let rarest = evaluator.fewest_done(run).map_or(DONE, |t| t.completions);
-        let precise = (value / PRECISION).powi(2);
+        let of_types = evaluator.common(run).filter_map(|t| t.mean_response);
+        let worst = of_types.map(|own| own.relative() / OF_TYPE);
+        let worst = worst.fold(value / PRECISION, f64::max);
+        let precise = worst.powi(2) * (evaluator.budget / BUDGET as f64).max(1.0);
         let seen = 1.5 * DONE as f64 / rarest.max(1) as f64;
         let needed = (run.events as f64 * precise.max(seen)).max(SHORTEST);
         let number = run.mean_number.map_or(0.0, |number| number.mean);
@@ -189,8 +205,21 @@ impl Comparison<'_, '_> {
         }
         let affordable = OWN_RUN * evaluator.left() / evaluator.work(&candidate.policy);
         evaluator.seed = evaluator.seed.wrapping_add(2);
-        let events = needed.min(affordable) as u64;
-        candidate.own = evaluator.run(&mut None, &candidate.policy, events, REPLICATIONS)?;
+        let (mut underway, mut events) = (None, needed.min(affordable));
+        let mut told = evaluator.choice.promises.is_empty();
+        while let Some(run) = evaluator.run(
+            &mut underway,
+            &candidate.policy,
+            events as u64,
+            REPLICATIONS,
+        )? {
+            let tells = evaluator.surely_keeps(&run) || evaluator.surely_breaks(&run);
+            candidate.own = Some(run);
+            if events >= affordable || tells && told {
+                break;
+            }
+            (told, events) = (tells, (2.0 * events).min(affordable));
+        }
         evaluator.seed = evaluator.seed.wrapping_sub(2);
         Ok(())
     }

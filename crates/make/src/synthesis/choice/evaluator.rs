@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::chosen::{ChoiceOptions, Stage};
+use super::record;
 use crate::analysis::weights;
 use crate::synthesis::left;
 use synth_cluster::artifact::{self, Family, GuardedPolicy, Objective, Promise};
@@ -203,9 +204,13 @@ impl<'a> Evaluator<'a> {
 
     /// The type of which the fewest jobs were done, of those that are not rare.
     pub fn fewest_done<'r>(&self, run: &'r Run) -> Option<&'r TypeResult> {
+        self.common(run).min_by_key(|t| t.completions)
+    }
+
+    /// The types that are not rare.
+    pub fn common<'r>(&self, run: &'r Run) -> impl Iterator<Item = &'r TypeResult> {
         let pairs = run.types.iter().zip(classes(self.workload));
-        let common = pairs.filter(|(_, class)| !class.is_rare());
-        common.map(|(t, _)| t).min_by_key(|t| t.completions)
+        pairs.filter_map(|(t, class)| (!class.is_rare()).then_some(t))
     }
 
     /// The value, increased where promises are broken; infinite where there is no steady state.
@@ -226,14 +231,19 @@ impl<'a> Evaluator<'a> {
         self.choice.promises.iter().zip(self.watches().map(seen))
     }
 
-    /// The factor of the cost for promises that are broken: that of the worst, so that any policy that
-    /// keeps all costs less, but for one that lets jobs stay ten times as long.
-    fn broken(&self, run: &Run) -> f64 {
+    /// Returns how many times as many jobs take longer as the worst kept promise allows; 0 without promises.
+    fn worst(&self, run: &Run) -> f64 {
         let each = self.seen_of_promises(run).map(|(promise, seen)| {
             let above = seen.and_then(|w| w.rough);
             above.map_or(1.0 + f64::EPSILON, |above| above / promise.allowed())
         });
-        match each.fold(0.0, f64::max) {
+        each.fold(0.0, f64::max)
+    }
+
+    /// The factor of the cost for promises that are broken: that of the worst, so that any policy that
+    /// keeps all costs less, but for one that lets jobs stay ten times as long.
+    fn broken(&self, run: &Run) -> f64 {
+        match self.worst(run) {
             worst if worst > 1.0 => BROKEN * worst,
             _ => 1.0,
         }
@@ -241,7 +251,28 @@ impl<'a> Evaluator<'a> {
 
     /// Whether all promises were kept, as far as a run could see.
     pub fn keeps_all(&self, run: &Run) -> bool {
-        self.broken(run) <= 1.0
+        self.worst(run) <= 1.0
+    }
+
+    /// Whether all promises are kept by their whole 95 % intervals.
+    pub fn surely_keeps(&self, run: &Run) -> bool {
+        self.seen_of_promises(run).all(|(promise, seen)| {
+            let bound = seen.and_then(|w| {
+                let unseen = record::unseen(&run.types[w.watch.job_type]);
+                Some(w.above?.mean + w.above?.half_width.max(unseen))
+            });
+            bound.is_some_and(|most| most <= promise.allowed())
+        })
+    }
+
+    /// Returns the order of choice by promises: policies that keep all with confidence come first, then those that kept
+    /// all as far as their runs could see, and then those that come nearest to the worst kept promise.
+    pub fn place(&self, run: &Run) -> f64 {
+        match self.worst(run) {
+            worst if worst > 1.0 => worst,
+            _ if self.surely_keeps(run) => 0.0,
+            _ => 1.0,
+        }
     }
 
     /// Whether one of the promises is surely broken.

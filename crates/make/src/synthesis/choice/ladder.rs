@@ -5,6 +5,8 @@
 //! so that the ratio of two is known better than their means
 //! ([`synth_cluster::simulator::paired_ratio`]). Two are compared on the highest rung that both have reached.
 
+use std::cmp::Ordering;
+
 use super::evaluator::{DONE, Evaluator, Underway, measured, ratio, slowdowns};
 use crate::synthesis::log::Steadiness;
 use synth_cluster::artifact::{Family, Objective};
@@ -33,7 +35,7 @@ const FAR_UNSETTLED: f64 = 10.0;
 const UNDER_GUARD: f64 = 0.01;
 
 /// A relative difference between policies that is not worth longer runs.
-pub(super) use crate::synthesis::log::CLOSE;
+pub(super) use crate::synthesis::log::{CLOSE, USUAL};
 
 /// A policy that may be taken, or is there for comparison.
 pub(super) struct Candidate<'w> {
@@ -264,7 +266,7 @@ impl<'w> Comparison<'_, 'w> {
         Some((cost(one), cost(other)))
     }
 
-    fn settled_rung(&self, one: usize, other: usize) -> Option<usize> {
+    pub fn settled_rung(&self, one: usize, other: usize) -> Option<usize> {
         let runs = |n: usize| self.candidates[n].runs.iter();
         let pairs = runs(one).zip(runs(other));
         let has_value = |run| self.evaluator.value(run).is_some();
@@ -279,9 +281,16 @@ impl<'w> Comparison<'_, 'w> {
         ratio(objective, run(one), run(other))
     }
 
-    /// The best of those that may be taken and have settled: fewest are ahead of it.
-    pub fn best(&self) -> Option<usize> {
-        let settled = self.all(|_, c| c.is_eligible && c.is_settled(self.evaluator));
+    /// Returns the place of a candidate by promises: see [`Evaluator::place`].
+    fn place(&self, n: usize) -> f64 {
+        let run = self.candidates[n].measured(self.evaluator);
+        run.map_or(f64::INFINITY, |run| self.evaluator.place(run))
+    }
+
+    /// Returns the best of the candidates that may be selected, have settled and satisfy a condition: the first in the order
+    /// of promises, and of equals the one that fewest are ahead of.
+    pub fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
+        let settled = self.all(|_, c| c.is_eligible && c.is_settled(self.evaluator) && is(c));
         let is_ahead = |other: &usize, n: usize| {
             let costs = self.costs(n, *other);
             costs.is_some_and(|(own, others)| others < own)
@@ -291,9 +300,9 @@ impl<'w> Comparison<'_, 'w> {
             let run = self.candidates[n].longest();
             run.map_or(f64::INFINITY, |run| self.evaluator.cost(run))
         };
-        let by_place = |a: usize, b: usize| ahead(a).cmp(&ahead(b));
+        let key = |n: &usize| (self.place(*n), ahead(*n), cost(*n));
         let all = settled.iter().copied();
-        all.min_by(|a, b| by_place(*a, *b).then(cost(*a).total_cmp(&cost(*b))))
+        all.min_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal))
     }
 
     /// Of those that no run shows to have more than the best, but for what is not worth longer runs, the one that slows
@@ -302,7 +311,7 @@ impl<'w> Comparison<'_, 'w> {
         let evaluator = &*self.evaluator;
         let as_good = self.all(|n, c| {
             let ratio = self.ratio(evaluator.objective, n, best);
-            let keeps = c.longest().is_some_and(|run| evaluator.keeps_all(run));
+            let keeps = self.place(n) <= self.place(best).min(1.0);
             let is_sound = n != best && c.is_eligible && c.is_settled(evaluator) && keeps;
             is_sound && ratio.is_some_and(|r| r.mean < 1.0 + CLOSE)
         });
@@ -318,13 +327,14 @@ impl<'w> Comparison<'_, 'w> {
 
     /// Those that run on: the best, and all that may yet be better by what is worth it.
     pub fn open(&self) -> Vec<usize> {
-        let Some(best) = self.best() else {
+        let Some(best) = self.best(|_| true) else {
             // What has not settled may look good as long as jobs that it starves are few.
             return self.all(|_, c| !c.runs_away());
         };
         // Of what cannot be taken it is enough to know that it is better.
         let is_known = |n: usize, c: &Candidate<'_>| {
-            self.is_decided(best, n) || !c.is_eligible && self.is_surely_behind(n, best)
+            !self.lags(best, n)
+                && (self.is_decided(best, n) || !c.is_eligible && self.is_surely_behind(n, best))
         };
         let mut open = self.all(|n, c| n != best && !is_known(n, c));
         // It runs on as far as there is somebody to compare it with.
@@ -337,7 +347,7 @@ impl<'w> Comparison<'_, 'w> {
 
     /// Those that have not settled, and by what was there look better than the best of those that have.
     pub fn may_be_better(&self) -> Vec<usize> {
-        let Some(best) = self.best() else {
+        let Some(best) = self.best(|_| true) else {
             return Vec::new();
         };
         let cost = |run: &Run| self.evaluator.rough_cost(run);
@@ -362,34 +372,59 @@ impl<'w> Comparison<'_, 'w> {
         a.events.min(b.events) >= self.evaluator.telling() && cost(b) > most * cost(a)
     }
 
-    /// Whether it is known that a candidate is no better than the best by what is worth longer runs.
+    /// Whether it is known that a candidate is no better than the best by what is worth longer runs. Unless the best keeps
+    /// all promises with confidence, that depends on the promises alone.
     pub fn is_decided(&self, best: usize, n: usize) -> bool {
-        let latest = self.candidates[n].longest();
+        let own = &self.candidates[n];
+        let latest = own.longest();
         let ratio = self.ratio(self.evaluator.objective, n, best);
-        ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < CLOSE)
-            || self.is_far(best, n)
-            || self.is_surely_behind(best, n)
+        let by_mean = || {
+            ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < CLOSE)
+                || self.is_far(best, n)
+                || self.is_surely_behind(best, n)
+        };
+        own.runs_away()
             || latest.is_some_and(|run| self.evaluator.surely_breaks(run))
+            || (self.place(best) == 0.0 || !own.is_eligible) && by_mean()
     }
 
-    /// Whether a candidate runs away, or surely costs more than another: at 95 % for all on their highest common rung
-    /// together.
+    /// Whether a rule in common use is to run on until it has run as long as the best, so that the ratio of the two is known
+    /// from a run whose length did not depend on it: if a rule stops as soon as it is surely slower, that ratio is too small.
+    fn lags(&self, best: usize, n: usize) -> bool {
+        let own = &self.candidates[n];
+        let is_shorter = own.runs.len() < self.candidates[best].runs.len();
+        let ratio = self.ratio(self.evaluator.objective, n, best);
+        let is_near = ratio.is_some_and(|ratio| ratio.mean < FAR);
+        USUAL.contains(&own.name()) && is_shorter && !own.runs_away() && is_near
+    }
+
+    /// Returns how many times as much as another a candidate surely costs, if it stopped to run before the other since it
+    /// costs more; its ratio is then too small.
+    pub fn at_least(&self, first: usize, n: usize) -> Option<f64> {
+        let runs = |n: usize| self.candidates[n].runs.len();
+        let least = self.behind(first, n).filter(|_| runs(n) < runs(first));
+        least.filter(|least| *least > 1.001)
+    }
+
+    /// Whether a candidate runs away, or surely costs more than another.
     fn is_surely_behind(&self, first: usize, n: usize) -> bool {
-        if self.candidates[n].runs_away() {
-            return true;
-        }
-        let Some(rung) = self.settled_rung(first, n) else {
-            return false;
-        };
+        self.candidates[n].runs_away() || self.behind(first, n).is_some()
+    }
+
+    /// Returns how many times as much as another a candidate costs at least: at 95 % for all on their highest common rung
+    /// together. `None` if it may not cost more.
+    fn behind(&self, first: usize, n: usize) -> Option<f64> {
+        let rung = self.settled_rung(first, n)?;
         let settled = self.candidates.iter().filter_map(|c| {
             let (mean, values) = measured(self.evaluator.objective, c.runs.get(rung)?);
             mean.map(|_| (c.name(), values))
         });
         let values: Vec<(&str, &[Option<f64>])> = settled.collect();
         let [own, others] = [first, n].map(|n| self.candidates[n].name());
-        let is_apart = Ranking::new(&values)
-            .pair(own, others)
-            .is_some_and(|p| p.apart && p.slower == others);
-        is_apart && self.costs(first, n).is_some_and(|(a, b)| a <= b)
+        let ranking = Ranking::new(&values);
+        let pair = ranking.pair(own, others)?;
+        let is_behind = pair.apart && pair.slower == others;
+        let (a, b) = self.costs(first, n)?;
+        (is_behind && a <= b).then_some(pair.least)
     }
 }

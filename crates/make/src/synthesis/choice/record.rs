@@ -12,7 +12,7 @@ use crate::synthesis::proof::evidence;
 use synth_cluster::artifact::{
     Artifact, Claim, Evidence, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
 };
-use synth_cluster::simulator::{Estimate, Run, Threshold, TypeResult};
+use synth_cluster::simulator::{Estimate, Run, Threshold, TypeResult, paired_ratio};
 use synth_cluster::workload::{Fleet, JobType, Workload};
 
 impl From<Estimate> for Interval {
@@ -28,8 +28,14 @@ impl From<Estimate> for Interval {
 pub(super) fn choice(comparison: &Comparison<'_, '_>, basis: &Basis, decided: bool) -> Choice {
     let all = 0..comparison.candidates.len();
     let mut candidates: Vec<Candidate> = all.map(|n| candidate(comparison, basis, n)).collect();
+    let first = candidates[0].value;
     // By the values that are shown: ratios may be of shorter runs than the order was found by.
-    let value = |c: &Candidate| c.value.map_or(f64::INFINITY, |value| value.mean);
+    let value = |c: &Candidate| {
+        let of_first = first.map_or(1.0, |value| value.mean);
+        let least = c.at_least.map(|times| times * of_first);
+        let value = c.value.map(|value| value.mean).or(least);
+        value.unwrap_or(f64::INFINITY)
+    };
     candidates[1..].sort_by(|a, b| value(a).total_cmp(&value(b)));
     let evaluator = &comparison.evaluator;
     Choice {
@@ -64,6 +70,10 @@ fn candidate(comparison: &Comparison<'_, '_>, basis: &Basis, n: usize) -> Candid
     };
     let of_first = order[0].measured(evaluator).and_then(value);
     let is_bound = !evaluator.choice.promises.is_empty();
+    let at_least = comparison.at_least(0, n).filter(|_| steady);
+    let rung = comparison.settled_rung(n, 0);
+    let compared = rung.map(|rung| &own.runs[rung]).filter(|_| steady);
+    let ratio = |objective| ratio(objective).filter(|_| at_least.is_none());
     Candidate {
         name: own.name().into(),
         knobs: own.policy.knobs_in_words(evaluator.workload),
@@ -71,13 +81,41 @@ fn candidate(comparison: &Comparison<'_, '_>, basis: &Basis, n: usize) -> Candid
         outcome,
         value: match of_first.zip(ratio(objective)) {
             Some((first, ratio)) => Some(product(&first, &ratio)),
+            None if at_least.is_some() => None,
             None => run.and_then(value).map(Into::into),
+        },
+        at_least,
+        waits: match (n, ratio(objective)) {
+            (1.., None) => Vec::new(),
+            _ => waits(comparison, n),
         },
         ratio: ratio(objective).map(Into::into),
         other_ratio: ratio(objective.other()).map(Into::into),
-        slowdown_ratio: run.and_then(slowdowns).map(|[least, most]| most / least),
+        slowdown_ratio: compared
+            .and_then(slowdowns)
+            .map(|[least, most]| most / least),
         kept: run.filter(|_| is_bound).map(|run| evaluator.keeps_all(run)),
     }
+}
+
+/// Returns the mean wait of each type under a candidate; empty if that of one of them is not known.
+fn waits(comparison: &Comparison<'_, '_>, n: usize) -> Vec<Interval> {
+    let (first, own) = (&comparison.candidates[0], &comparison.candidates[n]);
+    let of_first = first.measured(comparison.evaluator);
+    let types = of_first.iter().flat_map(|run| run.types.iter().enumerate());
+    let each = types.map(|(i, of_first)| {
+        let rung = comparison.settled_rung(n, 0).filter(|_| n > 0);
+        let ratio = rung.and_then(|rung| {
+            let [a, b] = [own, first].map(|c| &*c.runs[rung].types[i].waiting_replications);
+            paired_ratio(a, b)
+        });
+        match (ratio, rung) {
+            (Some(ratio), _) => Some(product(&of_first.mean_waiting?, &ratio)),
+            (None, Some(rung)) => own.runs[rung].types[i].mean_waiting.map(Into::into),
+            (None, None) => of_first.mean_waiting.map(Into::into),
+        }
+    });
+    each.collect::<Option<_>>().unwrap_or_default()
 }
 
 /// Returns the least that the objective can be, since jobs are there while they run; 0 where that says nothing.
@@ -144,8 +182,9 @@ fn nearest(evaluator: &Evaluator<'_>, policy: &str, run: &Run) -> String {
     });
     let lines: Vec<String> = lines.collect();
     format!(
-        "no policy was found that keeps --slo; the nearest, {policy}:\n  {}\nNothing is written. Allow more time or fewer jobs, add resources (--size finds how many), or search longer with --budget",
-        lines.join("\n  ")
+        "no policy was found that keeps --slo; the nearest, {policy}:\n  {}\nNothing is written. Relax the target, reduce the load, add resources (--size finds how many), or raise --budget (now {:.0e})",
+        lines.join("\n  "),
+        evaluator.budget
     )
 }
 
@@ -278,7 +317,7 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
 /// What part of a type's jobs may take longer than any that was seen, at 95 %: the rule of three, `(1 − p)^n = .05` for
 /// `p ≈ 3/n`. Jobs that come together wait together: n is no more than independent ones would be that tell the mean
 /// response time as closely, if it varied as an exponential time does.
-fn unseen(own: &TypeResult) -> f64 {
+pub(super) fn unseen(own: &TypeResult) -> f64 {
     let jobs = own.completions as f64;
     let worth = |e: Estimate| (e.mean / e.standard_error).powi(2);
     3.0 / own.mean_response.map_or(jobs, worth).min(jobs)

@@ -360,6 +360,7 @@ fn vectors() -> Vec<(&'static str, Vector)> {
         });
         Request {
             now: 200.0,
+            delay: 0.0,
             processors,
             versions,
             jobs: jobs.collect(),

@@ -243,8 +243,8 @@ pub enum Process {
     Renewal(Sampler),
     /// Poisson at a rate that depends on the state of a chain.
     Modulated(Modulated),
-    /// A Poisson process of batches, with this mean time between them.
-    Batches(Batches, f64),
+    /// Batches, with times between them of this law.
+    Batches(Batches, Sampler),
 }
 
 /// A chain that is in a state, where jobs arrive at the state's rate.
@@ -329,14 +329,14 @@ impl Batches {
         count
     }
 
-    /// Returns the time to the next job, if that between batches has this mean; 0 within a batch.
-    fn gap(&mut self, mean: f64, stream: &mut Stream) -> f64 {
+    /// Returns the time to the next job, if that between batches has this law; 0 within a batch.
+    fn gap(&mut self, law: &Sampler, stream: &mut Stream) -> f64 {
         if self.left > 0 {
             self.left -= 1;
             return 0.0;
         }
         self.left = self.begin(stream) - 1;
-        stream.exponential() * mean
+        law.draw(stream)
     }
 }
 
@@ -352,7 +352,7 @@ impl Source {
         match &mut self.process {
             Process::Renewal(sampler) => sampler.draw(&mut self.stream),
             Process::Modulated(modulated) => modulated.gap(&mut self.stream),
-            Process::Batches(batches, mean) => batches.gap(*mean, &mut self.stream),
+            Process::Batches(batches, law) => batches.gap(law, &mut self.stream),
         }
     }
 

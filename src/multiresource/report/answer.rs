@@ -9,7 +9,7 @@ use super::cost::conditions;
 use super::room::{Stability, room};
 use super::synthesis::{Synthesized, seen, stability, synthesis};
 use super::upgrades::most_worth;
-use super::{Table, below, claim, number, percent, span, within, wrap};
+use super::{Table, below, claim, percent, span, within, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::simulator::{Run, TypeResult};
 use crate::multiresource::synthesis::{Candidate, Choice, Chosen, Log, Steadiness, USUAL};

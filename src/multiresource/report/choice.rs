@@ -21,7 +21,7 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
         chosen.choice.as_ref(),
     );
     let proved = match stability {
-        Stability::Seen => "",
+        Stability::Unproved => "",
         Stability::Guard(_) | Stability::Partition(_) => "; stable, which is proved, by its guard",
         _ => "; stable, which is proved",
     };

@@ -20,15 +20,15 @@ pub enum Stability {
     Fills,
     /// Proved, since slots for each type take over from so many jobs in the system on.
     Partition(u64),
-    /// Seen in simulation.
-    Seen,
+    /// Not proved.
+    Unproved,
 }
 
 impl Stability {
     /// Returns what is known of that of a policy.
     pub fn of(workload: &Workload, policy: &Family) -> Self {
         match policy {
-            _ if !policy.is_proved_stable(workload) => Stability::Seen,
+            _ if !policy.is_proved_stable(workload) => Stability::Unproved,
             Family::Guarded(policy) => match &policy.guard {
                 Guard::Partition(_) => Stability::Partition(policy.from),
                 _ => Stability::Guard(policy.from),
@@ -67,7 +67,7 @@ pub fn room(artifact: &Artifact, fleet: &Fleet) -> Room {
         of_none: 1.0 / evidence.bound,
         in_pieces: 1.0 / in_pieces(fleet),
         of_this: of_this(artifact, fleet),
-        is_proved: Stability::of(fleet.envelope(), &artifact.policy) != Stability::Seen,
+        is_proved: Stability::of(fleet.envelope(), &artifact.policy) != Stability::Unproved,
         binding: binding(fleet, artifact),
     }
 }

@@ -129,11 +129,14 @@ pub(super) fn seen(own: &Chosen) -> Option<bool> {
 /// Says what is known of the stability of a policy, which was [seen](seen) to settle or not, if it was simulated.
 pub(super) fn stability(known: Stability, is_fleet: bool, seen: Option<bool>) -> String {
     match known {
-        Stability::Seen if is_fleet && seen.is_none() => "proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
-        Stability::Seen if seen == Some(false) => {
+        Stability::Unproved if is_fleet && seen.is_none() => "proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
+        Stability::Unproved if seen == Some(false) => {
             "neither proved nor seen, as its runs did not settle".into()
         }
-        Stability::Seen => "seen in simulation at this load, not proved".into(),
+        Stability::Unproved if seen.is_none() => {
+            "not proved for these sizes or arrivals, and not simulated: `synth simulate` does that".into()
+        }
+        Stability::Unproved => "seen in simulation at this load, not proved".into(),
         Stability::Turns(time) => format!("proved, since Σ λ_i/(μ_i c_i) = {} < 1", number(time)),
         Stability::Guard(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on an MSR policy takes over, whose loads ρ_i are below 1"),
         Stability::Partition(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on each type has slots of its own, with loads ρ_i below 1"),

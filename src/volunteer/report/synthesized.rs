@@ -88,13 +88,13 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
         Shortage::TooMuch {
             batch,
             work,
-            rate,
+            most,
             time,
         } => {
             let (what, how, note) = match batch {
                 Some(batch) => (
                     format!("Batch `{batch}` can never be done in time: its jobs need"),
-                    "on at all times and with nothing else to do",
+                    "with nothing else to do, on as long as their availability allows and in time to report",
                     "",
                 ),
                 None => (
@@ -104,26 +104,35 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
                 ),
             };
             format!(
-                "{what} {} of work (jobs times quorum times mean size), and all hosts together, {how}, do {} a {unit}, {} in {} {unit}: {} times too much.{note}",
+                "{what} {} of work (jobs times quorum times mean size), and all hosts together, {how}, do {} in {} {unit}: {} times too much.{note}",
                 number(*work),
-                number(*rate),
-                number(rate * time),
+                number(*most),
                 number(*time),
-                number(work / (rate * time))
+                number(work / most)
             )
         }
         Shortage::TooLong {
             batch,
             size,
-            speed,
+            parts,
             time,
-        } => format!(
-            "Batch `{batch}` can never be done in time: a job has {} of work, which takes {} {unit} on the fastest processor (speed {}), and there are {} {unit} until its deadline, its bound or the end of the campaign.",
-            number(*size),
-            number(size / speed),
-            number(*speed),
-            number(*time)
-        ),
+        } => {
+            let whats = [
+                "until its version is released",
+                "on the fastest processor",
+                "while the host is off",
+                "until its result is reported",
+            ];
+            let each = parts.iter().zip(whats).filter(|(time, _)| **time > 0.0);
+            let each = each.map(|(time, what)| format!("{} {unit} {what}", number(*time)));
+            format!(
+                "Batch `{batch}` can never be done in time: a job has {} of work, which takes {} {unit} at least ({}), and there are {} {unit} until its deadline, its bound or the end of the campaign.",
+                number(*size),
+                number(parts.iter().sum()),
+                each.collect::<Vec<_>>().join(" + "),
+                number(*time)
+            )
+        }
     };
     wrap(&words, width)
 }

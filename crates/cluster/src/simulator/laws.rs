@@ -49,13 +49,19 @@ fn process(job_type: &JobType) -> Process {
     match job_type.arrivals() {
         ArrivalProcess::Poisson { .. } => poisson(),
         _ if job_type.is_poisson() => poisson(),
-        ArrivalProcess::Renewal { interarrival } => Process::Renewal(Sampler::of(interarrival)),
+        ArrivalProcess::Renewal {
+            interarrival,
+            batch,
+        } => {
+            let batches = Batches::new(vec![*batch], &[1.0], None);
+            Process::Batches(batches, Sampler::of(interarrival))
+        }
         ArrivalProcess::MarkovModulated { rates, switching } => {
             let initial = job_type.arrivals().stationary_law();
             Process::Modulated(Modulated::new(numbers(rates), &rows(switching), &initial))
         }
         ArrivalProcess::Batches { .. } => match batches(job_type) {
-            (rate, Some(batches)) => Process::Batches(batches, 1.0 / rate),
+            (rate, Some(batches)) => Process::Batches(batches, Sampler::Exponential(1.0 / rate)),
             (_, None) => poisson(),
         },
     }

@@ -173,7 +173,10 @@ impl Fleet {
         };
         let is_named = document.root.keys().any(names_servers) && !faults.is_empty();
         let draft = written.and_then(|written| written.draft(is_named, &mut faults));
-        faults.extend(draft.iter().flat_map(Draft::faults));
+        let mut own = draft.as_ref().map_or(Vec::new(), Draft::faults);
+        // A value that could not be read is not missing.
+        own.retain(|fault| faults.iter().all(|read| read.place != fault.place));
+        faults.extend(own);
         // Faults have the places that shapes are written at.
         let checked = match draft.filter(|_| faults.is_empty()) {
             Some(mut draft) => {

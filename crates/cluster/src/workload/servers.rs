@@ -14,18 +14,24 @@ const MOST_SERVERS: u32 = 100_000;
 type Shortfall<'a> = (&'a str, Decimal, Decimal);
 
 impl DraftShape {
-    /// 0 for a resource not named, and for a number already reported.
-    fn capacity_for(&self, resource: &str) -> Decimal {
+    /// Returns the capacity for a resource, 0 if it is not named; `None` for a number already reported.
+    fn known_capacity(&self, resource: &str) -> Option<Decimal> {
         let named = self.capacity.iter().find(|(name, _)| name == resource);
-        named.and_then(|(_, value)| *value).unwrap_or(Decimal::ZERO)
+        named.map_or(Some(Decimal::ZERO), |(_, value)| *value)
     }
 
-    /// Returns what a job needs more of than there is.
+    /// Returns the same; 0 for a number already reported, too.
+    fn capacity_for(&self, resource: &str) -> Decimal {
+        self.known_capacity(resource).unwrap_or(Decimal::ZERO)
+    }
+
+    /// Returns the resources of which a job is known to need more than there is.
     fn shortfalls<'a>(&self, job: &'a DraftJob) -> Vec<Shortfall<'a>> {
         let demand = job.demand.iter();
-        let pairs = demand.filter_map(|(name, demand)| Some((name.as_str(), (*demand)?)));
-        let short = pairs.map(|(name, demand)| (name, demand, self.capacity_for(name)));
-        short.filter(|(_, demand, has)| demand > has).collect()
+        let triples = demand.filter_map(|(name, demand)| {
+            Some((name.as_str(), (*demand)?, self.known_capacity(name)?))
+        });
+        triples.filter(|(_, demand, has)| demand > has).collect()
     }
 }
 
@@ -155,6 +161,9 @@ impl Draft {
         let job = &self.jobs[i];
         let Some(nodes) = job.nodes else { return };
         let holding = self.shapes.iter().filter(|s| s.shortfalls(job).is_empty());
+        if holding.clone().any(|shape| shape.count.is_none()) {
+            return;
+        }
         let counts = holding.map(|shape| (u64::from(shape.count.unwrap_or(0)), &shape.name));
         let servers: u64 = counts.clone().map(|(count, _)| count).sum();
         let (message, help) = if nodes == 0 {

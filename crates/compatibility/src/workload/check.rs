@@ -100,7 +100,7 @@ impl Record {
             let message = format!("class `{name}` has no server");
             let help = "name the servers that may run it, or leave the class out";
             faults.push(Fault::new(here, message, help));
-        } else if faults.len() == before && servers.iter().all(|s| rates[&**s] <= Decimal::ZERO) {
+        } else if faults.len() == before && servers.iter().all(|s| rates[&**s] == Decimal::ZERO) {
             let message = format!("class `{name}` may only run where the rate is 0");
             let help = "give one of its servers a rate > 0, or name another server";
             faults.push(Fault::new(here, message, help));

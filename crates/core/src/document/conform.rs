@@ -13,9 +13,9 @@ use serde_json::Value as Json;
 use super::fault::{Fault, Place};
 use super::names::{nearest, suggest};
 use super::node::{Entry, Node, Value};
-use super::words::{holder, instead, meant};
+use super::words::{holder, instead, is_amount, meant};
 use crate::number::Decimal;
-use crate::number::quantity::explained;
+use crate::number::quantity::{explained, explained_amount};
 
 /// Returns the value that a tree stands for, if there is one, and all faults: see
 /// [`Document::read`](super::Document::read).
@@ -105,7 +105,10 @@ impl<'a> Reader<'a> {
             .map(Decimal::canonical)
             .map_err(|error| {
                 let no_number = error.is_no_number().then_some(text);
-                let explained = no_number.and_then(|text| explained(text, self.time_unit));
+                let explained = no_number.and_then(|text| match is_amount(place) {
+                    true => explained_amount(text),
+                    false => explained(text, self.time_unit),
+                });
                 let help = explained.unwrap_or_else(|| error.help());
                 self.refuse(place, format!("{place}: {error}"), help);
             })

@@ -123,6 +123,12 @@ impl Fault {
     }
 }
 
+/// Returns whether one of these faults is at a place or below it.
+pub fn has_fault(faults: &[Fault], place: &Place) -> bool {
+    let mut faults = faults.iter();
+    faults.any(|fault| fault.place.steps().starts_with(place.steps()))
+}
+
 /// Returns the same faults of what stands at `place` in something larger.
 pub fn within(faults: Vec<Fault>, place: &Place) -> Vec<Fault> {
     let faults = faults.into_iter();

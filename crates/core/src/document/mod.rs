@@ -31,7 +31,7 @@ use serde_yaml::FlowSeq;
 use sha2::{Digest, Sha256};
 
 pub use fault::{DocumentError, Fault, Place, Step};
-pub use fault::{place, within};
+pub use fault::{has_fault, place, within};
 pub use file::{Documents, with_documents};
 use file::{LARGEST, bytes_of};
 pub use file::{all_bytes_of, called, is_standard_input, is_there, kept, named, text_of};

@@ -1,5 +1,7 @@
 //! Words that other programs and papers have for the keys of documents: no spelling of one is near to the key.
 
+use super::fault::{Place, Step};
+
 /// A line for keys that have the same words: the keys, and what they are called elsewhere. A word may stand for several
 /// keys: the first of them that is allowed at a place is meant.
 const ELSEWHERE: &str = "\
@@ -76,6 +78,8 @@ seed objective policy budget events = it is an option of the commands, not part 
 
 /// Keys below which amounts of resources stand by name.
 const AMOUNTS: [&str; 2] = ["demand", "capacity"];
+/// Keys that are amounts themselves.
+const COUNTED: [&str; 2] = ["servers", "cap"];
 /// Resources that are often written one level too high.
 const RESOURCES: &str = "cpu cpus core cores vcpu vcpus processors threads memory mem ram gpu gpus \
      disk storage";
@@ -111,6 +115,15 @@ pub(super) fn standing_for<'a>(
     let rows = rows().filter(|(key, _)| *key == known);
     let words: Vec<&str> = rows.map(|(_, words)| words).collect();
     keys.find(|key| words.iter().any(|words| has(words, &plain(key))))
+}
+
+/// Returns whether the value at a place is an amount of a resource.
+pub(super) fn is_amount(place: &Place) -> bool {
+    match place.steps() {
+        [.., Step::Key(above), Step::Key(_)] if AMOUNTS.contains(&above.as_str()) => true,
+        [.., Step::Key(last)] => COUNTED.contains(&last.as_str()),
+        _ => false,
+    }
 }
 
 /// Returns the one of the keys known below which an amount of this resource is to stand.

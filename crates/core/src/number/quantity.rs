@@ -40,13 +40,29 @@ pub fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
     Some(decimal(&(seconds(text)? / unit_of_time(unit)?)))
 }
 
+/// Returns what to write instead of an amount of a resource that is followed by a unit; `None` if it is no such amount.
+pub fn explained_amount(text: &str) -> Option<String> {
+    let known = thousandths(text).map(|amount| {
+        format!("amounts are plain numbers: for {text} write {amount}, since m is Kubernetes' thousandth")
+    });
+    let (number, unit, _) = part(text.trim())?;
+    known.or_else(|| of_amount(text)).or_else(|| {
+        Some(format!(
+            "amounts are plain numbers, without a unit such as {unit}: write {number} for {text}"
+        ))
+    })
+}
+
+fn thousandths(text: &str) -> Option<Decimal> {
+    part(text.trim())
+        .filter(|(_, unit, rest)| *unit == "m" && rest.is_empty())
+        .and_then(|(number, ..)| decimal(&(number.exact() / whole(1000))))
+}
+
 /// Returns what to write instead of a number with a unit where a plain one stands; none where it is no such number.
 /// `time_unit` is that of the document, if it has one.
 pub fn explained(text: &str, time_unit: Option<&str>) -> Option<String> {
-    let thousandths = part(text.trim())
-        .filter(|(_, unit, rest)| *unit == "m" && rest.is_empty())
-        .and_then(|(number, ..)| decimal(&(number.exact() / whole(1000))));
-    match (thousandths, seconds(text)) {
+    match (thousandths(text), seconds(text)) {
         (Some(amount), Some(_)) => Some(format!(
             "write {amount} if m is Kubernetes' thousandth, as in amounts of resources; {}",
             of_time(text, time_unit)?
@@ -269,6 +285,19 @@ mod tests {
             for part in parts {
                 assert!(reported.contains(part), "{text}: {reported}");
             }
+        }
+        for (text, part) in [
+            ("8000m", "write 8,"),
+            ("1000Gi", "write 1000 where all of it is counted in Gi"),
+            ("8h", "write 8 for 8h"),
+            ("50%", "a part of 1: 0.5"),
+            ("4 cores", "write 4 for 4 cores"),
+        ] {
+            let reported = explained_amount(text).unwrap_or_default();
+            assert!(
+                reported.contains(part) && !reported.contains("time"),
+                "{reported}"
+            );
         }
         for text in ["4", "", "web", "0x10", "4 cores", "1_000", "12 é", "1,5"] {
             assert_eq!(explained(text, Some("s")), None, "{text}");

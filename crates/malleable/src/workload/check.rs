@@ -4,7 +4,7 @@ use super::{
     Curve, Job, Objective, Pool, Record, SizesRecord, Speedup, SpeedupRecord, Stream, Workload,
 };
 use synth_core::document::{
-    Checked, Fault, Place, SENSIBLE, check_names, check_unit, place, sensible,
+    Checked, Fault, Place, SENSIBLE, check_names, check_unit, has_fault, place, sensible,
 };
 use synth_core::number::Decimal;
 use synth_queues::law::Part;
@@ -221,7 +221,7 @@ impl Record {
         let mut jobs = Vec::new();
         if self.arrivals.is_some() || self.sizes.is_some() {
             let curve = self.curve(shared, self.cap, curves, warnings);
-            let curve = curve.map_err(|fault| faults.push(fault)).ok();
+            let curve = curve.map_err(|fault| refuse(fault, faults)).ok();
             let (Some(SizesRecord::Pareto { shape, count, seed }), true) =
                 (self.sizes, faults.is_empty())
             else {
@@ -244,8 +244,10 @@ impl Record {
                     let weight = job.weight.map_or(1.0, Decimal::value);
                     jobs.push(self.job(job.name.clone(), job.size.value(), weight, curve));
                 }
+                // The speedup of the job could not be read.
+                Err(_) if has_fault(faults, &place!("jobs", i, "speedup")) => {}
                 Err(fault) => {
-                    faults.push(fault);
+                    refuse(fault, faults);
                     // What is wrong with the shared one is said once.
                     if own.is_none() {
                         break;
@@ -268,5 +270,12 @@ impl Record {
             weight,
             curve,
         }
+    }
+}
+
+/// Adds the fault of a speedup, unless it is only missing because it could not be read.
+fn refuse(fault: Fault, faults: &mut Vec<Fault>) {
+    if !has_fault(faults, &fault.place) {
+        faults.push(fault);
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Objective, SpeedupRecord, Workload};
 use synth_core::document::{
-    Document, DocumentError, Fault, Parsed, Published, Step, digest, place, to_yaml,
+    Document, DocumentError, Fault, Parsed, Published, Step, digest, has_fault, place, to_yaml,
 };
 use synth_core::number::Decimal;
 use synth_queues::law::{Size, Spelling, Spellings, publish, respell};
@@ -181,7 +181,8 @@ impl PoolDocument {
     fn record(self, faults: &mut Vec<Fault>) -> Option<Record> {
         let (sizes, arrivals) = (self.sizes.is_some(), self.arrivals.is_some());
         let count = [!self.jobs.is_empty(), sizes, arrivals].map(usize::from);
-        if count.iter().sum::<usize>() == 0 {
+        let read = ["jobs", "sizes", "arrivals"].map(|key| !has_fault(faults, &place!(key)));
+        if count.iter().sum::<usize>() == 0 && read == [true; 3] {
             let help = "list them: `jobs: [{name: a, size: 3}]`, draw their sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or let them arrive: `arrivals: {rate: 2, mean_size: 3}`";
             faults.push(Fault::new(place!("jobs"), "there are no jobs", help));
         } else if count.iter().sum::<usize>() > 1 {
@@ -220,7 +221,9 @@ impl ArrivalsDocument {
         };
         let help =
             "write `mean_size: 3`, or a law: `size: {law: hyperexponential, mean: 3, scv: 4}`";
-        faults.push(Fault::new(place!("arrivals"), refused, help));
+        if !has_fault(faults, &place!("arrivals")) {
+            faults.push(Fault::new(place!("arrivals"), refused, help));
+        }
         None
     }
 }

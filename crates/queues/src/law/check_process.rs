@@ -2,7 +2,7 @@
 
 use super::ArrivalProcess;
 use super::check_size::{Faults, Part};
-use synth_core::document::{Fault, place, within};
+use synth_core::document::{Fault, Place, place, within};
 use synth_core::number::Decimal;
 
 /// The most states of a modulating chain.
@@ -28,9 +28,13 @@ impl ArrivalProcess {
                 ),
             ),
             Self::Poisson { .. } => {}
-            Self::Renewal { interarrival } => {
+            Self::Renewal {
+                interarrival,
+                batch,
+            } => {
                 let found = interarrival.faults(Part::Interarrival, owner, time_unit);
                 faults.found = within(found, &place!("interarrival"));
+                faults.check_batch(place!("batch"), *batch);
             }
             Self::MarkovModulated { rates, switching } => {
                 let each =
@@ -162,15 +166,18 @@ impl Faults<'_> {
             return;
         }
         for (n, size) in sizes.iter().enumerate() {
-            if !(1..=LARGEST_BATCH).contains(size) {
-                let expected = format!("a whole number from 1 to {LARGEST_BATCH}");
-                let help =
-                    "write how many jobs arrive together; with none of them there is no batch";
-                self.add_value(place!("sizes", n), size, &expected, help);
-            }
+            self.check_batch(place!("sizes", n), *size);
         }
         if let Some(probabilities) = probabilities {
             self.check_probabilities(probabilities, sizes.len(), "size");
+        }
+    }
+
+    fn check_batch(&mut self, place: Place, size: u32) {
+        if !(1..=LARGEST_BATCH).contains(&size) {
+            let expected = format!("a whole number from 1 to {LARGEST_BATCH}");
+            let help = "write how many jobs arrive together; with none of them there is no batch";
+            self.add_value(place, size, &expected, help);
         }
     }
 

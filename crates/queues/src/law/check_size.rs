@@ -235,7 +235,16 @@ impl<'a> Faults<'a> {
             self.time(),
             self.time_unit
         );
-        self.check_entries("values", values, |x| x > 0.0, "a number > 0", &help);
+        // Times may be 0, but not all of them; a job without a size is no job.
+        let is_time = matches!(
+            self.part,
+            Part::Interarrival | Part::Other("start latency" | "delay")
+        );
+        if is_time && values.iter().any(|value| *value > Decimal::ZERO) {
+            self.check_entries("values", values, |x| x >= 0.0, "a number ≥ 0", &help);
+        } else {
+            self.check_entries("values", values, |x| x > 0.0, "a number > 0", &help);
+        }
         if let Some(probabilities) = probabilities {
             self.check_probabilities(probabilities, values.len(), "value");
         }

@@ -31,6 +31,9 @@ pub enum ArrivalProcess {
     Renewal {
         /// The law of the times between arrivals.
         interarrival: Size,
+        /// Number of jobs that arrive at each of these times, 1 to 100 000; 1 if it is left out.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        batch: u32,
     },
     /// Modulated by a Markov chain of 2 to 20 states: Poisson, at a rate that depends on the
     /// state. The chain starts in its stationary law.
@@ -77,7 +80,10 @@ impl ArrivalProcess {
     pub fn is_poisson(&self) -> bool {
         match self {
             Self::Poisson { .. } => true,
-            Self::Renewal { interarrival } => interarrival.is_exponential(),
+            Self::Renewal {
+                interarrival,
+                batch,
+            } => *batch == 1 && interarrival.is_exponential(),
             Self::MarkovModulated { rates, .. } => rates.iter().all(|rate| *rate == rates[0]),
             Self::Batches { sizes, .. } => sizes.iter().all(|size| *size == 1),
         }
@@ -95,7 +101,10 @@ impl ArrivalProcess {
     pub fn rate(&self) -> f64 {
         match self {
             Self::Poisson { rate } => rate.value(),
-            Self::Renewal { interarrival } => 1.0 / interarrival.mean(),
+            Self::Renewal {
+                interarrival,
+                batch,
+            } => f64::from(*batch) / interarrival.mean(),
             Self::MarkovModulated { rates, .. } => {
                 let law = self.stationary_law();
                 law.iter().zip(rates).map(|(p, r)| p * r.value()).sum()
@@ -106,14 +115,17 @@ impl ArrivalProcess {
 
     /// Index of dispersion of counts, `lim Var N(t) / E N(t)`, ≥ 0: 1 for Poisson arrivals.
     ///
-    /// For a renewal process the squared coefficient of variation of the times between arrivals;
-    /// for batches `E[B²]/E[B]`; for a modulated process `1 + 2 Σ_s π_s λ_s h_s / λ`, where h
+    /// For a renewal process the squared coefficient of variation of the times between arrivals, times
+    /// the jobs of a batch; for Poisson batches `E[B²]/E[B]`; for a modulated process `1 + 2 Σ_s π_s λ_s h_s / λ`, where h
     /// solves Poisson's equation `Q h = λ − λ_s`, `π h = 0` (h_s: how many more arrivals than the
     /// mean a start in s brings).
     pub fn dispersion(&self) -> f64 {
         match self {
             Self::Poisson { .. } => 1.0,
-            Self::Renewal { interarrival } => interarrival.scv(),
+            Self::Renewal {
+                interarrival,
+                batch,
+            } => f64::from(*batch) * interarrival.scv(),
             Self::MarkovModulated { rates, switching } => {
                 self.modulated_dispersion(rates, switching)
             }
@@ -192,7 +204,7 @@ impl ArrivalProcess {
         let mut process = self.clone();
         match &mut process {
             Self::Poisson { rate } | Self::Batches { rate, .. } => *rate = scaled(rate)?,
-            Self::Renewal { interarrival } => *interarrival = interarrival.divided(factor)?,
+            Self::Renewal { interarrival, .. } => *interarrival = interarrival.divided(factor)?,
             Self::MarkovModulated { rates, .. } => {
                 *rates = rates.iter().map(scaled).collect::<Option<_>>()?;
             }
@@ -210,7 +222,16 @@ impl ArrivalProcess {
         let process = self.process();
         match self {
             Self::Poisson { rate } => format!("rate {}", rate.canonical()),
-            Self::Renewal { interarrival } => format!("{process} {}", interarrival.canonical()),
+            Self::Renewal {
+                interarrival,
+                batch,
+            } => {
+                let text = format!("{process} {}", interarrival.canonical());
+                match batch {
+                    1 => text,
+                    _ => format!("{text} batch {batch}"),
+                }
+            }
             Self::MarkovModulated { rates, switching } => {
                 let mut numbers = rates.iter().chain(switching.iter().flatten());
                 format!("{process} {}{}", rates.len(), joined(&mut numbers))
@@ -236,12 +257,21 @@ impl ArrivalProcess {
     /// Returns whether what is computed from a process without faults is positive and finite in doubles.
     pub fn in_range(&self) -> bool {
         let times = match self {
-            Self::Renewal { interarrival } => interarrival.in_range(),
+            Self::Renewal { interarrival, .. } => interarrival.in_range(),
             _ => true,
         };
         let rate = self.rate();
         times && rate > 0.0 && rate.is_finite() && self.dispersion().is_finite()
     }
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 
 /// Returns the modulating chain, its nodes in the order of the states.
@@ -261,7 +291,10 @@ impl ArrivalProcess {
     pub fn exact_rate(&self) -> Option<BigRational> {
         Some(match self {
             Self::Poisson { rate } => rate.exact(),
-            Self::Renewal { interarrival } => interarrival.exact_mean()?.recip(),
+            Self::Renewal {
+                interarrival,
+                batch,
+            } => interarrival.exact_mean()?.recip() * BigInt::from(*batch),
             Self::MarkovModulated { rates, switching } => {
                 let shares = exact_stationary(switching);
                 let total: BigRational = shares.iter().sum();
@@ -341,6 +374,7 @@ mod tests {
                     stages: 4,
                     mean: Decimal::parse(".25").unwrap(),
                 },
+                batch: 1,
             },
             modulated(&["1", "10"], &[&["0", ".1"], &[".2", "0"]]),
             ArrivalProcess::Batches {
@@ -348,6 +382,13 @@ mod tests {
                 sizes: vec![1, 5],
                 probabilities: Some(decimals(&[".9", ".1"])),
                 alike: Decimal::ZERO,
+            },
+            ArrivalProcess::Renewal {
+                interarrival: Size::Erlang {
+                    stages: 4,
+                    mean: Decimal::parse(".25").unwrap(),
+                },
+                batch: 20,
             },
         ]
     }
@@ -357,7 +398,14 @@ mod tests {
         // Two states with rates a, b and switching r, s: π = (s, r)/(r+s), and
         // 1 + 2 (a−b)² r s / ((r+s)² (a s + b r)); here (1, 10) and (.1, .2).
         let two_states = 1.0 + 2.0 * 81.0 * 0.02 / (0.09 * 1.2);
-        let known = [(4.0, 1.0), (4.0, 0.25), (4.0, two_states), (2.8, 3.4 / 1.4)];
+        // 20 jobs each quarter of a unit of time: N = 20 M.
+        let known = [
+            (4.0, 1.0),
+            (4.0, 0.25),
+            (4.0, two_states),
+            (2.8, 3.4 / 1.4),
+            (80.0, 20.0 * 0.25),
+        ];
         for (process, (rate, dispersion)) in processes().iter().zip(known) {
             assert!((process.rate() - rate).abs() < 1e-14, "{process:?}");
             assert!(
@@ -375,7 +423,7 @@ mod tests {
         let half = ["0", "0", ".05", ".05"];
         let back = [".1", ".1", "0", "0"];
         let lumped = modulated(&["1", "1", "10", "10"], &[&half, &half, &back, &back]);
-        let [_, _, two_states, _] = &processes()[..] else {
+        let [_, _, two_states, ..] = &processes()[..] else {
             unreachable!()
         };
         assert!((lumped.rate() - 4.0).abs() < 1e-14);
@@ -394,6 +442,7 @@ mod tests {
             interarrival: Size::Exponential {
                 mean: Decimal::parse(".5").unwrap(),
             },
+            batch: 1,
         };
         let same = modulated(&["2", "2"], &[&["0", "3"], &["1", "0"]]);
         let single = ArrivalProcess::Batches {
@@ -409,14 +458,14 @@ mod tests {
             assert!((process.dispersion() - 1.0).abs() < 1e-14);
         }
         let poisson: Vec<bool> = processes().iter().map(ArrivalProcess::is_poisson).collect();
-        assert_eq!(poisson, [true, false, false, false]);
+        assert_eq!(poisson, [true, false, false, false, false]);
     }
 
     #[test]
     fn scaling_multiplies_the_rate_and_leaves_the_environment() {
         for process in processes() {
             let scaled = process.scaled(0.5).unwrap();
-            assert!((scaled.rate() - 0.5 * process.rate()).abs() < 1e-15);
+            assert!((scaled.rate() / (0.5 * process.rate()) - 1.0).abs() < 1e-15);
             assert_eq!(scaled.scaled(2.0).unwrap(), process);
             // Rates out of range, or times between arrivals.
             let beyond = [1e308, 1e-320].map(|factor| process.scaled(factor));

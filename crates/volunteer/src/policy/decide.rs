@@ -17,6 +17,9 @@ const TYPES: usize = Processor::ALL.len();
 pub struct Request {
     /// The time \[time\].
     pub now: f64,
+    /// The expected time from the end of a job on this host to its report \[time\].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delay: f64,
     /// What the host has of each type: CPU, GPU.
     pub processors: [Host; TYPES],
     /// Versions that it can run: of an application and a type the best one only.
@@ -35,8 +38,9 @@ impl Request {
         let time = |x: f64| (0.0..=1e60).contains(&x);
         let positive = |x: f64| (1e-60..=1e60).contains(&x);
         let sound = |is: bool, why: String| if is { Ok(()) } else { Err(why) };
-        let now = self.now;
-        sound(time(now), format!("now is {now}, expected a time ≥ 0"))?;
+        for (key, own) in [("now", self.now), ("delay", self.delay)] {
+            sound(time(own), format!("{key} is {own}, expected a time ≥ 0"))?;
+        }
         for (n, own) in self.processors.iter().enumerate() {
             let times = [own.wanted, own.queue, own.busy];
             let why = format!("processors[{n}] has times {times:?}, expected 0 to 1e60");
@@ -65,6 +69,11 @@ impl Request {
         }
         Ok(())
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(time: &f64) -> bool {
+    *time == 0.0
 }
 
 /// What a host has of one type of processor. Times are by the clock: the host's availability is in
@@ -221,6 +230,8 @@ pub struct Decider<'a> {
     pub rule: Option<&'a Dispatch>,
     /// The time.
     pub now: f64,
+    /// The expected time from the end of a job to its report \[time\].
+    pub delay: f64,
     /// What the host has of each type, with what it was sent.
     pub processors: [Host; TYPES],
 }
@@ -260,7 +271,7 @@ impl Decider<'_> {
         Verdict::Refused(reason.unwrap_or(Refusal::NoVersion))
     }
 
-    /// Returns when the host can have done a job with this version.
+    /// Returns when the host is expected to report a job that it runs with this version.
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
         // BT + R of the proposal knows no idle processors.
@@ -268,7 +279,7 @@ impl Decider<'_> {
             true => host.busy,
             false => host.before(host.queue),
         };
-        self.now + before + job.size / usable.speed
+        self.now + before + job.size / usable.speed + self.delay
     }
 
     /// Returns whether jobs with tight deadlines alone stand before a job.
@@ -276,7 +287,7 @@ impl Decider<'_> {
         self.rule.is_some_and(|rule| rule.queued == Queued::Tight)
     }
 
-    /// Decides on a job with this version, with which it is done at the earliest then.
+    /// Decides on a job with this version, with which it is reported at `earliest`.
     fn test(&self, job: &Candidate, usable: &Usable, earliest: f64) -> Verdict {
         let host = self.processors[usable.processor as usize];
         if !host.has_room() {
@@ -315,7 +326,7 @@ impl Decider<'_> {
                 (Sent::Above, earliest)
             }
         };
-        let run = job.size / usable.speed;
+        let run = job.size / usable.speed + self.delay;
         Verdict::Sent {
             version: usable.version,
             deadline,
@@ -345,6 +356,7 @@ pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
     let mut decider = Decider {
         rule: Some(rule),
         now: request.now,
+        delay: request.delay,
         processors: request.processors,
     };
     let mut verdicts = vec![Verdict::Refused(Refusal::NoVersion); request.jobs.len()];

@@ -28,6 +28,7 @@ fn request(percentile: f64, end: Option<f64>) -> Request {
     };
     Request {
         now: 100.0,
+        delay: 0.0,
         processors: [cpu, Host::default()],
         versions: vec![Usable {
             application: 0,
@@ -357,6 +358,7 @@ fn random(stream: &mut Stream) -> Request {
     });
     Request {
         now: 100.0,
+        delay: up_to(9.0),
         processors,
         jobs: jobs.collect(),
         versions,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::measures::BatchResult;
 use super::store::{Instance, Waiting};
 use crate::policy::{Dispatch, completion, enough_done, last_of, turnaround};
-use crate::workload::{Batch, Quality};
+use crate::workload::{Batch, Campaign, Quality};
 
 /// A batch under way.
 #[derive(Default)]
@@ -36,6 +36,8 @@ pub(super) struct State {
     pub out: Vec<u32>,
     /// F⁻¹(q) of C(B), once there is an estimate.
     turnaround: Option<f64>,
+    /// The least time from sending a job of the mean size to its report \[time\].
+    retry: f64,
     /// Jobs that were done since.
     pub news: u32,
     /// Whether its rest is sent with priority.
@@ -45,8 +47,13 @@ pub(super) struct State {
 }
 
 impl State {
-    pub fn new(batch: &Batch) -> Self {
-        let mut state = State::default();
+    pub fn new(campaign: &Campaign, batch: &Batch) -> Self {
+        let mut state = State {
+            retry: campaign.least_time(batch, batch.size.mean())[1..]
+                .iter()
+                .sum(),
+            ..State::default()
+        };
         state.result.quality = batch.quality;
         (state.result.jobs, state.result.limit) = (batch.jobs, batch.limit);
         state
@@ -65,21 +72,20 @@ impl State {
 
     /// Returns when it is expected to be done, for the decision: at its bound where there is no estimate.
     ///
-    /// With a reserve, half of the time until a deadline is left, so that what is lost can be sent once
-    /// more. Without one, as the proposal has it, an instance of a long batch has the whole bound from
-    /// when the last first instance was sent, and losses are seen too late.
+    /// With a reserve, an instance has half of the time until a deadline, so that a lost one can be sent again, unless
+    /// the other half is too short for that. Without one, as the proposal has it, an instance of a long batch has the
+    /// whole bound from when the last first instance was sent, and losses are noticed too late.
     pub fn bound(&self, batch: &Batch, now: f64, reserve: bool) -> Option<f64> {
         let end = self.end(now);
         let due = batch.due(now);
         match batch.quality {
             Quality::Afap => end,
             Quality::Throughput => Some(due),
-            Quality::Short => {
-                let half = now.midpoint(due).min(due);
-                let due = if reserve { half } else { due };
-                Some(end.map_or(due, |end| end.min(due)))
+            Quality::Short | Quality::Long if reserve && now < due => {
+                let half = now.midpoint(due);
+                Some(if half + self.retry <= due { half } else { due })
             }
-            Quality::Long if reserve && now < due => Some(now.midpoint(due)),
+            Quality::Short => Some(end.map_or(due, |end| end.min(due))),
             Quality::Long => {
                 let is_begun = self.untouched == 0;
                 let last = if is_begun { self.last_first } else { now };

@@ -73,6 +73,8 @@ impl<'a> Engine<'a> {
             stream.leap();
             (Sampler::of(&batch.size), stream.clone())
         });
+        let batches = campaign.batches().iter();
+        let batches = batches.map(|batch| State::new(campaign, batch)).collect();
         let mut engine = Engine {
             campaign,
             rule,
@@ -84,7 +86,7 @@ impl<'a> Engine<'a> {
             groups,
             store: Store::default(),
             sizes: sizes.collect(),
-            batches: campaign.batches().iter().map(State::new).collect(),
+            batches,
             active: Vec::new(),
             measures: Measures::default(),
             events: BinaryHeap::new(),
@@ -236,7 +238,7 @@ impl<'a> Engine<'a> {
         };
         match batch.quality {
             Quality::Throughput => return,
-            Quality::Long if rule.reserve && self.now < batch.due(0.0) => return,
+            Quality::Short | Quality::Long if rule.reserve && self.now < batch.due(0.0) => return,
             _ => {}
         }
         let others = &self.standings.applications[batch.application].sorted;

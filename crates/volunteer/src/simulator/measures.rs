@@ -63,6 +63,12 @@ impl Measures {
         (self.validated > 0).then(|| self.waited / self.validated as f64)
     }
 
+    /// Counts the instances of batches that were sent.
+    pub(crate) fn instances(&self) -> u64 {
+        let batches = self.batches.iter().filter(|own| own.jobs.is_some());
+        batches.map(|own| own.sent).sum()
+    }
+
     /// Returns a number of this campaign; none where it has none: no batches of that quality, or some that were not done.
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         let batches = self.batches.iter();

@@ -24,6 +24,7 @@ impl Engine<'_> {
         let mut decider = Decider {
             rule,
             now,
+            delay: self.groups[self.hosts[h].group].mean_delay,
             processors,
         };
         for is_first in passes {
@@ -167,6 +168,7 @@ impl Engine<'_> {
         let host = &mut self.hosts[h];
         let run = size / (speed / host.availability);
         let group = &self.groups[host.group];
+        let delay = group.mean_delay;
         let instance = Instance {
             job,
             host: h as u32,
@@ -199,7 +201,8 @@ impl Engine<'_> {
         self.hosts[h].pools[processor as usize].push(Task {
             instance,
             left: run,
-            deadline,
+            // The client leaves time for the report.
+            deadline: deadline - delay,
             tight,
             first: why == Sent::First,
             order: 0,

@@ -6,7 +6,7 @@ use super::options::{NoPolicy, Options, default_rule, literal};
 use super::trial::{Trial, choose, costs};
 use crate::policy::Dispatch;
 use crate::simulator::{Rule, simulate};
-use crate::workload::{Batch, Campaign};
+use crate::workload::{Batch, Campaign, Quality};
 use synth_simulation::Settings;
 
 /// Values that are tried before those between them.
@@ -73,7 +73,17 @@ impl Search<'_> {
     /// stays.
     fn tune(&mut self) -> Result<(), NoPolicy> {
         let fixed = &self.campaign.record().policy;
-        let (first, quantile) = (fixed.first_percentile.is_none(), fixed.quantile.is_none());
+        let batches = self.campaign.batches();
+        // The first percentile decides on batches without a deadline only, and the reserve on the others.
+        let has_afap = batches.iter().any(|own| own.quality == Quality::Afap);
+        let (first, quantile) = (
+            fixed.first_percentile.is_none() && has_afap,
+            fixed.quantile.is_none(),
+        );
+        let dated = [Quality::Short, Quality::Long];
+        if batches.iter().any(|own| dated.contains(&own.quality)) {
+            self.vary(&[0.0], |rule, _| rule.reserve = !rule.reserve)?;
+        }
         if first {
             self.vary(&FIRST, |rule, first| rule.first_percentile = first)?;
         }
@@ -161,7 +171,7 @@ impl Search<'_> {
     /// Returns the rule of least cost so far; the default before any.
     fn best(&self) -> Dispatch {
         let trials = self.trials.iter();
-        let best = trials.min_by(|a, b| a.cost().total_cmp(&b.cost()));
+        let best = trials.min_by(|a, b| a.compare(b));
         best.map_or_else(|| default_rule(self.campaign), |trial| trial.rule)
     }
 }

@@ -1,5 +1,7 @@
 //! Parameters that were tried, and which of them nothing else surely beats.
 
+use std::cmp::Ordering;
+
 use crate::artifact::Quantity;
 use crate::policy::Dispatch;
 use crate::simulator::{Measures, Run, estimate};
@@ -18,16 +20,32 @@ pub struct Trial {
 }
 
 /// What is weighed against the cost.
-const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
+const OBJECTIVES: [fn(&Measures) -> Option<f64>; 4] = [
     |own| Some(own.tight as f64),
     |own| Some(own.stopped as f64),
     Measures::delay,
+    |own| own.value(Quantity::Instances),
 ];
 
 impl Trial {
     /// Returns the mean cost.
     pub fn cost(&self) -> f64 {
         self.costs.iter().sum::<f64>() / self.costs.len() as f64
+    }
+
+    /// Returns the work that volunteers do for nothing, as a count: instances of batches that were sent, jobs that were stopped
+    /// for others, and dispatches for which the host had to stop others.
+    fn burden(&self) -> u64 {
+        let campaigns = self.run.campaigns.iter();
+        campaigns
+            .map(|own| own.stopped + own.tight + own.instances())
+            .sum()
+    }
+
+    /// Orders trials by their costs; of equal ones the one with the least burden on volunteers is first.
+    pub(super) fn compare(&self, other: &Trial) -> Ordering {
+        let costs = self.cost().total_cmp(&other.cost());
+        costs.then_with(|| self.burden().cmp(&other.burden()))
     }
 
     /// Returns by how much each objective is more than another trial's, in each campaign; the cost first.
@@ -87,22 +105,18 @@ pub fn front(trials: &[Trial]) -> Vec<bool> {
 /// How much worse the choice may be for the sake of the volunteers whose jobs are stopped.
 const TOLERANCE: f64 = 0.02;
 
-/// Returns the one that is taken: of those on the front whose cost is not surely above the least, and not more
-/// than 2 % above it, the one for which the fewest jobs are stopped.
+/// Returns the selected trial: of those on the front whose cost is not significantly above the least, and not more
+/// than 2 % above it, the one with the least burden on volunteers.
 pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
     let front = front(trials);
     let on = || (0..trials.len()).filter(|n| front[*n]);
-    let best = on().min_by(|a, b| trials[*a].cost().total_cmp(&trials[*b].cost()))?;
+    let best = on().min_by(|a, b| trials[*a].compare(&trials[*b]))?;
     let near = |n: &usize| {
         let differences = trials[*n].less(&trials[best]).swap_remove(0);
         let least = trials[best].cost();
         *n == best || sign(&differences) <= 0 && trials[*n].cost() <= least * (1.0 + TOLERANCE)
     };
-    let stopped = |n: &usize| {
-        let own = trials[*n].run.campaigns.iter();
-        own.map(|own| own.stopped + own.tight).sum::<u64>()
-    };
-    on().filter(near).min_by_key(stopped)
+    on().filter(near).min_by_key(|n| trials[*n].burden())
 }
 
 /// Returns what is to be small, in each campaign; makespans are relative to the median ones of `first`.

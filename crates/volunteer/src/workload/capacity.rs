@@ -1,6 +1,6 @@
 //! What hosts can do at most, and whether that is enough.
 
-use super::{Batch, Campaign, HostsRecord, Processor, Quality};
+use super::{Batch, Campaign, HostsRecord, Processor, Quality, Version};
 use synth_queues::law::Size;
 
 /// What all hosts together can do for a set of applications, in the mean.
@@ -28,23 +28,27 @@ pub enum Shortage {
         batch: Option<String>,
         /// Jobs times quorum times mean size \[work\].
         work: f64,
-        /// What can be done \[work/time\].
-        rate: f64,
-        /// In which time \[time\].
+        /// What hosts can do in that time at most \[work\].
+        most: f64,
+        /// The deadline, or the rest of the campaign \[time\].
         time: f64,
     },
-    /// A job takes too long on the fastest processor.
+    /// A job takes too long on the fastest hosts that it needs.
     TooLong {
         /// The batch.
         batch: String,
         /// Mean size; of a stream the least one \[work\].
         size: f64,
-        /// The fastest processor \[work/time\].
-        speed: f64,
+        /// The least time that it takes on these hosts.
+        parts: LeastTime,
         /// The deadline, the bound, or the rest of the campaign \[time\].
         time: f64,
     },
 }
+
+/// The parts of the least time from the submission of a job until the last result that it needs is reported \[time\]: until the
+/// version is released, on the processor, while the host is off, and from the end of the job to its report.
+pub type LeastTime = [f64; 4];
 
 const NO_PROCESSOR: &str =
     "no host has a processor for any version of its application that is released in the campaign";
@@ -111,7 +115,7 @@ impl Campaign {
         short.map(|(work, rate)| Shortage::TooMuch {
             batch: None,
             work,
-            rate,
+            most: rate * time,
             time,
         })
     }
@@ -140,24 +144,59 @@ impl Campaign {
             Quality::Afap => (work, mean, self.horizon() - batch.submitted),
             Quality::Short | Quality::Long => (work, mean, batch.limit),
         };
-        if work > rate.most * time {
-            return Some(Shortage::TooMuch {
-                batch: Some(name()),
-                work,
-                rate: rate.most,
+        // Rounding must not refuse what just fits.
+        let most_time = time * (1.0 + 1e-9);
+        let parts = self.least_time(batch, size);
+        if parts.iter().sum::<f64>() > most_time {
+            return Some(Shortage::TooLong {
+                batch: name(),
+                size,
+                parts,
                 time,
             });
         }
-        let mut speed = 0.0_f64;
-        for (_, _, law, efficiency) in self.usable(&application) {
-            speed = speed.max(greatest(law)? * efficiency);
-        }
-        (size > speed * time).then(|| Shortage::TooLong {
-            batch: name(),
-            size,
-            speed,
+        let groups = self.usable(&application);
+        let most = groups.map(|(hosts, processor, speed, efficiency)| {
+            let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+            count * speed.mean() * efficiency * hosts.most_on(most_time - hosts.least_delay())
+        });
+        let most: f64 = most.sum();
+        (work > most).then(|| Shortage::TooMuch {
+            batch: Some(name()),
+            work,
+            most,
             time,
         })
+    }
+
+    /// Returns the least time of a job of this size on the fastest hosts that its quorum needs.
+    pub fn least_time(&self, batch: &Batch, size: f64) -> LeastTime {
+        // A stream has jobs that are created after the release.
+        let has_end = batch.quality != Quality::Throughput;
+        let own = self.versions.iter();
+        let own = own.filter(|v| v.application == batch.application && v.released < self.horizon());
+        let on = |hosts: &HostsRecord, version: &Version| {
+            let speed = greatest(hosts.speed_of(version.processor)?) * version.efficiency;
+            let (run, wait) = (size / speed, version.released - batch.submitted);
+            let wait = if has_end { wait.max(0.0) } else { 0.0 };
+            Some([wait, run, hosts.least_off(run), hosts.least_delay()])
+        };
+        let by_sum = |a: &LeastTime, b: &LeastTime| {
+            let [a, b] = [a, b].map(|parts| parts.iter().sum::<f64>());
+            a.total_cmp(&b)
+        };
+        let groups = self.record.hosts.iter().filter_map(|hosts| {
+            let times = own.clone().filter_map(|version| on(hosts, version));
+            Some((times.min_by(by_sum)?, hosts.count))
+        });
+        let mut groups: Vec<(LeastTime, u32)> = groups.collect();
+        groups.sort_by(|(a, _), (b, _)| by_sum(a, b));
+        let mut missing = self.quorum(batch.application);
+        let needed = groups.into_iter().find(|(_, count)| {
+            missing = missing.saturating_sub(*count);
+            missing == 0
+        });
+        needed.map_or([0.0; 4], |(parts, _)| parts)
     }
 
     /// Returns what a batch has to be done at least, or a stream in the whole campaign \[work\]; an endless one nothing.
@@ -168,14 +207,45 @@ impl Campaign {
     }
 }
 
-/// Returns the greatest value of a law; none where it has no end.
-fn greatest(law: &Size) -> Option<f64> {
-    match law {
-        Size::Deterministic { mean } => Some(mean.value()),
-        Size::Uniform { high, .. } | Size::Pareto { high, .. } => Some(high.value()),
-        Size::Empirical { values, .. } => {
-            Some(values.iter().map(|value| value.value()).fold(0.0, f64::max))
+impl HostsRecord {
+    /// Returns the least time from the end of a job to its report \[time\].
+    fn least_delay(&self) -> f64 {
+        self.delay.as_ref().map_or(0.0, |law| law.least().value())
+    }
+
+    /// Returns the greatest time on and the least time off of a turn \[time\].
+    fn best_turn(&self) -> (f64, f64) {
+        let turns = self.availability.as_ref();
+        turns.map_or((f64::INFINITY, 0.0), |own| {
+            (greatest(&own.on), own.off.least().value())
+        })
+    }
+
+    /// Returns the least time that a host is off while it runs a job that takes `run` of time on \[time\].
+    fn least_off(&self, run: f64) -> f64 {
+        let (on, off) = self.best_turn();
+        ((run / on * (1.0 - 1e-9)).ceil() - 1.0).max(0.0) * off
+    }
+
+    /// Returns the longest that a host can be on within a time \[time\]; 0 of a time below 0.
+    fn most_on(&self, time: f64) -> f64 {
+        let ((on, off), time) = (self.best_turn(), time.max(0.0));
+        if on.is_infinite() {
+            return time;
         }
-        _ => None,
+        let turns = (time / (on + off)).floor();
+        turns * on + (time - turns * (on + off)).min(on)
+    }
+}
+
+/// Returns the greatest value of a law; infinity where it has no end.
+fn greatest(law: &Size) -> f64 {
+    match law {
+        Size::Deterministic { mean } => mean.value(),
+        Size::Uniform { high, .. } | Size::Pareto { high, .. } => high.value(),
+        Size::Empirical { values, .. } => {
+            values.iter().map(|value| value.value()).fold(0.0, f64::max)
+        }
+        _ => f64::INFINITY,
     }
 }

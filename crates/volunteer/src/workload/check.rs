@@ -7,7 +7,7 @@ use super::document::{BatchRecord, HostsRecord, Processor, Quality, Record};
 use super::{Batch, Campaign, Version};
 use synth_core::artifact::written;
 use synth_core::document::{
-    Fault, Place, SENSIBLE, check_names, check_unit, place, sensible, suggest, unusable,
+    Fault, Place, SENSIBLE, check_names, check_unit, has_fault, place, sensible, suggest, unusable,
 };
 use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
@@ -60,6 +60,11 @@ impl<'a> At<'a> {
             place,
             faults: self.faults,
         }
+    }
+
+    /// Returns whether the value of a key already has a fault, so that it is not missing.
+    fn has_fault(&self, key: &str) -> bool {
+        has_fault(self.faults, &self.place.then(key))
     }
 
     fn add(&mut self, key: &str, message: impl Into<String>, help: &str) {
@@ -165,7 +170,8 @@ impl Record {
             let message = format!("a host of `{name}` has no processor");
             at.add("cores", message, "write how many cores or GPUs it has");
         }
-        if (hosts.gpus > 0) != hosts.gpu_speed.is_some() {
+        let is_read = !at.has_fault("gpus") && !at.has_fault("gpu_speed");
+        if (hosts.gpus > 0) != hosts.gpu_speed.is_some() && is_read {
             let message = format!("`{name}` has one of `gpus` and `gpu_speed`, expected both");
             let help = "write both, as in `gpus: 1, gpu_speed: 20`, or none";
             at.add("gpus", message, help);
@@ -203,7 +209,13 @@ impl Record {
             "speed" | "gpu_speed" => format!("work per {}", self.time_unit),
             _ => self.time_unit.clone(),
         };
-        let Some(law) = law else { return };
+        let zero = Size::Deterministic {
+            mean: Decimal::ZERO,
+        };
+        // A delay of 0 is none.
+        let Some(law) = law.filter(|law| what != "delay" || **law != zero) else {
+            return;
+        };
         let faults = law.faults(Part::Other(what), owner, &unit);
         let mean = law.mean();
         if faults.is_empty() && !SENSIBLE.contains(&mean) {
@@ -332,7 +344,8 @@ impl BatchRecord {
         let jobs = self.jobs.map_or(f64::NAN, f64::from);
         at.number("jobs", jobs, 1.0..=f64::MAX, JOBS);
         at.number("times", f64::from(self.times), 1.0..=f64::MAX, TIMES);
-        if (self.times > 1) != self.every.is_some() {
+        let is_read = !at.has_fault("times") && !at.has_fault("every");
+        if (self.times > 1) != self.every.is_some() && is_read {
             let message = format!("{owner} has one of `times` and `every`, expected both");
             let help = "write both, as in `times: 8, every: 72`";
             at.add("times", message, help);
@@ -375,13 +388,12 @@ impl BatchRecord {
             ("times", self.times > 1, !is_stream, ""),
             ("submitted", is_late, !is_stream, ""),
         ] {
-            let place = at.place.then(key);
             let is_needed = is_allowed && !help.is_empty();
             if is_there && !is_allowed {
                 let message =
                     format!("{owner} has `{key}`, which does not go with the quality {word}");
                 at.add(key, message, "leave it out");
-            } else if is_needed && !is_there && !at.faults.iter().any(|f| f.place == place) {
+            } else if is_needed && !is_there && !at.has_fault(key) {
                 let message = format!("{owner} has no `{key}`, which the quality {word} needs");
                 at.add("quality", message, help);
             }

@@ -6,7 +6,7 @@ mod document;
 #[cfg(test)]
 mod tests;
 
-pub use capacity::{Capacity, Shortage};
+pub use capacity::{Capacity, LeastTime, Shortage};
 pub use document::{
     ApplicationRecord, AvailabilityRecord, BatchRecord, HostsRecord, PolicyRecord, Processor,
     Quality, Record, VersionRecord,
@@ -163,6 +163,11 @@ impl HostsRecord {
             let on = own.on.mean();
             on / (on + own.off.mean())
         })
+    }
+
+    /// Returns the mean time from the end of a job to its report \[time\].
+    pub fn mean_delay(&self) -> f64 {
+        self.delay.as_ref().map_or(0.0, Size::mean)
     }
 
     /// Returns how many processors of this type such a host has.

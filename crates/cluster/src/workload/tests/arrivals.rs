@@ -163,6 +163,7 @@ fn a_record_whose_rate_is_not_that_of_its_arrivals_is_refused() {
                 low: decimal("2"),
                 high: decimal("1"),
             },
+            batch: 1,
         });
     });
     assert!(

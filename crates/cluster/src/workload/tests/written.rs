@@ -115,6 +115,7 @@ fn process(n: u64, draw: &mut impl FnMut(u64) -> u64) -> ArrivalProcess {
         },
         n => ArrivalProcess::Renewal {
             interarrival: law(n - 4, draw),
+            batch: 1 + (n as u32 % 2) * 19,
         },
     }
 }

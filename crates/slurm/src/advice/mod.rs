@@ -9,6 +9,7 @@
 
 mod changes;
 mod error;
+mod lines;
 mod twin;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 pub use changes::Change;
 pub use error::AdviceError;
+use lines::Lines;
 use twin::{Setting, Twin};
 
 use crate::configuration::Site;
@@ -42,6 +44,10 @@ pub struct Advice {
     pub is_advised: bool,
     /// The changes that helped most in the first half, together; none where nothing helps.
     pub chosen: Vec<Change>,
+    /// The lines of slurm.conf that make these changes, to replace the lines of the same names; not those that are set already.
+    pub lines: Vec<String>,
+    /// The lines that take the changes back: those of today, and comments for those that are not there today.
+    pub back: Vec<String>,
     /// What they bring, together.
     pub gain: Option<Gain>,
     /// What each change that was tried brings alone.
@@ -191,7 +197,13 @@ pub fn advise(
     let purchases: Vec<Gain> = more.collect::<Result<_, AdviceError>>()?;
     let name = chosen.iter().map(|own| own.what.as_str());
     let name = name.collect::<Vec<_>>().join("; ");
+    let before = Lines::of(site);
+    let mut after = before.clone();
+    chosen.iter().for_each(|own| own.write(site, &mut after));
+    let (lines, back) = after.instead_of(&before, site.options.is_some());
     let mut advice = Advice {
+        lines,
+        back,
         is_advised: false,
         jobs: log.jobs.len() as u64,
         past: PAST,

@@ -77,7 +77,7 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
     let says_nothing = !select.to_ascii_uppercase().contains("CR_") && !gives_whole_nodes(options);
     own.counts_memory = says_nothing || select.to_ascii_uppercase().contains("MEMORY");
     own.defers = options.text(&["Epilog"]).is_none();
-    let mut not_followed = Vec::new();
+    let (mut not_followed, mut seen) = (Vec::new(), Vec::new());
     let Some(pair) = options.pair(&["SchedulerParameters"]) else {
         return own;
     };
@@ -92,6 +92,18 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
             .map_or((part, None), |(name, value)| (name, Some(value)));
         let lower = name.to_ascii_lowercase();
         let is_of = |list: &str| list.split_whitespace().any(|known| known == lower);
+        // Slurm looks for the first `name=` in the text, and for max_job_bf only if there is no bf_max_job_test.
+        let newer = "bf_max_job_test";
+        let is_old = lower == "max_job_bf" && pair.value.to_ascii_lowercase().contains(newer);
+        let counts = if is_old { newer } else { lower.as_str() };
+        if value.is_some() && (is_old || seen.contains(&lower)) {
+            let why = "there are several, and Slurm follows";
+            let which = if is_old { "" } else { "the first " };
+            let what = format!("`{}` is not followed: {why} {which}{counts}", short(part));
+            remarks.push(remark(pair, &(what + ": take the others out")));
+            continue;
+        }
+        seen.push(lower.clone());
         if let Some((_, range, set)) = NUMBERS.iter().find(|(known, ..)| *known == lower) {
             let n = value.and_then(|value| value.parse().ok());
             match n.filter(|n| range.contains(n)) {
@@ -222,6 +234,23 @@ pub(super) fn others(options: &Record, is_shown: bool, remarks: &mut Vec<String>
             remarks.push(format!(
                 "{key} is not named: {old} is taken, the default up to 23.02; from 23.11 on that is {new}, which then has to be written"
             ));
+        }
+    }
+    for (n, pair) in options.0.iter().enumerate() {
+        let of = |own: &str| pair.key.to_ascii_lowercase().starts_with(own);
+        let is_same = |own: &&Pair| own.key.eq_ignore_ascii_case(&pair.key);
+        let before = options.0[..n].iter().rfind(is_same);
+        if let Some(before) = before.filter(|_| {
+            ["priority", "sched", "select", "jobsub"]
+                .into_iter()
+                .any(of)
+        }) {
+            let what = format!(
+                "Slurm follows this line, and not `{}` above (line {}): take one out",
+                short(&before.value),
+                before.place.line
+            );
+            remarks.push(remark(pair, &what));
         }
     }
     let known: Vec<&str> = OPTIONS

@@ -145,7 +145,7 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
     if ordered.age > 0.0 {
         remark += "; age needs slurmdbd";
     }
-    if Lines::of(site).has_plugin(PLUGINS, "lua") {
+    if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
         remark += "; keep your own job_submit.lua, and load the new one in it";
     }
     Change {
@@ -235,9 +235,7 @@ impl Change {
             Kind::Nodes(..) => {}
             Kind::Parameter(own) if own.name == BACKFILL => {
                 lines.set(BACKFILL, "sched/backfill");
-                if lines.has_parameter("bf_interval=-1") {
-                    lines.set_parameter("bf_interval", site.scheduler.bf_interval);
-                }
+                lines.set_parameter("bf_interval", site.scheduler.bf_interval);
             }
             Kind::Parameter(own) => lines.set_parameter(own.name, own.value),
             Kind::Order(ordered) => {

@@ -8,6 +8,7 @@
 //! where today's rule in the replay is far from the waits that the log tells.
 
 mod changes;
+mod classes;
 mod error;
 mod lines;
 mod twin;
@@ -19,6 +20,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 pub use changes::Change;
+use classes::classes;
 pub use error::AdviceError;
 use lines::Lines;
 use twin::{Setting, Twin};
@@ -26,7 +28,7 @@ use twin::{Setting, Twin};
 use crate::configuration::Site;
 use crate::rule::facts;
 use synth_trace::judge::Outcome;
-use synth_trace::replay::{Blocks, Interval, Job, Log};
+use synth_trace::replay::{Blocks, Interval, Log};
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -197,10 +199,10 @@ pub fn advise(
     let purchases: Vec<Gain> = more.collect::<Result<_, AdviceError>>()?;
     let name = chosen.iter().map(|own| own.what.as_str());
     let name = name.collect::<Vec<_>>().join("; ");
-    let before = Lines::of(site);
+    let before = Lines(site.options.clone());
     let mut after = before.clone();
     chosen.iter().for_each(|own| own.write(site, &mut after));
-    let (lines, back) = after.instead_of(&before, site.options.is_some());
+    let (lines, back) = after.instead_of(&before);
     let mut advice = Advice {
         lines,
         back,
@@ -469,37 +471,6 @@ impl<'a> Advising<'a> {
         }
         users
     }
-}
-
-/// Returns the class of each job: its nodes, or CPUs where all jobs have one node, and its limit.
-fn classes(log: &Log) -> Vec<String> {
-    let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
-    let mut resources = log.servers.resources.iter();
-    let cpu = resources.position(|name| name == "cpu");
-    let class = |job: &Job| {
-        let kind = job.kind as usize;
-        let (width, [one, several]) = if has_gangs {
-            (f64::from(log.nodes[kind]), ["node", "nodes"])
-        } else {
-            let cpus = cpu.map_or(1.0, |cpu| log.vectors[kind][cpu]);
-            (cpus, ["CPU", "CPUs"])
-        };
-        let what = if width < 2.0 { one } else { several };
-        let width = match width {
-            ..2.0 => "1",
-            ..5.0 => "2 to 4",
-            ..17.0 => "5 to 16",
-            ..65.0 => "17 to 64",
-            _ => "65 and more",
-        };
-        let time = match job.limit / log.tick.per_second() as f64 / 3600.0 {
-            ..=1.0 => "up to 1 h",
-            ..=12.0 => "1 to 12 h",
-            _ => "over 12 h",
-        };
-        format!("{width} {what}, {time}")
-    };
-    log.jobs.iter().map(class).collect()
 }
 
 fn mean(waits: &[f64]) -> f64 {

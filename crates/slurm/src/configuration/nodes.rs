@@ -43,14 +43,10 @@ impl Places {
         }
         let node = node(record)?;
         let gres = node.has.gres.iter();
-        let mut bases = gres
-            .filter_map(|(name, _)| Some(name.split_once(':')?.0))
-            .duplicates();
-        if let Some(base) = bases.next() {
-            let why = format!(
-                "{}={} has several types of {base}: a job that requests none of them is assumed to get the first one that is free, in this order. Only the rule slurm counts that; under other rules such a job leaves the others the types that they request",
-                name.key, name.value
-            );
+        let bases = gres.filter_map(|(name, _)| name.split_once(':'));
+        let has_several = bases.map(|own| own.0).duplicates().next().is_some();
+        if has_several && !site.remarks.iter().any(|own| own.ends_with(SEVERAL_TYPES)) {
+            let why = format!("{}={} {SEVERAL_TYPES}", name.key, name.value);
             site.remarks.push(name.place.wrong(why).to_string());
         }
         let features = record.text(&["ActiveFeatures", "Features", "Feature"]);
@@ -119,6 +115,9 @@ impl Places {
         Ok(places)
     }
 }
+
+/// The remark on the first node with several types of a generic resource.
+const SEVERAL_TYPES: &str = "has several types of a resource in a node: a job that requests none of them is assumed to get the first one that is free, in the order of Gres. Under other rules than slurm such a job leaves other jobs the types that they request";
 
 /// Returns what stands between commas.
 fn words(text: Option<&str>) -> impl Iterator<Item = &str> {

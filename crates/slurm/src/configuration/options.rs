@@ -92,15 +92,11 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
             .map_or((part, None), |(name, value)| (name, Some(value)));
         let lower = name.to_ascii_lowercase();
         let is_of = |list: &str| list.split_whitespace().any(|known| known == lower);
-        // Slurm looks for the first `name=` in the text, and for max_job_bf only if there is no bf_max_job_test.
-        let newer = "bf_max_job_test";
-        let is_old = lower == "max_job_bf" && pair.value.to_ascii_lowercase().contains(newer);
-        let counts = if is_old { newer } else { lower.as_str() };
-        if value.is_some() && (is_old || seen.contains(&lower)) {
-            let why = "there are several, and Slurm follows";
-            let which = if is_old { "" } else { "the first " };
-            let what = format!("`{}` is not followed: {why} {which}{counts}", short(part));
-            remarks.push(remark(pair, &(what + ": take the others out")));
+        // Slurm follows the first `name=` in the text, and max_job_bf only if bf_max_job_test is not in it.
+        let is_old = lower == "max_job_bf" && pair.value.contains("bf_max_job_test=");
+        if is_old || value.is_some() && seen.contains(&lower) {
+            let why = "is not followed, nor does Slurm: another one comes first, take it out";
+            remarks.push(remark(pair, &format!("`{}` {why}", short(part))));
             continue;
         }
         seen.push(lower.clone());
@@ -237,20 +233,14 @@ pub(super) fn others(options: &Record, is_shown: bool, remarks: &mut Vec<String>
         }
     }
     for (n, pair) in options.0.iter().enumerate() {
-        let of = |own: &str| pair.key.to_ascii_lowercase().starts_with(own);
-        let is_same = |own: &&Pair| own.key.eq_ignore_ascii_case(&pair.key);
-        let before = options.0[..n].iter().rfind(is_same);
-        if let Some(before) = before.filter(|_| {
-            ["priority", "sched", "select", "jobsub"]
-                .into_iter()
-                .any(of)
-        }) {
-            let what = format!(
-                "Slurm follows this line, and not `{}` above (line {}): take one out",
-                short(&before.value),
-                before.place.line
-            );
-            remarks.push(remark(pair, &what));
+        let key = pair.key.to_ascii_lowercase();
+        let is_read = ["priority", "sched", "select", "jobsub"]
+            .iter()
+            .any(|own| key.starts_with(own));
+        let mut before = options.0[..n].iter();
+        if is_read && before.any(|own| own.key.eq_ignore_ascii_case(&key)) {
+            let what = "it replaces the line above of this name, in Slurm as well: take one out";
+            remarks.push(remark(pair, what));
         }
     }
     let known: Vec<&str> = OPTIONS

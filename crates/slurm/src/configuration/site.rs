@@ -19,9 +19,8 @@ pub struct Site {
     pub qos: Vec<Qos>,
     /// Who shares with whom: accounts, and users in them; a parent stands before its children.
     pub associations: Vec<Association>,
-    /// The options of slurm.conf for the whole cluster with their values as written, in the order of the file; `None` if there is
-    /// no slurm.conf.
-    pub options: Option<Vec<(String, String)>>,
+    /// The options of slurm.conf for the whole cluster, with their values as they are written.
+    pub options: Vec<(String, String)>,
     /// What was read and is not understood, or not followed, in a sentence each.
     pub remarks: Vec<String>,
 }

@@ -2,8 +2,6 @@
 
 use std::cell::RefCell;
 
-use itertools::Itertools as _;
-
 use synth_cluster::policy::System;
 use synth_cluster::workload::Fleet;
 use synth_core::number::Decimal;
@@ -13,8 +11,8 @@ use super::set::Set;
 /// What runs on each server, and until when by its limit.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
-    /// By server, the jobs that run there, by planned end.
-    running: Vec<Vec<Running>>,
+    /// By server: planned end \[s\], type, number and models ([`Models::start`]) of each job, by end.
+    running: Vec<Vec<(f64, usize, u64, Vec<f64>)>>,
     /// Planned end \[s\], number and server of all of them, in this order.
     ends: Vec<(f64, u64, usize)>,
     /// By server: of less weight are taken first.
@@ -28,27 +26,15 @@ pub(super) struct Nodes {
     seen: RefCell<Vec<Vec<(u32, f64)>>>,
 }
 
-/// A job on a server.
-#[derive(Clone, Debug)]
-struct Running {
-    /// Planned end \[s\].
-    end: f64,
-    /// Its type.
-    i: usize,
-    number: u64,
-    /// As [`Models::start`] returns them.
-    models: Vec<f64>,
-}
-
-/// The models of generic resources, such as `gpu:a100` and `gpu:v100`, on servers that have several of one resource: a job that
-/// requests `gpu` gets the first ones that are free.
+/// The models of generic resources, such as `gpu:a100` and `gpu:v100`. A job that requests `gpu` gets the first ones that are free
+/// on its server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Models {
     /// Of each model, its place among the resources, and the place of the resource that it is of.
     places: Vec<(usize, usize)>,
     /// By job type, the demand for each resource.
     demand: Vec<Vec<f64>>,
-    /// By server, the free amount of each model; empty if the server does not have several.
+    /// By server, the free amount of each model.
     free: Vec<Vec<f64>>,
 }
 
@@ -63,11 +49,6 @@ impl Models {
         let models = (0..resources.len()).filter_map(|j| Some((j, of(resources[j].name())?)));
         let places: Vec<(usize, usize)> = models.collect();
         let free = fleet.shapes().iter().flat_map(|shape| {
-            let has = places
-                .iter()
-                .filter(|own| !shape.capacity()[own.0].is_zero());
-            let has_several = has.map(|own| own.1).duplicates().next().is_some();
-            let places = if has_several { &places[..] } else { &[] };
             let amounts = places.iter().map(|own| shape.capacity()[own.0].value());
             std::iter::repeat_n(amounts.collect(), shape.count() as usize)
         });
@@ -92,10 +73,13 @@ impl Models {
     /// A job of type i starts on server n; returns the amount of each model that it gets there.
     fn start(&mut self, i: usize, n: usize) -> Vec<f64> {
         let (demand, free) = (&self.demand[i], &mut self.free[n]);
-        let places = &self.places[..free.len()];
-        let mut held: Vec<f64> = places.iter().map(|own| demand[own.0]).collect();
-        for (k, (_, base)) in places.iter().enumerate() {
-            let alike = places.iter().zip(&held).filter(|(own, _)| own.1 == *base);
+        let mut held: Vec<f64> = self.places.iter().map(|own| demand[own.0]).collect();
+        for (k, (_, base)) in self.places.iter().enumerate() {
+            let alike = self
+                .places
+                .iter()
+                .zip(&held)
+                .filter(|(own, _)| own.1 == *base);
             let lacking = demand[*base] - alike.map(|(_, held)| held).sum::<f64>();
             held[k] += lacking.min(free[k] - held[k]).max(0.0);
         }
@@ -136,7 +120,7 @@ impl Nodes {
     pub fn cleared(&self) -> Self {
         let mut models = self.models.clone();
         for (n, running) in self.running.iter().enumerate() {
-            running.iter().for_each(|own| models.end(n, &own.models));
+            running.iter().for_each(|own| models.end(n, &own.3));
         }
         Nodes::new(self.weights.clone(), self.cpu, models)
     }
@@ -149,15 +133,9 @@ impl Nodes {
     /// A job of type i starts on these servers, and ends then \[s\] at the latest.
     pub fn start(&mut self, servers: &[usize], end: f64, i: usize, number: u64) {
         for &n in servers {
-            let place = self.running[n].partition_point(|own| own.end <= end);
+            let place = self.running[n].partition_point(|own| own.0 <= end);
             let models = self.models.start(i, n);
-            let job = Running {
-                end,
-                i,
-                number,
-                models,
-            };
-            self.running[n].insert(place, job);
+            self.running[n].insert(place, (end, i, number, models));
             let is_before = |own: &(f64, u64, usize)| (own.0, own.1) <= (end, number);
             let place = self.ends.partition_point(is_before);
             self.ends.insert(place, (end, number, n));
@@ -169,8 +147,8 @@ impl Nodes {
     pub fn end(&mut self, servers: &[usize], number: u64) {
         self.ends.retain(|own| own.1 != number);
         for &n in servers {
-            let ended = self.running[n].extract_if(.., |own| own.number == number);
-            ended.for_each(|own| self.models.end(n, &own.models));
+            let ended = self.running[n].extract_if(.., |own| own.2 == number);
+            ended.for_each(|own| self.models.end(n, &own.3));
             self.changes[n] += 1;
         }
     }
@@ -198,14 +176,14 @@ impl Nodes {
         let demand = system.demand(i);
         let lacks = |j: usize| demand[j].saturating_sub(system.free_on(n, j));
         let mut lacking: Vec<u64> = (0..demand.len()).map(lacks).collect();
-        for other in &self.running[n] {
-            let freed = system.demand(other.i);
+        for (end, other, _, models) in &self.running[n] {
+            let freed = system.demand(*other);
             let pairs = lacking.iter_mut().zip(freed);
             pairs.for_each(|(lacking, freed)| *lacking = lacking.saturating_sub(*freed));
-            let pairs = free.iter_mut().zip(&other.models);
+            let pairs = free.iter_mut().zip(models);
             pairs.for_each(|(free, freed)| *free += freed);
             if lacking.iter().all(|lacking| *lacking == 0) && self.models.fit(i, &free) {
-                return other.end;
+                return *end;
             }
         }
         f64::INFINITY
@@ -259,8 +237,8 @@ impl Nodes {
 
     /// Returns how many CPUs server n has free once what ends by then has ended.
     fn free_at(&self, n: usize, until: f64, system: &System) -> u64 {
-        let ended = self.running[n].iter().take_while(|own| own.end <= until);
-        let freed: u64 = ended.map(|own| system.demand(own.i)[self.cpu]).sum();
+        let ended = self.running[n].iter().take_while(|own| own.0 <= until);
+        let freed: u64 = ended.map(|own| system.demand(own.1)[self.cpu]).sum();
         system.free_on(n, self.cpu) + freed
     }
 

@@ -394,44 +394,12 @@ impl Trace {
         let account = &mut self.account;
         let gap = self.gap.remark(account.jobs, self.tick.per_second());
         account.remarks.extend(gap);
-        let unnamed = self.unnamed();
-        self.account.remarks.extend(unnamed);
+        account.remarks.extend(self.servers.unnamed(&self.is_named));
         Ok(())
     }
 }
 
 impl Trace {
-    /// Returns remarks on resources that no line demands.
-    fn unnamed(&self) -> Vec<String> {
-        let resources = || self.servers.resources.iter().zip(&self.is_named);
-        let unnamed = resources().filter(|(_, named)| !**named);
-        let (types, unnamed): (Vec<&str>, Vec<&str>) = unnamed
-            .map(|(name, _)| name.as_str())
-            .partition(|name| name.contains(':'));
-        let mut remarks = Vec::new();
-        if !unnamed.is_empty() {
-            remarks.push(format!(
-                "no line demands any {}: all jobs are taken to hold none of it. Leave it out of the servers, or see under which name the file has it",
-                unnamed.join(" and no line any ")
-            ));
-        }
-        // Jobs that need GPUs, and none of them of a type.
-        let is_of = |name: &str, kind: &str| kind.split(':').next() == name.split(':').next();
-        let is_free = |kind: &&str| {
-            let alike = || resources().filter(|(name, _)| is_of(name, kind));
-            let named = |typed| alike().any(|(name, named)| *named && name.contains(':') == typed);
-            alike().count() > 2 && named(false) && !named(true)
-        };
-        let free: Vec<&str> = types.into_iter().filter(is_free).collect();
-        if let Some(first) = free.first() {
-            remarks.push(format!(
-                "no job requests a type ({}): all may run on any type. If users request types, AccountingStorageTRES has to list them (gres/{first} …) for sacct to have them",
-                free.join(", ")
-            ));
-        }
-        remarks
-    }
-
     /// Checks that the servers hold the jobs: that of all work at most this share is left out for that.
     fn is_whole(&mut self, most: f64) -> Result<(), TraceError> {
         let account = &self.account;

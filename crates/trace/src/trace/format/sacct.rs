@@ -229,35 +229,17 @@ impl Sacct {
         if allocated.is_none() && requested.is_some() {
             account.suppose(Reason::RequestedTaken);
         }
-        demand.fill(0.0);
-        let plain = |column: Option<usize>| column.map_or(Ok(None), |column| rows.amount(column));
-        let Some(column) = allocated.or(requested) else {
-            let (cpus, named) = (plain(self.cpus)?, plain(self.nodes)?.unwrap_or(0.0));
-            let nodes = named.max(1.0);
-            let gres = self.gres;
-            let gres = gres.map(|column| column.map_or(Vec::new(), |own| tres(rows.get(own))));
-            let gres = [&*gres[0], &*gres[1]];
-            for (demand, name) in demand.iter_mut().zip(&self.names) {
-                let amount = match name.as_str() {
-                    "cpu" => cpus,
-                    "mem" => self.requested_memory(rows, cpus.unwrap_or(1.0), nodes)?,
-                    "node" => Some(nodes),
-                    name => {
-                        let each = needed(gres, name, account).unwrap_or_default();
-                        Some(nodes * each.unwrap_or(0.0))
-                    }
-                };
-                if amount.is_none() {
-                    account.suppose(Reason::NoAmount);
-                }
-                *demand = amount.unwrap_or(0.0);
-            }
-            return Ok((named as u32, self.lacks_type(gres)));
-        };
-        let texts = [allocated, requested].map(|own| own.map_or(&b""[..], |own| rows.get(own)));
+        let named = self.nodes.map_or(Ok(None), |column| rows.amount(column))?;
+        let column = allocated.or(requested);
+        let built = column.map_or_else(|| self.columns(rows, named), |_| Ok(Default::default()))?;
+        let texts = [(allocated, &built[0]), (requested, &built[1])];
+        let texts = texts.map(|(own, built)| own.map_or(built.as_bytes(), |own| rows.get(own)));
         let fault = |found: &[u8]| Fault {
             found: String::from_utf8_lossy(found).into_owned(),
-            ..rows.fault(column, "amounts such as cpu=32,mem=500G,gres/gpu=2")
+            ..rows.fault(
+                column.unwrap_or(self.id),
+                "amounts such as cpu=32,mem=500G,gres/gpu=2",
+            )
         };
         for (demand, name) in demand.iter_mut().zip(&self.names) {
             let amount = needed(texts, name, account).map_err(fault)?;
@@ -267,9 +249,24 @@ impl Sacct {
             }
             *demand = amount.unwrap_or(0.0);
         }
-        let named = tres_of(rows.get(column), "node").map_err(fault)?;
-        let named = named.map_or_else(|| plain(self.nodes), |nodes| Ok(Some(nodes)))?;
-        Ok((named.unwrap_or(0.0) as u32, self.lacks_type(texts)))
+        let nodes = column.map_or(Ok(None), |column| tres_of(rows.get(column), "node"));
+        let nodes = nodes.map_err(fault)?.or(named).unwrap_or(0.0);
+        Ok((nodes as u32, self.lacks_type(texts)))
+    }
+
+    /// Returns the allocated and the requested amounts of a log without TRES, from the columns that it has in their place.
+    fn columns(&self, rows: &Rows, nodes: Option<f64>) -> Result<[String; 2], Fault> {
+        let nodes = nodes.unwrap_or(0.0).max(1.0);
+        let cpus = self.cpus.map_or(Ok(None), |column| rows.amount(column))?;
+        let memory = self.requested_memory(rows, cpus.unwrap_or(1.0), nodes)?;
+        let [given, requested] = self
+            .gres
+            .map(|column| column.map_or(String::new(), |own| tres(rows.get(own), nodes)));
+        let gres = if given.is_empty() { &requested } else { &given };
+        let mut all = format!("node={nodes},{gres}");
+        all += &cpus.map_or(String::new(), |own| format!(",cpu={own}"));
+        all += &memory.map_or(String::new(), |own| format!(",mem={own}G"));
+        Ok([all, requested])
     }
 
     /// Returns whether a job needs a type of a resource that no server has, where the servers have other types of it.
@@ -391,17 +388,17 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     Ok(of_types)
 }
 
-/// Returns generic resources such as `gpu:v100:2(S:0),nic` as TRES: `gres/gpu:v100=2,gres/nic=1`.
-fn tres(text: &[u8]) -> Vec<u8> {
+/// Returns generic resources of each node, such as `gpu:v100:2(S:0),nic`, as TRES of all: `gres/gpu:v100=4,gres/nic=2`.
+fn tres(text: &[u8], nodes: f64) -> String {
     let text = String::from_utf8_lossy(text);
     let parts = text.split(',').filter(|part| !part.is_empty()).map(|part| {
-        let part = part.split_once('(').map_or(part, |(part, _)| part);
+        let part = part.split('(').next().unwrap_or(part);
         let counted = part.rsplit_once(':');
-        let counted = counted.filter(|(_, count)| count.parse::<u32>().is_ok());
-        let (name, count) = counted.unwrap_or((part, "1"));
-        format!("gres/{name}={count}")
+        let counted = counted.and_then(|(name, count)| Some((name, count.parse::<f64>().ok()?)));
+        let (name, count) = counted.unwrap_or((part, 1.0));
+        format!("gres/{name}={}", nodes * count)
     });
-    parts.collect::<Vec<_>>().join(",").into_bytes()
+    parts.collect::<Vec<_>>().join(",")
 }
 
 /// Returns an amount such as `500G`; of memory in GiB, and MiB without a unit.

@@ -81,7 +81,8 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     assert!((own - other).abs() < 1e-6 * other, "{own} {other}");
     let page = std::fs::read_to_string(page).unwrap();
     has(&page, "Who gains, and who waits longer?");
-    has(&page, "\nJobSubmitPlugins=require_timelimit\n");
+    let plugins = page.matches("JobSubmitPlugins=require_timelimit");
+    assert_eq!(plugins.count(), 2, "the new line and the old one");
 }
 
 #[test]

@@ -13,9 +13,8 @@ impl Lines {
     fn value(&self, key: &str) -> &str {
         let mut pairs = self.0.iter().rev();
         let pair = pairs.find(|(own, _)| own.eq_ignore_ascii_case(key));
-        pair.map_or("", |(_, value)| value)
-            .trim_matches(['(', ')'])
-            .trim_start_matches("null")
+        let value = pair.map(|own| own.1.as_str());
+        value.filter(|own| *own != "(null)").unwrap_or_default()
     }
 
     /// Returns the parts of a value between commas.

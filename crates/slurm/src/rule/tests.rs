@@ -435,12 +435,11 @@ fn types_of_gpus_are_resources() {
     let given = format!("{any}>{a100}");
     let found = of_types(&["a100", "v100"], &[(0, a100), (10, &given)]);
     assert_eq!(found, [0.0, 10.0]);
+    // The job without a type is on the V100, the smaller shape; both A100 are left for one of two nodes.
     let both = "node=2,gres/gpu=4,gres/gpu:a100=4";
-    let found = of_types(
-        &["a100", "v100", "a100"],
-        &[(0, any), (10, both), (20, any)],
-    );
-    assert_eq!(found, [0.0, 100.0, 30.0]);
+    let jobs = [(0, any), (10, both), (20, any)];
+    let found = of_types(&["a100", "v100", "a100"], &jobs);
+    assert_eq!(found, [0.0, 10.0, 100.0]);
 }
 
 /// Where a node has two types, a job without a type takes the first one from those who need it.
@@ -451,10 +450,10 @@ fn jobs_without_a_type_get_one() {
         "node=1,gres/gpu=2,gres/gpu:v100=2",
         "node=1,gres/gpu=2",
     );
-    let found = of_types(&["a100,v100"], &[(0, any), (10, a100), (20, v100)]);
-    assert_eq!(found, [0.0, 100.0, 30.0]);
-    let found = of_types(&["v100,a100"], &[(0, any), (10, a100), (20, v100)]);
-    assert_eq!(found, [0.0, 10.0, 100.0]);
+    let jobs = [(0, any), (10, v100), (20, a100)];
+    assert_eq!(of_types(&["a100,v100"], &jobs), [0.0, 10.0, 100.0]);
+    // The last one would run past the reservation of the second.
+    assert_eq!(of_types(&["v100,a100"], &jobs), [0.0, 100.0, 100.0]);
     let four = "node=1,gres/gpu=4";
     let found = of_types(&["v100,a100"], &[(0, a100), (10, four), (110, any)]);
     assert_eq!(found, [0.0, 100.0, 200.0]);

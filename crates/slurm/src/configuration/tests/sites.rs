@@ -40,7 +40,7 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
         (
             Some(16),
             [("gpu", 3), ("gpu:a100", 2), ("gpu:h100", 1)]
-                .map(|(name, count)| (name.into(), count))
+                .map(|(name, count)| (name.to_owned(), count))
                 .to_vec()
         )
     );
@@ -288,7 +288,10 @@ fn nodes_of_newer_versions() {
         ("shard", 16),
         ("shard:h100", 16),
     ];
-    assert_eq!(gpu.has.gres, gres.map(|(name, count)| (name.into(), count)));
+    assert_eq!(
+        gpu.has.gres,
+        gres.map(|(name, count)| (name.to_owned(), count))
+    );
     let [all, some] = &site.partitions[..] else {
         panic!();
     };

@@ -278,6 +278,9 @@ impl Sacct {
         };
         text.split(|byte| *byte == b',').any(|part| {
             let name = part.split(|byte| *byte == b'=').next().unwrap_or(part);
+            if !name.contains(&b':') {
+                return false;
+            }
             let name = String::from_utf8_lossy(name).to_ascii_lowercase();
             let alike = |own: &String| {
                 name.find(':')

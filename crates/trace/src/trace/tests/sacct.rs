@@ -76,7 +76,7 @@ fn types_of_a_resource_are_requested() {
         let first = jobs.first().map(|_| trace.demands().vectors()[0].to_vec());
         (first, rows(&trace))
     };
-    let one = |demand: [f64; 5]| (Some(demand.to_vec()), vec![(Reason::Spread, 1)]);
+    let one = |demand: [f64; 5]| (Some(demand.to_vec()), vec![]);
     let a100 = "cpu=1,gres/gpu:a100=2,gres/gpu=2";
     assert_eq!(of(a100, a100), one([2.0, 2.0, 0.0, 0.0, 0.0]));
     assert_eq!(of("cpu=1,gres/gpu=2", a100), one([2.0, 0.0, 0.0, 0.0, 0.0]));

@@ -160,6 +160,8 @@ pub struct Page {
     pub warnings: Vec<String>,
     /// What belongs to the answer: a question, and what is known of it.
     pub answers: Vec<(String, String)>,
+    /// Lines to be copied, with what they are for.
+    pub lines: Vec<(&'static str, String)>,
     /// Pictures of the answer.
     pub first: Vec<Panel>,
     /// What the signs in the answers mean.

@@ -1,6 +1,5 @@
 //! What a site should change: from files, from a login node, and where nothing is to be said.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use serde_json::Value;
@@ -40,7 +39,10 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     let folder = Folder::new();
     let (log, conf) = (
         folder.write("jobs.txt", &log(2000, 1)),
-        folder.write("slurm.conf", CONF),
+        folder.write(
+            "slurm.conf",
+            &format!("PriorityType=priority/basic\nJobSubmitPlugins=require_timelimit\n{CONF}"),
+        ),
     );
     let (json, page) = (folder.name("a.json"), folder.name("a.html"));
     let run = works(&format!(
@@ -51,7 +53,22 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     has(&text, "1. ");
     has(&text, "--partition batch");
     has(&text, "user ann");
+    has(
+        &text,
+        "\n  JobSubmitPlugins=require_timelimit,lua  # was require_timelimit\n",
+    );
+    has(&text, "\n  JobSubmitPlugins=require_timelimit\n");
     let advice: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    for (key, line) in [
+        (
+            "lines",
+            "PriorityType=priority/multifactor  # was priority/basic",
+        ),
+        ("back", "PriorityType=priority/basic"),
+    ] {
+        let lines = advice[key].as_array().unwrap();
+        assert!(lines.contains(&line.into()), "{lines:?}");
+    }
     let (today, then) = (&advice["today"]["mean"], &advice["gain"]["waits"]["mean"]);
     assert!(then.as_f64() < today.as_f64(), "{today} {then}");
     // What helps in a log is what its own replay says: the same numbers by another way.
@@ -62,10 +79,10 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     let wait = &replay["paces"][0]["policies"][0]["replayed"]["measured"]["mean_wait"];
     let (own, other) = (wait.as_f64().unwrap(), today.as_f64().unwrap());
     assert!((own - other).abs() < 1e-6 * other, "{own} {other}");
-    has(
-        &std::fs::read_to_string(page).unwrap(),
-        "Who gains, and who waits longer?",
-    );
+    let page = std::fs::read_to_string(page).unwrap();
+    has(&page, "Who gains, and who waits longer?");
+    let plugins = page.matches("JobSubmitPlugins=require_timelimit");
+    assert_eq!(plugins.count(), 2, "the new line and the old one");
 }
 
 #[test]
@@ -121,10 +138,7 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
 fn a_login_node_tells_all() {
     let folder = Folder::new();
     folder.write("jobs", &log(2000, 1));
-    let command = |name: &str, text: &str| {
-        let file = folder.write(name, &format!("#!/bin/sh\n{text}\n"));
-        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    };
+    let command = |name: &str, text: &str| folder.command(name, text);
     command("sacct", "cat \"$(dirname \"$0\")/jobs\"");
     command(
         "scontrol",

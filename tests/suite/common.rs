@@ -275,6 +275,13 @@ impl Folder {
         self.name(name)
     }
 
+    /// Writes a shell script that is run as a command.
+    pub fn command(&self, name: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let file = self.write(name, &format!("#!/bin/sh\n{text}\n"));
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     pub fn bytes(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.name(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }

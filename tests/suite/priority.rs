@@ -364,7 +364,7 @@ fn jobs_that_wait_get_points_and_lose_them() {
     };
     site.drain();
     let exported = fs::read_to_string(site.folder.join("job_submit.lua")).unwrap();
-    let without = exported.replace("order_new(job, partitions)\n  return", "return");
+    let without = exported.replace("safely(order_new, job, partitions)\n  return", "return");
     site.install(&without);
     let ids =
         ["-t10 -n4", "-H -t10 -n4", "-a 1-3 -t10 -n4"].map(|words| site.submit(words, "true"));
@@ -465,6 +465,56 @@ fn a_broken_script_is_refused_before_and_harms_nobody_after() {
     site.install(&failing);
     assert_eq!(site.points(&site.submit("-t10 -n4", "true")), 0);
     assert!(site.change(&site.submit("-t10 -n4", "true"), "TimeLimit=5"));
+}
+
+/// Other plugins of the site stay: lua has to be among them.
+#[test]
+fn the_check_asks_for_lua_among_the_plugins() {
+    if Command::new("luac").arg("-v").output().is_err() {
+        eprintln!("no luac is here: check.sh is not tried");
+        return;
+    }
+    let folder = Folder::new();
+    works(&format!(
+        "export slurm-priority saf --partition batch -o {}",
+        folder.name("order")
+    ));
+    for name in ["squeue", "sprio", "sinfo"] {
+        folder.command(name, "cat > /dev/null");
+    }
+    for (plugins, told) in [
+        ("lua,require_timelimit", None),
+        ("require_timelimit, job_submit/lua", None),
+        ("lua", None),
+        (
+            "lua2,require_timelimit",
+            Some("JobSubmitPlugins=lua2,require_timelimit,lua"),
+        ),
+        ("(null)", Some("JobSubmitPlugins=lua")),
+    ] {
+        folder.command("scontrol", &format!(
+            "case \"$*\" in 'show config') echo 'JobSubmitPlugins = {plugins}'; echo 'PriorityType = priority/multifactor' ;;\n*) echo PartitionName=batch TotalCPUs=4 TotalNodes=1 ;; esac"
+        ));
+        let path = format!(
+            "{}:{}",
+            folder.path("").display(),
+            std::env::var("PATH").unwrap()
+        );
+        let mut check = Command::new("sh");
+        let run = check
+            .arg(folder.path("order/check.sh"))
+            .env("PATH", path)
+            .output()
+            .unwrap();
+        assert_eq!(code(&run), 0, "{}", stderr(&run));
+        let text = stdout(&run);
+        let line = text.lines().find(|line| line.contains("JobSubmitPlugins"));
+        assert_eq!(line.is_some(), told.is_some(), "{plugins}: {text}");
+        assert!(
+            told.is_none_or(|told| line.unwrap().ends_with(told)),
+            "{line:?}"
+        );
+    }
 }
 
 #[test]

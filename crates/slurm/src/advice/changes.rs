@@ -3,20 +3,19 @@
 use itertools::Itertools as _;
 use serde::Serialize;
 
+use super::lines::Lines;
 use super::twin::Setting;
 use crate::configuration::{Site, Weights};
 use crate::order::A_DECADE;
 use synth_cluster::policy::Priority;
 use synth_trace::replay::Log;
 
-/// A change of slurm.conf, or of what there is.
+/// A change of slurm.conf, or of the nodes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     /// What is changed, in a few words.
     pub what: String,
-    /// What is written into slurm.conf.
-    pub lines: Vec<String>,
-    /// What is to be done beside that.
+    /// The command to run in addition to the lines of slurm.conf.
     pub besides: Option<String>,
     #[serde(skip)]
     pub(super) kind: Kind,
@@ -50,6 +49,10 @@ pub(super) struct Parameter {
     set: fn(&mut Site, f64),
 }
 
+/// The option that switches backfilling on.
+const BACKFILL: &str = "SchedulerType";
+/// The option that lists the scripts that are asked about new jobs.
+const PLUGINS: &str = "JobSubmitPlugins";
 /// A week \[s\], after which age is full.
 const WEEK: f64 = 7.0 * 86_400.0;
 /// By this part there may be more nodes of a kind.
@@ -117,7 +120,6 @@ pub(super) fn purchases(site: &Site) -> Vec<Change> {
                 if more == 1 { "node" } else { "nodes" },
                 node.name
             ),
-            lines: Vec::new(),
             besides: None,
             kind: Kind::Nodes(first, more),
         }
@@ -130,7 +132,6 @@ fn others_weigh(site: &Site) -> bool {
 }
 
 fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Ordered) -> Change {
-    let mut lines = vec!["PriorityType=priority/multifactor".to_owned()];
     let mut what = words.to_owned();
     let own = ordered.weights(&site.priority.weights);
     if ordered.age > 0.0 {
@@ -139,26 +140,18 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
     if ordered.others.is_some() {
         what += ", before other factors";
     }
-    let now = site.priority.weights.named();
-    for ((name, weight), (_, now)) in own.named().into_iter().zip(now) {
-        if weight != now {
-            lines.push(format!("PriorityWeight{name}={weight:.0} (now {now:.0})"));
-        }
-    }
+    let mut remark =
+        "  # its README.md has the steps; the weights are those of these lines".to_owned();
     if ordered.age > 0.0 {
-        lines.push("PriorityMaxAge=7-0".into());
+        remark += "; age needs slurmdbd";
     }
-    lines.push("to JobSubmitPlugins: lua".into());
+    if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
+        remark += "; keep your own job_submit.lua, and load the new one in it";
+    }
     Change {
         what,
-        lines,
         besides: Some(format!(
-            "synth export slurm-priority {name} --partition {partitions}{}",
-            if ordered.age > 0.0 {
-                "  # with this PriorityWeightAge in its lines; age needs slurmdbd"
-            } else {
-                ""
-            }
+            "synth export slurm-priority {name} --partition {partitions}{remark}"
         )),
         kind: Kind::Order(ordered),
     }
@@ -190,7 +183,6 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
     let mut add = |name: &'static str, value: f64, set: fn(&mut Site, f64), now: f64| {
         all.push(Change {
             what: format!("{name}={value:.0} (now {now:.0})"),
-            lines: vec![format!("to SchedulerParameters: {name}={value:.0}")],
             besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
             kind: Kind::Parameter(Parameter { name, value, set }),
         });
@@ -198,10 +190,9 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
     if !own.backfills {
         all.push(Change {
             what: "backfilling (now none)".into(),
-            lines: vec!["SchedulerType=sched/backfill".into()],
             besides: None,
             kind: Kind::Parameter(Parameter {
-                name: "SchedulerType",
+                name: BACKFILL,
                 value: 1.0,
                 set: |site, _| site.scheduler.backfills = true,
             }),
@@ -235,6 +226,34 @@ impl Change {
             (Kind::Order(_), Kind::Order(_)) => true,
             (Kind::Parameter(own), Kind::Parameter(other)) => own.name == other.name,
             _ => false,
+        }
+    }
+
+    /// Writes the change into the lines of slurm.conf of such a site.
+    pub(super) fn write(&self, site: &Site, lines: &mut Lines) {
+        match &self.kind {
+            Kind::Nodes(..) => {}
+            Kind::Parameter(own) if own.name == BACKFILL => {
+                lines.set(BACKFILL, "sched/backfill");
+                lines.set_parameter("bf_interval", site.scheduler.bf_interval);
+            }
+            Kind::Parameter(own) => lines.set_parameter(own.name, own.value),
+            Kind::Order(ordered) => {
+                let own = &site.priority;
+                if !own.is_multifactor {
+                    lines.set("PriorityType", "priority/multifactor");
+                }
+                let weights = ordered.weights(&own.weights).named().into_iter();
+                for ((name, weight), (_, now)) in weights.zip(own.weights.named()) {
+                    if weight != now {
+                        lines.set(&format!("PriorityWeight{name}"), format!("{weight:.0}"));
+                    }
+                }
+                if ordered.age > 0.0 && own.max_age != WEEK {
+                    lines.set("PriorityMaxAge", "7-0");
+                }
+                lines.add_plugin(PLUGINS, "lua");
+            }
         }
     }
 

@@ -8,7 +8,9 @@
 //! where today's rule in the replay is far from the waits that the log tells.
 
 mod changes;
+mod classes;
 mod error;
+mod lines;
 mod twin;
 
 use std::collections::HashMap;
@@ -18,13 +20,15 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 pub use changes::Change;
+use classes::classes;
 pub use error::AdviceError;
+use lines::Lines;
 use twin::{Setting, Twin};
 
 use crate::configuration::Site;
 use crate::rule::facts;
 use synth_trace::judge::Outcome;
-use synth_trace::replay::{Blocks, Interval, Job, Log};
+use synth_trace::replay::{Blocks, Interval, Log};
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -42,6 +46,10 @@ pub struct Advice {
     pub is_advised: bool,
     /// The changes that helped most in the first half, together; none where nothing helps.
     pub chosen: Vec<Change>,
+    /// The lines of slurm.conf that make these changes, to replace the lines of the same names; not those that are set already.
+    pub lines: Vec<String>,
+    /// The lines that take the changes back: those of today, and comments for those that are not there today.
+    pub back: Vec<String>,
     /// What they bring, together.
     pub gain: Option<Gain>,
     /// What each change that was tried brings alone.
@@ -191,7 +199,13 @@ pub fn advise(
     let purchases: Vec<Gain> = more.collect::<Result<_, AdviceError>>()?;
     let name = chosen.iter().map(|own| own.what.as_str());
     let name = name.collect::<Vec<_>>().join("; ");
+    let before = Lines(site.options.clone());
+    let mut after = before.clone();
+    chosen.iter().for_each(|own| own.write(site, &mut after));
+    let (lines, back) = after.instead_of(&before);
     let mut advice = Advice {
+        lines,
+        back,
         is_advised: false,
         jobs: log.jobs.len() as u64,
         past: PAST,
@@ -457,37 +471,6 @@ impl<'a> Advising<'a> {
         }
         users
     }
-}
-
-/// Returns the class of each job: its nodes, or CPUs where all jobs have one node, and its limit.
-fn classes(log: &Log) -> Vec<String> {
-    let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
-    let mut resources = log.servers.resources.iter();
-    let cpu = resources.position(|name| name == "cpu");
-    let class = |job: &Job| {
-        let kind = job.kind as usize;
-        let (width, [one, several]) = if has_gangs {
-            (f64::from(log.nodes[kind]), ["node", "nodes"])
-        } else {
-            let cpus = cpu.map_or(1.0, |cpu| log.vectors[kind][cpu]);
-            (cpus, ["CPU", "CPUs"])
-        };
-        let what = if width < 2.0 { one } else { several };
-        let width = match width {
-            ..2.0 => "1",
-            ..5.0 => "2 to 4",
-            ..17.0 => "5 to 16",
-            ..65.0 => "17 to 64",
-            _ => "65 and more",
-        };
-        let time = match job.limit / log.tick.per_second() as f64 / 3600.0 {
-            ..=1.0 => "up to 1 h",
-            ..=12.0 => "1 to 12 h",
-            _ => "over 12 h",
-        };
-        format!("{width} {what}, {time}")
-    };
-    log.jobs.iter().map(class).collect()
 }
 
 fn mean(waits: &[f64]) -> f64 {

@@ -88,6 +88,8 @@ fn of_options(site: &mut Site, conf: &Conf, is_missing: bool) -> Result<(), Site
     if is_missing {
         return Ok(());
     }
+    let options = conf.options.0.iter().cloned();
+    site.options = options.map(|own| (own.key, own.value)).collect();
     site.scheduler = options::scheduler(&conf.options, remarks);
     site.priority = options::priority(&conf.options, remarks)?;
     options::others(&conf.options, conf.is_shown, remarks);

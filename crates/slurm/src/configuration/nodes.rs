@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use itertools::Itertools as _;
+
 use crate::commands::{Amounts, Text, expand};
 
 use super::slurm_conf::Conf;
@@ -40,6 +42,13 @@ impl Places {
             return Ok(());
         }
         let node = node(record)?;
+        let gres = node.has.gres.iter();
+        let bases = gres.filter_map(|(name, _)| name.split_once(':'));
+        let has_several = bases.map(|own| own.0).duplicates().next().is_some();
+        if has_several && !site.remarks.iter().any(|own| own.ends_with(SEVERAL_TYPES)) {
+            let why = format!("{}={} {SEVERAL_TYPES}", name.key, name.value);
+            site.remarks.push(name.place.wrong(why).to_string());
+        }
         let features = record.text(&["ActiveFeatures", "Features", "Feature"]);
         for name_of_node in names {
             let place = site.nodes.len();
@@ -106,6 +115,9 @@ impl Places {
         Ok(places)
     }
 }
+
+/// The remark on the first node with several types of a generic resource.
+const SEVERAL_TYPES: &str = "has several types of a resource in a node: a job that requests none of them is assumed to get the first one that is free, in the order of Gres. Under other rules than slurm such a job leaves other jobs the types that they request";
 
 /// Returns what stands between commas.
 fn words(text: Option<&str>) -> impl Iterator<Item = &str> {
@@ -209,7 +221,15 @@ fn node(record: &Record) -> Result<Node, SiteError> {
         "generic resources such as gpu:a100:4(S:0-1)",
         Amounts::gres_of_node,
     )?;
-    let gres = gres.unwrap_or_default().into_iter();
+    let text = record.text(&["Gres"]).unwrap_or_default();
+    let mut gres = Vec::from_iter(gres.unwrap_or_default());
+    gres.sort_by_key(|(name, _)| text.find(name.as_str()));
+    // Accounting does not distinguish the case of types.
+    for (name, _) in &mut gres {
+        if let Some((base, kind)) = name.split_once(':') {
+            *name = format!("{base}:{}", kind.to_ascii_lowercase());
+        }
+    }
     let memory = number(&["RealMemory"], 1)?.saturating_sub(number(&["MemSpecLimit"], 0)?);
     Ok(Node {
         name: String::new(),
@@ -217,7 +237,7 @@ fn node(record: &Record) -> Result<Node, SiteError> {
             cpus: Some(number(&["CPUEfctv"], cpus.saturating_sub(kept))?),
             memory: Some(memory),
             nodes: Some(1),
-            gres: gres.filter(|(name, _)| !name.contains(':')).collect(),
+            gres,
         },
         weight: u32::try_from(number(&["Weight"], 1)?).unwrap_or(u32::MAX),
         is_up: record.text(&["State"]).is_none_or(is_up),

@@ -77,7 +77,7 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
     let says_nothing = !select.to_ascii_uppercase().contains("CR_") && !gives_whole_nodes(options);
     own.counts_memory = says_nothing || select.to_ascii_uppercase().contains("MEMORY");
     own.defers = options.text(&["Epilog"]).is_none();
-    let mut not_followed = Vec::new();
+    let (mut not_followed, mut seen) = (Vec::new(), Vec::new());
     let Some(pair) = options.pair(&["SchedulerParameters"]) else {
         return own;
     };
@@ -92,6 +92,14 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
             .map_or((part, None), |(name, value)| (name, Some(value)));
         let lower = name.to_ascii_lowercase();
         let is_of = |list: &str| list.split_whitespace().any(|known| known == lower);
+        // Slurm follows the first `name=` in the text, and max_job_bf only if bf_max_job_test is not in it.
+        let is_old = lower == "max_job_bf" && pair.value.contains("bf_max_job_test=");
+        if is_old || value.is_some() && seen.contains(&lower) {
+            let why = "is not followed, nor does Slurm: another one comes first, take it out";
+            remarks.push(remark(pair, &format!("`{}` {why}", short(part))));
+            continue;
+        }
+        seen.push(lower.clone());
         if let Some((_, range, set)) = NUMBERS.iter().find(|(known, ..)| *known == lower) {
             let n = value.and_then(|value| value.parse().ok());
             match n.filter(|n| range.contains(n)) {
@@ -222,6 +230,17 @@ pub(super) fn others(options: &Record, is_shown: bool, remarks: &mut Vec<String>
             remarks.push(format!(
                 "{key} is not named: {old} is taken, the default up to 23.02; from 23.11 on that is {new}, which then has to be written"
             ));
+        }
+    }
+    for (n, pair) in options.0.iter().enumerate() {
+        let key = pair.key.to_ascii_lowercase();
+        let is_read = ["priority", "sched", "select", "jobsub"]
+            .iter()
+            .any(|own| key.starts_with(own));
+        let mut before = options.0[..n].iter();
+        if is_read && before.any(|own| own.key.eq_ignore_ascii_case(&key)) {
+            let what = "it replaces the line above of this name, in Slurm as well: take one out";
+            remarks.push(remark(pair, what));
         }
     }
     let known: Vec<&str> = OPTIONS

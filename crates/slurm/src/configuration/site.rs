@@ -19,6 +19,8 @@ pub struct Site {
     pub qos: Vec<Qos>,
     /// Who shares with whom: accounts, and users in them; a parent stands before its children.
     pub associations: Vec<Association>,
+    /// The options of slurm.conf for the whole cluster, with their values as they are written.
+    pub options: Vec<(String, String)>,
     /// What was read and is not understood, or not followed, in a sentence each.
     pub remarks: Vec<String>,
 }
@@ -32,7 +34,7 @@ pub struct Tres {
     pub memory: Option<u64>,
     /// Nodes.
     pub nodes: Option<u64>,
-    /// Generic resources by name without type, such as `gpu`.
+    /// Generic resources by name: `gpu`, of all types together, and of a node also `gpu:a100`, in the order of its `Gres`.
     pub gres: Vec<(String, u64)>,
 }
 

@@ -67,6 +67,8 @@ impl Counted {
             match &*name.to_lowercase() {
                 "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => cpus = Some(capacity),
                 "gpu" | "gpus" => gpus = Some(capacity),
+                // A type of GPU, which counts as a GPU.
+                name if name.starts_with("gpu:") => {}
                 _ => counted.left_out.push(name.to_owned()),
             }
         }

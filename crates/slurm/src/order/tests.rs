@@ -109,6 +109,7 @@ fn files_have_all_that_they_need() {
         );
     }
     assert!(text("slurm-lines.conf").contains("# PriorityWeightAge=600"));
+    assert!(text("job_submit.lua").contains("pcall(dofile, \"/etc/synth/order/job_submit.lua\")"));
     // It moves.
     let files = export(&named("easy+wfp3").unwrap(), "batch").unwrap();
     let lines = &files[2].1;
@@ -117,4 +118,45 @@ fn files_have_all_that_they_need() {
         let why = export(&named("easy+saf").unwrap(), partitions).unwrap_err();
         assert!(why.contains("sinfo -s"), "{why}");
     }
+}
+
+/// The functions of a script that loads this one run first and their answers hold; errors let jobs pass without an order.
+#[test]
+fn the_script_runs_with_another_one_and_fails_alone() {
+    const DRIVER: &str = r#"
+logged, asked = 0, 0
+slurm = { SUCCESS = 0, ERROR = -1, log_error = function(text, ...) string.format(text, ...); logged = logged + 1 end }
+list = setmetatable({}, { __index = function() return { total_cpus = 40, total_nodes = 2, max_time = 60, max_share = 1 } end })
+function slurm_job_submit(job, partitions, uid)
+  asked = asked + uid
+  return job.wrong and slurm.ERROR or slurm.SUCCESS
+end
+dofile("/dev/stdin")
+local job = { partition = "batch", time_limit = 10, min_cpus = 4 }
+assert(slurm_job_submit(job, list, 7) == 0 and asked == 7)
+assert(job.site_factor == 7034 - 600 - 361, job.site_factor)
+assert(slurm_job_submit({ partition = "batch", wrong = true }, list, 7) == -1 and logged == 0)
+local broken = { partition = "batch", time_limit = "x" }
+assert(slurm_job_submit(broken, list, 7) == 0 and broken.site_factor == nil and logged == 1)
+assert(slurm_job_modify(broken, { partition = "batch", site_factor = {} }, list, 7) == 0 and logged == 2)
+slurm.log_error = nil
+assert(slurm_job_submit(broken, list, 7) == 0)
+"#;
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+    let files = export(&named("easy+saf").unwrap(), "batch").unwrap();
+    let lua = Command::new("lua")
+        .args(["-e", DRIVER])
+        .stdin(Stdio::piped())
+        .spawn();
+    let Ok(mut lua) = lua else {
+        eprintln!("no lua is here: the exported script is not run");
+        return;
+    };
+    lua.stdin
+        .take()
+        .unwrap()
+        .write_all(files[1].1.as_bytes())
+        .unwrap();
+    assert!(lua.wait().unwrap().success());
 }

@@ -37,7 +37,7 @@ pub use servers::SlurmRule;
 
 use jobs::{Amounts, members};
 use limits::Limits;
-use nodes::Nodes;
+use nodes::{Models, Nodes};
 use priority::Factors;
 use set::Set;
 use times::Times;
@@ -148,7 +148,7 @@ impl Slurm {
                 .into_iter()
                 .map(|own| Set::of(count, own))
                 .collect(),
-            nodes: Nodes::new(weights, cpu.unwrap_or(0)),
+            nodes: Nodes::new(weights, cpu.unwrap_or(0), Models::new(fleet)),
             limits: Limits::new(&site, amounts, Amounts::gres_of(fleet)),
             factors: Factors::new(&site, cpus, count),
             second: 1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0),

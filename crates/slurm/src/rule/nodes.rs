@@ -3,24 +3,97 @@
 use std::cell::RefCell;
 
 use synth_cluster::policy::System;
+use synth_cluster::workload::Fleet;
+use synth_core::number::Decimal;
 
 use super::set::Set;
 
 /// What runs on each server, and until when by its limit.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
-    /// By server: planned end \[s\], type and number of each job, by end.
-    running: Vec<Vec<(f64, usize, u64)>>,
+    /// By server: planned end \[s\], type, number and models ([`Models::start`]) of each job, by end.
+    running: Vec<Vec<(f64, usize, u64, Vec<f64>)>>,
     /// Planned end \[s\], number and server of all of them, in this order.
     ends: Vec<(f64, u64, usize)>,
     /// By server: of less weight are taken first.
     weights: Vec<u32>,
     /// The resource that CPUs are.
     cpu: usize,
+    models: Models,
     /// By server: how often something started or ended there.
     changes: Vec<u32>,
     /// By type and server: from when on one more job fits, and at which change that was seen.
     seen: RefCell<Vec<Vec<(u32, f64)>>>,
+}
+
+/// The models of generic resources, such as `gpu:a100` and `gpu:v100`. A job that requests `gpu` gets the first ones that are free
+/// on its server.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Models {
+    /// Of each model, its place among the resources, and the place of the resource that it is of.
+    places: Vec<(usize, usize)>,
+    /// By job type, the demand for each resource.
+    demand: Vec<Vec<f64>>,
+    /// By server, the free amount of each model.
+    free: Vec<Vec<f64>>,
+}
+
+impl Models {
+    /// Returns the models of an empty fleet.
+    pub fn new(fleet: &Fleet) -> Self {
+        let resources = fleet.envelope().resources();
+        let of = |name: &str| {
+            let (base, _) = name.split_once(':')?;
+            resources.iter().position(|own| own.name() == base)
+        };
+        let models = (0..resources.len()).filter_map(|j| Some((j, of(resources[j].name())?)));
+        let places: Vec<(usize, usize)> = models.collect();
+        let free = fleet.shapes().iter().flat_map(|shape| {
+            let amounts = places.iter().map(|own| shape.capacity()[own.0].value());
+            std::iter::repeat_n(amounts.collect(), shape.count() as usize)
+        });
+        let demand = |demand: &[Decimal]| demand.iter().map(|own| own.value()).collect();
+        Models {
+            free: free.collect(),
+            demand: fleet
+                .types()
+                .iter()
+                .map(|job| demand(job.demand()))
+                .collect(),
+            places,
+        }
+    }
+
+    /// Returns whether a job of type i finds the models that it requests among these free amounts.
+    fn fit(&self, i: usize, free: &[f64]) -> bool {
+        let mut pairs = self.places.iter().zip(free);
+        pairs.all(|(own, free)| self.demand[i][own.0] <= *free)
+    }
+
+    /// A job of type i starts on server n; returns the amount of each model that it gets there.
+    fn start(&mut self, i: usize, n: usize) -> Vec<f64> {
+        let (demand, free) = (&self.demand[i], &mut self.free[n]);
+        let mut held: Vec<f64> = self.places.iter().map(|own| demand[own.0]).collect();
+        for (k, (_, base)) in self.places.iter().enumerate() {
+            let alike = self
+                .places
+                .iter()
+                .zip(&held)
+                .filter(|(own, _)| own.1 == *base);
+            let lacking = demand[*base] - alike.map(|(_, held)| held).sum::<f64>();
+            held[k] += lacking.min(free[k] - held[k]).max(0.0);
+        }
+        free.iter_mut()
+            .zip(&held)
+            .for_each(|(free, held)| *free -= held);
+        held
+    }
+
+    /// A job that held these amounts on server n has ended.
+    fn end(&mut self, n: usize, held: &[f64]) {
+        let pairs = self.free[n].iter_mut().zip(held);
+        pairs.for_each(|(free, held)| *free += held);
+    }
 }
 
 /// A job whose limit is over may end at any time: it is taken to end so much later \[s\].
@@ -31,7 +104,7 @@ const FIRST_WINDOW: f64 = 30.0;
 
 impl Nodes {
     /// Returns empty servers of these weights; CPUs are this resource.
-    pub fn new(weights: Vec<u32>, cpu: usize) -> Self {
+    pub fn new(weights: Vec<u32>, cpu: usize, models: Models) -> Self {
         Nodes {
             running: vec![Vec::new(); weights.len()],
             ends: Vec::new(),
@@ -39,12 +112,17 @@ impl Nodes {
             seen: RefCell::default(),
             weights,
             cpu,
+            models,
         }
     }
 
     /// Returns the same servers, empty.
     pub fn cleared(&self) -> Self {
-        Nodes::new(self.weights.clone(), self.cpu)
+        let mut models = self.models.clone();
+        for (n, running) in self.running.iter().enumerate() {
+            running.iter().for_each(|own| models.end(n, &own.3));
+        }
+        Nodes::new(self.weights.clone(), self.cpu, models)
     }
 
     /// How many servers there are.
@@ -56,7 +134,8 @@ impl Nodes {
     pub fn start(&mut self, servers: &[usize], end: f64, i: usize, number: u64) {
         for &n in servers {
             let place = self.running[n].partition_point(|own| own.0 <= end);
-            self.running[n].insert(place, (end, i, number));
+            let models = self.models.start(i, n);
+            self.running[n].insert(place, (end, i, number, models));
             let is_before = |own: &(f64, u64, usize)| (own.0, own.1) <= (end, number);
             let place = self.ends.partition_point(is_before);
             self.ends.insert(place, (end, number, n));
@@ -68,7 +147,8 @@ impl Nodes {
     pub fn end(&mut self, servers: &[usize], number: u64) {
         self.ends.retain(|own| own.1 != number);
         for &n in servers {
-            self.running[n].retain(|own| own.2 != number);
+            let ended = self.running[n].extract_if(.., |own| own.2 == number);
+            ended.for_each(|own| self.models.end(n, &own.3));
             self.changes[n] += 1;
         }
     }
@@ -89,17 +169,20 @@ impl Nodes {
     }
 
     fn ready_anew(&self, i: usize, n: usize, system: &System) -> f64 {
-        if system.fits_on(i, n) {
+        let mut free = self.models.free[n].clone();
+        if system.fits_on(i, n) && self.models.fit(i, &free) {
             return f64::NEG_INFINITY;
         }
         let demand = system.demand(i);
         let lacks = |j: usize| demand[j].saturating_sub(system.free_on(n, j));
         let mut lacking: Vec<u64> = (0..demand.len()).map(lacks).collect();
-        for (end, other, _) in &self.running[n] {
+        for (end, other, _, models) in &self.running[n] {
             let freed = system.demand(*other);
             let pairs = lacking.iter_mut().zip(freed);
             pairs.for_each(|(lacking, freed)| *lacking = lacking.saturating_sub(*freed));
-            if lacking.iter().all(|lacking| *lacking == 0) {
+            let pairs = free.iter_mut().zip(models);
+            pairs.for_each(|(free, freed)| *free += freed);
+            if lacking.iter().all(|lacking| *lacking == 0) && self.models.fit(i, &free) {
                 return *end;
             }
         }
@@ -108,7 +191,7 @@ impl Nodes {
 
     /// Returns where a job of type i starts now, on servers of this set; none where there is no room.
     pub fn room_now(&self, i: usize, among: &Set, system: &System) -> Option<Vec<usize>> {
-        let fits = |n: &usize| system.fits_on(i, *n);
+        let fits = |n: &usize| system.fits_on(i, *n) && self.models.fit(i, &self.models.free[*n]);
         let there = among.iter().filter(fits);
         let free = |n| (n, system.free_on(n, self.cpu));
         self.choose(

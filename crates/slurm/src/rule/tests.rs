@@ -51,6 +51,11 @@ fn starts(site: &Site, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<
             f64::from(*limit) / 60.0
         );
     }
+    starts_of(site, text, change)
+}
+
+/// Returns when the jobs of a log start \[s\].
+fn starts_of(site: &Site, text: String, change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
     let options = Options {
         servers: Some(site.servers().0),
         ..Options::default()
@@ -397,4 +402,59 @@ fn ends_on_other_nodes_delay_reservations() {
     assert_eq!(starts(&own, &rows, elsewhere)[3..], [930.0, 30.0]);
     let rows = [rows[0], rows[1], rows[3], rows[4]];
     assert_eq!(starts(&own, &rows, |_, _| ())[2..], [300.0, 310.0]);
+}
+
+/// GPUs of a type: jobs of 100 s and 2 min each, with the amounts that they request and get.
+fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
+    let mut own = site(nodes.len());
+    for (node, types) in own.nodes.iter_mut().zip(nodes) {
+        let types = types.split(',').map(|own| (format!("gpu:{own}"), 2));
+        node.has.gres = types.collect();
+        let all = 2 * node.has.gres.len() as u64;
+        node.has.gres.insert(0, ("gpu".into(), all));
+    }
+    let mut text =
+        String::from("JobID|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw\n");
+    for (n, (submit, amounts)) in jobs.iter().enumerate() {
+        let at = 1_699_999_980 + submit;
+        let (requested, got) = amounts.split_once('>').unwrap_or((amounts, amounts));
+        text += &format!(
+            "{n}|{at}|{at}|{}|100|COMPLETED|cpu=1,{requested}|cpu=1,{got}|2\n",
+            at + 100
+        );
+    }
+    starts_of(&own, text, |_, _| ())
+}
+
+/// A job waits for the type that it requests; one that requests none runs on any, whichever it got.
+#[test]
+fn types_of_gpus_are_resources() {
+    let (a100, any) = ("node=1,gres/gpu=2,gres/gpu:a100=2", "node=1,gres/gpu=2");
+    let found = of_types(&["a100", "v100"], &[(0, a100), (10, a100)]);
+    assert_eq!(found, [0.0, 100.0]);
+    let given = format!("{any}>{a100}");
+    let found = of_types(&["a100", "v100"], &[(0, a100), (10, &given)]);
+    assert_eq!(found, [0.0, 10.0]);
+    // The job without a type is on the V100, the smaller shape; both A100 are left for one of two nodes.
+    let both = "node=2,gres/gpu=4,gres/gpu:a100=4";
+    let jobs = [(0, any), (10, both), (20, any)];
+    let found = of_types(&["a100", "v100", "a100"], &jobs);
+    assert_eq!(found, [0.0, 10.0, 100.0]);
+}
+
+/// Where a node has two types, a job without a type takes the first one from those who need it.
+#[test]
+fn jobs_without_a_type_get_one() {
+    let (a100, v100, any) = (
+        "node=1,gres/gpu=2,gres/gpu:a100=2",
+        "node=1,gres/gpu=2,gres/gpu:v100=2",
+        "node=1,gres/gpu=2",
+    );
+    let jobs = [(0, any), (10, v100), (20, a100)];
+    assert_eq!(of_types(&["a100,v100"], &jobs), [0.0, 10.0, 100.0]);
+    // The last one would run past the reservation of the second.
+    assert_eq!(of_types(&["v100,a100"], &jobs), [0.0, 100.0, 100.0]);
+    let four = "node=1,gres/gpu=4";
+    let found = of_types(&["v100,a100"], &[(0, a100), (10, four), (110, any)]);
+    assert_eq!(found, [0.0, 100.0, 200.0]);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Looks at job_submit.lua before it is installed, and changes nothing: what Slurm would not load is told, what the last ten jobs
-# would get is shown, and what of the configuration the order needs is not there. Exit code 1: do not install it.
+# Checks job_submit.lua before it is installed, and changes nothing. Reports a script that Slurm would not load and options of
+# slurm.conf that the order lacks, and shows the points of the last ten jobs. Exit code 1: do not install the script.
 set -eu
 cd "$(dirname "$0")"
 lua=${1:-job_submit.lua}
@@ -13,11 +13,13 @@ compiler=$(first_of luac luac5.1 luac5.2 luac5.3 luac5.4) || {
     say "no luac is here, which says whether $lua can be loaded: install it first (Debian: lua5.1)"; exit 1; }
 "$compiler" -p "$lua" || { say "Slurm would not load $lua; a slurmctld that starts with it ends at once"; exit 1; }
 
-# An error while it runs lets a job pass without order, and is seen in slurmctld.log only: here it is seen before.
+# An error at run time lets a job pass without an order, and appears in slurmctld.log only: find it now.
 if interpreter=$(first_of lua lua5.1 lua5.2 lua5.3 lua5.4); then
     "$interpreter" - "$lua" "$partitions" <<'END' || wrong=1
 local nothing = function() end
-slurm = setmetatable({ SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534 }, { __index = function() return nothing end })
+local failure
+slurm = setmetatable({ SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534,
+  log_error = function(format, ...) failure = string.format(format, ...) end }, { __index = function() return nothing end })
 dofile(arg[1])
 local names, first = arg[2], string.match(arg[2], "[^,]+")
 local none, none16 = 4294967294, 65534
@@ -32,12 +34,14 @@ local jobs = { job {}, job { partition = first, time_limit = 60, min_cpus = 8 },
   job { partition = names .. ",x", time_limit = 4294967295, shared = 0, tres_per_node = "gres:gpu:2" } }
 for number, new in ipairs(jobs) do
   slurm_job_submit(new, list, 1000)
+  if failure then error(failure) end
   local factor = new.site_factor
   if factor == nil or factor < 1 or factor > 2e6 or factor ~= math.floor(factor) then
     error("job " .. number .. " got the site factor " .. tostring(factor) .. ", and not a whole number from 1 to 2000000")
   end
   new.site_factor = none
   slurm_job_modify(new, { site_factor = factor, partition = first, time_limit = 10, min_cpus = 1, min_nodes = 1 }, list, 1000)
+  if failure then error(failure) end
 end
 END
 else
@@ -45,9 +49,14 @@ else
 fi
 
 setting() { scontrol show config | sed -n "s/^$1 *= *//p"; }
-needs() { [ "$(setting "$1")" = "$2" ] || say "slurm.conf: $1 is $(setting "$1"), and has to be $2"; }
-needs PriorityType priority/multifactor
-needs JobSubmitPlugins lua
+[ "$(setting PriorityType)" = priority/multifactor ] ||
+    say "slurm.conf: PriorityType is $(setting PriorityType), and has to be priority/multifactor"
+plugins=$(setting JobSubmitPlugins | tr -d ' ')
+case ,$plugins, in
+    *,lua,* | *,job_submit/lua,*) ;;
+    ,, | ',(null),') say "slurm.conf: JobSubmitPlugins is not set: write JobSubmitPlugins=lua" ;;
+    *) say "slurm.conf: JobSubmitPlugins has to list lua, too: write JobSubmitPlugins=$plugins,lua" ;;
+esac
 grep -q '^local WHOLE_NODES = 0$' "$lua" && [ "$(setting SelectType)" = select/linear ] &&
     say "SelectType is select/linear: write 1 for WHOLE_NODES in $lua"
 for name in $(printf %s "$partitions" | tr , ' '); do

@@ -1,7 +1,9 @@
 -- The order of jobs in {{ site.partitions }}: {{ site.words }}.
--- It is their site factor, which `PriorityType=priority/multifactor` adds to all else that a priority is made of. Stands beside
--- slurm.conf, and needs `JobSubmitPlugins=lua` there. Where there is a job_submit.lua already, put all but the two functions at
--- the end into it, and call `order_new` and `order_again` as those do. Look at it with check.sh before it is installed.
+-- The order is the site factor of jobs, which `PriorityType=priority/multifactor` adds to the other parts of their priority.
+-- JobSubmitPlugins in slurm.conf has to list lua. A site without a job_submit.lua installs this file next to slurm.conf. A site
+-- that has one keeps it, and adds this line above its last `return slurm.SUCCESS`:
+--   pcall(dofile, "{{ site.folder }}/job_submit.lua")
+-- Run check.sh before either.
 
 -- Numbers; pending.sh reads them here, so each stands alone in its line.
 local ORDERED = "{{ site.partitions }}"
@@ -119,14 +121,28 @@ local function order_again(job, record, partitions)
   job.site_factor = within(factor)
 end
 
-function slurm_job_submit(job, partitions, uid)
-  order_new(job, partitions)
-  return slurm.SUCCESS
+-- Runs one of the two functions above. An error must not reach Slurm, which from 26.05 on refuses the job for it: the job passes
+-- without an order, and slurmctld.log has the reason.
+local function safely(order, ...)
+  local done, why = pcall(order, ...)
+  if not done then pcall(slurm.log_error, "job_submit.lua: a job has no order: %s", tostring(why)) end
 end
 
-function slurm_job_modify(job, record, partitions, uid)
-  order_again(job, record, partitions)
-  return slurm.SUCCESS
+-- The functions of the site's own script, if that has loaded this file. Its answers hold.
+local own_submit, own_modify = slurm_job_submit, slurm_job_modify
+
+function slurm_job_submit(job, partitions, ...)
+  local answer = slurm.SUCCESS
+  if own_submit ~= nil then answer = own_submit(job, partitions, ...) end
+  safely(order_new, job, partitions)
+  return answer
+end
+
+function slurm_job_modify(job, record, partitions, ...)
+  local answer = slurm.SUCCESS
+  if own_modify ~= nil then answer = own_modify(job, record, partitions, ...) end
+  safely(order_again, job, record, partitions)
+  return answer
 end
 
 return slurm.SUCCESS

@@ -38,6 +38,10 @@ pub enum Reason {
     RequestedTaken,
     /// No server holds it: left out.
     TooLarge,
+    /// It needs a type of a resource, such as a model of GPU, that no server has: left out.
+    OtherType,
+    /// It was allocated a type of a resource, and its request is not in the log: the type is assumed to be requested.
+    GivenType,
     /// On how many servers is not reported, or these had unequal parts: as few are taken as hold it in equal ones.
     Spread,
     /// Before `--from` or after `--to`: left out.
@@ -309,6 +313,12 @@ impl Reason {
             Reason::NoDemand => ("ask for nothing", LEFT_OUT, ""),
             Reason::RequestedTaken => ("allocated nothing", "requested taken", ""),
             Reason::TooLarge => ("larger than any server", LEFT_OUT, "--servers, --faults"),
+            Reason::OtherType => ("need a type that no server has", LEFT_OUT, "--servers"),
+            Reason::GivenType => (
+                "allocated a type, request unknown (no ReqTRES)",
+                "need that type",
+                "",
+            ),
             Reason::Others => ("of others", LEFT_OUT, "--partition, --user"),
             Reason::Spread => (
                 "number of servers not told, or unequal parts",

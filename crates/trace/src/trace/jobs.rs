@@ -291,6 +291,8 @@ impl Trace {
             Some(Reason::NotCompleted)
         } else if raw.fate == Fate::Unplaced {
             Some(Reason::TooLarge)
+        } else if raw.fate == Fate::OtherType {
+            Some(Reason::OtherType)
         } else if self.demand.iter().all(|demand| *demand == 0.0) {
             Some(Reason::NoDemand)
         } else if !self.servers.hold(&self.demand, nodes) {
@@ -392,17 +394,7 @@ impl Trace {
         let account = &mut self.account;
         let gap = self.gap.remark(account.jobs, self.tick.per_second());
         account.remarks.extend(gap);
-        let resources = self.servers.resources.iter().zip(&self.is_named);
-        let unnamed: Vec<&str> = resources
-            .filter(|(_, named)| !**named)
-            .map(|(name, _)| name.as_str())
-            .collect();
-        if !unnamed.is_empty() {
-            account.remarks.push(format!(
-                "no line demands any {}: all jobs are taken to hold none of it. Leave it out of the servers, or see under which name the file has it",
-                unnamed.join(" and no line any ")
-            ));
-        }
+        account.remarks.extend(self.servers.unnamed(&self.is_named));
         Ok(())
     }
 }

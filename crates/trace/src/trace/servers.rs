@@ -81,6 +81,26 @@ impl Servers {
         (0..self.resources.len()).map(total).collect()
     }
 
+    /// Returns a remark on the resources that no job demands (R), if there are some. A type of a resource, such as `gpu:a100`, need
+    /// not be demanded: a job may run on any type.
+    pub(super) fn unnamed(&self, is_named: &[bool]) -> Option<String> {
+        let resources = self.resources.iter().zip(is_named);
+        let unnamed = resources.filter(|(_, named)| !**named).map(|own| own.0);
+        let is_type = |name: &&String| name.contains(':');
+        let (types, unnamed): (Vec<&String>, Vec<&String>) = unnamed.partition(is_type);
+        if let [_, ..] = unnamed[..] {
+            return Some(format!(
+                "no line demands any {}: all jobs are taken to hold none of it. Leave it out of the servers, or see under which name the file has it",
+                unnamed.iter().join(" and no line any ")
+            ));
+        }
+        let all = self.resources.iter().filter(is_type).count();
+        (types.len() > 1 && types.len() == all).then(|| format!(
+            "no job requests a type ({}): all may run on any. If users request types, list them in AccountingStorageTRES, such as gres/{}, for sacct to have them",
+            types.iter().join(", "), types[0]
+        ))
+    }
+
     /// Reads `40xcpu=96,memory=384;8xcpu=48,gpu=8`: a number of servers of each shape, or one where no number is
     /// written. What a shape does not name it does not have.
     ///

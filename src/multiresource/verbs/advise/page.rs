@@ -1,6 +1,6 @@
 //! Advice as a page for those who decide.
 
-use super::words::{COLUMNS, PARTS, headline, part_rows, rows};
+use super::words::{COLUMNS, PARTS, copied, headline, part_rows, rows};
 use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
 use crate::report::{Page, Section};
 use synth_slurm::advice::{Advice, Gain};
@@ -11,11 +11,11 @@ use synth_slurm::advice::{Advice, Gain};
 /// When a picture cannot be drawn.
 pub fn page(advice: &Advice, command: String) -> Drawn<String> {
     let changes = advice.chosen.iter().filter(|_| advice.sure().is_some());
-    let answers = changes.map(|change| {
-        let besides = change.besides.as_ref().map(|own| format!("; {own}"));
-        let how = change.lines.join(", ") + &besides.unwrap_or_default();
-        (change.what.clone(), how)
-    });
+    let answers = changes.map(|own| (own.what.clone(), own.besides.clone().unwrap_or_default()));
+    let lines = copied(advice)
+        .into_iter()
+        .filter(|_| advice.sure().is_some());
+    let lines = lines.map(|(head, lines)| (head, lines.join("\n")));
     let names = rows(advice).into_iter().map(|(name, _)| name);
     let mut sections = Vec::new();
     if advice.is_near() {
@@ -40,12 +40,13 @@ pub fn page(advice: &Advice, command: String) -> Drawn<String> {
         headline: headline(advice),
         warnings: advice.remarks.clone(),
         answers: answers.collect(),
+        lines: lines.collect(),
         what: "Today's rule and each change alone, on the second half of the log".into(),
         columns: COLUMNS.map(str::to_owned).into(),
         rows: if advice.is_near() { rows(advice) } else { Vec::new() },
         sections,
         method: vec![
-            ("The way back", "Take the lines out of slurm.conf again; `scontrol reconfigure` is enough but for PriorityType, which needs a restart of slurmctld and may stay. The folder that `synth export slurm-priority` writes has the steps, and a script for jobs that wait.".into()),
+            ("The way back", "Put today's lines, which are above, in place of the new ones. `scontrol reconfigure` is enough but for PriorityType, which needs a restart of slurmctld and may stay. The folder that `synth export slurm-priority` writes has the steps for its script and for jobs that wait.".into()),
             ("Replay", "The jobs of the log come again as they came, on the nodes of the site, and are scheduled as Slurm does: the main scheduler and backfilling with its reservations, priorities, fair share, limits of quality of service and accounts. Preemption, reservations by hand, licenses, constraints and dependencies are left out.".into()),
             ("Choice", "Changes are chosen on the first half of the log by the mean wait, one after the other as long as one more lowers it by 2 %. What is shown is the second half.".into()),
             ("Intervals", format!("95 %, by moving blocks of time in pairs, from seed {}; each setting is replayed with the clock at three different seconds, and a draw takes one of them.", advice.seed)),

@@ -13,9 +13,12 @@ pub fn text(advice: &Advice, width: usize) -> String {
     if let Some(gain) = advice.sure() {
         for (n, change) in advice.chosen.iter().enumerate() {
             parts.push(wrap(&format!("{}. {}", n + 1, change.what), width));
-            // One line each: they are copied.
-            let lines = change.lines.iter().chain(&change.besides);
-            parts.push(lines.map(|line| format!("  {line}")).join("\n"));
+            // Commands and lines are copied: they are not wrapped.
+            parts.extend(change.besides.iter().map(|line| format!("  {line}")));
+        }
+        for (head, lines) in copied(advice) {
+            let lines = lines.iter().map(|line| format!("  {line}")).join("\n");
+            parts.push(format!("{}\n{lines}", wrap(head, width)));
         }
         parts.push(wrap(&who(gain), width));
     }
@@ -29,6 +32,20 @@ pub fn text(advice: &Advice, width: usize) -> String {
         .into_iter()
         .filter(|part| !part.is_empty())
         .join("\n\n")
+}
+
+/// Returns the lines of slurm.conf that make the changes, and those that take them back, each with its heading.
+pub fn copied(advice: &Advice) -> Vec<(&'static str, &[String])> {
+    let all = [
+        (
+            "In slurm.conf, in place of the lines of the same names (Slurm follows only the last of two):",
+            &advice.lines[..],
+        ),
+        ("The way back, in place of the lines above:", &advice.back),
+    ];
+    all.into_iter()
+        .filter(|(_, lines)| !lines.is_empty())
+        .collect()
 }
 
 const FOOT: &str = "Waits of the second half of the log; slowdown: mean of max(1, (wait + run time) / max(run time, 10 s)); in brackets 95 % intervals of the ratio of mean waits, by blocks of time in \

@@ -48,5 +48,6 @@ fn sorted(mut site: Site) -> (Site, Vec<Vec<String>>) {
     site.partitions.iter_mut().for_each(|own| own.nodes.clear());
     site.nodes.sort_by(|a, b| a.name.cmp(&b.name));
     site.remarks.clear();
+    site.options.clear();
     (site, names)
 }

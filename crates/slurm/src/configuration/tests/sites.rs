@@ -37,7 +37,12 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
     );
     assert_eq!(
         (gpu.has.cpus, gpu.has.gres.clone()),
-        (Some(16), vec![("gpu".into(), 3)])
+        (
+            Some(16),
+            [("gpu", 3), ("gpu:a100", 2), ("gpu:h100", 1)]
+                .map(|(name, count)| (name.to_owned(), count))
+                .to_vec()
+        )
     );
     let names: Vec<(&str, &[usize], u32, u32)> = file
         .partitions
@@ -110,13 +115,14 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
 #[test]
 fn remarks_say_what_is_not_followed() {
     let remarks = of_file().remarks;
-    let [only] = &remarks[..] else {
+    let [parameters, types] = &remarks[..] else {
         panic!("{remarks:?}");
     };
     assert!(
-        only.ends_with("SchedulerParameters: not followed: max_rpc_cnt"),
-        "{only}"
+        parameters.ends_with("SchedulerParameters: not followed: max_rpc_cnt"),
+        "{parameters}"
     );
+    assert!(types.contains("several types"), "{types}");
     let site = of_conf(
         "SelectType=select/cons_tres\nPriorityType=priority/basic\nPriorityWeigthAge=3\nPreemptType=preempt/qos\n\
          SchedulerParameters=bf_window=week,bf_magic,defer,bf_interval=-1,sched_interval=-1\n\
@@ -136,6 +142,52 @@ fn remarks_say_what_is_not_followed() {
     assert_eq!(
         (site.scheduler.bf_window, site.scheduler.sched_interval),
         (86_400.0, None)
+    );
+}
+
+/// Slurm follows the last of several lines, and in a line the first of several parameters; `max_job_bf` only without its newer name.
+#[test]
+fn of_doubles_the_same_counts_as_in_slurm() {
+    let nodes = "SelectType=select/cons_tres\nPriorityType=priority/basic\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n";
+    for (parameters, tests, remarks) in [
+        ("bf_max_job_test=10,bf_max_job_test=2000", 10, 1),
+        ("max_job_bf=20,bf_max_job_test=10,bf_continue", 10, 1),
+        ("BF_max_job_test=x,bf_max_job_test=10", 500, 2),
+        (
+            "max_job_bf=20,bf_max_job_user=3,bf_max_job_user_part=4",
+            20,
+            0,
+        ),
+        (
+            "bf_max_job_test=1\nschedulerparameters=bf_max_job_test=7",
+            7,
+            1,
+        ),
+    ] {
+        let site = of_conf(&format!("{nodes}SchedulerParameters={parameters}\n"));
+        let found = (site.scheduler.bf_max_job_test, site.remarks.len());
+        assert_eq!(found, (tests, remarks), "{parameters}: {:?}", site.remarks);
+    }
+}
+
+/// Types in the order of the line, in lower case; what is in parentheses belongs to none.
+#[test]
+fn nodes_have_types_of_resources() {
+    let site = of_conf(
+        "NodeName=n1 Gres=gpu:V100:2(S:0-1),gpu:a100:2,nic:x:1\nPartitionName=p Nodes=n1\n",
+    );
+    let gres = [
+        ("gpu", 4),
+        ("gpu:v100", 2),
+        ("gpu:a100", 2),
+        ("nic", 1),
+        ("nic:x", 1),
+    ];
+    let found = &site.nodes[0].has.gres;
+    assert_eq!(*found, gres.map(|(name, count)| (name.to_owned(), count)));
+    assert_eq!(
+        site.servers().0.to_string(),
+        "cpu=1,gpu=4,gpu:v100=2,gpu:a100=2,nic=1,nic:x=1"
     );
 }
 
@@ -230,7 +282,16 @@ fn nodes_of_newer_versions() {
         (gpu.has.memory, gpu.weight, gpu.is_up),
         (Some(1_024_000), 100, false)
     );
-    assert_eq!(gpu.has.gres, [("gpu".into(), 4), ("shard".into(), 16)]);
+    let gres = [
+        ("gpu", 4),
+        ("gpu:h100", 4),
+        ("shard", 16),
+        ("shard:h100", 16),
+    ];
+    assert_eq!(
+        gpu.has.gres,
+        gres.map(|(name, count)| (name.to_owned(), count))
+    );
     let [all, some] = &site.partitions[..] else {
         panic!();
     };

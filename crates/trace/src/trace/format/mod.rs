@@ -194,6 +194,8 @@ pub(in crate::trace) enum Fate {
     Part,
     /// None of the servers that are looked at holds it; its demand of them is not known.
     Unplaced,
+    /// It needs a type of a resource, such as a model of GPU, that no server has.
+    OtherType,
 }
 
 /// The row that is read, and what it is read into.

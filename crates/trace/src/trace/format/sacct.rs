@@ -1,8 +1,9 @@
 //! What Slurm's accounting tells, a line a job with `|` between the fields that the first line names (sacct(1) of Slurm;
 //! `sacct -aXP`).
 //!
-//! Resources: `cpu`, `memory` in GiB (the TRES mem), `gpu` (gres/gpu), and any other TRES by its own name, of what was
-//! allocated, else requested. Times are local and taken as they stand: where clocks are set back or forth in the trace,
+//! Resources: `cpu`, `memory` in GiB (the TRES mem), generic resources by their name with or without a type, such as `gpu`
+//! (gres/gpu) and `gpu:a100` (gres/gpu:a100), and any other TRES by its own name. Amounts are the allocated ones, else the
+//! requested ones; a type counts if the job requested it. Times are local and taken as they stand: where clocks are set back or forth in the trace,
 //! `TZ=UTC sacct …` tells times that never jump. Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are read as well.
 
 use std::collections::BTreeMap;
@@ -50,12 +51,13 @@ struct Sacct {
     tres: [Option<usize>; 2],
     cpus: Option<usize>,
     memory: Option<usize>,
-    gres: Option<usize>,
+    /// The generic resources of each node, allocated and requested.
+    gres: [Option<usize>; 2],
     nodes: Option<usize>,
     user: Option<usize>,
     /// Partition, account and quality of service.
     class: [Option<usize>; 3],
-    /// The TRES of each resource.
+    /// The TRES of each resource, in lower case.
     names: Vec<String>,
     /// Heterogeneous jobs by their first ids: what is known of all their components.
     joined: BTreeMap<Vec<u8>, (Raw, Vec<f64>)>,
@@ -70,10 +72,11 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     };
     let tres = [rows.column("AllocTRES")?, rows.column("ReqTRES")?];
     let cpus = either(&["AllocCPUS", "NCPUS", "ReqCPUS"])?;
-    let name = |resource: &String| match resource.as_str() {
+    let name = |resource: &String| match &*resource.to_ascii_lowercase() {
         "memory" => "mem".to_owned(),
-        "gpu" => "gres/gpu".to_owned(),
-        other => other.to_owned(),
+        own @ ("cpu" | "mem" | "node" | "billing" | "energy" | "pages" | "vmem") => own.to_owned(),
+        other if other.contains('/') => other.to_owned(),
+        gres => format!("gres/{gres}"),
     };
     let length = |names: [&str; 2], unit: f64| {
         let raw = rows.column(names[0])?.map(|column| (column, unit));
@@ -98,7 +101,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         tres,
         cpus,
         memory: rows.column("ReqMem")?,
-        gres: either(&["AllocGRES", "ReqGRES"])?,
+        gres: [rows.column("AllocGRES")?, rows.column("ReqGRES")?],
         nodes: either(&["AllocNodes", "NNodes", "ReqNodes"])?,
         user: rows.column("User")?,
         class: [
@@ -178,7 +181,7 @@ impl Sacct {
                 "a limit [min], 1-02:00:00, UNLIMITED or Partition_Limit",
             )?),
         };
-        let nodes = self.demand(rows, demand, account)?;
+        let (nodes, is_other_type) = self.demand(rows, demand, account)?;
         let span = start.zip(end).map(|(start, end)| end - start - elapsed);
         if span.is_some_and(|off| off.abs() == HOUR) && state != State::Runs {
             account.suppose(Reason::AmbiguousTime);
@@ -205,6 +208,7 @@ impl Sacct {
                     .map(|column| column.map_or(&b""[..], |column| rows.get(column))),
             ),
             fate: match state {
+                _ if is_other_type => Fate::OtherType,
                 State::Ended(fate) => fate,
                 State::Runs | State::Waits => Fate::Completed,
             },
@@ -212,55 +216,78 @@ impl Sacct {
         })
     }
 
-    /// Reads what it was allocated, or what it requested if that is nothing; returns on how many nodes, 0 where that is not
-    /// reported.
-    fn demand(&self, rows: &Rows, demand: &mut [f64], account: &mut Account) -> Result<u32, Fault> {
+    /// Reads the allocated amounts, or the requested ones if nothing was allocated. Returns the number of nodes, 0 if it is not
+    /// reported, and whether the job needs a type of a resource that the servers lack.
+    fn demand(
+        &self,
+        rows: &Rows,
+        demand: &mut [f64],
+        account: &mut Account,
+    ) -> Result<(u32, bool), Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
         if allocated.is_none() && requested.is_some() {
             account.suppose(Reason::RequestedTaken);
         }
-        demand.fill(0.0);
-        let plain = |column: Option<usize>| column.map_or(Ok(None), |column| rows.amount(column));
-        let Some(column) = allocated.or(requested) else {
-            let (cpus, named) = (plain(self.cpus)?, plain(self.nodes)?.unwrap_or(0.0));
-            let nodes = named.max(1.0);
-            for (demand, name) in demand.iter_mut().zip(&self.names) {
-                let amount = match name.as_str() {
-                    "cpu" => cpus,
-                    "mem" => self.requested_memory(rows, cpus.unwrap_or(1.0), nodes)?,
-                    "node" => Some(nodes),
-                    gres => Some(
-                        nodes
-                            * self
-                                .gres
-                                .map_or(0.0, |column| gres_of(rows.get(column), gres)),
-                    ),
-                };
-                if amount.is_none() {
-                    account.suppose(Reason::NoAmount);
-                }
-                *demand = amount.unwrap_or(0.0);
-            }
-            return Ok(named as u32);
+        let named = self.nodes.map_or(Ok(None), |column| rows.amount(column))?;
+        let column = allocated.or(requested);
+        let built = column.map_or_else(|| self.columns(rows, named), |_| Ok(Default::default()))?;
+        let texts = [(allocated, &built[0]), (requested, &built[1])];
+        let texts = texts.map(|(own, built)| own.map_or(built.as_bytes(), |own| rows.get(own)));
+        let fault = |found: &[u8]| Fault {
+            found: String::from_utf8_lossy(found).into_owned(),
+            ..rows.fault(
+                column.unwrap_or(self.id),
+                "amounts such as cpu=32,mem=500G,gres/gpu=2",
+            )
         };
-        let text = rows.get(column);
-        let read = |tres: &str| {
-            tres_of(text, tres).map_err(|found| Fault {
-                found: String::from_utf8_lossy(found).into_owned(),
-                ..rows.fault(column, "amounts such as cpu=32,mem=500G,gres/gpu=2")
-            })
-        };
-        for (demand, tres) in demand.iter_mut().zip(&self.names) {
-            let amount = read(tres)?;
+        for (demand, name) in demand.iter_mut().zip(&self.names) {
+            let amount = needed(texts, name, account).map_err(fault)?;
             // A job without GPUs does not name them.
-            if amount.is_none() && matches!(tres.as_str(), "cpu" | "mem") {
+            if amount.is_none() && matches!(name.as_str(), "cpu" | "mem") {
                 account.suppose(Reason::NoAmount);
             }
             *demand = amount.unwrap_or(0.0);
         }
-        let named = read("node")?.map_or_else(|| plain(self.nodes), |nodes| Ok(Some(nodes)))?;
-        Ok(named.unwrap_or(0.0) as u32)
+        let nodes = column.map_or(Ok(None), |column| tres_of(rows.get(column), "node"));
+        let nodes = nodes.map_err(fault)?.or(named).unwrap_or(0.0);
+        Ok((nodes as u32, self.lacks_type(texts)))
+    }
+
+    /// Returns the allocated and the requested amounts of a log without TRES, from the columns that it has in their place.
+    fn columns(&self, rows: &Rows, nodes: Option<f64>) -> Result<[String; 2], Fault> {
+        let nodes = nodes.unwrap_or(0.0).max(1.0);
+        let cpus = self.cpus.map_or(Ok(None), |column| rows.amount(column))?;
+        let memory = self.requested_memory(rows, cpus.unwrap_or(1.0), nodes)?;
+        let [given, requested] = self
+            .gres
+            .map(|column| column.map_or(String::new(), |own| tres(rows.get(own), nodes)));
+        let gres = if given.is_empty() { &requested } else { &given };
+        let mut all = format!("node={nodes},{gres}");
+        all += &cpus.map_or(String::new(), |own| format!(",cpu={own}"));
+        all += &memory.map_or(String::new(), |own| format!(",mem={own}G"));
+        Ok([all, requested])
+    }
+
+    /// Returns whether a job needs a type of a resource that no server has, where the servers have other types of it.
+    fn lacks_type(&self, [allocated, requested]: [&[u8]; 2]) -> bool {
+        let text = if requested.is_empty() {
+            allocated
+        } else {
+            requested
+        };
+        text.split(|byte| *byte == b',').any(|part| {
+            let name = part.split(|byte| *byte == b'=').next().unwrap_or(part);
+            if !name.contains(&b':') {
+                return false;
+            }
+            let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+            let alike = |own: &String| {
+                name.find(':')
+                    .is_some_and(|at| own.starts_with(&name[..=at]))
+            };
+            self.names.iter().any(alike) && !self.names.contains(&name)
+        })
     }
 
     /// Reads the memory that a job requested \[GiB\]: `4000Mc` is that for each cpu, `16Gn` that for each node.
@@ -309,20 +336,51 @@ fn state(field: &[u8]) -> Option<State> {
     })
 }
 
-/// Returns how much of a resource `cpu=32,mem=500G` has, memory in GiB; `None` where it is not named. What is named by
-/// its type alone, as `gres/gpu:v100=2`, is the sum over types.
+/// Returns how much of a resource a job needs, from the allocated and the requested amounts. A job that requested no type of a
+/// resource may run on any, whichever type it got.
 ///
 /// # Errors
-/// What it says of that resource, if that is no amount.
+/// As [`tres_of`].
+fn needed<'a>(
+    [allocated, requested]: [&'a [u8]; 2],
+    name: &str,
+    account: &mut Account,
+) -> Result<Option<f64>, &'a [u8]> {
+    let own = if allocated.is_empty() {
+        requested
+    } else {
+        allocated
+    };
+    let amount = tres_of(own, name)?;
+    if !name.contains(':') {
+        return Ok(amount);
+    }
+    if requested.is_empty() {
+        if amount.is_some() {
+            account.suppose(Reason::GivenType);
+        }
+        return Ok(amount);
+    }
+    Ok(tres_of(requested, name)?.map(|asked| amount.unwrap_or(asked)))
+}
+
+/// Returns how much of a resource `cpu=32,mem=500G` has, memory in GiB; `None` if it is not named. The name is in lower case. A
+/// resource that is named by its types alone, as `gres/gpu:v100=2`, is their sum.
+///
+/// # Errors
+/// The part that has no amount.
 fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     let mut of_types = None;
     for part in text.split(|byte| *byte == b',') {
-        let Some(rest) = part.strip_prefix(name.as_bytes()) else {
+        let Some((own, rest)) = part.split_at_checked(name.len()) else {
             continue;
         };
         let Some(at) = rest.iter().position(|byte| *byte == b'=') else {
             continue;
         };
+        if !own.eq_ignore_ascii_case(name.as_bytes()) {
+            continue;
+        }
         let amount = || amount_of(&rest[at + 1..], name).ok_or(part);
         match rest[..at] {
             [] => return amount().map(Some),
@@ -333,16 +391,17 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     Ok(of_types)
 }
 
-/// Returns how much `gpu:v100:2,nic:1` has of `gres/gpu` on each node; one where no number stands.
-fn gres_of(text: &[u8], name: &str) -> f64 {
+/// Returns generic resources of each node, such as `gpu:v100:2(S:0),nic`, as TRES of all: `gres/gpu:v100=4,gres/nic=2`.
+fn tres(text: &[u8], nodes: f64) -> String {
     let text = String::from_utf8_lossy(text);
-    let parts = text
-        .split(',')
-        .map(|part| part.split_once('(').map_or(part, |(part, _)| part));
-    let parts = parts.map(|part| part.split(':').collect::<Vec<_>>());
-    let own = parts.filter(|words| name.strip_prefix("gres/") == Some(words[0]));
-    own.map(|words| words[words.len() - 1].parse().unwrap_or(1.0))
-        .sum()
+    let parts = text.split(',').filter(|part| !part.is_empty()).map(|part| {
+        let part = part.split('(').next().unwrap_or(part);
+        let counted = part.rsplit_once(':');
+        let counted = counted.and_then(|(name, count)| Some((name, count.parse::<f64>().ok()?)));
+        let (name, count) = counted.unwrap_or((part, 1.0));
+        format!("gres/{name}={}", nodes * count)
+    });
+    parts.collect::<Vec<_>>().join(",")
 }
 
 /// Returns an amount such as `500G`; of memory in GiB, and MiB without a unit.

@@ -328,6 +328,11 @@ fn amounts_stand_in_columns_of_their_own_where_there_is_no_tres() {
         (&vectors[1][..], &vectors[2][..]),
         (&[8.0, 32.0, 4.0][..], &[2.0, 3.0, 1.0][..])
     );
+    let (_, trace) = read(
+        text.replace("AllocGRES", "ReqGRES").as_bytes(),
+        &on("cpu=64,gpu=8,gpu:v100=8,nic=2"),
+    );
+    assert_eq!(trace.demands().vectors()[1][..], [8.0, 4.0, 4.0, 2.0]);
 }
 
 #[test]

@@ -60,15 +60,46 @@ fn amounts_have_units_of_1024() {
         let (_, trace) = read(&text, &cluster());
         assert_eq!(trace.demands().vectors()[0][..], [1.0, gib, 0.0], "{mem}");
     }
-    let (_, trace) = read(
-        &text(&[job(
-            "1",
-            "COMPLETED",
-            "cpu=1,node=3,gres/gpu:a100=2,gres/gpu=4",
-        )]),
-        &on("gres/gpu:a100=8,node=4"),
+}
+
+/// A job has the types that it requested, however many it got of them, and no type that it got without a request.
+#[test]
+fn types_of_a_resource_are_requested() {
+    let servers = "gpu=4,gpu:a100=4;gpu=4,gpu:v100=4;gpu=4,nic=2,gres/gpu:h100=4";
+    let of = |requested: &str, allocated: &str| {
+        let text = text(&[job("1", "COMPLETED", allocated)]);
+        let text = String::from_utf8(text)
+            .unwrap()
+            .replace("cpu=1,mem=4G", requested);
+        let (jobs, trace, _) = read_till_it_ends(text.as_bytes(), &on(servers));
+        // gpu, a100, v100, nic, h100.
+        let first = jobs.first().map(|_| trace.demands().vectors()[0].to_vec());
+        (first, rows(&trace))
+    };
+    let one = |demand: [f64; 5]| (Some(demand.to_vec()), vec![]);
+    let a100 = "cpu=1,gres/gpu:a100=2,gres/gpu=2";
+    assert_eq!(of(a100, a100), one([2.0, 2.0, 0.0, 0.0, 0.0]));
+    assert_eq!(of("cpu=1,gres/gpu=2", a100), one([2.0, 0.0, 0.0, 0.0, 0.0]));
+    assert_eq!(
+        of("cpu=1,GRES/gpu:A100=1", a100),
+        one([2.0, 2.0, 0.0, 0.0, 0.0])
     );
-    assert_eq!(trace.demands().vectors()[0][..], [2.0, 3.0]);
+    assert_eq!(of(a100, "cpu=1,gres/gpu=4"), one([4.0, 2.0, 0.0, 0.0, 0.0]));
+    assert_eq!(
+        of("cpu=1,gres/gpu:h100=1", "cpu=1,gres/gpu:h100=1,gres/nic=2"),
+        one([1.0, 0.0, 0.0, 2.0, 1.0])
+    );
+    let (first, why) = of("", a100);
+    assert_eq!(first, Some(vec![2.0, 2.0, 0.0, 0.0, 0.0]));
+    assert!(why.contains(&(Reason::GivenType, 1)), "{why:?}");
+    // Another type than the servers have: it would fit nowhere.
+    assert_eq!(
+        of("cpu=1,gres/gpu:k80=1,gres/gpu=1", "cpu=1,gres/gpu=1"),
+        (None, vec![(Reason::OtherType, 1)])
+    );
+    // Without types of the servers, types say nothing.
+    let (_, trace) = read(&text(&[job("1", "COMPLETED", a100)]), &on("gpu=8"));
+    assert_eq!(trace.demands().vectors()[0][..], [2.0]);
 }
 
 #[test]

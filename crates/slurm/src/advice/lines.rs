@@ -1,0 +1,166 @@
+//! The lines of slurm.conf that changes write, and the lines that take them back.
+
+use itertools::Itertools as _;
+
+/// The options of slurm.conf with their values as they are written.
+#[derive(Clone)]
+pub(super) struct Lines(pub Vec<(String, String)>);
+
+const PARAMETERS: &str = "SchedulerParameters";
+
+impl Lines {
+    /// Returns the value that holds, which is the last one; empty if the option is not set.
+    fn value(&self, key: &str) -> &str {
+        let mut pairs = self.0.iter().rev();
+        let pair = pairs.find(|(own, _)| own.eq_ignore_ascii_case(key));
+        let value = pair.map(|own| own.1.as_str());
+        value.filter(|own| *own != "(null)").unwrap_or_default()
+    }
+
+    /// Returns the parts of a value between commas.
+    fn parts(&self, key: &str) -> Vec<&str> {
+        let parts = self.value(key).split(',').map(str::trim);
+        parts.filter(|part| !part.is_empty()).collect()
+    }
+
+    /// Sets an option.
+    pub fn set(&mut self, key: &str, value: impl Into<String>) {
+        self.0.push((key.to_owned(), value.into()));
+    }
+
+    /// Returns whether a list of plugins has this one, as `lua` or `job_submit/lua`.
+    pub fn has_plugin(&self, key: &str, plugin: &str) -> bool {
+        let plugins = self.parts(key).into_iter();
+        plugins
+            .map(|own| own.rsplit('/').next())
+            .contains(&Some(plugin))
+    }
+
+    /// Appends a plugin to a list of them, unless the list has it already.
+    pub fn add_plugin(&mut self, key: &str, plugin: &str) {
+        if !self.has_plugin(key, plugin) {
+            let all = self.parts(key).into_iter().chain([plugin]).join(",");
+            self.set(key, all);
+        }
+    }
+
+    /// Sets a parameter of the scheduler: where it is already, else behind all others. Slurm follows the first of several.
+    pub fn set_parameter(&mut self, name: &str, value: f64) {
+        let is_it = |part: &&str| {
+            let own = part
+                .split('=')
+                .next()
+                .unwrap_or_default()
+                .to_ascii_lowercase();
+            own == name || (own == "max_job_bf" && name == "bf_max_job_test")
+        };
+        let mut parts = self.parts(PARAMETERS);
+        let place = parts.iter().position(is_it).unwrap_or(parts.len());
+        parts.retain(|part| !is_it(part));
+        let own = format!("{name}={value:.0}");
+        parts.insert(place, &own);
+        let all = parts.join(",");
+        self.set(PARAMETERS, all);
+    }
+
+    /// Returns the lines that turn a site with the options `before` into one with these, and the lines that turn it back.
+    pub fn instead_of(&self, before: &Lines) -> (Vec<String>, Vec<String>) {
+        let keys = self.0[before.0.len()..].iter().map(|own| &own.0).unique();
+        let lines = keys.filter_map(|key| {
+            let (own, was) = (self.value(key), before.value(key));
+            let comment = if was.contains(['=', ',']) || was.is_empty() {
+                String::new()
+            } else {
+                format!("  # was {was}")
+            };
+            let back = if was.is_empty() {
+                format!("# {key}: delete the new line; no such line was read")
+            } else {
+                line(key, was)
+            };
+            (own != was).then(|| (line(key, own) + &comment, back))
+        });
+        lines.unzip()
+    }
+}
+
+/// Returns a line as Slurm reads it.
+fn line(key: &str, value: &str) -> String {
+    let quote = if value.contains(' ') { "\"" } else { "" };
+    format!("{key}={quote}{value}{quote}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(pairs: &[(&str, &str)]) -> Lines {
+        let own = pairs.iter();
+        Lines(
+            own.map(|(key, value)| ((*key).into(), (*value).into()))
+                .collect(),
+        )
+    }
+
+    /// Slurm follows the first of several parameters: the first one is changed, where it is, and its doubles go.
+    #[test]
+    fn parameters_are_merged_in_order() {
+        for (old, new) in [
+            ("", "bf_max_job_test=2000"),
+            ("bf_continue", "bf_continue,bf_max_job_test=2000"),
+            (
+                "bf_interval=60,bf_max_job_test=10,bf_max_job_user=3,BF_MAX_JOB_TEST=5",
+                "bf_interval=60,bf_max_job_test=2000,bf_max_job_user=3",
+            ),
+            ("max_job_bf=10, defer", "bf_max_job_test=2000,defer"),
+        ] {
+            let mut own = lines(&[("schedulerparameters", "x"), (PARAMETERS, old)]);
+            own.set_parameter("bf_max_job_test", 2000.0);
+            assert_eq!(own.value(PARAMETERS), new, "{old}");
+        }
+    }
+
+    /// What is set already is no line, and each line has its way back.
+    #[test]
+    fn lines_and_the_way_back() {
+        let before = lines(&[
+            ("PriorityWeightAge", "500"),
+            ("PriorityWeightAge", "1000"),
+            ("PriorityWeightFairshare", "2000"),
+            ("JobSubmitPlugins", "lua,require_timelimit"),
+            (PARAMETERS, "bf_interval=60"),
+            ("SchedulerType", "a b"),
+        ]);
+        let mut after = before.clone();
+        after.set("PriorityWeightAge", "300");
+        after.set("PriorityWeightFairshare", "2000");
+        after.set("PriorityMaxAge", "7-0");
+        after.add_plugin("JobSubmitPlugins", "lua");
+        after.set_parameter("bf_interval", 10.0);
+        after.set_parameter("bf_window", 2880.0);
+        after.set("SchedulerType", "sched/backfill");
+        let (new, old) = after.instead_of(&before);
+        assert_eq!(
+            new,
+            [
+                "PriorityWeightAge=300  # was 1000",
+                "PriorityMaxAge=7-0",
+                "SchedulerParameters=bf_interval=10,bf_window=2880",
+                "SchedulerType=sched/backfill  # was a b",
+            ]
+        );
+        assert_eq!(
+            old,
+            [
+                "PriorityWeightAge=1000",
+                "# PriorityMaxAge: delete the new line; no such line was read",
+                "SchedulerParameters=bf_interval=60",
+                "SchedulerType=\"a b\"",
+            ]
+        );
+        // A plugin is appended to those that are there.
+        let mut own = lines(&[("JobSubmitPlugins", "require_timelimit")]);
+        own.add_plugin("jobsubmitplugins", "lua");
+        assert_eq!(own.value("JobSubmitPlugins"), "require_timelimit,lua");
+    }
+}

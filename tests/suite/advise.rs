@@ -170,6 +170,48 @@ esac",
     has(&stderr(&run), "sacctmgr");
 }
 
+/// Answers begin with the assumptions about the site, and jobs above a limit are left out with a row and its line.
+#[test]
+fn assumptions_come_first_and_jobs_above_limits_are_left_out() {
+    let folder = Folder::new();
+    let log = folder.write("jobs.txt", &log(2000, 1));
+    std::fs::create_dir(folder.path("site")).unwrap();
+    let conf = CONF.replace("MaxTime", "OverSubscribe=FORCE:2 MaxTime");
+    folder.write(
+        "site/slurm.conf",
+        &format!("AccountingStorageEnforce=limits\nPriorityType=priority/multifactor\nPriorityWeightFairshare=9\n{conf}"),
+    );
+    folder.write("site/qos.txt", "Name|Priority|MaxTRESPU\nnormal|0|cpu=15\n");
+    folder.write(
+        "site/res.txt",
+        "ReservationName=maint StartTime=2026-01-01T00:00:00 Nodes=n1\n",
+    );
+    let site = folder.name("site");
+    let advised = ends(1, &format!("advise slurm {log} --slurm {site}"));
+    let replayed = works(&format!(
+        "compare --trace {log} --slurm {site} --policies slurm"
+    ));
+    for (first, notes) in [
+        (stdout(&advised), stderr(&advised)),
+        (stderr(&replayed), stderr(&replayed)),
+    ] {
+        let first = first.replace('\n', " ");
+        assert!(
+            first.starts_with("partition batch: OverSubscribe=FORCE:2 is not followed"),
+            "{first}"
+        );
+        has(&first, "PriorityWeightFairshare=9, but shares are unknown");
+        has(&first, "sacctmgr -P show assoc tree");
+        let notes = notes.replace('\n', " ");
+        has(&notes, "above a limit of the site");
+        has(
+            &notes,
+            "MaxTRESPU cpu=15 of QOS normal: line 2 (16 CPUs, 1 node, limit 400 min), first of 252 jobs",
+        );
+        has(&notes, "the reservations maint are not followed");
+    }
+}
+
 #[test]
 fn what_is_missing_is_said() {
     let folder = Folder::new();

@@ -56,6 +56,8 @@ pub struct Advice {
     pub tried: Vec<Gain>,
     /// What more nodes would bring.
     pub purchases: Vec<Gain>,
+    /// Assumptions about the site that shape every result: the answer begins with them.
+    pub assumed: Vec<String>,
     /// Sentences on what was supposed.
     pub remarks: Vec<String>,
     /// The promise: on the past nobody waits longer than so many times today's longest wait there.
@@ -215,6 +217,7 @@ pub fn advise(
         chosen,
         tried,
         purchases,
+        assumed: site.assumed.clone(),
         remarks: advising.remarks.clone(),
         longest,
         seed,

@@ -30,6 +30,8 @@ pub struct Texts {
     pub associations: Option<Text>,
     /// `sshare -alP`.
     pub shares: Option<Text>,
+    /// `scontrol show reservation -o`.
+    pub reservations: Option<Text>,
 }
 
 /// The answers of Slurm's commands.
@@ -47,13 +49,14 @@ pub struct Exported {
 const SACCT_LIMIT: Duration = Duration::from_secs(600);
 
 /// What is requested beside the jobs, and the file into which a user writes it.
-const QUESTIONS: [(&str, &str); 6] = [
+const QUESTIONS: [(&str, &str); 7] = [
     ("scontrol show config", "config.txt"),
     ("scontrol show node -o", "nodes.txt"),
     ("scontrol show partition -o", "partitions.txt"),
     ("sacctmgr -P show qos", "qos.txt"),
     ("sacctmgr -P show assoc tree", "assoc.txt"),
     ("sshare -alP", "shares.txt"),
+    ("scontrol show reservation -o", "reservations.txt"),
 ];
 
 impl Exported {
@@ -106,7 +109,15 @@ impl Slurm {
                 None
             }
         });
-        let [conf, nodes, partitions, qos, associations, shares] = answers;
+        let [
+            conf,
+            nodes,
+            partitions,
+            qos,
+            associations,
+            shares,
+            reservations,
+        ] = answers;
         let texts = Texts {
             conf,
             nodes,
@@ -114,6 +125,7 @@ impl Slurm {
             qos,
             associations,
             shares,
+            reservations,
         };
         (texts, remarks)
     }

@@ -1,19 +1,23 @@
 //! Who may have what, from what `sacctmgr -P` and `sshare -P` print: a table between `|`, whose first line names the columns.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::commands::Text;
 
 use super::text::{Pair, Place, Record, SiteError, TIME, time, tres};
-use super::{Association, Qos, Tres};
+use super::{Association, Limits, Qos, Site, Tres, scope};
 
-/// Limits that are read, and not followed.
-const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxTRESPerNode MaxTRESMins MaxSubmitPU MaxTRESPA \
-    MaxTRESRunMinsPA MaxTRESRunMinsPU MaxJobsPA MaxSubmitPA MinTRES Preempt Flags";
+/// Columns of a QOS that are read and not followed; after a colon the value with which they change nothing.
+const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxSubmitPU MaxSubmitPA MaxTRESRunMinsPA \
+    MaxTRESRunMinsPU GrpJobsAccrue MaxJobsAccruePU MaxJobsAccruePA MinPrioThres Preempt UsageFactor:1.000000 UsageThres \
+    LimitFactor";
 /// The same of associations.
-const ASSOCIATIONS_LEFT: &str = "GrpJobs GrpSubmit GrpWall GrpTRESMins GrpTRESRunMins MaxTRES MaxTRESPerNode MaxSubmit \
-    MaxWall MaxTRESMins";
+const ASSOCIATIONS_LEFT: &str = "GrpSubmit GrpWall GrpTRESMins GrpTRESRunMins MaxSubmit GrpJobsAccrue MaxJobsAccrue MinPrioThresh";
+
+/// Flags of a QOS that the rule follows, or that make no difference to jobs that ran.
+const FLAGS: &str =
+    "DenyOnLimit OverPartQOS PartitionMaxNodes PartitionMinNodes PartitionTimeLimit";
 
 /// Reads the rows of a table.
 ///
@@ -66,6 +70,70 @@ fn limit(row: &Record, keys: &[&str], left: &mut Left) -> Result<Tres, SiteError
     Ok(limit)
 }
 
+/// Reads the limits of a row from these columns.
+fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<Limits, SiteError> {
+    let mut limits = Limits::default();
+    for (own, names) in limits.iter_mut().zip(columns.split(';')) {
+        let (count, amounts) = names.split_once(' ').unwrap_or_default();
+        own.tres = limit(row, &[amounts], left)?;
+        own.jobs = if count == "MaxWall" {
+            let wall = row
+                .read(&[count, "MaxWallDurationPerJob"], TIME, time)?
+                .flatten();
+            wall.map(|seconds| (seconds / 60.0) as u64)
+        } else {
+            jobs(row, &[count])?
+        };
+    }
+    Ok(limits)
+}
+
+/// Removes the limits that Slurm does not enforce, and names limits on resources that the replay does not count.
+pub(super) fn drop_unenforced(site: &mut Site, options: &Record) {
+    let word = options
+        .text(&["AccountingStorageEnforce"])
+        .unwrap_or("not set");
+    let kind = options
+        .text(&["AccountingStorageType"])
+        .unwrap_or("slurmdbd");
+    // Other words enforce that jobs have associations, QOS or keys (`_validate_accounting_storage_enforce`).
+    let enforces = |word: &str| ["limits", "2", "safe", "all"].contains(&word.trim());
+    let has_slurmdbd = kind.to_ascii_lowercase().ends_with("slurmdbd");
+    let is_held = has_slurmdbd && word.to_ascii_lowercase().split(',').any(enforces);
+    let counted = site.servers().0.resources;
+    let limits = site.qos.iter_mut().map(|own| &mut own.limits);
+    let limits = limits.chain(site.associations.iter_mut().map(|own| &mut own.limits));
+    let (mut dropped, mut uncounted) = (0, BTreeSet::new());
+    for own in limits.filter(|own| **own != Limits::default()) {
+        dropped += usize::from(!is_held);
+        let names = own
+            .iter()
+            .flat_map(|limit| limit.tres.named())
+            .map(|own| own.0);
+        let is_counted = |name: &&str| match *name {
+            "mem" => counted.iter().any(|own| own == "memory"),
+            name => name == "node" || counted.iter().any(|own| own == name),
+        };
+        uncounted.extend(names.filter(|name| !is_counted(name)).map(str::to_owned));
+        if !is_held {
+            *own = Limits::default();
+        }
+    }
+    if dropped > 0 {
+        let setting = match has_slurmdbd {
+            true => format!("AccountingStorageEnforce is {word}, where `limits` enforces them"),
+            false => format!("AccountingStorageType is {kind}"),
+        };
+        site.assumed.push(format!(
+            "{setting}: as in Slurm, the limits of QOS and accounts are ignored ({dropped} of these have some)"
+        ));
+    } else if !uncounted.is_empty() {
+        let names = uncounted.into_iter().collect::<Vec<_>>().join(", ");
+        let why = "limits on this are not followed, since nodes do not have or do not count it";
+        site.remarks.push(format!("{names}: {why}"));
+    }
+}
+
 /// Reads a count; −1 and nothing are no limit.
 fn jobs(row: &Record, keys: &[&str]) -> Result<Option<u64>, SiteError> {
     let pair = row.pair(keys).filter(|pair| pair.value != "-1");
@@ -87,10 +155,15 @@ impl Left {
 
     /// Notes the columns of these names that have a value.
     fn of(&mut self, row: &Record, columns: &str) {
-        let set = columns
-            .split_whitespace()
-            .filter(|column| row.pair(&[column]).is_some_and(|pair| pair.value != "-1"));
-        set.for_each(|column| self.note(column));
+        for column in columns.split_whitespace() {
+            let (column, neutral) = column.split_once(':').unwrap_or((column, "-1"));
+            if row
+                .pair(&[column])
+                .is_some_and(|pair| pair.value != neutral)
+            {
+                self.note(column);
+            }
+        }
     }
 
     fn tell(self, name: &str, remarks: &mut Vec<String>) {
@@ -116,17 +189,19 @@ pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, Si
     let mut left = Left::default();
     let read = |row: Record| {
         left.of(&row, QOS_LEFT);
+        let flags = row.text(&["Flags"]).unwrap_or_default().split(',');
+        let flags: Vec<String> = flags
+            .filter(|flag| !flag.is_empty())
+            .map(str::to_owned)
+            .collect();
+        let is_known = |flag: &&String| FLAGS.split(' ').any(|own| own.eq_ignore_ascii_case(flag));
+        let unknown = flags.iter().filter(|flag| !is_known(flag));
+        unknown.for_each(|flag| left.note(&format!("flag {flag}")));
         Ok(Qos {
             name: row.text(&["Name"]).unwrap_or_default().to_owned(),
             priority: u32::try_from(row.number(&["Priority"], 0)?).unwrap_or(u32::MAX),
-            max_jobs_per_user: jobs(&row, &["MaxJobsPU", "MaxJobsPerUser"])?,
-            max_tres_per_user: limit(&row, &["MaxTRESPU", "MaxTRESPerUser"], &mut left)?,
-            max_tres_per_job: limit(&row, &["MaxTRES", "MaxTRESPerJob"], &mut left)?,
-            grp_tres: limit(&row, &["GrpTRES"], &mut left)?,
-            grp_jobs: jobs(&row, &["GrpJobs"])?,
-            max_wall: row
-                .read(&["MaxWall", "MaxWallDurationPerJob"], TIME, time)?
-                .flatten(),
+            flags,
+            limits: limits(&row, scope::OF_QOS, &mut left)?,
         })
     };
     let help = "give what `sacctmgr -P show qos` prints";
@@ -152,6 +227,8 @@ pub(super) fn associations(
     let rows = rows(text, &["Account"], help)?;
     let is_above = |pair: &Pair| pair.key == "ParentName" || pair.value.starts_with(' ');
     let is_tree = rows.iter().any(|row| row.0.iter().any(is_above));
+    let is_share = |pair: &Pair| ["Share", "RawShares"].contains(&pair.key.as_str());
+    let has_shares = rows.iter().any(|row| row.0.iter().any(is_share));
     let mut left = Left::default();
     let mut found: Vec<(Association, Place)> = Vec::new();
     // The accounts above the row: how far right they stand, and their names.
@@ -191,8 +268,26 @@ pub(super) fn associations(
             text.name
         ));
     }
+    if !has_shares && !found.is_empty() {
+        let why = "it has no column Share, so that all accounts and users have one share each";
+        remarks.push(format!("{}: {why}: {help}", text.name));
+    }
     left.tell(&text.name, remarks);
-    in_order(found)
+    in_order(found).map(inherited)
+}
+
+/// Hands limits down the tree, except those of groups, as Slurm does.
+fn inherited(mut all: Vec<Association>) -> Vec<Association> {
+    for (n, parent) in Association::parents(&all).into_iter().enumerate() {
+        let Some(above) = parent.map(|parent| all[parent].limits.clone()) else {
+            continue;
+        };
+        let pairs = all[n].limits.iter_mut().zip(above);
+        pairs
+            .skip(scope::USER)
+            .for_each(|(own, above)| own.inherit(above));
+    }
+    all
 }
 
 /// Reads a row; the account above is that which the row tells.
@@ -219,8 +314,7 @@ fn association(row: &Record, account: &str, left: &mut Left) -> Result<Associati
         shares: shares?.unwrap_or(Some(1)),
         usage: row.number(&["RawUsage"], 0)? as f64,
         priority: u32::try_from(row.number(&["Priority"], 0)?).unwrap_or(u32::MAX),
-        max_jobs: jobs(row, &["MaxJobs"])?,
-        grp_tres: limit(row, &["GrpTRES"], left)?,
+        limits: limits(row, scope::OF_ASSOCIATION, left)?,
         default_qos: row.text(&["DefQOS", "DefaultQOS"]).map(str::to_owned),
     })
 }

@@ -7,7 +7,7 @@ use super::{Site, SiteError, of_texts};
 use crate::commands::{Text, Texts};
 
 /// Reads a site from its slurm.conf, or from a folder with slurm.conf or `config.txt`, and `nodes.txt`, `partitions.txt`,
-/// `qos.txt`, `assoc.txt` and `shares.txt` as far as they are there: what [`Exported::commands`](crate::commands::Exported::commands)
+/// `qos.txt`, `assoc.txt`, `shares.txt` and `reservations.txt` as far as they are there: what [`Exported::commands`](crate::commands::Exported::commands)
 /// write.
 ///
 /// # Errors
@@ -37,6 +37,7 @@ pub fn of_path(path: &Path) -> Result<Site, SiteError> {
         qos: of(&["qos.txt"])?,
         associations: of(&["assoc.txt"])?,
         shares: of(&["shares.txt"])?,
+        reservations: of(&["reservations.txt", "reservation.txt", "res.txt", "resv.txt"])?,
     };
     if texts == Texts::default() {
         return Err(SiteError(format!(

@@ -22,7 +22,10 @@ mod tests;
 
 pub use files::of_path;
 pub use nodes::NODES_HELP;
-pub use site::{Association, Node, Partition, Priority, Qos, Scheduler, Site, Tres, Weights};
+pub use site::{
+    Association, Limit, Limits, Node, Partition, Priority, Qos, Scheduler, Site, Tres, Weights,
+    scope,
+};
 pub use text::SiteError;
 
 use crate::commands::Texts;
@@ -55,7 +58,15 @@ pub fn of_texts(texts: &Texts) -> Result<Site, SiteError> {
     if texts.nodes.is_some() {
         places.add_sets(&conf)?;
     }
+    let weight = site.priority.weights.partition;
+    if records.is_empty() && site.priority.is_multifactor && weight > 0.0 {
+        let why = "is not followed, since the job factors of partitions are unknown";
+        let told = format!("PriorityWeightPartition={weight} {why}: {NODES_HELP}");
+        site.assumed.push(told);
+    }
+    nodes::unfollowed(&mut site, &places);
     nodes::partitions(&mut site, &records, &places)?;
+    options::of_partitions(&records, &mut site);
     let is_missing = [
         ("nodes", site.nodes.is_empty()),
         ("partitions", site.partitions.is_empty()),
@@ -74,6 +85,17 @@ pub fn of_texts(texts: &Texts) -> Result<Site, SiteError> {
             .for_each(|own| own.is_exclusive = true);
     }
     of_accounting(&mut site, texts)?;
+    accounting::drop_unenforced(&mut site, &conf.options);
+    if let Some(text) = &texts.reservations {
+        let names = nodes::shown(text, "ReservationName=").into_iter();
+        let names: Vec<String> = names.map(|own| own.0[0].value.clone()).collect();
+        let why = "are not followed: jobs start on their nodes at all times";
+        let (name, names) = (&text.name, names.join(", "));
+        if !names.is_empty() {
+            site.remarks
+                .push(format!("{name}: the reservations {names} {why}"));
+        }
+    }
     Ok(site)
 }
 
@@ -91,8 +113,8 @@ fn of_options(site: &mut Site, conf: &Conf, is_missing: bool) -> Result<(), Site
     let options = conf.options.0.iter().cloned();
     site.options = options.map(|own| (own.key, own.value)).collect();
     site.scheduler = options::scheduler(&conf.options, remarks);
-    site.priority = options::priority(&conf.options, remarks)?;
-    options::others(&conf.options, conf.is_shown, remarks);
+    site.priority = options::priority(&conf.options)?;
+    options::others(&conf.options, conf.is_shown, site);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Nodes and partitions: from lines of slurm.conf, from `scontrol show node` and `scontrol show partition`, and from `sinfo`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use itertools::Itertools as _;
@@ -255,9 +255,24 @@ fn is_up(state: &str) -> bool {
     !state.contains('*') && !words.any(is_down)
 }
 
-/// What of partitions is not followed.
-const NOT_FOLLOWED: &str =
-    "MaxCPUsPerNode MaxCPUsPerSocket LLN TRESBillingWeights ReqResv ExclusiveUser";
+/// Names the states and features of nodes that are not followed.
+pub(super) fn unfollowed(site: &mut Site, places: &Places) {
+    let down = site.nodes.iter().filter(|node| !node.is_up);
+    let down: Vec<&str> = down.map(|node| node.name.as_str()).collect();
+    if !down.is_empty() {
+        let names = short(&down.join(", "));
+        let why = "are down or drained now, and up in the replay";
+        site.remarks.push(format!("nodes {names} {why}"));
+    }
+    let all = site.nodes.len();
+    let features = places.sets.iter().filter(|set| set.1.len() < all);
+    let features: BTreeSet<&str> = features.filter_map(|set| set.0.strip_prefix('=')).collect();
+    if !features.is_empty() {
+        let names = short(&Vec::from_iter(features).join(", "));
+        let why = "are not followed: jobs that ask for them may start on other nodes";
+        site.remarks.push(format!("node features {names} {why}"));
+    }
+}
 
 /// Reads partitions: lines of slurm.conf, or records of `scontrol show partition`.
 ///
@@ -294,24 +309,14 @@ pub(super) fn partitions(
         let max_nodes =
             max_nodes.map(|pair| pair.read("a number of nodes or UNLIMITED", super::text::number));
         let share = ["OverSubscribe", "Shared"];
-        for key in NOT_FOLLOWED.split_whitespace() {
-            let text = record
-                .text(&[key])
-                .filter(|text| !is_any(text) && !text.eq_ignore_ascii_case("NO"));
-            if let Some(text) = text {
-                site.remarks.push(format!(
-                    "partition {name}: {key}={} is not followed",
-                    short(text)
-                ));
-            }
-        }
         site.partitions.push(Partition {
             nodes: nodes.unwrap_or_default(),
             is_default: record.says(&["Default"], "YES") || record.says(&["Default"], "true"),
-            is_up: !record.says(&["State"], "DOWN") && !record.says(&["State"], "INACTIVE"),
+            state: record.text(&["State"]).unwrap_or("UP").to_ascii_uppercase(),
             max_time: limit("MaxTime")?,
             default_time: limit("DefaultTime")?,
             max_nodes: max_nodes.transpose()?,
+            min_nodes: record.number(&["MinNodes"], 0)?,
             tier: number(&["PriorityTier", "Priority"], plain.tier.into())?,
             job_factor: number(&["PriorityJobFactor", "Priority"], plain.job_factor.into())?,
             is_exclusive: record.says(&share, "EXCLUSIVE")

@@ -1,11 +1,12 @@
 //! How jobs are scheduled and ranked, from the options of slurm.conf.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use synth_core::document::suggest;
 
 use super::text::{Pair, Record, SiteError, TIME, short, time};
-use super::{Priority, Scheduler, Weights};
+use super::{Priority, Scheduler, Site, Weights};
 
 /// All options of slurm.conf from 22.05 to 26.05.
 const OPTIONS: &str = include_str!("options.txt");
@@ -56,16 +57,49 @@ const OTHERS: &str = "allow_zero_lic bb_array_stage_cnt bf_node_space_size bf_to
     nohold_on_prolog_fail preempt_send_user_signal requeue_delay requeue_setup_env_fail salloc_wait_nodes \
     sbatch_wait_nodes spec_cores_first step_retry_count step_retry_time user_resv_delete whole_hetjob whole_pack";
 
-/// Options that change which job starts when and are not followed; the values with which they change nothing; what holds.
-const OF_OTHER_KINDS: &str = "PreemptType|preempt/none|no job is preempted
-PriorityWeightTRES||resources do not count in priority
-PrioritySiteFactorPlugin|site_factor/none|its factor is 0
-PriorityUsageResetPeriod|NONE|usage fades only
-OverTimeLimit|0,0 min|jobs end at their limit
-TopologyPlugin|topology/none,topology/default,topology/flat|all nodes are equally near
-BurstBufferType||jobs wait for no burst buffer
-Licenses||jobs wait for no license
-SuspendProgram||nodes are never switched off";
+/// Settings that change which job starts when and are not followed.
+const UNFOLLOWED: &str = include_str!("unfollowed.txt");
+
+/// Returns the settings of the cluster or a partition that are not followed: the pair, its values that make a
+/// difference, the assumption of the replay, and whether answers begin with it.
+fn unfollowed<'a>(
+    record: &'a Record,
+    of: &'static str,
+) -> impl Iterator<Item = (&'a Pair, String, &'static str, bool)> {
+    const NEUTRAL: [&str; 5] = ["NO", "NONE", "UNLIMITED", "INFINITE", "0"];
+    UNFOLLOWED.lines().filter_map(move |line| {
+        let mut parts = line.trim_start_matches('!').split('|');
+        let [kind, key, neutral, instead] = [(); 4].map(|()| parts.next().unwrap_or_default());
+        let pair = record.pair(&[key]).filter(|_| kind == of)?;
+        let neutral = neutral.split(',').chain(NEUTRAL);
+        let counts = |word: &&str| !neutral.clone().any(|own| own.eq_ignore_ascii_case(word));
+        let words: Vec<&str> = pair
+            .value
+            .split(',')
+            .map(str::trim)
+            .filter(counts)
+            .collect();
+        let value = short(&words.join(","));
+        (!words.is_empty()).then_some((pair, value, instead, line.starts_with('!')))
+    })
+}
+
+/// Names the settings of partitions that are not followed, partitions with the same value together.
+pub(super) fn of_partitions(records: &[Record], site: &mut Site) {
+    let mut found: BTreeMap<(bool, String), Vec<&str>> = BTreeMap::new();
+    for record in records {
+        for (pair, value, instead, is_first) in unfollowed(record, "partition") {
+            let what = format!("{}={value} is not followed: {instead}", pair.key);
+            found
+                .entry((is_first, what))
+                .or_default()
+                .push(&record.0[0].value);
+        }
+    }
+    for ((is_first, what), names) in found {
+        site.tell(is_first, format!("partition {}: {what}", names.join(", ")));
+    }
+}
 
 /// Reads `SchedulerType`, `SchedulerParameters`, and whether memory is counted.
 pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Scheduler {
@@ -150,7 +184,7 @@ pub(super) fn gives_whole_nodes(options: &Record) -> bool {
 ///
 /// # Errors
 /// Where a weight is no number, or a time none.
-pub(super) fn priority(options: &Record, remarks: &mut Vec<String>) -> Result<Priority, SiteError> {
+pub(super) fn priority(options: &Record) -> Result<Priority, SiteError> {
     let weight = |name: &str| {
         let number = options.number(&[&format!("PriorityWeight{name}")], 0);
         number.map(|number| number as f64)
@@ -167,7 +201,7 @@ pub(super) fn priority(options: &Record, remarks: &mut Vec<String>) -> Result<Pr
     let has = |flag: &str| flags.split(',').any(|own| own.trim() == flag);
     let kind = options.text(&["PriorityType"]);
     let half_life = span("PriorityDecayHalfLife", 7.0 * 86_400.0)?;
-    let own = Priority {
+    Ok(Priority {
         is_multifactor: kind.is_some_and(|kind| kind.to_ascii_lowercase().ends_with("multifactor")),
         weights: Weights {
             age: weight("Age")?,
@@ -185,40 +219,16 @@ pub(super) fn priority(options: &Record, remarks: &mut Vec<String>) -> Result<Pr
         small_relative_to_time: has("SMALL_RELATIVE_TO_TIME"),
         is_fair_tree: !has("NO_FAIR_TREE") && !has("DEPTH_OBLIVIOUS"),
         dampening: options.number(&["FairShareDampeningFactor"], 1)?.max(1) as f64,
-    };
-    for flag in [
-        "DEPTH_OBLIVIOUS",
-        "MAX_TRES",
-        "ACCRUE_ALWAYS",
-        "CALCULATE_RUNNING",
-        "INCR_ONLY",
-    ] {
-        if has(flag) {
-            remarks.push(format!("PriorityFlags: {flag} is not followed"));
-        }
-    }
-    Ok(own)
+    })
 }
 
-/// What else the options say that should be known.
-pub(super) fn others(options: &Record, is_shown: bool, remarks: &mut Vec<String>) {
-    for line in OF_OTHER_KINDS.lines() {
-        let mut parts = line.split('|');
-        let mut part = || parts.next().unwrap_or_default();
-        let (key, neutral, instead) = (part(), part(), part());
-        let pair = options.pair(&[key]);
-        let is_neutral = |value: &str| {
-            neutral
-                .split(',')
-                .any(|own| own.eq_ignore_ascii_case(value))
-        };
-        if let Some(pair) = pair.filter(|pair| !is_neutral(&pair.value)) {
-            remarks.push(remark(
-                pair,
-                &format!("`{}` is not followed: {instead}", short(&pair.value)),
-            ));
-        }
+/// Names the other options that are not followed, and those that Slurm does not have.
+pub(super) fn others(options: &Record, is_shown: bool, site: &mut Site) {
+    for (pair, value, instead, is_first) in unfollowed(options, "cluster") {
+        let what = remark(pair, &format!("`{value}` is not followed: {instead}"));
+        site.tell(is_first, what);
     }
+    let remarks = &mut site.remarks;
     if is_shown {
         return;
     }

@@ -21,6 +21,8 @@ pub struct Site {
     pub associations: Vec<Association>,
     /// The options of slurm.conf for the whole cluster, with their values as they are written.
     pub options: Vec<(String, String)>,
+    /// Assumptions that shape every result, in a sentence each: an answer begins with them.
+    pub assumed: Vec<String>,
     /// What was read and is not understood, or not followed, in a sentence each.
     pub remarks: Vec<String>,
 }
@@ -36,6 +38,25 @@ pub struct Tres {
     pub nodes: Option<u64>,
     /// Generic resources by name: `gpu`, of all types together, and of a node also `gpu:a100`, in the order of its `Gres`.
     pub gres: Vec<(String, u64)>,
+}
+
+impl Tres {
+    /// Returns the amounts by the names that Slurm has for them; generic resources are without `gres/`.
+    pub fn named(&self) -> impl Iterator<Item = (&str, u64)> {
+        let own = [
+            ("cpu", self.cpus),
+            ("mem", self.memory),
+            ("node", self.nodes),
+        ];
+        let own = own
+            .into_iter()
+            .filter_map(|(name, amount)| Some((name, amount?)));
+        own.chain(
+            self.gres
+                .iter()
+                .map(|(name, amount)| (name.as_str(), *amount)),
+        )
+    }
 }
 
 /// A node.
@@ -60,14 +81,16 @@ pub struct Partition {
     pub nodes: Vec<usize>,
     /// Whether jobs that name no partition go to it.
     pub is_default: bool,
-    /// Whether jobs start there.
-    pub is_up: bool,
+    /// Its state: jobs are accepted and started while it is `UP`.
+    pub state: String,
     /// The longest limit \[s\]; `None`: any.
     pub max_time: Option<f64>,
     /// The limit of jobs that name none \[s\].
     pub default_time: Option<f64>,
     /// The most nodes of a job.
     pub max_nodes: Option<u64>,
+    /// The fewest nodes of a job.
+    pub min_nodes: u64,
     /// Jobs of a higher tier come before all of a lower one.
     pub tier: u32,
     /// What the partition adds to priority, before it is divided by the largest of all partitions.
@@ -84,10 +107,11 @@ impl Default for Partition {
             name: String::new(),
             nodes: Vec::new(),
             is_default: false,
-            is_up: true,
+            state: "UP".into(),
             max_time: None,
             default_time: None,
             max_nodes: None,
+            min_nodes: 0,
             tier: 1,
             job_factor: 1,
             is_exclusive: false,
@@ -268,6 +292,65 @@ impl Weights {
     }
 }
 
+/// The jobs that may run at once, and the amounts that they may hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limit {
+    /// The number of jobs; of [`scope::MINUTES`] the minutes of a job.
+    pub jobs: Option<u64>,
+    /// The amounts.
+    pub tres: Tres,
+}
+
+impl Limit {
+    /// Returns the amounts by name; that of the number of jobs is empty.
+    pub fn named(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.jobs
+            .map(|jobs| ("", jobs))
+            .into_iter()
+            .chain(self.tres.named())
+    }
+
+    /// Adds the amounts that this limit does not have.
+    pub(super) fn inherit(&mut self, above: Limit) {
+        self.jobs = self.jobs.or(above.jobs);
+        let (own, above) = (&mut self.tres, above.tres);
+        own.cpus = own.cpus.or(above.cpus);
+        own.memory = own.memory.or(above.memory);
+        own.nodes = own.nodes.or(above.nodes);
+        let known: Vec<String> = own.gres.iter().map(|own| own.0.clone()).collect();
+        own.gres
+            .extend(above.gres.into_iter().filter(|own| !known.contains(&own.0)));
+    }
+}
+
+/// The limits of a QOS or an association, by [`scope`].
+pub type Limits = [Limit; 7];
+
+/// The jobs that count against a limit.
+pub mod scope {
+    /// All running jobs together.
+    pub const GROUP: usize = 0;
+    /// The running jobs of each user.
+    pub const USER: usize = 1;
+    /// The running jobs of each account.
+    pub const ACCOUNT: usize = 2;
+    /// A single job.
+    pub const JOB: usize = 3;
+    /// A single job, by node.
+    pub const NODE: usize = 4;
+    /// A single job: its time limit \[min\], and amounts times that.
+    pub const MINUTES: usize = 5;
+    /// A single job, which has this at least.
+    pub const LEAST: usize = 6;
+
+    /// The columns of `sacctmgr` with the limits of each scope of a QOS: the number of jobs and the amounts.
+    pub(crate) const OF_QOS: &str = "GrpJobs GrpTRES;MaxJobsPU MaxTRESPU;MaxJobsPA MaxTRESPA;- MaxTRES;\
+        - MaxTRESPerNode;MaxWall MaxTRESMins;- MinTRES";
+    /// The same of an association.
+    pub(crate) const OF_ASSOCIATION: &str =
+        "GrpJobs GrpTRES;MaxJobs -;- -;- MaxTRES;- MaxTRESPerNode;MaxWall MaxTRESMins;- -";
+}
+
 /// A quality of service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Qos {
@@ -275,18 +358,17 @@ pub struct Qos {
     pub name: String,
     /// What it adds to priority, before it is divided by the largest of all.
     pub priority: u32,
-    /// Running jobs of a user at most.
-    pub max_jobs_per_user: Option<u64>,
-    /// What a user's running jobs have at most.
-    pub max_tres_per_user: Tres,
-    /// What a job has at most.
-    pub max_tres_per_job: Tres,
-    /// What all its running jobs have at most.
-    pub grp_tres: Tres,
-    /// All its running jobs at most.
-    pub grp_jobs: Option<u64>,
-    /// The longest limit \[s\].
-    pub max_wall: Option<f64>,
+    /// The flags `DenyOnLimit`, `OverPartQOS` and the like.
+    pub flags: Vec<String>,
+    /// Its limits.
+    pub limits: Limits,
+}
+
+impl Qos {
+    /// Returns whether it has a flag.
+    pub fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|own| own.eq_ignore_ascii_case(flag))
+    }
 }
 
 /// An account, or a user in an account.
@@ -304,15 +386,19 @@ pub struct Association {
     pub usage: f64,
     /// What it adds to priority, before it is divided by the largest of all.
     pub priority: u32,
-    /// Running jobs at most, of each user.
-    pub max_jobs: Option<u64>,
-    /// What all running jobs below it have at most.
-    pub grp_tres: Tres,
+    /// Its limits: the group has all jobs below it, and the others are handed down the tree.
+    pub limits: Limits,
     /// The quality of service of jobs that name none.
     pub default_qos: Option<String>,
 }
 
 impl Association {
+    /// Returns the names of the user and the account.
+    pub fn describe(&self) -> String {
+        let user = self.user.as_ref().map(|user| format!("user {user} in "));
+        format!("{}account {}", user.unwrap_or_default(), self.account)
+    }
+
     /// Returns the place of the account directly above each of these; none of roots.
     pub fn parents(all: &[Self]) -> Vec<Option<usize>> {
         let account = |name: &str| {
@@ -329,6 +415,16 @@ impl Association {
 }
 
 impl Site {
+    /// Reports an assumption, with which answers begin if `is_first`.
+    pub(super) fn tell(&mut self, is_first: bool, what: String) {
+        if is_first {
+            &mut self.assumed
+        } else {
+            &mut self.remarks
+        }
+        .push(what);
+    }
+
     /// Returns the partition of this name.
     pub fn partition(&self, name: &str) -> Option<usize> {
         self.partitions.iter().position(|own| own.name == name)

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::configuration::{Site, Tres};
-use synth_cluster::workload::Fleet;
+use crate::configuration::Site;
 
 /// Where a job belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -12,6 +11,8 @@ pub struct Facts {
     pub partition: u32,
     /// Its user, any number for each.
     pub user: u32,
+    /// Its account, any number for each.
+    pub account: u32,
     /// Its association, a place in [`Site::associations`].
     pub association: Option<u32>,
     /// Its quality of service, a place in [`Site::qos`].
@@ -38,9 +39,11 @@ impl Jobs {
     }
 }
 
-/// What jobs of a type hold, or running jobs together, in the terms of limits.
+/// The amounts that a job holds, or running jobs together, in the terms of limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Amounts {
+    /// The number of jobs.
+    pub jobs: f64,
     pub cpus: f64,
     /// \[MiB\]
     pub memory: f64,
@@ -50,62 +53,56 @@ pub(super) struct Amounts {
 }
 
 impl Amounts {
-    /// Returns the generic resources of a fleet: those that are neither CPUs nor memory, and their places.
-    pub fn gres_of(fleet: &Fleet) -> Vec<(String, usize)> {
-        let resources = fleet.envelope().resources().iter().enumerate();
-        let others = resources.filter(|(_, own)| !matches!(own.name(), "cpu" | "memory" | "node"));
-        others.map(|(j, own)| (own.name().to_owned(), j)).collect()
+    /// Returns the generic resources among these resources, which are neither CPUs nor memory, and their places.
+    pub fn gres_of<'a>(resources: impl Iterator<Item = &'a str>) -> Vec<(String, usize)> {
+        let others = resources.enumerate();
+        let others = others.filter(|(_, own)| !matches!(*own, "cpu" | "memory" | "node"));
+        others.map(|(j, own)| (own.to_owned(), j)).collect()
     }
 
-    /// Returns what a job of each type holds.
-    pub fn of_types(fleet: &Fleet) -> Vec<Self> {
-        let gres = Self::gres_of(fleet);
-        let place = |name: &str| {
-            let mut resources = fleet.envelope().resources().iter();
-            resources.position(|own| own.name() == name)
+    /// Returns the amounts that a job holds which has these resources, in this order, on each of its nodes.
+    pub fn of<'a>(
+        resources: impl Iterator<Item = &'a str> + Clone,
+        demand: impl Fn(usize) -> f64,
+        nodes: f64,
+    ) -> Self {
+        let of = |name: &str| {
+            let place = resources.clone().position(|own| own == name);
+            place.map_or(0.0, |j| nodes * demand(j))
         };
-        let (cpu, memory) = (place("cpu"), place("memory"));
-        let types = fleet.types().iter().map(|job| {
-            let nodes = f64::from(job.nodes());
-            let of = |j: Option<usize>| j.map_or(0.0, |j| nodes * job.demand()[j].value());
-            Amounts {
-                cpus: of(cpu),
-                memory: 1024.0 * of(memory),
-                nodes,
-                gres: gres.iter().map(|(_, j)| of(Some(*j))).collect(),
-            }
-        });
-        types.collect()
+        let gres = Self::gres_of(resources.clone()).into_iter();
+        Amounts {
+            jobs: 1.0,
+            cpus: of("cpu"),
+            memory: 1024.0 * of("memory"),
+            nodes,
+            gres: gres.map(|(_, j)| nodes * demand(j)).collect(),
+        }
+    }
+
+    /// Returns the amount by its name in limits; `gres` are the names of the generic resources.
+    pub fn get(&self, name: &str, gres: &[(String, usize)]) -> f64 {
+        let place = || gres.iter().position(|(own, _)| own == name);
+        match name {
+            "" => self.jobs,
+            "cpu" => self.cpus,
+            "mem" => self.memory,
+            "node" => self.nodes,
+            _ => place()
+                .and_then(|n| self.gres.get(n).copied())
+                .unwrap_or(0.0),
+        }
     }
 
     /// Adds as much, times a sign.
     pub fn add(&mut self, other: &Amounts, sign: f64) {
+        self.jobs += sign * other.jobs;
         self.cpus += sign * other.cpus;
         self.memory += sign * other.memory;
         self.nodes += sign * other.nodes;
         self.gres.resize(other.gres.len(), 0.0);
         let pairs = self.gres.iter_mut().zip(&other.gres);
         pairs.for_each(|(own, other)| *own += sign * other);
-    }
-
-    /// Whether this and one job more are within a limit; `gres` are the names of the generic resources.
-    pub fn allows(&self, job: &Amounts, limit: &Tres, gres: &[(String, usize)]) -> bool {
-        let within = |limit: Option<u64>, own: f64, more: f64| {
-            limit.is_none_or(|limit| more == 0.0 || own + more <= limit as f64)
-        };
-        let of = |amounts: &Amounts, name: &str| {
-            let place = gres.iter().position(|(own, _)| own == name);
-            place
-                .and_then(|place| amounts.gres.get(place).copied())
-                .unwrap_or(0.0)
-        };
-        within(limit.cpus, self.cpus, job.cpus)
-            && within(limit.memory, self.memory, job.memory)
-            && within(limit.nodes, self.nodes, job.nodes)
-            && limit
-                .gres
-                .iter()
-                .all(|(name, most)| within(Some(*most), of(self, name), of(job, name)))
     }
 }
 

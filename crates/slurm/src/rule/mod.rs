@@ -31,7 +31,7 @@ mod times;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-pub use facts::{Sent, clock_of, facts, leave_out};
+pub use facts::{Sent, clock_of, facts, prepare};
 pub use jobs::{Facts, Jobs};
 pub use servers::SlurmRule;
 
@@ -142,14 +142,19 @@ impl Slurm {
             f64::from(shape.count()) * cpus
         };
         let cpus = fleet.shapes().iter().map(of_shape).sum();
-        let amounts = Amounts::of_types(fleet);
+        let names = fleet.envelope().resources().iter().map(|own| own.name());
+        let of_type = |job: &synth_cluster::workload::JobType| {
+            let demand = |j: usize| job.demand()[j].value();
+            Amounts::of(names.clone(), demand, f64::from(job.nodes()))
+        };
+        let amounts = fleet.types().iter().map(of_type).collect();
         Slurm {
             members: members(&site, servers)
                 .into_iter()
                 .map(|own| Set::of(count, own))
                 .collect(),
             nodes: Nodes::new(weights, cpu.unwrap_or(0), Models::new(fleet)),
-            limits: Limits::new(&site, amounts, Amounts::gres_of(fleet)),
+            limits: Limits::new(&site, amounts, Amounts::gres_of(names)),
             factors: Factors::new(&site, cpus, count),
             second: 1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0),
             by_sizes,
@@ -194,6 +199,8 @@ impl Slurm {
         };
         let own = Some(own / self.second).filter(|own| own.is_finite());
         let limit = own.or(partition.default_time).unwrap_or(YEAR);
+        let max_wall = self.limits.max_wall(&facts, &self.site);
+        let limit = limit.min(max_wall.unwrap_or(YEAR));
         let mut waiting = Waiting {
             i,
             job,

@@ -2,6 +2,7 @@
 
 use super::fair_share::FairShare;
 use super::jobs::{Amounts, Facts};
+use super::limits::MINUTE;
 use crate::configuration::Site;
 
 /// The factors of the cluster: those of jobs are over these.
@@ -21,8 +22,6 @@ pub(super) struct Factors {
 
 /// The lowest and the highest priority of a job that is not held.
 const RANGE: [f64; 2] = [1.0, u32::MAX as f64];
-/// Seconds in a minute, in which `SMALL_RELATIVE_TO_TIME` counts limits.
-const MINUTE: f64 = 60.0;
 
 impl Factors {
     pub fn new(site: &Site, cpus: f64, nodes: usize) -> Self {

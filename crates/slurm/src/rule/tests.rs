@@ -1,11 +1,13 @@
 //! The rule on small sites, worked out by hand.
 #![allow(clippy::unwrap_used)] // A test may end by a panic.
 
+mod prepared;
+
 use std::sync::Arc;
 
 use super::fair_share::FairShare;
 use super::{Facts, SlurmRule};
-use crate::configuration::{Association, Node, Partition, Priority, Qos, Site, Tres};
+use crate::configuration::{Association, Node, Partition, Priority, Qos, Site, Tres, scope};
 use synth_cluster::simulator::OtherRule as _;
 use synth_trace::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
 use synth_trace::trace::{Options, Source, Trace};
@@ -33,6 +35,16 @@ fn site(nodes: usize) -> Site {
     };
     site.scheduler.batch_sched_delay = 0.0;
     site
+}
+
+/// A QOS with this many running jobs of each user at most.
+fn qos(jobs_per_user: u64) -> Qos {
+    let mut own = Qos {
+        name: "normal".into(),
+        ..Qos::default()
+    };
+    own.limits[scope::USER].jobs = Some(jobs_per_user);
+    own
 }
 
 /// A job: submission, size and limit \[s\], nodes, CPUs of all of them together.
@@ -67,9 +79,14 @@ fn starts_of(site: &Site, text: String, change: impl Fn(usize, &mut Facts)) -> V
         .iter_mut()
         .enumerate()
         .for_each(|(n, own)| change(n, own));
+    walked(site, &log, facts)
+}
+
+/// Returns when the jobs of a log start \[s\].
+fn walked(site: &Site, log: &Log, facts: Vec<Facts>) -> Vec<f64> {
     let clock = Clock::whole(Speed::ONE);
-    let kinds = Kinds::exact(&log);
-    let (fleet, types) = gathered(&log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
+    let kinds = Kinds::exact(log);
+    let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
     let rule = SlurmRule {
         at: Some((Arc::new(site.clone()), facts.into())),
         ..SlurmRule::default()
@@ -191,18 +208,14 @@ fn fair_share_ranks_those_who_had_least() {
 #[test]
 fn limits_of_users_hold() {
     let mut own = site(2);
-    own.qos = vec![Qos {
-        name: "normal".into(),
-        max_jobs_per_user: Some(1),
-        ..Qos::default()
-    }];
+    own.qos = vec![qos(1)];
     let rows = [(0, 100, 120, 1, 1), (1, 10, 60, 1, 1), (2, 10, 60, 1, 1)];
     let of = |n: usize, facts: &mut Facts| {
         (facts.qos, facts.user) = (Some(0), u32::from(n == 2));
     };
     assert_eq!(starts(&own, &rows, of), [0.0, 100.0, 2.0]);
-    own.qos[0].max_jobs_per_user = None;
-    own.qos[0].max_tres_per_user.cpus = Some(2);
+    own.qos[0].limits[scope::USER].jobs = None;
+    own.qos[0].limits[scope::USER].tres.cpus = Some(2);
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
     // Limits of numbers of jobs come before room, those of what jobs hold behind it: a job without room holds others up.
     let mut own = Site {
@@ -210,10 +223,10 @@ fn limits_of_users_hold() {
         ..site(1)
     };
     own.scheduler.backfills = false;
-    own.qos[0].max_tres_per_user.cpus = Some(4);
+    own.qos[0].limits[scope::USER].tres.cpus = Some(4);
     let rows = [(0, 100, 120, 1, 3), (1, 10, 60, 1, 2), (2, 10, 60, 1, 1)];
     assert_eq!(starts(&own, &rows, of)[2], 100.0);
-    own.qos[0].max_jobs_per_user = Some(1);
+    own.qos[0].limits[scope::USER].jobs = Some(1);
     assert_eq!(starts(&own, &rows, of)[2], 2.0);
 }
 
@@ -221,11 +234,7 @@ fn limits_of_users_hold() {
 #[test]
 fn jobs_at_limits_may_hold_others_up() {
     let mut own = site(1);
-    own.qos = vec![Qos {
-        name: "normal".into(),
-        max_jobs_per_user: Some(1),
-        ..Qos::default()
-    }];
+    own.qos = vec![qos(1)];
     own.scheduler.assoc_limit_stop = true;
     let rows = [
         (0, 100, 120, 1, 1),
@@ -347,13 +356,13 @@ fn fair_share_goes_through_accounts_without_shares() {
 #[test]
 fn the_limits_of_the_partition_go_first() {
     let mut own = site(2);
-    let qos = |name: &str, cpus: u64| Qos {
-        name: name.into(),
-        grp_tres: Tres {
-            cpus: Some(cpus),
-            ..Tres::default()
-        },
-        ..Qos::default()
+    let qos = |name: &str, cpus: u64| {
+        let mut own = Qos {
+            name: name.into(),
+            ..Qos::default()
+        };
+        own.limits[scope::GROUP].tres.cpus = Some(cpus);
+        own
     };
     own.qos = vec![qos("normal", 1), qos("large", 8)];
     own.partitions[0].qos = Some("large".into());

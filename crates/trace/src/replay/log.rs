@@ -1,6 +1,6 @@
 //! The jobs of a trace, in memory.
 
-use crate::trace::{Account, Demands, Format, Seen, Servers, Tick, Trace, TraceError};
+use crate::trace::{Account, Demands, Format, Reason, Seen, Servers, Tick, Trace, TraceError};
 
 /// A job that is replayed. Times are whole ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,6 +120,24 @@ impl Log {
             censored: 0,
             has_limits: false,
             rounded: Demands::rounded(trace.demands()),
+        }
+    }
+
+    /// Leaves out the jobs for which `is_out` holds, and accounts for their lines.
+    pub fn leave_out(&mut self, reason: Reason, is_out: impl Fn(&Job) -> bool) {
+        let total = self.servers.total();
+        let (out, jobs) = std::mem::take(&mut self.jobs).into_iter().partition(is_out);
+        self.jobs = jobs;
+        let out: Vec<Job> = out;
+        for job in out {
+            let kind = job.kind as usize;
+            let parts = self.vectors[kind].iter().zip(&total);
+            let parts = parts.filter(|(_, total)| **total > 0.0);
+            let share = parts
+                .map(|(demand, total)| demand / total)
+                .fold(0.0, f64::max);
+            let work = share * f64::from(self.nodes[kind]) * job.size;
+            self.account.leave_out(reason, job.line, work);
         }
     }
 

@@ -42,6 +42,8 @@ pub enum Reason {
     OtherType,
     /// It was allocated a type of a resource, and its request is not in the log: the type is assumed to be requested.
     GivenType,
+    /// A limit of the site never lets it start: left out.
+    AboveLimit,
     /// On how many servers is not reported, or these had unequal parts: as few are taken as hold it in equal ones.
     Spread,
     /// Before `--from` or after `--to`: left out.
@@ -111,6 +113,9 @@ pub struct Account {
     /// The names of users, by their numbers.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
+    /// The limits \[ticks\] of jobs that ran past theirs, by line: the jobs carry their run times instead.
+    #[serde(skip)]
+    pub passed_limits: HashMap<u32, u64>,
     /// What jobs were sent to, by the numbers that they carry; none where the format tells nothing of it.
     #[serde(skip)]
     pub classes: Vec<Class>,
@@ -261,6 +266,13 @@ impl Account {
         }
     }
 
+    /// Leaves out the job of a line that was counted among those that take part.
+    pub fn leave_out(&mut self, reason: Reason, line: u32, work: f64) {
+        self.jobs = self.jobs.saturating_sub(1);
+        self.work -= work;
+        self.note(reason, line, work);
+    }
+
     /// Returns the work of all lines of which it is known, those that take no part included.
     pub fn all_work(&self) -> f64 {
         let out = self.rows.iter().filter(|row| row.reason.is_out());
@@ -319,6 +331,7 @@ impl Reason {
                 "need that type",
                 "",
             ),
+            Reason::AboveLimit => ("above a limit of the site", LEFT_OUT, "--slurm"),
             Reason::Others => ("of others", LEFT_OUT, "--partition, --user"),
             Reason::Spread => (
                 "number of servers not told, or unequal parts",

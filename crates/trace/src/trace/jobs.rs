@@ -225,6 +225,10 @@ impl Trace {
             }
             return None;
         }
+        if let Some(limit) = raw.limit.filter(|limit| (1..raw.size).contains(limit)) {
+            let passed = &mut self.account.passed_limits;
+            passed.insert(raw.line, limit.unsigned_abs());
+        }
         let mut note = |reason| self.account.note(reason, raw.line, work);
         let mut size = raw.size.unsigned_abs();
         if size == 0 {

@@ -16,7 +16,7 @@ use crate::typed::{positive, time};
 use synth_slurm::advice::advise;
 use synth_slurm::commands;
 use synth_slurm::configuration::{Site, of_path, of_texts};
-use synth_slurm::rule::leave_out;
+use synth_slurm::rule::prepare;
 
 /// Of which scheduler.
 #[derive(Subcommand)]
@@ -118,7 +118,7 @@ impl Arguments {
         if self.reading.servers.is_some() {
             return refuse("the servers are the nodes of the site: leave --servers out");
         }
-        let (site, source, remarks) = self.site(&mut listener)?;
+        let (mut site, source, remarks) = self.site(&mut listener)?;
         let name = source.name();
         listener(&format!("reading {name}"));
         let reading = trace::Options {
@@ -128,7 +128,7 @@ impl Arguments {
         let mut log = Log::read(&mut Trace::open(&source, &reading)?, |jobs| {
             listener(&format!("reading {name}: {jobs} jobs"));
         })?;
-        let out = leave_out(&site, &mut log);
+        let out = prepare(&mut site, &mut log)?;
         let advice = advise(
             &log,
             &site,

@@ -51,8 +51,13 @@ pub fn copied(advice: &Advice) -> Vec<(&'static str, &[String])> {
 const FOOT: &str = "Waits of the second half of the log; slowdown: mean of max(1, (wait + run time) / max(run time, 10 s)); in brackets 95 % intervals of the ratio of mean waits, by blocks of time in \
 pairs and over three seconds at which the clock may stand: where that has 1 in it no difference is seen. Changes were chosen on the first half, and only these can be advised: with so many rows, some do well in the second half by chance. A row is one change alone. So many points a week: what a week of waiting adds to a job's priority (PriorityWeightAge, PriorityMaxAge). Before other factors: with the weights of fair share and the like so small that the order decides.";
 
-/// Says what to do in a few sentences, and how far to believe it.
+/// Describes the assumptions about the site and the advice in a few sentences, and how reliable it is.
 pub fn headline(advice: &Advice) -> String {
+    let assumed = advice.assumed.iter().map(|own| format!("{own}. "));
+    assumed.collect::<String>() + &verdict(advice)
+}
+
+fn verdict(advice: &Advice) -> String {
     let near = match &advice.likeness {
         None => "The log does not tell when jobs started (sacct: Start), so that nothing here can be checked against what happened.".into(),
         Some(own) => format!(

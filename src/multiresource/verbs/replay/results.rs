@@ -59,6 +59,9 @@ pub struct Traced {
     pub starts: u64,
     /// What became of its lines.
     pub account: Account,
+    /// Assumptions about the site of `--slurm` that shape every result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
     /// The types that its jobs are, where policies decide by types.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<Typed>,

@@ -21,7 +21,7 @@ use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
 use crate::trace::{Source, Trace};
 use synth_slurm::configuration::{Site, of_path};
-use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, leave_out};
+use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, prepare};
 
 /// All that a replay needs.
 pub struct Stage<'a> {
@@ -83,14 +83,18 @@ impl<'a> Stage<'a> {
         let mut log = Log::read(&mut Trace::open(&source, &options)?, |jobs| {
             listener(&format!("reading {file}: {jobs} jobs"));
         })?;
-        let site = site.map(|site| {
-            let out = leave_out(&site, &mut log);
-            let sent = facts(&site, &log);
-            let remarks = site.remarks.iter().chain(&out).chain(&sent.remarks);
-            log.account.remarks.extend(remarks.cloned());
-            let lines = log.jobs.iter().map(|job| job.line);
-            (Arc::new(site), lines.zip(sent.facts).collect())
-        });
+        let site = match site {
+            None => None,
+            Some(mut site) => {
+                let out = prepare(&mut site, &mut log)?;
+                let sent = facts(&site, &log);
+                let remarks = site.remarks.iter().chain(&out).chain(&sent.remarks);
+                log.account.remarks.extend(remarks.cloned());
+                let lines = log.jobs.iter().map(|job| job.line);
+                let facts = lines.zip(sent.facts).collect();
+                Some((Arc::new(site), facts))
+            }
+        };
         let latency = replaying.start_latency.unwrap_or(Decimal::ZERO);
         let parts = WholeParts::of_seconds(latency, log.tick.per_second());
         let Some(parts) = parts else {
@@ -455,6 +459,7 @@ impl<'a> Stage<'a> {
     pub fn results(&self, paces: Vec<AtPace>, resampled: Option<Spread>) -> Replays {
         let log = &self.log;
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
+        let assumed = self.site.as_ref().map(|(site, _)| site.assumed.clone());
         Replays {
             trace: Traced {
                 file: self.file.clone(),
@@ -470,6 +475,7 @@ impl<'a> Stage<'a> {
                 censored: log.censored,
                 has_limits: log.has_limits,
                 starts: log.jobs.iter().filter(|job| !job.waited.is_nan()).count() as u64,
+                assumed: assumed.unwrap_or_default(),
                 account: log.account.clone(),
                 types: self.typed.as_ref().map(|types| types.typed.clone()),
             },

@@ -73,7 +73,7 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
         for fault in &trace.account.faults {
             table += &format!("\n  {fault}");
         }
-        notes.insert(1, table);
+        notes.insert(1 + trace.assumed.len(), table);
     }
     notes
 }
@@ -84,7 +84,9 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
     let capacity = trace.resources.iter().zip(&trace.capacity);
     let capacity: Vec<String> = capacity.map(|(name, c)| format!("{name} {c}")).collect();
     let servers = counted(trace.servers as f64, "server");
-    let mut remarks = vec![format!(
+    let assumed = trace.assumed.iter().map(|own| format!("{own}."));
+    let mut remarks: Vec<String> = assumed.collect();
+    remarks.push(format!(
         "{} ({}): {} with {} came in {} days to {servers} ({}): load {:.3}.",
         trace.file,
         trace.format,
@@ -93,7 +95,7 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
         number(trace.span / 86_400.0),
         capacity.join(", "),
         trace.load
-    )];
+    ));
     remarks.extend(
         trace
             .account

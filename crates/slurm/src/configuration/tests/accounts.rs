@@ -1,8 +1,11 @@
 //! Qualities of service and associations.
 
-use super::super::{Site, SiteError, Tres, of_texts};
+use super::super::{Site, SiteError, Tres, of_texts, scope};
 use super::text;
 use crate::commands::Texts;
+
+const GROUP: usize = scope::GROUP;
+const USER: usize = scope::USER;
 
 /// As 22.05 and 26.05 name the columns (src/sacctmgr/common.c); the rows are by hand.
 const QOS: &str = "Name|Priority|GraceTime|Preempt|PreemptMode|Flags|GrpTRES|GrpTRESMins|GrpJobs|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|MinTRES\n\
@@ -24,7 +27,7 @@ fn site(qos: &str, associations: &str, shares: &str) -> Result<Site, SiteError> 
     of_texts(&Texts {
         conf: text(
             "slurm.conf",
-            "ClusterName=c\nSelectType=select/cons_tres\nPriorityType=priority/basic\nNodeName=n\nPartitionName=p Nodes=n",
+            "ClusterName=c\nSelectType=select/cons_tres\nPriorityType=priority/basic\nAccountingStorageEnforce=limits\nNodeName=n RealMemory=1024 Gres=gpu:1\nPartitionName=p Nodes=n",
         ),
         qos: some("qos.txt", qos),
         associations: some("assoc.txt", associations),
@@ -43,13 +46,14 @@ fn tree(site: &Site) -> Vec<(&str, Option<&str>, &str, Option<u64>)> {
 fn limits_of_a_quality_of_service() {
     let site = site(QOS, "", "").unwrap();
     let short = site.qos("short").unwrap();
+    let limit = |n: usize| &short.limits[n];
     assert_eq!(
-        (short.priority, short.grp_jobs, short.max_jobs_per_user),
+        (short.priority, limit(GROUP).jobs, limit(USER).jobs),
         (1000, Some(7), Some(12))
     );
-    assert_eq!(short.max_wall, Some(14_400.0));
+    assert_eq!(limit(scope::MINUTES).jobs, Some(240));
     assert_eq!(
-        short.grp_tres,
+        limit(GROUP).tres,
         Tres {
             cpus: Some(100),
             memory: Some(512_000),
@@ -58,24 +62,27 @@ fn limits_of_a_quality_of_service() {
         }
     );
     assert_eq!(
-        short.max_tres_per_user,
+        limit(USER).tres,
         Tres {
             cpus: Some(64),
             memory: Some(1536),
             ..Tres::default()
         }
     );
-    assert_eq!(short.max_tres_per_job.nodes, Some(2));
-    assert_eq!(site.qos("normal").unwrap().max_wall, None);
+    assert_eq!(limit(scope::JOB).tres.nodes, Some(2));
+    assert_eq!(
+        site.qos("normal").unwrap().limits[scope::MINUTES].jobs,
+        None
+    );
     assert_eq!(
         site.remarks,
         [
-            "qos.txt: not followed, with how many rows have it: GrpTRESMins (1), Flags (1), GrpTRES gres/gpu:a100 (1)"
+            "qos.txt: not followed, with how many rows have it: GrpTRESMins (1), GrpTRES gres/gpu:a100 (1)"
         ]
     );
     // Other columns, in another order.
     let site = self::site("MaxJobsPU|Priority|Name|\n3|2|x|\n", "", "").unwrap();
-    assert_eq!(site.qos("x").unwrap().max_jobs_per_user, Some(3));
+    assert_eq!(site.qos("x").unwrap().limits[USER].jobs, Some(3));
 }
 
 #[test]
@@ -108,7 +115,7 @@ fn parents_stand_before_their_children() {
         .unwrap();
     assert_eq!(
         (
-            physics.grp_tres.cpus,
+            physics.limits[GROUP].tres.cpus,
             physics.priority,
             physics.default_qos.as_deref()
         ),
@@ -119,7 +126,7 @@ fn parents_stand_before_their_children() {
         .iter()
         .find(|own| own.user.as_deref() == Some("ann"))
         .unwrap();
-    assert_eq!(ann.max_jobs, Some(40));
+    assert_eq!(ann.limits[USER].jobs, Some(40));
     assert_eq!(
         by_depth.remarks,
         [

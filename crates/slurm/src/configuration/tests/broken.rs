@@ -163,7 +163,7 @@ fn broken_texts_do_no_harm() {
         partitions: one("partitions-22.05.txt"),
         qos: text("qos.txt", qos),
         associations: text("assoc.txt", tree),
-        shares: None,
+        ..Texts::default()
     };
     assert!(of_texts(&good).is_ok());
     let [shown, lines, sinfo] = [

@@ -75,8 +75,8 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
         [false, false, true, false]
     );
     assert_eq!(
-        [all, cpu, gpu, closed].map(|own| own.is_up),
-        [true, true, true, false]
+        [all, cpu, gpu, closed].map(|own| own.state.as_str()),
+        ["UP", "UP", "UP", "DOWN"]
     );
     assert_eq!(
         file.scheduler,
@@ -115,12 +115,16 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
 #[test]
 fn remarks_say_what_is_not_followed() {
     let remarks = of_file().remarks;
-    let [parameters, types] = &remarks[..] else {
+    let [parameters, features, types] = &remarks[..] else {
         panic!("{remarks:?}");
     };
     assert!(
         parameters.ends_with("SchedulerParameters: not followed: max_rpc_cnt"),
         "{parameters}"
+    );
+    assert_eq!(
+        features,
+        "node features big, cpu, gpu are not followed: jobs that ask for them may start on other nodes"
     );
     assert!(types.contains("several types"), "{types}");
     let site = of_conf(
@@ -135,7 +139,7 @@ fn remarks_say_what_is_not_followed() {
             "slurm.conf, line 5: SchedulerParameters: `bf_magic` is no parameter of Slurm 22.05 to 26.05, and not followed",
             "slurm.conf, line 4: PreemptType: `preempt/qos` is not followed: no job is preempted",
             "slurm.conf, line 3: PriorityWeigthAge: no option of Slurm 22.05 to 26.05, and not followed: did you mean `PriorityWeightAge`?",
-            "partition p: LLN=YES is not followed",
+            "partition p: LLN=YES is not followed: nodes are filled up one after the other",
         ]
     );
     assert!(site.scheduler.defers && !site.scheduler.backfills);
@@ -189,6 +193,99 @@ fn nodes_have_types_of_resources() {
         site.servers().0.to_string(),
         "cpu=1,gpu=4,gpu:v100=2,gpu:a100=2,nic=1,nic:x=1"
     );
+}
+
+/// Settings with their usual values are not named, others are, and those that change all results come first.
+#[test]
+fn settings_that_are_not_followed_are_named() {
+    let conf = |options: &str, partition: &str| {
+        of_conf(&format!(
+            "SelectType=select/cons_tres\nPriorityType=priority/multifactor\n{options}\nNodeName=n1 CPUs=4\nNodeName=n2 State=DRAIN\n\
+             PartitionName=p Nodes=n1 {partition}\nPartitionName=q Nodes=n2 {partition}\n"
+        ))
+    };
+    let usual = conf(
+        "PreemptMode=OFF\nPriorityFlags=NO_FAIR_TREE,SMALL_RELATIVE_TO_TIME\nSelectTypeParameters=CR_Core_Memory\nOverTimeLimit=0\n\
+         CompleteWait=0\nPriorityUsageResetPeriod=NONE",
+        "OverSubscribe=FORCE:1 AllowAccounts=ALL AllowQos=all MaxMemPerNode=UNLIMITED LLN=NO PreemptMode=off OverTimeLimit=NONE",
+    );
+    let down = "nodes n2 are down or drained now, and up in the replay";
+    assert_eq!(
+        (usual.remarks, usual.assumed),
+        (vec![down.to_owned()], vec![])
+    );
+    for (options, partition, named) in [
+        (
+            "SelectTypeParameters=CR_Core,CR_LLN",
+            "",
+            "SelectTypeParameters: `CR_LLN` is not followed",
+        ),
+        (
+            "PriorityFlags=MAX_TRES,NO_FAIR_TREE",
+            "",
+            "PriorityFlags: `MAX_TRES` is not followed",
+        ),
+        (
+            "PreemptMode=SUSPEND,GANG",
+            "",
+            "PreemptMode: `SUSPEND,GANG` is not followed",
+        ),
+        (
+            "JobSubmitPlugins=lua,require_timelimit",
+            "",
+            "JobSubmitPlugins: `lua` is not followed",
+        ),
+        (
+            "Licenses=matlab:5",
+            "",
+            "Licenses: `matlab:5` is not followed",
+        ),
+        (
+            "",
+            "AllowQos=long",
+            "partition p, q: AllowQos=long is not followed",
+        ),
+        (
+            "",
+            "DenyAccounts=a,b",
+            "partition p, q: DenyAccounts=a,b is not followed",
+        ),
+        (
+            "",
+            "ExclusiveUser=YES",
+            "partition p, q: ExclusiveUser=YES is not followed",
+        ),
+    ] {
+        let site = conf(options, partition);
+        assert!(
+            site.remarks.iter().any(|own| own.contains(named)),
+            "{named} {:?}",
+            site.remarks
+        );
+    }
+    for (options, partition, named) in [
+        (
+            "",
+            "OverSubscribe=FORCE:2",
+            "partition p, q: OverSubscribe=FORCE:2 is not followed",
+        ),
+        (
+            "",
+            "Shared=YES",
+            "partition p, q: Shared=YES is not followed",
+        ),
+        (
+            "PriorityWeightTRES=cpu=9",
+            "",
+            "PriorityWeightTRES: `cpu=9` is not followed",
+        ),
+    ] {
+        let assumed = conf(options, partition).assumed;
+        let [told] = &assumed[..] else {
+            panic!("{named}");
+        };
+        assert!(told.contains(named), "{told}");
+    }
 }
 
 /// Without a word: Slurm 22.05 gives whole nodes, and ranks jobs by their place.
@@ -300,8 +397,8 @@ fn nodes_of_newer_versions() {
         (true, Some("big"), None)
     );
     assert_eq!(
-        (some.is_exclusive, some.is_up, &some.nodes[..]),
-        (false, false, &[0][..])
+        (some.is_exclusive, some.state.as_str(), &some.nodes[..]),
+        (false, "INACTIVE", &[0][..])
     );
 }
 

@@ -98,6 +98,7 @@ impl OwnVerb for Arguments {
             return refuse("--setup-rate goes with --preemption setup");
         }
         let own = known(Fleet::read(self.workload.file()?)?, caller);
+        own.counts_amounts()?;
         let resolve = |name| Policy::resolve(name, Some(&own), caller.changes);
         let policies = self.policies.iter().map(String::as_str).map(resolve);
         let policies = policies.collect::<VerbResult<Vec<Policy<Multiresource>>>>()?;

@@ -47,6 +47,7 @@ impl Program {
     /// Writes it: the largest t such that some mix of maximal schedules serves all arrivals times t. The load is 1/t.
     pub fn run(&self, format: Format, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(self.workload.file()?)?, caller);
+        fleet.counts_amounts()?;
         let (rows, names) = rows(&fleet)?;
         let text = match format {
             Format::Lp => lp(&rows, &names),

@@ -32,7 +32,7 @@ pub fn same_record(own: &Record, other: &Record) -> Result<(), String> {
         let servers = r.servers.iter().map(|s| (s.count, s.units.clone()));
         (types.collect::<Vec<_>>(), servers.collect::<Vec<_>>())
     };
-    if demands(own) == demands(other) {
+    if demands(own) == demands(other) && own.devices == other.devices {
         if own.time_unit != other.time_unit {
             return Err(format!(
                 "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",

@@ -46,6 +46,7 @@ pub fn solve(
     request: &Request,
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Solved> {
+    fleet.counts_amounts()?;
     let outcome = match fleet.one_server() {
         Some(workload) => of_server(workload, request, listener),
         None => over_fleet(fleet, request, listener),

@@ -90,6 +90,13 @@ impl System {
         }
     }
 
+    /// Whether jobs that ran before start again: on which devices they were is not known, and they may be spread over several.
+    pub fn resume_jobs(&mut self, resumes: bool) {
+        if let Some(hosts) = &mut self.hosts {
+            hosts.resumes = resumes;
+        }
+    }
+
     /// The job in this slot ends.
     #[inline(always)]
     pub fn complete_slot(&mut self, slot: u32, now: f64) -> Completed {

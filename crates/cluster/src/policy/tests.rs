@@ -6,6 +6,7 @@ use crate::policy::{Family, MsrPolicy, Preemption, Route};
 use crate::workload::Workload;
 
 mod backfilling;
+mod devices;
 mod discretized;
 mod drains;
 mod filling;

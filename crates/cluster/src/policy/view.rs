@@ -231,7 +231,7 @@ impl System {
 
     /// Free units of resource j, of the one server that there is.
     pub fn free(&self, j: usize) -> u64 {
-        self.room.free(j)
+        self.free_on(0, j)
     }
 
     /// Free units of resource j, on all servers that there are.

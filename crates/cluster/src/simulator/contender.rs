@@ -140,7 +140,11 @@ impl Contender {
         if fleet.is_one_server() || text.contains('+') || added(text).is_some() {
             return Contender::parse(text);
         }
-        let rule = find(text, " over the servers of a fleet", |rule| rule.pools)?;
+        let scope = match fleet.devices().is_empty() {
+            true => " over the servers of a fleet",
+            false => " that places jobs on devices",
+        };
+        let rule = find(text, scope, |rule| rule.pools)?;
         Ok(Contender::Rule(rule, None))
     }
 
@@ -201,6 +205,7 @@ impl Contender {
             return rule.map_err(|why| self.unsuitable(why, |other| other.rule(fleet).is_ok()));
         }
         if !fleet.is_one_server() {
+            let has_devices = !fleet.devices().is_empty();
             return match self {
                 Contender::Rule(rule, None) if rule.pools => {
                     let others = "first-fit, fcfs and best-fit".into();
@@ -211,6 +216,9 @@ impl Contender {
                     };
                     rule.rule(fleet, None).map_err(unsuitable)
                 }
+                Contender::Policy(_) if has_devices => Err(Failure::Servers(
+                    "the policy counts amounts, and here a resource consists of devices: use a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
+                )),
                 Contender::Policy(policy) if policy.pools() => Ok(policy.build(fleet)),
                 _ => Err(Failure::Servers(
                     "the policy is for one server, and here is a fleet",
@@ -233,6 +241,11 @@ impl Contender {
     /// # Errors
     /// Where the rule cannot serve the fleet, or goes by what no policy file has: sizes of jobs.
     pub fn settings(&self, fleet: &Fleet) -> Result<Family, Failure> {
+        if !fleet.devices().is_empty() {
+            return Err(Failure::Servers(
+                "a resource consists of devices, on which simulations and replays place jobs: no policy file describes them",
+            ));
+        }
         let of = |own: &Self| match own {
             Contender::Rule(rule, _) if !(fleet.is_one_server() || rule.pools) => {
                 Err(Unsuitable("it is for one server".into()))

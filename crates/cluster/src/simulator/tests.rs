@@ -12,6 +12,7 @@ mod arrivals;
 mod chains;
 mod coverage;
 mod dependence;
+mod devices;
 mod health;
 mod priorities;
 mod references;

@@ -15,6 +15,8 @@ pub struct Parts {
     pub header: Header,
     /// Names of the R resources.
     pub resources: Vec<String>,
+    /// Names of the resources that consist of devices.
+    pub devices: Vec<String>,
     /// The shapes of servers: how many there are, and the capacity of one (R); 0 where it has none of a resource.
     pub shapes: Vec<(u32, Vec<Decimal>)>,
     /// The types of jobs.
@@ -64,6 +66,7 @@ impl Parts {
         let mut draft = Draft {
             header: self.header.clone(),
             shapes: shapes.collect(),
+            devices: self.devices.clone(),
             jobs: jobs.collect(),
             unserved: Vec::new(),
         };
@@ -223,6 +226,7 @@ mod tests {
                 ..Header::default()
             },
             resources: vec!["cpu".into(), "gpu".into()],
+            devices: Vec::new(),
             shapes: vec![(1, decimals([8.0, 2.0]))],
             types: vec![Part {
                 nodes: 1,

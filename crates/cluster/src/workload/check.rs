@@ -17,6 +17,8 @@ pub(super) const WITHOUT_FAULTS: &str = "a draft is built once it has no faults"
 pub(super) struct Draft {
     pub header: Header,
     pub shapes: Vec<DraftShape>,
+    /// Names of the resources that consist of devices.
+    pub devices: Vec<String>,
     pub jobs: Vec<DraftJob>,
     /// Names of types of which only that is known, since they do not arrive.
     pub unserved: Vec<String>,
@@ -120,10 +122,21 @@ impl Draft {
     fn check_demand(&self, i: usize, faults: &mut Vec<Fault>) {
         let DraftJob { name, demand, .. } = &self.jobs[i];
         for (resource, demand) in demand {
-            if let Some(demand) = demand.filter(|d| *d < Decimal::ZERO) {
+            let is_devices = self.devices.contains(resource);
+            let (wrong, expected) = match demand.map(Decimal::value) {
+                Some(demand) if demand < 0.0 => (true, "a number ≥ 0"),
+                Some(demand) => (
+                    is_devices && demand > 1.0 && demand.fract() != 0.0,
+                    "a number up to 1, which is on one device, or a whole number of devices",
+                ),
+                None => continue,
+            };
+            if let Some(demand) = demand.filter(|_| wrong) {
                 faults.push(Fault::new(
                     place!("jobs", i, "demand", resource),
-                    format!("demand of type `{name}` for `{resource}` is {demand}, expected a number ≥ 0"),
+                    format!(
+                        "demand of type `{name}` for `{resource}` is {demand}, expected {expected}"
+                    ),
                     "write how much one job occupies while it runs; leave the resource out if none",
                 ));
             }
@@ -290,12 +303,24 @@ impl Draft {
         for &(name, capacity) in capacity {
             let demand = served.iter().map(|&i| self.jobs[i].demand_for(name));
             let demand: Option<Vec<Decimal>> = demand.collect();
-            match in_units(capacity, &demand.expect(WITHOUT_FAULTS)) {
+            let mut demand = demand.expect(WITHOUT_FAULTS);
+            let is_devices = self.devices.iter().any(|own| own == name);
+            if is_devices && demand.iter().any(|d| *d >= Decimal::ONE) {
+                // A whole device is a whole number of units.
+                demand.push(Decimal::ONE);
+            }
+            let (whole, count) = match is_devices {
+                true => (Decimal::ONE, capacity.value() as u64),
+                false => (capacity, 1),
+            };
+            let in_range = |units: &Units| units.whole.saturating_mul(count) <= 1 << 53;
+            match in_units(whole, &demand).filter(in_range) {
                 Some(units) => {
                     let resource = Resource {
                         name: name.to_owned(),
                         capacity,
-                        units: units.whole,
+                        units: units.whole * count,
+                        device: is_devices.then_some(units.whole),
                     };
                     all.push((units, resource));
                 }

@@ -72,8 +72,8 @@ struct FleetDocument {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "OneServer")]
 struct Server {
-    /// How much of each resource it has, > 0: `{cpu: 128, memory: 512}`. Names are free.
-    capacity: Pairs,
+    /// How much of each resource it has, > 0: `{cpu: 128, memory: 512, gpu: {devices: 4}}`. Names are free.
+    capacity: Pairs<Amount>,
 }
 
 /// Servers that are alike.
@@ -86,7 +86,34 @@ struct Servers {
     #[serde(default = "single")]
     count: Option<u32>,
     /// How much of each resource one of them has, > 0.
-    capacity: Pairs,
+    capacity: Pairs<Amount>,
+}
+
+/// How much of a resource a server has.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+enum Amount {
+    /// An amount, of which each job takes a part.
+    Plain(Decimal),
+    /// Devices: a demand below 1 has to be on one of them, and a whole number takes that many whole devices. A resource that
+    /// consists of devices on one shape does so on all.
+    Devices {
+        /// How many there are, ≥ 1.
+        devices: Decimal,
+    },
+}
+
+/// Returns the amounts of a shape, and adds the names of resources that consist of devices.
+fn amounts(capacity: Pairs<Amount>, names: &mut Vec<String>) -> Vec<(String, Option<Decimal>)> {
+    let amount = |(name, amount): (String, Option<Amount>)| match amount {
+        Some(Amount::Devices { devices }) => {
+            names.push(name.clone());
+            (name, Some(devices))
+        }
+        Some(Amount::Plain(amount)) => (name, Some(amount)),
+        None => (name, None),
+    };
+    capacity.0.into_iter().map(amount).collect()
 }
 
 /// What may be left out. `Some(None)` stands for what is there and has faults.
@@ -206,15 +233,26 @@ impl Fleet {
     /// names are known: their demand and size are made up.
     pub fn to_yaml(&self) -> String {
         let draft = self.record().draft();
+        let amount = |(name, amount): (String, Option<Decimal>)| {
+            let is_devices = draft.devices.contains(&name);
+            let of = |devices| {
+                if is_devices {
+                    Amount::Devices { devices }
+                } else {
+                    Amount::Plain(devices)
+                }
+            };
+            (name, amount.map(of))
+        };
         let shapes = draft.shapes.into_iter().map(|shape| Servers {
             name: Some(shape.name),
             count: shape.count,
-            capacity: Pairs(shape.capacity),
+            capacity: Pairs(shape.capacity.into_iter().map(amount).collect()),
         });
         let mut shapes: Vec<Servers> = shapes.collect();
         let is_named = |shape: &Servers| shape.name.as_deref() != Some(ONE_SERVER);
         let server = match &mut shapes[..] {
-            [one] if self.is_one_server() && !is_named(one) => Some(Server {
+            [one] if one.count == Some(1) && !is_named(one) => Some(Server {
                 capacity: std::mem::take(&mut one.capacity),
             }),
             _ => None,
@@ -260,8 +298,10 @@ impl Workload {
         }
         Err(DocumentError::without_text(vec![Fault::new(
             place!("servers"),
-            format!("{name} is a fleet of several servers, and here one server is wanted"),
-            "give `server: {capacity: …}` here; a fleet goes with `synth --workload FILE --preemption …`, \
+            format!(
+                "{name} is a fleet of several servers, or has devices, and here one server without them is wanted"
+            ),
+            "give `server: {capacity: …}` with amounts here; a fleet goes with `synth --workload FILE --preemption …`, \
              `synth check` and `synth simulate --policy FILE`",
         )]))
     }
@@ -284,18 +324,19 @@ impl FleetDocument {
     /// What is to be checked; faults go to the others. `None` where it has no servers: because what stands there has
     /// faults, if servers are named.
     fn draft(self, is_named: bool, faults: &mut Vec<Fault>) -> Option<Draft> {
+        let mut devices = Vec::new();
         let shapes = match (self.server, self.servers) {
             (Some(server), None) => vec![DraftShape {
                 name: ONE_SERVER.to_owned(),
                 count: Some(1),
-                capacity: server.capacity.0,
+                capacity: amounts(server.capacity, &mut devices),
             }],
             (None, Some(servers)) => {
                 let shapes = servers.into_iter().enumerate();
                 let shapes = shapes.map(|(h, servers)| DraftShape {
                     name: servers.name.unwrap_or_else(|| format!("shape-{}", h + 1)),
                     count: servers.count,
-                    capacity: servers.capacity.0,
+                    capacity: amounts(servers.capacity, &mut devices),
                 });
                 shapes.collect()
             }
@@ -327,6 +368,7 @@ impl FleetDocument {
                 start_latency: self.start_latency,
             },
             shapes,
+            devices,
             jobs: Job::drafts(self.jobs, faults),
             unserved: Vec::new(),
         })

@@ -79,10 +79,31 @@ impl Fleet {
         self.one_server().is_some()
     }
 
-    /// Returns what the one server has to do, where there is one.
+    /// Returns what the one server has to do, where there is one. A server with devices counts as a fleet: whether a job
+    /// fits there depends on where others run.
     pub fn one_server(&self) -> Option<&Workload> {
-        let is_one = matches!(&self.shapes[..], [shape] if shape.count == 1);
+        let is_one = self.servers() == 1 && self.devices().is_empty();
         is_one.then_some(&self.envelope)
+    }
+
+    /// Returns the names of the resources that consist of devices ([`Resource::device`]).
+    pub fn devices(&self) -> Vec<String> {
+        let resources = self.envelope.resources.iter();
+        let devices = resources.filter(|resource| resource.device.is_some());
+        devices.map(|resource| resource.name.clone()).collect()
+    }
+
+    /// Checks that no resource consists of devices, for all that counts amounts alone.
+    ///
+    /// # Errors
+    /// Which resource does, and what to do.
+    pub fn counts_amounts(&self) -> Result<(), String> {
+        let why = |name: &String| {
+            Err(format!(
+                "`{name}` consists of devices, on which only simulations and replays place jobs; schedules, policy files, proofs and bounds count amounts. Use `synth simulate`, `compare` or `judge`, or write the number without `devices`: then a fraction of `{name}` may span devices"
+            ))
+        };
+        self.devices().first().map_or(Ok(()), why)
     }
 
     /// The shapes in the order in which rules fill them, whatever that of the document: first those on which fewest
@@ -120,6 +141,9 @@ impl Fleet {
     /// If h is not the index of a shape.
     pub fn units(&self, h: usize) -> Vec<u64> {
         let of = |(j, capacity): (usize, &Decimal)| {
+            if let Some(device) = self.envelope.resources[j].device {
+                return device * capacity.value() as u64;
+            }
             let demanding = self.types().iter().find(|job| job.units[j] > 0);
             demanding.map_or(0, |job| {
                 let units = capacity.exact() * BigInt::from(job.units[j]) / job.demand[j].exact();
@@ -149,12 +173,11 @@ impl Fleet {
     /// shapes and types in order with their exact numbers, and nothing else. Of one server it is that
     /// of its workload, whatever the server's name.
     pub fn digest(&self) -> String {
-        if self.is_one_server() {
+        if self.servers() == 1 {
             return self.envelope.digest();
         }
-        let resources = self.envelope.resources().iter().map(Resource::name);
         let mut text = self.envelope.header.canonical("synth fleet 1");
-        text.extend(resources.map(|name| named("\nresource", name)));
+        text.extend(self.envelope.resources().iter().map(Resource::canonical));
         for shape in &self.shapes {
             text += &named("\nshape", &shape.name);
             text += &format!(" {}", shape.count);

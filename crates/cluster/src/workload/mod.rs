@@ -170,6 +170,7 @@ pub struct Resource {
     name: String,
     capacity: Decimal,
     units: u64,
+    device: Option<u64>,
 }
 
 /// One type of job.
@@ -207,6 +208,20 @@ impl Resource {
     /// demands the resource (all units are then 0 too, and the resource never binds).
     pub fn units(&self) -> u64 {
         self.units
+    }
+
+    /// Returns the whole units of one device if the resource consists of devices; the capacity is their number. A demand
+    /// below 1 has to be on one device, and a whole number takes that many whole devices.
+    ///
+    /// Units of a device are rounded down: where all jobs demand 0.6 a device is one unit, and each job takes it whole.
+    pub fn device(&self) -> Option<u64> {
+        self.device
+    }
+
+    /// Returns the beginning of a line of a digest.
+    fn canonical(&self) -> String {
+        let kind = self.device.map_or("", |_| " devices");
+        named("\nresource", &self.name) + kind
     }
 }
 
@@ -432,12 +447,18 @@ impl Workload {
     /// One line a field.
     fn canonical(&self) -> String {
         let mut text = self.header.canonical("synth workload 1");
-        for Resource { name, capacity, .. } in &self.resources {
-            text += &format!("{} {}", named("\nresource", name), capacity.canonical());
+        for resource in &self.resources {
+            text += &format!("{} {}", resource.canonical(), resource.capacity.canonical());
         }
         text.extend(self.types.iter().map(JobType::canonical));
         text
     }
+}
+
+/// Returns whether the name of a resource is one of GPUs, such as `gpu`, `nvidia.com/gpu` or `gpu:a100`.
+pub fn is_of_gpus(name: &str) -> bool {
+    let mut words = name.split(['/', ':', '.', '-', '_']);
+    words.any(|word| matches!(word, "gpu" | "gpus")) && !name.contains("mem")
 }
 
 /// A name with its length in bytes: no name can imitate a field.

@@ -31,6 +31,9 @@ pub struct Record {
     pub start_latency: Option<Size>,
     /// Names of the R ≥ 1 resources that some server has.
     pub resources: Vec<String>,
+    /// Names of the resources that consist of devices; no policy file has any.
+    #[serde(skip)]
+    pub devices: Vec<String>,
     /// The H ≥ 1 shapes of servers.
     pub servers: Vec<RecordServer>,
     /// The K ≥ 1 job types that arrive; schedules and routing count jobs in this order.
@@ -113,6 +116,7 @@ impl Fleet {
             modulation: header.modulation,
             start_latency: header.start_latency,
             resources: resources.map(|r| r.name.clone()).collect(),
+            devices: self.devices(),
             servers: servers.collect(),
             types: envelope.types.iter().map(RecordType::of).collect(),
             unserved: envelope.unserved.clone(),
@@ -223,6 +227,7 @@ impl Record {
                 start_latency: self.start_latency.clone(),
             },
             shapes: shapes.collect(),
+            devices: self.devices.clone(),
             jobs: jobs.collect(),
             unserved: self.unserved.clone(),
         }

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use super::check::{Checked, Draft, DraftJob, DraftShape, WITHOUT_FAULTS, unserved_warning};
 use super::fleet::{Fleet, Shape};
+use super::{JobType, Workload, is_of_gpus};
 use synth_core::document::{Fault, check_names, place, suggest, unusable};
 use synth_core::number::Decimal;
 
 /// More servers of one shape than this are better modelled as a fluid than one by one.
 const MOST_SERVERS: u32 = 100_000;
+
+/// More devices of one shape of servers are not simulated.
+const MOST_DEVICES: f64 = 1e6;
 
 /// A resource of which a server has too little: its name, the demand, the capacity.
 type Shortfall<'a> = (&'a str, Decimal, Decimal);
@@ -99,7 +103,7 @@ impl Draft {
                     "write how many servers have this shape; leave the shape out if none",
                 ));
             }
-            shape.check_capacity(h, self.is_one_server(), faults);
+            shape.check_capacity(h, self.is_one_server(), &self.devices, faults);
         }
     }
 
@@ -261,7 +265,38 @@ impl Draft {
             });
         }
         let warn = |&i: &usize| unserved_warning(i, &self.jobs[i].name);
-        Ok((Fleet { envelope, shapes }, idle.iter().map(warn).collect()))
+        let idle = idle.iter().map(warn);
+        let fractions = (0..resources.len()).filter_map(|j| self.fractions(j, &envelope));
+        let warnings = idle.chain(fractions).collect();
+        Ok((Fleet { envelope, shapes }, warnings))
+    }
+
+    /// Returns what to know of resource j if jobs demand fractions of it.
+    fn fractions(&self, j: usize, envelope: &Workload) -> Option<Fault> {
+        let (own, types) = (&envelope.resources()[j], envelope.types());
+        let (name, capacity) = (own.name(), own.capacity());
+        let (is_told, message, help) = match own.device() {
+            Some(_) => (
+                types.len() > 1,
+                format!(
+                    "loads ρ are lower bounds: they count amounts of `{name}`, and not what stays free on its devices because no job fits there"
+                ),
+                "simulate to see how much the servers carry".to_owned(),
+            ),
+            None => (
+                is_of_gpus(name) && capacity > Decimal::ONE,
+                format!(
+                    "jobs demand fractions of `{name}`, which is counted as an amount: a fraction may span devices"
+                ),
+                format!(
+                    "write `{name}: {{devices: {capacity}}}` if each fraction has to be on one device"
+                ),
+            ),
+        };
+        let is_fraction = |job: &JobType| job.demand()[j].value().fract() != 0.0;
+        let at = place!("servers", self.first_with(name), "capacity", name);
+        let is_told = is_told && types.iter().any(is_fraction);
+        is_told.then(|| Fault::new(at, message, help))
     }
 }
 
@@ -272,7 +307,7 @@ fn needs(short: &[Shortfall<'_>]) -> String {
 }
 
 impl DraftShape {
-    fn check_capacity(&self, h: usize, is_one: bool, faults: &mut Vec<Fault>) {
+    fn check_capacity(&self, h: usize, is_one: bool, devices: &[String], faults: &mut Vec<Fault>) {
         let expected = if is_one { "> 0" } else { "≥ 0" };
         for (name, capacity) in &self.capacity {
             let mut refuse = |message: String, help: String| {
@@ -288,6 +323,18 @@ impl DraftShape {
                 refuse(
                     format!("capacity of `{name}` is {found}, expected a number {expected}"),
                     format!("write how much `{name}` such a server has, or leave it out"),
+                );
+            }
+            let count = self.count.map_or(1.0, f64::from);
+            let is_number = |c: f64| c.fract() == 0.0 && c * count <= MOST_DEVICES;
+            if let Some(found) =
+                capacity.filter(|c| devices.contains(name) && !is_number(c.value()))
+            {
+                refuse(
+                    format!(
+                        "`{name}` has {found} devices, expected a whole number, and {MOST_DEVICES} at most on all servers of the shape"
+                    ),
+                    "write how many devices such a server has".into(),
                 );
             }
         }

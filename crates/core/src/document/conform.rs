@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
 
     /// Returns the JSON of a value; `None` once its faults are reported, unless null may stand for it.
     fn value(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
-        let (schema, nullable) = self.resolved(schema);
+        let (schema, nullable) = self.resolved(schema, Some(node));
         let json = match (schema["oneOf"].as_array(), kind(schema)) {
             (Some(variants), _) => self.variant(node, variants, place),
             (None, "object") => self.map(node, schema, place),
@@ -68,16 +68,20 @@ impl<'a> Reader<'a> {
         json.or(nullable.then(|| "null".to_owned()))
     }
 
-    /// Returns a schema without references, and whether null may stand instead.
-    fn resolved(&self, schema: &'a Json) -> (&'a Json, bool) {
+    /// Returns a schema without references, and whether null may stand instead. Of several forms it is the one that a
+    /// value has, or the first.
+    fn resolved(&self, schema: &'a Json, node: Option<&Node>) -> (&'a Json, bool) {
         if let Some(name) = schema["$ref"].as_str() {
             let found = self.root.pointer(name.trim_start_matches('#'));
-            return self.resolved(found.expect("schemars defines what it refers to"));
+            return self.resolved(found.expect("schemars defines what it refers to"), node);
         }
         match schema["anyOf"].as_array() {
             Some(either) => {
-                let other = either.iter().find(|schema| kind(schema) != "null");
-                (self.resolved(other.expect("not null alone")).0, true)
+                let others = || either.iter().filter(|schema| kind(schema) != "null");
+                let has_form = |schema: &&Json| node.is_some_and(|node| self.fits(node, schema));
+                let other = others().find(has_form).or(others().next());
+                let found = self.resolved(other.expect("not null alone"), node).0;
+                (found, others().count() < either.len())
             }
             None => (schema, schema["type"].is_array()),
         }
@@ -153,7 +157,7 @@ impl<'a> Reader<'a> {
             self.refuse(place, expected(node, "a list"), help);
             return None;
         };
-        let form = self.resolved(items).0;
+        let form = self.resolved(items, None).0;
         let singles = form["oneOf"].is_null() && !matches!(kind(form), "array" | "object");
         let mut json = Some(Vec::new());
         for (n, entry) in entries.iter().enumerate() {
@@ -293,7 +297,7 @@ impl<'a> Reader<'a> {
 
     /// Returns whether a value is of the form that a schema asks for: a map, a list or a single value.
     fn fits(&self, node: &Node, schema: &'a Json) -> bool {
-        let schema = self.resolved(schema).0;
+        let schema = self.resolved(schema, None).0;
         let form = match (schema["oneOf"].as_array(), kind(schema)) {
             (Some(variants), _) if variants.iter().all(|v| constant(v).is_some()) => "object",
             (Some(_), _) => return matches!(node.value, Value::Map(_) | Value::Text(_)),

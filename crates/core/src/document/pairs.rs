@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -10,47 +11,53 @@ use std::collections::BTreeMap;
 
 use crate::number::Decimal;
 
-/// Names and numbers in the order written. `None` stands for a number that has a fault.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pairs(pub Vec<(String, Option<Decimal>)>);
+/// Names and values, numbers unless another type is named, in the order written. `None` stands for a value that has a fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pairs<T = Decimal>(pub Vec<(String, Option<T>)>);
 
-impl<'de> Deserialize<'de> for Pairs {
+impl<T> Default for Pairs<T> {
+    fn default() -> Self {
+        Pairs(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
+        struct InOrder<T>(PhantomData<T>);
 
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Pairs;
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for InOrder<T> {
+            type Value = Pairs<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map from names to numbers")
+                f.write_str("a map from names to values")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<T>, A::Error> {
                 let pairs = std::iter::from_fn(|| map.next_entry().transpose());
                 Ok(Pairs(pairs.collect::<Result<_, _>>()?))
             }
         }
 
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(InOrder(PhantomData))
     }
 }
 
-impl Serialize for Pairs {
+impl<T: Serialize> Serialize for Pairs<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, number)| (name, number)))
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
-impl JsonSchema for Pairs {
+impl<T: JsonSchema> JsonSchema for Pairs<T> {
     fn inline_schema() -> bool {
         true
     }
 
     fn schema_name() -> Cow<'static, str> {
-        "Pairs".into()
+        format!("Pairs_of_{}", T::schema_name()).into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        BTreeMap::<String, Option<Decimal>>::json_schema(generator)
+        BTreeMap::<String, Option<T>>::json_schema(generator)
     }
 }

@@ -84,7 +84,7 @@ impl Site {
         resources.extend(knows_memory.then(|| "memory".to_owned()));
         resources.extend(gres.into_iter().map(str::to_owned));
         let shapes = shapes.into_iter().map(|(shape, _)| shape).collect();
-        (Servers { resources, shapes }, servers)
+        (Servers::new(resources, shapes), servers)
     }
 }
 

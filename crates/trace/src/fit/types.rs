@@ -191,6 +191,7 @@ pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
             ..Header::default()
         },
         resources: servers.resources.clone(),
+        devices: servers.devices.clone(),
         shapes: shapes.collect(),
         types,
     }

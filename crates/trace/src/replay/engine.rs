@@ -162,6 +162,7 @@ impl<'a> Walk<'a> {
             running.extend(start.map(|start| (start, scene.type_of(n), job, *servers)));
         }
         running.sort_by(|a, b| a.0.total_cmp(&b.0));
+        system.resume_jobs(true);
         for (start, i, job, servers) in running {
             system.advance(start);
             if servers.is_empty() {
@@ -170,6 +171,7 @@ impl<'a> Walk<'a> {
                 system.start_job_on(i, job, servers);
             }
         }
+        system.resume_jobs(false);
         system.advance(now);
         for (server, units) in occupied {
             system.occupy(*server, units, now);

@@ -207,6 +207,7 @@ pub fn gathered(
             ..Header::default()
         },
         resources: log.servers.resources.clone(),
+        devices: log.servers.devices.clone(),
         shapes: shapes.collect(),
         types,
     };

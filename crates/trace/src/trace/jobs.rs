@@ -8,6 +8,7 @@ use super::input::Source;
 use super::{
     Account, Demands, Edge, Format, Job, Options, Reason, Seen, Servers, Shape, Tick, TraceError,
 };
+use synth_cluster::workload::is_of_gpus;
 
 /// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;
@@ -396,6 +397,25 @@ impl Trace {
             ));
         }
         let account = &mut self.account;
+        for (r, name) in self.servers.resources.iter().enumerate() {
+            let mut shapes = self.servers.shapes.iter();
+            let has_several = shapes.any(|shape| shape.capacity[r].value() > 1.0);
+            let mut vectors = self.demands.vectors().iter();
+            let remark = if vectors.all(|own| own[r].fract() == 0.0) {
+                continue;
+            } else if self.servers.has_devices(r) {
+                format!(
+                    "{name} consists of devices: a fraction is on one of them. The load counts amounts, and not what stays free on devices because no job fits there: it is a lower bound"
+                )
+            } else if has_several && is_of_gpus(name) {
+                format!(
+                    "jobs demand fractions of {name}, which is counted as an amount: a fraction may span devices. Write {name}:devices in --capacity or --servers if each has to be on one device, such as {name}:devices=8"
+                )
+            } else {
+                continue;
+            };
+            account.remarks.push(remark);
+        }
         let gap = self.gap.remark(account.jobs, self.tick.per_second());
         account.remarks.extend(gap);
         account.remarks.extend(self.servers.unnamed(&self.is_named));

@@ -42,8 +42,8 @@ use synth_typed::{either, share, time};
 #[command(next_help_heading = "How the trace is read")]
 pub struct Options {
     /// What its jobs ran on: one server, such as cpu=128,memory=512, a fleet, such as
-    /// "40xcpu=96,memory=384;8xcpu=48,gpu=8", or a file that lists nodes (cpu_milli, memory_mib, gpu) [default: what
-    /// the file tells]
+    /// "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each fraction of a gpu on one device), or a file that lists nodes
+    /// (cpu_milli, memory_mib, gpu) [default: what the file tells]
     #[arg(long, visible_alias = "capacity", value_name = "SHAPES", requires = "trace", value_parser = servers)]
     pub servers: Option<Servers>,
 

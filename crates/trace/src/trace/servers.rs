@@ -9,6 +9,8 @@ use synth_core::number::Decimal;
 pub struct Servers {
     /// Names of the R ≥ 1 resources that are looked at, each once.
     pub resources: Vec<String>,
+    /// Names of the resources that consist of devices: a demand below 1 is on one, others take whole devices.
+    pub devices: Vec<String>,
     /// The H ≥ 1 shapes of servers.
     pub shapes: Vec<Shape>,
 }
@@ -27,11 +29,30 @@ impl Servers {
     pub fn one(capacity: Vec<(String, Decimal)>) -> Self {
         let (resources, capacity) = capacity.into_iter().unzip();
         let shapes = vec![Shape { count: 1, capacity }];
-        Servers { resources, shapes }
+        Servers::new(resources, shapes)
+    }
+
+    /// Returns servers without devices.
+    pub fn new(resources: Vec<String>, shapes: Vec<Shape>) -> Self {
+        let devices = Vec::new();
+        Servers {
+            resources,
+            devices,
+            shapes,
+        }
+    }
+
+    /// Returns whether resource r consists of devices.
+    pub fn has_devices(&self, r: usize) -> bool {
+        self.devices.contains(&self.resources[r])
     }
 
     /// Returns whether a job with these demands (R) on each of so many servers fits on them when they are empty.
     pub fn hold(&self, demand: &[f64], nodes: u32) -> bool {
+        let is_split = |r: usize| demand[r] > 1.0 && demand[r].fract() != 0.0;
+        if (0..demand.len()).any(|r| is_split(r) && self.has_devices(r)) {
+            return false;
+        }
         let fits = |shape: &&Shape| {
             let mut pairs = demand.iter().zip(&shape.capacity);
             pairs.all(|(demand, capacity)| *demand <= capacity.value())
@@ -101,13 +122,14 @@ impl Servers {
         ))
     }
 
-    /// Reads `40xcpu=96,memory=384;8xcpu=48,gpu=8`: a number of servers of each shape, or one where no number is
-    /// written. What a shape does not name it does not have.
+    /// Reads `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`: a number of servers of each shape, or one where no number is
+    /// written. What a shape does not name it does not have. A resource that consists of devices on one shape does so on
+    /// all.
     ///
     /// # Errors
     /// When it is no list of shapes; says what is expected.
     pub fn shapes(text: &str) -> Result<Self, String> {
-        let mut resources: Vec<String> = Vec::new();
+        let (mut resources, mut devices): (Vec<String>, _) = (Vec::new(), Vec::new());
         let mut shapes = Vec::new();
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
             // A name may have an x in it.
@@ -117,7 +139,7 @@ impl Servers {
             if count == 0 {
                 return Err(wrong_shape(part));
             }
-            let amounts = amounts(rest)?;
+            let amounts = amounts(rest, &mut devices)?;
             for (name, _) in &amounts {
                 if !resources.contains(name) {
                     resources.push(name.clone());
@@ -135,9 +157,16 @@ impl Servers {
             Shape { count, capacity }
         };
         let shapes = shapes.into_iter().map(shape).collect();
-        Ok(Servers { resources, shapes })
+        Ok(Servers {
+            resources,
+            devices,
+            shapes,
+        })
     }
 }
+
+/// What follows the name of a resource that consists of devices.
+const DEVICES: &str = ":devices";
 
 /// More numbers of servers are not tried.
 const MOST_TRIED: usize = 256;
@@ -161,7 +190,14 @@ impl std::fmt::Display for Servers {
         let amounts = |shape: &Shape| {
             let pairs = self.resources.iter().zip(&shape.capacity);
             let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
-            let words = there.map(|(name, amount)| format!("{name}={amount}"));
+            let kind = |name| {
+                if self.devices.contains(name) {
+                    DEVICES
+                } else {
+                    ""
+                }
+            };
+            let words = there.map(|(name, amount)| format!("{name}{}={amount}", kind(name)));
             words.format(",").to_string()
         };
         if let [shape @ Shape { count: 1, .. }] = &self.shapes[..] {
@@ -179,15 +215,17 @@ fn wrong_shape(found: &str) -> String {
     )
 }
 
-/// Names with amounts > 0, each name once.
-fn amounts(text: &str) -> Result<Vec<(String, Decimal)>, String> {
+/// Names with amounts > 0, each name once; those of devices go to the others.
+fn amounts(text: &str, devices: &mut Vec<String>) -> Result<Vec<(String, Decimal)>, String> {
     let mut amounts: Vec<(String, Decimal)> = Vec::new();
     for part in text.split(',') {
         let wrong =
             |why: &str| format!("`{}` {why}: write such as cpu=128,memory=512", part.trim());
         let pair = part.split_once('=');
         let (name, amount) = pair.ok_or_else(|| wrong("names no amount"))?;
-        let name = name.trim();
+        let (name, of_devices) = (name.trim(), name.trim().strip_suffix(DEVICES));
+        devices.extend(of_devices.map(str::to_owned));
+        let name = of_devices.unwrap_or(name);
         let amount = Decimal::parse(amount.trim()).ok();
         let amount = amount.filter(|amount| *amount > Decimal::ZERO);
         let amount = amount.ok_or_else(|| wrong("is no amount > 0"))?;
@@ -214,6 +252,26 @@ mod tests {
         );
         assert!(servers.hold(&[48.0, 0.0, 8.0], 1) && servers.hold(&[96.0, 1.0, 0.0], 40));
         assert!(!servers.hold(&[49.0, 0.0, 1.0], 1) && !servers.hold(&[96.0, 1.0, 0.0], 41));
+    }
+
+    #[test]
+    fn devices_hold_parts_of_one_and_whole_ones() {
+        let text = "2xcpu=96,gpu:a100:devices=8;cpu=4,gpu:a100=2";
+        let servers = Servers::shapes(text).unwrap();
+        assert_eq!(
+            (servers.has_devices(0), servers.has_devices(1)),
+            (false, true)
+        );
+        assert!(servers.hold(&[1.5, 0.6], 3) && servers.hold(&[1.5, 8.0], 2));
+        assert!(!servers.hold(&[1.5, 1.5], 1) && !servers.hold(&[1.0, 9.0], 1));
+        let shown = servers.to_string();
+        assert_eq!(
+            Servers::shapes(&shown).unwrap(),
+            Servers {
+                devices: vec!["gpu:a100".into(); 2],
+                ..servers
+            }
+        );
     }
 
     #[test]

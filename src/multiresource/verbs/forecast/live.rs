@@ -83,10 +83,8 @@ pub fn live(
     let has_gpus = nodes.rows.iter().any(|node| node.capacity.gres("gpu") > 0);
     let up = nodes_up(&nodes.rows, &queue.rows, has_gpus);
     let names = ["cpu", "gpu"].iter().take(1 + usize::from(has_gpus));
-    let servers = Servers {
-        resources: names.map(|name| (*name).to_owned()).collect(),
-        shapes: shapes(&up),
-    };
+    let names = names.map(|name| (*name).to_owned()).collect();
+    let servers = Servers::new(names, shapes(&up));
     if servers.shapes.is_empty() {
         return refuse(format!(
             "no node of the partition {} is up and has room for its jobs: see `sinfo -p {}`",

@@ -41,8 +41,9 @@ impl Types {
             known.join(", ")
         ))?;
         let own: Vec<usize> = (0..places.len()).collect();
-        if shapes(&servers, &own) != shapes(&log.servers, &places) {
-            return Err("the workload is of other servers than those of the trace: leave --capacity and --servers out, or write the workload for these servers".into());
+        let differ = |j: &usize| servers.has_devices(*j) != log.servers.has_devices(places[*j]);
+        if shapes(&servers, &own) != shapes(&log.servers, &places) || own.iter().any(differ) {
+            return Err("the workload is of other servers than those of the trace, or counts an amount where these have devices: leave --capacity and --servers out, or write the workload for these servers".into());
         }
         let unit = workload.time_unit();
         let unit = seconds_in(unit).ok_or_else(|| format!(
@@ -138,6 +139,7 @@ pub fn servers_of(fleet: &Fleet) -> Servers {
     };
     Servers {
         resources: resources.map(|r| r.name().to_owned()).collect(),
+        devices: fleet.devices(),
         shapes: fleet.shapes().iter().map(shape).collect(),
     }
 }

@@ -100,7 +100,7 @@ impl Reservations {
     pub(super) fn suit(self, fleet: &Fleet) -> Result<(), Unsuitable> {
         match self {
             Reservations::Few(0) => Err(Unsuitable("expected 1 at least".into())),
-            Reservations::Few(_) | Reservations::All if !fleet.is_one_server() => {
+            Reservations::Few(_) | Reservations::All if fleet.servers() > 1 => {
                 let why = "over several servers no more than the head of the queue has a reservation: take easy, that is `first`";
                 Err(Unsuitable(why.into()))
             }

@@ -66,7 +66,8 @@ impl Running {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        let mut from = if covers(free, demand) {
+        // Where there are free units, and no device that holds the job, it is ready after another job has ended.
+        let mut from = if system.fits_on(i, n) {
             system.now()
         } else {
             f64::INFINITY

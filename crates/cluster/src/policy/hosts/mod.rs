@@ -1,7 +1,9 @@
 //! The servers of a fleet behind one queue.
 
+mod devices;
 mod open;
 
+use devices::Devices;
 use open::Levels;
 pub(super) use open::Openings;
 use schemars::JsonSchema;
@@ -49,6 +51,9 @@ pub struct Hosts {
     /// By shape and resource: units that such a server has.
     units: Vec<Vec<u64>>,
     packed: Packed,
+    devices: Devices,
+    /// Whether jobs that ran before start again, on devices that are not known.
+    pub(super) resumes: bool,
     /// What the largest server has of each resource that is demanded, in units.
     most: Vec<f64>,
     /// By server, in words: room in use.
@@ -106,6 +111,8 @@ impl Hosts {
         let mut hosts = Hosts {
             types,
             nodes: fleet.types().iter().map(|t| t.nodes()).collect(),
+            devices: Devices::new(fleet, &shapes),
+            resumes: false,
             shapes,
             units,
             packed,
@@ -152,7 +159,7 @@ impl Hosts {
     /// Whether one more job of type i, or a part of it, fits on server n.
     #[inline]
     pub fn fits_on(&self, i: usize, n: usize) -> bool {
-        self.packed.fits(self.used_by(n), i, 1)
+        self.packed.fits(self.used_by(n), i, 1) && (self.resumes || self.devices.fits(i, n))
     }
 
     /// Whether one more job of type i fits on servers that are not locked.
@@ -265,6 +272,7 @@ impl Hosts {
         for &n in servers {
             self.running[n * self.types + i] += 1;
             self.packed.take(&mut self.used[n * words..][..words], i, 1);
+            self.devices.take(i, n, slot);
             self.look(n);
         }
     }
@@ -273,6 +281,7 @@ impl Hosts {
     #[inline]
     pub(super) fn give(&mut self, i: usize, slot: u32) {
         std::mem::swap(&mut self.freed, &mut self.of_slot[slot as usize]);
+        self.devices.give(slot);
         let is_shared = self.others.is_some();
         let servers = self.freed.len();
         if is_shared {
@@ -344,11 +353,13 @@ impl Hosts {
         let mut servers =
             (0..Hosts::AUDITED.min(self.count())).map(|k| (self.audited + k) % self.count());
         let holds = |n: usize| {
-            (0..self.free.len()).all(|j| {
-                let (used, left) = (self.used_of(n, j), self.left(n, j));
-                let is_free = self.free_on(n, j) == left.saturating_sub(used);
-                is_free && used <= self.units[self.shape(n)][j]
-            })
+            let are_sound = self.devices.are_sound(n, |j| self.used_of(n, j));
+            are_sound
+                && (0..self.free.len()).all(|j| {
+                    let (used, left) = (self.used_of(n, j), self.left(n, j));
+                    let is_free = self.free_on(n, j) == left.saturating_sub(used);
+                    is_free && used <= self.units[self.shape(n)][j]
+                })
         };
         let hold = servers.all(holds);
         self.audited = (self.audited + Hosts::AUDITED) % self.count();
@@ -383,11 +394,11 @@ impl Hosts {
         }
         let words = self.packed.words();
         let used = &self.used[n * words..][..words];
-        let (locked, packed) = (self.locked[n], &self.packed);
+        let (locked, packed, devices) = (self.locked[n], &self.packed, &self.devices);
         let [kept, types] = &self.zone;
         let free = !kept[n];
         self.openings.look(n, |i| {
-            !locked && (free || types[i]) && packed.fits(used, i, 1)
+            !locked && (free || types[i]) && packed.fits(used, i, 1) && devices.fits(i, n)
         });
         let level = self.level(n);
         if let Some(levels) = &mut self.levels {

@@ -273,3 +273,57 @@ fn laws_and_processes_may_be_written_as_variants() {
         assert!(report.contains("t.yaml:5:"), "{report}");
     }
 }
+
+/// Two of .6 on two devices are two units, so that the load is that of two servers; with whole ones a unit is .2.
+#[test]
+fn devices_are_read_checked_and_written() {
+    let text = |server: &str, demand: &str| {
+        format!(
+            "kind: multiresource\ntime_unit: h\nserver: {{capacity: {{cpu: 9, gpu: {server}}}}}\njobs:\n  - {{name: a, demand: {{gpu: .6}}, arrival_rate: 1, mean_size: 1}}\n  - {{name: b, demand: {demand}, arrival_rate: 1, mean_size: 1}}\n"
+        )
+    };
+    let read = |server: &str, demand: &str| Fleet::parse(&text(server, demand), "t");
+    let devices = "{devices: 2}";
+    for (demand, units, device) in [
+        ("{cpu: 1}", 2, 1),
+        ("{gpu: 2}", 10, 5),
+        ("{gpu: .4}", 10, 5),
+    ] {
+        let fleet = read(devices, demand).unwrap().workload;
+        let gpu = &fleet.envelope().resources()[1];
+        assert_eq!(
+            (gpu.units(), gpu.device()),
+            (units, Some(device)),
+            "{demand}"
+        );
+        assert_eq!(fleet.units(0)[1], units);
+        assert_eq!(reread(&fleet), fleet);
+        assert!(!fleet.is_one_server() && fleet.counts_amounts().is_err());
+        let amounts = read("2", demand).unwrap().workload;
+        assert!(amounts.is_one_server() && amounts.digest() != fleet.digest());
+        assert_eq!(amounts.scaled(2.0).unwrap().devices(), [""; 0]);
+        assert_eq!(fleet.scaled(2.0).unwrap().devices(), ["gpu"]);
+    }
+    let wrong = |server: &str, demand: &str| read(server, demand).unwrap_err().to_string();
+    for (server, demand, found) in [
+        (
+            devices,
+            "{gpu: 1.5}",
+            "`gpu` is 1.5, expected a number up to 1",
+        ),
+        ("{devices: 2.5}", "{cpu: 1}", "`gpu` has 2.5 devices"),
+        ("{devices: 0}", "{cpu: 1}", "is 0, expected a number > 0"),
+        ("{devices: 3e6}", "{cpu: 1}", "1000000 at most"),
+        ("{device: 2}", "{cpu: 1}", "did you mean `devices`?"),
+        (devices, "{gpu: 3}", "does not fit"),
+    ] {
+        let why = wrong(server, demand);
+        assert!(why.contains(found), "{why}");
+    }
+    let warnings = |server: &str, demand: &str| read(server, demand).unwrap().warnings.len();
+    assert_eq!(
+        [warnings("2", "{cpu: 1}"), warnings("1", "{cpu: 1}")],
+        [1, 0]
+    );
+    assert_eq!(warnings(devices, "{gpu: 1}"), 1);
+}

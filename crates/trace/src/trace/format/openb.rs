@@ -1,7 +1,7 @@
 //! Pods of Alibaba's GPU cluster, a table with a header (cluster-trace-gpu-v2023; Q. Weng et al., Beware of
 //! Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent, USENIX ATC 2023).
 //!
-//! Resources: `cpu` in cores, `memory` in GiB, `gpu` in GPUs, of which a pod may hold a fraction. Which model of GPU a pod
+//! Resources: `cpu` in cores, `memory` in GiB, `gpu` in GPUs, which are devices: a pod may hold a fraction of one. Which model of GPU a pod
 //! asks for is not looked at. Times are seconds since the trace began.
 
 use std::path::Path;
@@ -25,7 +25,8 @@ enum Amount {
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
-    let (servers, rows) = file.table()?;
+    let (mut servers, rows) = file.table()?;
+    servers.devices.push("gpu".into());
     let column = |name: &str| rows.needed(&[name]);
     let amount = |resource: &String| match resource.as_str() {
         "cpu" => Ok(Amount::Column(column("cpu_milli")?, MILLI)),
@@ -42,7 +43,12 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
             *demand = match *amount {
                 Amount::Column(column, unit) => rows.demand(column, account)? / unit,
                 Amount::Gpus(number, each) => {
-                    rows.demand(number, account)? * rows.demand(each, account)? / MILLI
+                    let (count, part) =
+                        (rows.demand(number, account)?, rows.demand(each, account)?);
+                    if count > 1.0 && part > 0.0 && part != MILLI {
+                        return Err(rows.fault(each, "1000, as several GPUs are held whole"));
+                    }
+                    count * part / MILLI
                 }
             };
         }
@@ -108,6 +114,9 @@ pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
     if shapes.is_empty() {
         return Err(rows.wrong("no line stands for a node"));
     }
-    let resources = ["cpu", "memory", "gpu"].map(String::from).to_vec();
-    Ok(Servers { resources, shapes })
+    Ok(Servers {
+        resources: ["cpu", "memory", "gpu"].map(String::from).to_vec(),
+        devices: vec!["gpu".into()],
+        shapes,
+    })
 }

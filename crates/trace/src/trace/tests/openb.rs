@@ -22,6 +22,10 @@ fn pods_hold_fractions_of_gpus() {
         [(5, 10), (427_061, 12_475_899)]
     );
     assert_eq!(trace.account().count(Reason::NeverRan), 1);
+    assert_eq!(
+        trace.servers().to_string(),
+        "cpu=96,memory=384,gpu:devices=8"
+    );
     assert_accounted(&trace);
 }
 
@@ -32,6 +36,7 @@ fn a_list_of_nodes_tells_the_servers() {
     );
     let servers = nodes(list.path()).unwrap();
     assert_eq!(servers.resources, ["cpu", "memory", "gpu"]);
+    assert_eq!(servers.devices, ["gpu"]);
     let counts: Vec<u32> = servers.shapes.iter().map(|shape| shape.count).collect();
     assert_eq!(counts, [2, 1]);
     assert_eq!(servers.total(), [160.0, 896.0, 8.0]);
@@ -40,6 +45,20 @@ fn a_list_of_nodes_tells_the_servers() {
     assert!(reported(b"cpu_milli,memory_mib,gpu\n").ends_with("no line stands for a node"));
     assert!(reported(b"cpu_milli,memory_mib,gpu\n1,2,x\n").contains("line 2, column 5: found `x`"));
     assert!(reported(b"cpu_milli,memory_mib,gpu\n1,2\n").contains("line 2, column 4"));
+}
+
+/// Half of each of two GPUs is no amount of devices, nor is one and a half.
+#[test]
+fn several_gpus_are_held_whole() {
+    let text = format!(
+        "{HEADER}a,8000,512,2,500,,BE,Succeeded,5,30,20\nb,8000,512,2,1000,,BE,Succeeded,5,30,20\n"
+    );
+    let (faults, jobs) = faults(&text, &on("cpu=96,memory=384,gpu=8"));
+    assert_eq!(jobs, 1);
+    assert!(
+        faults[0].contains("line 2, column 14: found `500`"),
+        "{faults:?}"
+    );
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! Fractions of devices against queues with as many servers as fractions fit.
+
+use super::*;
+use crate::workload::Fleet;
+
+fn fleet(servers: &str, jobs: &str) -> Fleet {
+    let text = format!("kind: multiresource\ntime_unit: h\n{servers}\njobs:\n{jobs}");
+    Fleet::parse(&text, "devices").unwrap().workload
+}
+
+/// All demand .6 of two devices, .4 of two (two jobs a device), or .6 of a device on each of two servers of four: M/M/2,
+/// M/M/4 and M/M/2 by Erlang's C, at ρ = .9. Three jobs of .6 are less than two devices, but not three of them.
+#[test]
+fn equal_fractions_are_queues_with_as_many_servers_as_fit() {
+    let two = "server: {capacity: {cpu: 64, gpu: {devices: 2}}}";
+    let four = "servers: [{count: 4, capacity: {gpu: {devices: 1}}}]";
+    let cases = [
+        (two, "demand: {gpu: .6}", 2),
+        (two, "demand: {cpu: 1, gpu: .4}", 4),
+        (four, "nodes: 2, demand: {gpu: .6}", 2),
+        (four, "demand: {gpu: 1}", 4),
+    ];
+    for (servers, job, places) in cases {
+        let rate = 0.6 * f64::from(places);
+        let jobs = format!("  - {{name: nb, {job}, arrival_rate: {rate}, mean_size: 1.5}}\n");
+        let fleet = fleet(servers, &jobs);
+        let offered = 1.5 * rate;
+        let exact = 1.5 + 1.5 * erlang_c(places, offered) / (f64::from(places) - offered);
+        for name in ["fcfs", "first-fit", "best-fit", "easy", "easy+fcfs"] {
+            let contender = Contender::named(name, &fleet).unwrap();
+            let run = contender.simulate_on(&fleet, &events(2_000_000), quiet);
+            let run = run.unwrap();
+            agrees(run.mean_response, exact, 0.06, &format!("{name} {job}"));
+        }
+    }
+}
+
+/// Shares of .6, .4 and .5 and whole devices, gangs too, under each rule that fleets have: the simulator's assertions hold,
+/// and all work is done at a load at which every device could be whole.
+#[test]
+fn mixes_are_served_by_every_rule_of_fleets() {
+    let fleet = fleet(
+        "servers: [{count: 3, capacity: {cpu: 9, gpu: {devices: 2}}}, {name: b, count: 2, capacity: {cpu: 9, gpu: {devices: 4}}}]",
+        "  - {name: a, demand: {cpu: 1, gpu: .6}, arrival_rate: 1.5, mean_size: 1}
+  - {name: b, demand: {gpu: .4}, arrival_rate: 1.5, mean_size: 1}
+  - {name: c, demand: {cpu: 2, gpu: .5}, arrival_rate: 1, mean_size: 1}
+  - {name: d, demand: {gpu: 2}, arrival_rate: .5, mean_size: 1}
+  - {name: e, nodes: 2, demand: {gpu: 1}, arrival_rate: .3, mean_size: 2}\n",
+    );
+    let pooled = Contender::rules().iter().filter(|rule| rule.pools);
+    let names = pooled
+        .map(|rule| rule.name)
+        .chain(["easy+sjf", "first-fit+wfp3"]);
+    for name in names {
+        let contender = Contender::named(name, &fleet).unwrap();
+        let run = contender.simulate_on(&fleet, &events(300_000), quiet);
+        let run = run.unwrap_or_else(|why| panic!("{name}: {why}"));
+        let served = run.types.iter().all(|own| own.mean_response.is_some());
+        assert!(served && run.health == Health::Settled, "{name}: {run:?}");
+    }
+}
+
+#[test]
+fn rules_that_count_amounts_refuse_devices() {
+    let jobs = "  - {name: nb, demand: {gpu: .6}, arrival_rate: 1.2, mean_size: 1.5}\n";
+    let fleet = fleet("server: {capacity: {gpu: {devices: 2}}}", jobs);
+    for rule in Contender::rules().iter().filter(|rule| !rule.pools) {
+        let why = Contender::named(rule.name, &fleet).unwrap_err();
+        assert!(why.contains("that places jobs on devices"), "{why}");
+        let why = Contender::from(rule).rule(&fleet).err().unwrap();
+        assert!(why.to_string().contains("devices"), "{why}");
+    }
+    let why = Contender::named("fcfs", &fleet).unwrap();
+    let why = why.settings(&fleet).unwrap_err().to_string();
+    assert!(why.contains("no policy file"), "{why}");
+    // On one server every job may have a reservation.
+    let planned = Contender::named("conservative+fcfs", &fleet).unwrap();
+    let run = planned.simulate_on(&fleet, &events(100_000), quiet);
+    assert_eq!(run.unwrap().own.counters.preemptions, 0);
+}

@@ -64,6 +64,10 @@ pub enum Reason {
     AmbiguousTime,
     /// Its times have fractions of a tick, and are rounded.
     RoundedTime,
+    /// A further row of a job that another row reports: the last state counts.
+    Repeated,
+    /// The header once more, where files were concatenated: skipped.
+    Header,
     /// A step of a job, or what runs in room that another line holds: no job, left out.
     Step,
     /// A further component of a heterogeneous job: it starts with the others.
@@ -88,8 +92,8 @@ pub struct Row {
 /// What was done with all lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Account {
-    /// Lines that stand for a job, faulty ones included; comments, headers, empty lines and [`Reason::Step`] do not
-    /// count, and of the events of a job one does. Each takes part or is left out for one reason.
+    /// Lines that stand for a job, faulty ones included; comments, headers, empty lines, [`Reason::Step`] and
+    /// [`Reason::Repeated`] do not count, and of the events of a job one does. Each takes part or is left out for one reason.
     pub lines: u64,
     /// Jobs that take part.
     pub jobs: u64,
@@ -104,6 +108,9 @@ pub struct Account {
     /// How the line that is read now would be taken, if it takes part.
     #[serde(skip)]
     pub(super) supposed: Vec<Reason>,
+    /// The reasons noted for the line that is decided now, as bits.
+    #[serde(skip)]
+    pub(super) noted: u32,
     /// The names of users, by their numbers.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
@@ -126,6 +133,9 @@ pub(super) struct Gap {
     before: u64,
     lines: [u32; 2],
 }
+
+/// Seconds in a year, on average.
+pub(super) const YEAR: i64 = 31_556_952;
 
 impl Gap {
     /// The next job comes, after so many.
@@ -153,16 +163,29 @@ impl Gap {
             1 => "job".into(),
             few => format!("{few} jobs"),
         };
-        let (which, side, option) = match few == self.before {
+        let (which, at, side, option) = match few == self.before {
             true => (
                 format!("first {jobs}, up to line {last}"),
+                self.first,
                 "before",
                 "--from",
             ),
-            false => (format!("last {jobs}, from line {next} on"), "after", "--to"),
+            false => (
+                format!("last {jobs}, from line {next} on"),
+                self.last.0,
+                "after",
+                "--to",
+            ),
+        };
+        // Clocks that count from the beginning of the log show no year.
+        let year = 1970 + (at / per_second as i64).div_euclid(YEAR);
+        let year = if (1975..=9999).contains(&year) {
+            format!(" (in {year})")
+        } else {
+            String::new()
         };
         Some(format!(
-            "warning: the {which}, came {days:.1} days {side} all others. If that is an error, mend these times, or leave the jobs out with {option}"
+            "warning: the {which}{year}, came {days:.1} days {side} all others. If that is an error, mend these times, or leave the jobs out with {option}"
         ))
     }
 }
@@ -185,6 +208,7 @@ impl Account {
             at
         });
         let row = &mut self.rows[at];
+        self.noted |= 1 << reason as u32;
         row.lines += 1;
         row.first_line = row.first_line.min(line);
         row.work += work;
@@ -263,6 +287,23 @@ impl Account {
         self.work + out.map(|row| row.work).sum::<f64>()
     }
 
+    /// Returns the warnings, a line each: such as that a job was submitted long before all others.
+    pub fn warnings(&self) -> String {
+        let warnings = self.remarks.iter().filter(|own| own.starts_with("warning"));
+        warnings.map(|own| format!("\n{own}")).collect()
+    }
+
+    /// Returns the number of rows read: those that are no jobs of their own as well.
+    pub fn rows_read(&self) -> u64 {
+        let extra = [
+            Reason::Step,
+            Reason::Component,
+            Reason::Repeated,
+            Reason::Header,
+        ];
+        self.lines + extra.map(|reason| self.count(reason)).iter().sum::<u64>()
+    }
+
     /// Returns the first faults, and how many more there are.
     pub(super) fn faulty(&self) -> String {
         let mut lines: Vec<String> = self.faults.iter().map(|f| format!("  {f}")).collect();
@@ -284,7 +325,11 @@ impl Account {
             let option = option.unwrap_or_default();
             format!("\n  {} {found}: {done}{option}", row.lines)
         });
-        format!(" of {} lines:{}", self.lines, rows.collect::<String>())
+        format!(
+            " of {} lines:{}",
+            self.rows_read(),
+            rows.collect::<String>()
+        )
     }
 
     /// Returns how many lines have this reason.
@@ -338,6 +383,12 @@ impl Reason {
                 "",
             ),
             Reason::RoundedTime => ("times with fractions of a tick", "rounded", ""),
+            Reason::Repeated => (
+                "further rows of the same job",
+                "merged: the last state counts",
+                "",
+            ),
+            Reason::Header => ("repeated headers", "skipped", ""),
             Reason::Step => ("steps of other jobs", LEFT_OUT, ""),
             Reason::Component => ("components of heterogeneous jobs", "joined to one job", ""),
             Reason::Eligible => (

@@ -38,8 +38,69 @@ impl Fault {
     pub fn reported(&self, line: u32) -> String {
         let (column, expected) = (self.column, self.expected);
         let found = self.found.escape_debug();
-        format!("line {line}, column {column}: found `{found}`, expected {expected}")
+        let help = self.help().map(|number| format!(": write {number}"));
+        let help = help.unwrap_or_default();
+        format!("line {line}, column {column}: found `{found}`, expected {expected}{help}")
     }
+
+    /// Returns the number to write instead of an amount with a unit, or with a comma.
+    fn help(&self) -> Option<String> {
+        const UNITS: [(&str, f64, &str); 5] = [
+            ("m", 1e-3, ", if m is a thousandth"),
+            ("Ki", 1.0 / 1_048_576.0, ", counted in Gi everywhere"),
+            ("Mi", 1.0 / 1024.0, ", counted in Gi everywhere"),
+            ("Gi", 1.0, ", counted in Gi everywhere"),
+            ("Ti", 1024.0, ", counted in Gi everywhere"),
+        ];
+        let value = |text: &str| number(text.as_bytes());
+        let mut units = UNITS.iter().filter(|_| self.expected == AMOUNT);
+        let amount = |(unit, times, words): &(&str, f64, &str)| {
+            let amount = value(self.found.strip_suffix(unit)?)? * times;
+            Some(format!("{amount}{words}"))
+        };
+        units.find_map(amount).or_else(|| {
+            let mut groups = self.found.split(',').skip(1).peekable();
+            groups.peek()?;
+            let is_grouped = groups.all(|group| group.len() == 3);
+            let whole = value(&self.found.replace(',', "")).filter(|_| is_grouped);
+            match (whole, value(&self.found.replace(',', "."))) {
+                (Some(whole), Some(point)) => {
+                    Some(format!("{whole}, or {point} if the comma is a decimal one"))
+                }
+                (whole, point) => whole.or(point).map(|number| number.to_string()),
+            }
+        })
+    }
+}
+
+/// Returns whether a field says that nothing is known: it is empty, or a word for that.
+#[inline]
+pub(super) fn is_unknown(field: &[u8]) -> bool {
+    const WORDS: [&str; 14] = [
+        "-",
+        "--",
+        "nan",
+        "nat",
+        "null",
+        "none",
+        "nil",
+        "na",
+        "n/a",
+        "\\n",
+        "<none>",
+        "<nil>",
+        "unknown",
+        "0000-00-00 00:00:00",
+    ];
+    let is_word = |word: &&str| field.eq_ignore_ascii_case(word.as_bytes());
+    field.is_empty() || WORDS.iter().any(|word| is_word(&word))
+}
+
+/// Returns whether an instant is a placeholder that logs write for one that has not come: before the submission of the
+/// job, it is 0, -1 or in the year 1, or the first day of 1970 where other times are dates \[s\].
+pub(super) fn is_placeholder(at: f64, submit: f64) -> bool {
+    let is_first_day = submit > 1e8 && at.abs() <= 86_400.0;
+    at < submit && (matches!(at, 0.0 | -1.0) || at < -6e10 || is_first_day)
 }
 
 /// Beyond this a whole number is no double; nor do sums over a trace stay finite with amounts of any size.

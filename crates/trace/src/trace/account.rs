@@ -154,7 +154,9 @@ impl Gap {
     pub fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
         let span = self.last.0.saturating_sub(self.first).unsigned_abs();
         let few = self.before.min(jobs - self.before);
-        if few > jobs / 20 || self.longest < span / 10 * 9 || self.longest == 0 {
+        // Of few jobs one is alone if it is 20 years away.
+        let is_far = few == 1 && self.longest / per_second > 20 * YEAR.unsigned_abs();
+        if few > jobs / 20 && !is_far || self.longest < span / 10 * 9 || self.longest == 0 {
             return None;
         }
         let days = self.longest as f64 / per_second as f64 / 86_400.0;
@@ -163,29 +165,22 @@ impl Gap {
             1 => "job".into(),
             few => format!("{few} jobs"),
         };
-        let (which, at, side, option) = match few == self.before {
+        let is_first = few == self.before;
+        let at = if is_first { self.first } else { self.last.0 };
+        let (which, side, option) = match is_first {
             true => (
                 format!("first {jobs}, up to line {last}"),
-                self.first,
                 "before",
                 "--from",
             ),
-            false => (
-                format!("last {jobs}, from line {next} on"),
-                self.last.0,
-                "after",
-                "--to",
-            ),
+            false => (format!("last {jobs}, from line {next} on"), "after", "--to"),
         };
         // Clocks that count from the beginning of the log show no year.
         let year = 1970 + (at / per_second as i64).div_euclid(YEAR);
-        let year = if (1975..=9999).contains(&year) {
-            format!(" (in {year})")
-        } else {
-            String::new()
-        };
+        let year = Some(format!(", in {year}")).filter(|_| (1975..=9999).contains(&year));
+        let year = year.unwrap_or_default();
         Some(format!(
-            "warning: the {which}{year}, came {days:.1} days {side} all others. If that is an error, mend these times, or leave the jobs out with {option}"
+            "warning: the {which}, came {days:.1} days {side} all others{year}. If that is an error, mend these times, or leave the jobs out with {option}"
         ))
     }
 }

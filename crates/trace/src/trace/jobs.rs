@@ -12,6 +12,8 @@ use super::{
 
 /// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;
+/// From this share on the work that faulty lines hide is worth a word.
+const NOTICED_FAULTS: f64 = 0.05;
 /// A log of Slurm that is shorter is hardly what was to be exported \[s\].
 const SHORT: u64 = 2 * 86_400;
 /// From this share on the file is another one than it is taken for.
@@ -413,8 +415,12 @@ impl Trace {
                 "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into()
             } else {
                 let enough = (100.0 * share).floor() + 1.0;
+                let lost = match share > NOTICED_FAULTS {
+                    true => ": the load then lacks their jobs, whose work is unknown",
+                    false => "",
+                };
                 format!(
-                    "mend the lines, name another --format, or leave them out with --faults {enough}%: the load then lacks their jobs, whose work is unknown"
+                    "mend the lines, name another --format, or leave them out with --faults {enough}%{lost}"
                 )
             };
             return Err(TraceError::Refused(format!(

@@ -145,8 +145,10 @@ impl Reader for Sacct {
                 Some(Reason::Component).filter(|_| !is_first)
             }
             Entry::Occupied(mut known) => {
-                if Counted::new(&job).replaces(&Counted::new(&known.get().0)) {
-                    known.insert((job, demand.to_vec()));
+                let before = known.get().0;
+                if Counted::new(&job).replaces(&Counted::new(&before)) {
+                    let line = before.line;
+                    known.insert((Raw { line, ..job }, demand.to_vec()));
                 }
                 Some(Reason::Repeated)
             }

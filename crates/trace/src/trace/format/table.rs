@@ -1,6 +1,5 @@
 //! A table with a header: of its columns is said what stands there, or they have names that say it.
 
-use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use itertools::Itertools as _;

@@ -453,9 +453,9 @@ fn files_of_other_programs_are_recognized() {
 #[test]
 fn amounts_with_units_are_explained_by_the_number_to_write() {
     for (amount, number) in [
-        ("500m", "write 0.5, if m"),
-        ("4Gi", "write 4, counted in Gi"),
-        ("512Mi", "write 0.5, counted in Gi"),
+        ("500m", "write 0.5 if m"),
+        ("4Gi", "write 4 if all"),
+        ("512Mi", "write 0.5 if all"),
         ("\"1,024\"", "write 1024, or 1.024 if"),
         ("\"0,5\"", "write 0.5"),
         ("\"1,024,000\"", "write 1024000"),

@@ -118,7 +118,8 @@ fn what_was_cancelled_before_its_start_never_ran() {
     let line = "1|2024-03-05T10:00:00|Unknown|2024-03-05T10:11:00|0|CANCELLED by 5|cpu=1||Partition_Limit|main|ann\n";
     let none = line
         .replace("Unknown", "None")
-        .replace("CANCELLED by 5", "COMPLETED");
+        .replace("CANCELLED by 5", "COMPLETED")
+        .replace("1|2024", "2|2024");
     let (_, trace, _) = read_till_it_ends(&text(&[line.into(), none]), &cluster());
     assert_eq!(trace.account().count(Reason::NeverRan), 2);
 }
@@ -168,7 +169,9 @@ fn a_clock_that_is_set_while_a_job_runs_is_reported() {
 
 #[test]
 fn a_bar_in_a_name_is_reported_and_a_missing_column_as_well() {
-    let good = vec![job("1", "COMPLETED", "cpu=1,mem=1G"); 3].concat();
+    let good = ["1", "2", "3"]
+        .map(|id| job(id, "COMPLETED", "cpu=1,mem=1G"))
+        .concat();
     let bad = good.lines().next().unwrap().replace("|ann", "|a|b") + "\n";
     let (faults, jobs) = faults(&format!("{HEADER}{good}{bad}"), &cluster());
     assert_eq!(jobs, 3);
@@ -290,7 +293,7 @@ fn row(id: &str, start: &str, end: &str, state: &str) -> String {
         .map_or(0, |(a, b)| 60 * (60 * (b.0 - a.0) + b.1 - a.1));
     let end = if state == "RUNNING" { "" } else { end };
     format!(
-        "{id}|2024-03-05T10:00:00|{}|{}|{ran}|{state}|cpu=1,mem=4G|cpu=4,mem=4G|60|main|ann\n",
+        "{id}|2024-03-05T10:00:00|{}|{}|{ran}|{state}|cpu=1,mem=4G|cpu=4,mem=4G|300|main|ann\n",
         at(start),
         at(end)
     )

@@ -107,9 +107,12 @@ pub fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
         table.row([
             row.lines.to_string(),
             row.reason.found().to_owned(),
-            percent(row.lines as f64 / account.lines as f64),
-            // A dash where there is no work.
-            percent(row.work / work),
+            percent(row.lines as f64 / account.rows_read() as f64),
+            match row.reason {
+                Reason::Fault => "unknown".into(),
+                // A dash where there is no work.
+                _ => percent(row.work / work),
+            },
             row.first_line.to_string(),
             match (row.reason, known_in_part) {
                 (Reason::Censored, 0) => "taken to have ended then".into(),

@@ -1,6 +1,6 @@
 //! Units of time, instants, and lengths of time.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use super::shown;
 
@@ -74,6 +74,40 @@ pub fn instant(field: &[u8]) -> Option<f64> {
     (day <= most).then_some(f64::from(days - 719_468) * 86_400.0 + seconds)
 }
 
+/// Instants outside 1990 to 2100 are not taken for those of a log \[s since 1970\].
+const PLAUSIBLE: Range<f64> = 631_152_000.0..4_102_444_800.0;
+
+/// Returns whether a number is a plausible count of seconds since 1970.
+pub fn is_epoch(seconds: f64) -> bool {
+    PLAUSIBLE.contains(&seconds)
+}
+
+/// Reads an instant that is written as a single number, between 1990 and 2100: the digits of a date, or seconds,
+/// milliseconds, microseconds or nanoseconds since 1970. Returns it in seconds since 1970, and the name of its notation.
+///
+/// Numbers of 8 and of 10 digits may as well be seconds of another clock: it is for the caller to decide.
+pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
+    const DATES: [&str; 4] = ["YYYYMMDD", "YYYYMMDDhh", "YYYYMMDDhhmm", "YYYYMMDDhhmmss"];
+    const SINCE: [(f64, &str); 4] = [
+        (1.0, "seconds since 1970"),
+        (1e3, "milliseconds since 1970"),
+        (1e6, "microseconds since 1970"),
+        (1e9, "nanoseconds since 1970"),
+    ];
+    let digits = format!("{number:.0}");
+    let date = DATES.iter().find(|date| date.len() == digits.len());
+    let date = date.filter(|_| number.fract() == 0.0).and_then(|date| {
+        let full = format!("{digits:0<14}");
+        let parts = [0..4, 4..6, 6..8, 8..10, 10..12, 12..14].map(|own| full.get(own));
+        let [year, month, day, hour, minute, second] = parts.map(Option::unwrap_or_default);
+        let text = format!("{year}-{month}-{day}T{hour}:{minute}:{second}");
+        Some((instant(text.as_bytes())?, *date))
+    });
+    let since = SINCE.map(|(per_second, name)| (number / per_second, name));
+    let mut all = date.into_iter().chain(since);
+    all.find(|(seconds, _)| is_epoch(*seconds))
+}
+
 /// Reads a length of time as clocks show it, such as `0:00:16`, `26:03:00.5`, `1-02:03:00` or `1 day, 2:03:00` \[s\].
 pub fn clock(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
@@ -145,7 +179,7 @@ fn digits(text: &str, length: usize, range: RangeInclusive<i32>) -> Option<i32> 
 
 #[cfg(test)]
 mod tests {
-    use super::{clock, in_words, instant};
+    use super::{clock, in_words, instant, stamp};
 
     #[test]
     fn lengths_of_time_are_said_in_units_that_are_read() {
@@ -196,6 +230,34 @@ mod tests {
             "",
         ] {
             assert_eq!(instant(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn instants_are_read_from_one_number() {
+        // 2026-03-01T12:30:00 is 1 772 368 200 s after 1970 (20 513 days and 45 000 s).
+        for (number, notation) in [
+            (20_260_301_123_000.0, "YYYYMMDDhhmmss"),
+            (202_603_011_230.0, "YYYYMMDDhhmm"),
+            (1_772_368_200.0, "seconds since 1970"),
+            (1_772_368_200e3, "milliseconds since 1970"),
+            (1_772_368_200e6, "microseconds since 1970"),
+            (1_772_368_200e9, "nanoseconds since 1970"),
+        ] {
+            assert_eq!(stamp(number), Some((1_772_368_200.0, notation)));
+        }
+        assert_eq!(stamp(20_260_301.0), Some((1_772_323_200.0, "YYYYMMDD")));
+        for number in [
+            20_261_301_123_000.0,
+            20_260_230.0,
+            19_890_101.0,
+            -1.0,
+            0.0,
+            86_400.0,
+            f64::NAN,
+            f64::INFINITY,
+        ] {
+            assert_eq!(stamp(number), None, "{number}");
         }
     }
 

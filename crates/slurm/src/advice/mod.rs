@@ -258,8 +258,9 @@ impl<'a> Advising<'a> {
         let first = log.jobs.partition_point(|job| job.submit < cut);
         if first < FEWEST || log.jobs.len() - first < FEWEST {
             return Err(AdviceError(format!(
-                "the log has {first} jobs in the first half of its span and {} in the second, where {FEWEST} are needed in each: export more weeks",
-                log.jobs.len() - first
+                "the log has {first} jobs in the first half of its span and {} in the second, where {FEWEST} are needed in each: export more weeks{}",
+                log.jobs.len() - first,
+                log.account.warnings()
             )));
         }
         let sent = facts(site, log);

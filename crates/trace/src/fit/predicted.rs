@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::report::{Fit, FitError, Predicted};
+use super::report::{Fit, FitError, NOTICED, Predicted};
 use crate::replay::{
     Clock, DecisionState, Kinds, Log, Measured, Speed, Window, gathered, replay, visits,
 };
@@ -49,7 +49,7 @@ pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<F
         let mut own = of(&fit.workload)?;
         if let Some((fleet, arrivals)) = other
             .take()
-            .filter(|_| own.differs() || own.simulated.is_none())
+            .filter(|_| own.differs_by(NOTICED) || own.simulated.is_none())
         {
             let levels = of(&fleet)?;
             if levels.distance() < own.distance() {

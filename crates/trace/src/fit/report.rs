@@ -142,8 +142,10 @@ pub struct Predicted {
 
 /// Of these many times a wait is another one…
 const APART: f64 = 1.3;
-/// …if it is more than this share of the response time.
-const NOTICED: f64 = 0.01;
+/// …if it is more than this share of the response time that it differs: for a choice between two models, and for a
+/// warning.
+pub(super) const NOTICED: f64 = 0.01;
+const WARNED: f64 = 0.05;
 
 impl Predicted {
     /// Returns the wait of the workload over that of the log.
@@ -152,13 +154,18 @@ impl Predicted {
         Some(wait.mean / self.replayed[0]).filter(|ratio| ratio.is_finite())
     }
 
-    /// Returns whether waits differ by more than 30 %, and by what is noticed.
+    /// Returns whether waits differ by more than 30 %, and by more than 5 % of the response time.
     pub fn differs(&self) -> bool {
+        self.differs_by(WARNED)
+    }
+
+    /// Returns whether waits differ by more than 30 %, and by more than this share of the response time.
+    pub(super) fn differs_by(&self, share: f64) -> bool {
         let Some([wait, _]) = self.simulated else {
             return false;
         };
         let [replayed, response] = self.replayed;
-        let is_noticed = (wait.mean - replayed).abs() > NOTICED * response + wait.half_width;
+        let is_noticed = (wait.mean - replayed).abs() > share * response + wait.half_width;
         is_noticed && !(1.0 / APART..=APART).contains(&(wait.mean / replayed))
     }
 

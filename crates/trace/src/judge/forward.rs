@@ -135,10 +135,7 @@ impl<'a> Forward<'a> {
         };
         let first = forward.first();
         if first < FEWEST || first == log.jobs.len() {
-            // Such as a job that came long before all others.
-            let odd = log.account.remarks.iter();
-            let odd = odd.filter(|own| own.starts_with("warning"));
-            let odd: String = odd.map(|own| format!("\n{own}")).collect();
+            let odd = log.account.warnings();
             return Err(JudgeError::TooShort(format!(
                 "the log has {first} jobs before the first window and {} behind, where {FEWEST} and 1 are needed: take another --past, or a longer log{odd}",
                 log.jobs.len() - first

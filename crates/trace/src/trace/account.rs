@@ -70,6 +70,10 @@ pub enum Reason {
     AmbiguousTime,
     /// Its times have fractions of a tick, and are rounded.
     RoundedTime,
+    /// A further row of a job that another row reports: the last state counts.
+    Repeated,
+    /// The header once more, where files were concatenated: skipped.
+    Header,
     /// A step of a job, or what runs in room that another line holds: no job, left out.
     Step,
     /// A further component of a heterogeneous job: it starts with the others.
@@ -94,8 +98,8 @@ pub struct Row {
 /// What was done with all lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Account {
-    /// Lines that stand for a job, faulty ones included; comments, headers, empty lines and [`Reason::Step`] do not
-    /// count, and of the events of a job one does. Each takes part or is left out for one reason.
+    /// Lines that stand for a job, faulty ones included; comments, headers, empty lines, [`Reason::Step`] and
+    /// [`Reason::Repeated`] do not count, and of the events of a job one does. Each takes part or is left out for one reason.
     pub lines: u64,
     /// Jobs that take part.
     pub jobs: u64,
@@ -110,6 +114,9 @@ pub struct Account {
     /// How the line that is read now would be taken, if it takes part.
     #[serde(skip)]
     pub(super) supposed: Vec<Reason>,
+    /// The reasons noted for the line that is decided now, as bits.
+    #[serde(skip)]
+    pub(super) noted: u32,
     /// The names of users, by their numbers.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
@@ -136,6 +143,9 @@ pub(super) struct Gap {
     lines: [u32; 2],
 }
 
+/// Seconds in a year, on average.
+pub(super) const YEAR: i64 = 31_556_952;
+
 impl Gap {
     /// The next job comes, after so many.
     pub fn note(&mut self, jobs: u64, submit: i64, line: u32) {
@@ -153,7 +163,9 @@ impl Gap {
     pub fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
         let span = self.last.0.saturating_sub(self.first).unsigned_abs();
         let few = self.before.min(jobs - self.before);
-        if few > jobs / 20 || self.longest < span / 10 * 9 || self.longest == 0 {
+        // Of few jobs one is alone if it is 20 years away.
+        let is_far = few == 1 && self.longest / per_second > 20 * YEAR.unsigned_abs();
+        if few > jobs / 20 && !is_far || self.longest < span / 10 * 9 || self.longest == 0 {
             return None;
         }
         let days = self.longest as f64 / per_second as f64 / 86_400.0;
@@ -162,7 +174,9 @@ impl Gap {
             1 => "job".into(),
             few => format!("{few} jobs"),
         };
-        let (which, side, option) = match few == self.before {
+        let is_first = few == self.before;
+        let at = if is_first { self.first } else { self.last.0 };
+        let (which, side, option) = match is_first {
             true => (
                 format!("first {jobs}, up to line {last}"),
                 "before",
@@ -170,8 +184,12 @@ impl Gap {
             ),
             false => (format!("last {jobs}, from line {next} on"), "after", "--to"),
         };
+        // Clocks that count from the beginning of the log show no year.
+        let year = 1970 + (at / per_second as i64).div_euclid(YEAR);
+        let year = Some(format!(", in {year}")).filter(|_| (1975..=9999).contains(&year));
+        let year = year.unwrap_or_default();
         Some(format!(
-            "warning: the {which}, came {days:.1} days {side} all others. If that is an error, mend these times, or leave the jobs out with {option}"
+            "warning: the {which}, came {days:.1} days {side} all others{year}. If that is an error, mend these times, or leave the jobs out with {option}"
         ))
     }
 }
@@ -194,6 +212,7 @@ impl Account {
             at
         });
         let row = &mut self.rows[at];
+        self.noted |= 1 << reason as u32;
         row.lines += 1;
         row.first_line = row.first_line.min(line);
         row.work += work;
@@ -279,6 +298,23 @@ impl Account {
         self.work + out.map(|row| row.work).sum::<f64>()
     }
 
+    /// Returns the warnings, a line each: such as that a job was submitted long before all others.
+    pub fn warnings(&self) -> String {
+        let warnings = self.remarks.iter().filter(|own| own.starts_with("warning"));
+        warnings.map(|own| format!("\n{own}")).collect()
+    }
+
+    /// Returns the number of rows read: those that are no jobs of their own as well.
+    pub fn rows_read(&self) -> u64 {
+        let extra = [
+            Reason::Step,
+            Reason::Component,
+            Reason::Repeated,
+            Reason::Header,
+        ];
+        self.lines + extra.map(|reason| self.count(reason)).iter().sum::<u64>()
+    }
+
     /// Returns the first faults, and how many more there are.
     pub(super) fn faulty(&self) -> String {
         let mut lines: Vec<String> = self.faults.iter().map(|f| format!("  {f}")).collect();
@@ -300,7 +336,11 @@ impl Account {
             let option = option.unwrap_or_default();
             format!("\n  {} {found}: {done}{option}", row.lines)
         });
-        format!(" of {} lines:{}", self.lines, rows.collect::<String>())
+        format!(
+            " of {} lines:{}",
+            self.rows_read(),
+            rows.collect::<String>()
+        )
     }
 
     /// Returns how many lines have this reason.
@@ -361,6 +401,12 @@ impl Reason {
                 "",
             ),
             Reason::RoundedTime => ("times with fractions of a tick", "rounded", ""),
+            Reason::Repeated => (
+                "further rows of the same job",
+                "merged: the last state counts",
+                "",
+            ),
+            Reason::Header => ("repeated headers", "skipped", ""),
             Reason::Step => ("steps of other jobs", LEFT_OUT, ""),
             Reason::Component => ("components of heterogeneous jobs", "joined to one job", ""),
             Reason::Eligible => (

@@ -38,8 +38,65 @@ impl Fault {
     pub fn reported(&self, line: u32) -> String {
         let (column, expected) = (self.column, self.expected);
         let found = self.found.escape_debug();
-        format!("line {line}, column {column}: found `{found}`, expected {expected}")
+        let help = self.without_unit().or_else(|| self.without_commas());
+        let help = help.map(|number| format!(": write {number}"));
+        let help = help.unwrap_or_default();
+        format!("line {line}, column {column}: found `{found}`, expected {expected}{help}")
     }
+
+    /// Returns the number to write instead of an amount with a unit.
+    fn without_unit(&self) -> Option<String> {
+        let value = |text: &str| number(text.as_bytes());
+        let unit = self.found.find(char::is_alphabetic)?;
+        let (amount, unit) = self.found.split_at(unit);
+        let (times, words) = match unit {
+            "m" => (1e-3, "m is a thousandth"),
+            "Ki" => (1.0 / 1_048_576.0, "all are in Gi"),
+            "Mi" => (1.0 / 1024.0, "all are in Gi"),
+            "Gi" => (1.0, "all are in Gi"),
+            "Ti" => (1024.0, "all are in Gi"),
+            _ => return None,
+        };
+        let amount = value(amount).filter(|_| self.expected == AMOUNT)? * times;
+        Some(format!("{amount} if {words}"))
+    }
+
+    /// Returns the number to write instead of one with commas.
+    fn without_commas(&self) -> Option<String> {
+        let value = |text: &str| number(text.as_bytes());
+        let is_number = self.expected == AMOUNT || self.expected.starts_with("a time");
+        let mut groups = self.found.split(',').skip(1).peekable();
+        groups.peek().filter(|_| is_number)?;
+        let is_grouped = groups.all(|group| group.len() == 3);
+        let whole = value(&self.found.replace(',', "")).filter(|_| is_grouped);
+        match (whole, value(&self.found.replace(',', "."))) {
+            (Some(whole), Some(point)) => {
+                Some(format!("{whole}, or {point} if the comma is decimal"))
+            }
+            (whole, point) => Some(whole.or(point)?.to_string()),
+        }
+    }
+}
+
+/// Returns whether a field says that nothing is known: it is empty, or a word for that.
+#[inline]
+pub(super) fn is_unknown(field: &[u8]) -> bool {
+    const WORDS: &str = "- -- nan nat null none nil na n/a \\n <none> <nil> unknown";
+    let Some(first) = field.first() else {
+        return true;
+    };
+    if first.is_ascii_digit() {
+        return field.starts_with(b"0000-00-00");
+    }
+    let mut words = WORDS.split(' ').map(str::as_bytes);
+    words.any(|word| field.eq_ignore_ascii_case(word))
+}
+
+/// Returns whether an instant is a placeholder that logs write for one that has not come: before the submission of the
+/// job, it is 0, -1 or in the year 1, or the first day of 1970 where other times are dates \[s\].
+pub(super) fn is_placeholder(at: f64, submit: f64) -> bool {
+    let is_first_day = submit > 1e8 && at.abs() <= 86_400.0;
+    at < submit && (matches!(at, 0.0 | -1.0) || at < -6e10 || is_first_day)
 }
 
 /// Beyond this a whole number is no double; nor do sums over a trace stay finite with amounts of any size.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::account::Gap;
+use super::duplicates::{Counted, Known};
 use super::format::{self, Fate, Opened, Raw, Reader, Rows};
 use super::input::Source;
 use super::{
@@ -12,6 +13,8 @@ use synth_cluster::workload::is_of_gpus;
 
 /// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;
+/// From this share on the work that faulty lines hide is worth a word.
+const NOTICED_FAULTS: f64 = 0.05;
 /// A log of Slurm that is shorter is hardly what was to be exported \[s\].
 const SHORT: u64 = 2 * 86_400;
 /// From this share on the file is another one than it is taken for.
@@ -31,6 +34,8 @@ pub struct Trace {
     shares: Vec<f64>,
     account: Account,
     buffer: Buffer,
+    /// Which row counts for each job.
+    known: Known,
     /// Jobs that had not ended when the file did, with their demands and how they would be taken.
     open: Vec<(Raw, Vec<f64>, Vec<Reason>)>,
     /// The last instant that a line tells \[ticks\].
@@ -78,6 +83,7 @@ impl Trace {
                 remarks: rows.remarks.clone(),
                 ..Account::default()
             },
+            known: Known::default(),
             open: Vec::new(),
             last: i64::MIN,
             is_named: vec![false; per_capacity.len()],
@@ -118,34 +124,67 @@ impl Trace {
 
     /// The next line that stands for a job. Faulty lines, and those that are no jobs, are noted and passed over.
     fn read(&mut self) -> Result<Option<Raw>, TraceError> {
-        let (rows, reader, account) = (&mut self.rows, &mut self.reader, &mut self.account);
         while !self.is_read {
+            let (rows, account) = (&mut self.rows, &mut self.account);
             self.is_read = !rows.advance(account)?;
             if self.is_read {
                 break;
             }
-            match reader.read((rows, &mut self.demand, account)) {
+            match self.reader.read((rows, &mut self.demand, account)) {
                 Ok(None) => {}
-                Ok(Some(job)) => {
+                Ok(Some(mut job)) => {
                     let begun = job.start.unwrap_or(job.submit);
                     self.last = self.last.max(begun.saturating_add(job.size.max(0)));
+                    if !self.is_latest(&mut job) {
+                        continue;
+                    }
                     if !job.is_open {
                         return Ok(Some(job));
                     }
-                    let supposed = std::mem::take(&mut account.supposed);
+                    let supposed = std::mem::take(&mut self.account.supposed);
                     self.open.push((job, self.demand.clone(), supposed));
                 }
                 Err(fault) => fault.note(rows.number(), account),
             }
         }
         let Some((job, demand, supposed)) = self.open.pop() else {
-            return Ok(reader.left(&mut self.demand, account));
+            return Ok(self.reader.left(&mut self.demand, &mut self.account));
         };
-        (self.demand, account.supposed) = (demand, supposed);
+        (self.demand, self.account.supposed) = (demand, supposed);
         let begun = job.start.unwrap_or(job.submit);
         let size = self.last - begun;
         let seen = Seen::Censored;
         Ok(Some(Raw { size, seen, ..job }))
+    }
+
+    /// Returns whether a row tells the last known state of its job. The row that counted before is taken back, and the
+    /// job keeps its place in the file.
+    fn is_latest(&mut self, job: &mut Raw) -> bool {
+        let Some(id) = job.id.filter(|_| self.rows.has_ids) else {
+            job.id = None;
+            return true;
+        };
+        let (key, before) = self.known.find((id, job.start));
+        let mut counted = Counted::new(job);
+        if let Some(before) = before {
+            let place = (before.submit, before.line);
+            let is_latest =
+                counted.replaces(&before) && (!before.is_job || self.buffer.remove(place));
+            self.account.note(Reason::Repeated, job.line, 0.0);
+            if !is_latest {
+                self.account.decide(false, job.line, 0.0);
+                return false;
+            }
+            let waiting = self.open.len();
+            self.open.retain(|(open, ..)| open.line != before.line);
+            if self.open.len() == waiting {
+                before.retract(&mut self.account);
+            }
+            (job.line, counted.line) = (before.line, before.line);
+        }
+        self.known.keep(key, counted);
+        job.id = Some(key);
+        true
     }
 
     /// Returns what the jobs ran on.
@@ -191,7 +230,14 @@ impl Trace {
         let is_one = matches!(self.servers.shapes[..], [Shape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
         if raw.nodes == 1 || is_one || self.servers.resources.iter().any(counts) {
+            let times = if raw.is_each { raw.nodes.max(1) } else { 1 };
+            let names = self.servers.resources.iter().zip(&mut self.demand);
+            let amounts = names.filter(|(name, _)| !counts(name));
+            amounts.for_each(|(_, amount)| *amount *= f64::from(times));
             return 1;
+        }
+        if raw.is_each {
+            return raw.nodes.max(1);
         }
         let mut part = self.demand.clone();
         self.servers.part(&mut part, raw.nodes.max(1));
@@ -208,11 +254,21 @@ impl Trace {
 
     /// Decides what is done with a line; returns the job, if it takes part.
     fn admit(&mut self, raw: Raw) -> Option<Job> {
+        self.account.noted = 0;
+        let (job, work) = self.decide(&raw);
+        if let Some(key) = raw.id {
+            self.known.decided(key, job.is_some(), &self.account, work);
+        }
+        job
+    }
+
+    /// The same, and the work of the line.
+    fn decide(&mut self, raw: &Raw) -> (Option<Job>, f64) {
         self.account.lines += 1;
-        let nodes = self.take_apart(&raw);
+        let nodes = self.take_apart(raw);
         let share = self.share(&self.demand, nodes);
         let work = share * raw.size.max(0) as f64;
-        let reason = self.left_out(&raw, nodes);
+        let reason = self.left_out(raw, nodes);
         for (is_named, demand) in self.is_named.iter_mut().zip(&self.demand) {
             *is_named |= *demand > 0.0;
         }
@@ -224,7 +280,7 @@ impl Trace {
             {
                 self.largest = Some((work, raw.line, nodes, self.demand.clone()));
             }
-            return None;
+            return (None, work);
         }
         if let Some(limit) = raw.limit.filter(|limit| (1..raw.size).contains(limit)) {
             let passed = &mut self.account.passed_limits;
@@ -264,7 +320,7 @@ impl Trace {
             let share = self.share(&self.demands.vectors()[demand as usize], nodes);
             self.shares.push(share);
         }
-        Some(Job {
+        let job = Job {
             line: raw.line,
             submit: raw.submit,
             size,
@@ -280,7 +336,8 @@ impl Trace {
                 Seen::Censored if self.options.censored_end => Seen::Whole,
                 seen => seen,
             },
-        })
+        };
+        (Some(job), work)
     }
 
     /// Why a line takes no part, if it does not.
@@ -365,8 +422,12 @@ impl Trace {
                 "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into()
             } else {
                 let enough = (100.0 * share).floor() + 1.0;
+                let lost = match share > NOTICED_FAULTS {
+                    true => ": the load then lacks their jobs, whose work is unknown",
+                    false => "",
+                };
                 format!(
-                    "mend the lines, name another --format, or leave them out with --faults {enough}%"
+                    "mend the lines, name another --format, or leave them out with --faults {enough}%{lost}"
                 )
             };
             return Err(TraceError::Refused(format!(
@@ -415,6 +476,8 @@ impl Trace {
                 continue;
             };
             account.remarks.push(remark);
+        if account.count(Reason::Header) > 0 && !self.rows.has_ids {
+            account.remarks.push("warning: exports were concatenated here, and no column tells jobs apart: a job in two of them counts twice, unless --columns id=COLUMN names its id".into());
         }
         let gap = self.gap.remark(account.jobs, self.tick.per_second());
         account.remarks.extend(gap);
@@ -494,8 +557,28 @@ impl Buffer {
         }
     }
 
+    /// Removes the job of this place; returns whether it was there. In the queue its size of 0 marks it.
+    fn remove(&mut self, at: (i64, u32)) -> bool {
+        if self.late.remove(&at).is_some() {
+            return true;
+        }
+        let found = self.ordered.binary_search_by_key(&at, place).ok();
+        let job = found.and_then(|n| self.ordered.get_mut(n));
+        let job = job.filter(|job| job.size > 0);
+        job.map(|job| job.size = 0).is_some()
+    }
+
     /// Takes out the job that was submitted first; of several at one instant that of the first line.
     fn pop(&mut self) -> Option<Job> {
+        loop {
+            let job = self.pop_any()?;
+            if job.size > 0 {
+                return Some(job);
+            }
+        }
+    }
+
+    fn pop_any(&mut self) -> Option<Job> {
         let late = self.late.first_key_value().map(|(place, _)| *place);
         match (late, self.ordered.front()) {
             (Some(late), Some(ordered)) if late > place(ordered) => self.ordered.pop_front(),

@@ -15,6 +15,7 @@
 
 mod account;
 mod demands;
+mod duplicates;
 mod error;
 mod fields;
 mod format;
@@ -34,7 +35,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use synth_core::number::instant;
+use synth_core::number::{instant, stamp};
 use synth_typed::{either, share, time};
 
 /// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
@@ -58,6 +59,11 @@ pub struct Options {
     /// Of a table (csv): the unit of its times, such as time=ms, or of one column, such as limit=min
     #[arg(long = "unit", value_name = "WHAT=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
     pub units: Vec<(String, String)>,
+
+    /// Of a table (csv): whether the amounts of a job on several servers are those of all of them together, or of each
+    /// [default: by the column's name, and printed]
+    #[arg(long, value_name = "OF", requires = "trace", value_parser = either(["total", "per-node"]), action = clap::ArgAction::Set)]
+    pub amounts: Option<bool>,
 
     /// Of azure: the table vmType, which tells what a type of virtual machine asks for
     #[arg(long, value_name = "FILE", requires = "trace")]
@@ -127,6 +133,16 @@ impl Edge {
 /// A date, or a time after the first job.
 fn edge(text: &str) -> Result<Edge, String> {
     let date = instant(text.as_bytes()).map(Edge::At);
+    // A number alone counts seconds, unless it is too large for that.
+    let date = match text.parse().ok().and_then(stamp) {
+        Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {
+            return Err(format!(
+                "`{text}` may be a date or a number of seconds: write such as 2026-03-01, or {text}s"
+            ));
+        }
+        Some((at, _)) => Some(Edge::At(at)),
+        None => date,
+    };
     date.map_or_else(|| time(text).map(Edge::After), Ok)
         .map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
 }

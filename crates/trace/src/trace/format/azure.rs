@@ -11,6 +11,7 @@ use std::path::Path;
 use itertools::Itertools as _;
 
 use super::{Fate, File, Format, Line, Opened, Raw, Rows};
+use crate::trace::fields::is_unknown;
 use crate::trace::{Seen, Tick, TraceError};
 
 /// Seconds in a day.
@@ -20,7 +21,8 @@ const LAST_END: i64 = 90 * 86_400;
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let options = file.options;
-    let (servers, rows) = file.table()?;
+    let (servers, mut rows) = file.table()?;
+    rows.id = rows.column("vmId")?;
     let column = |name: &str| rows.needed(&[name]);
     let (kind, tenant) = (column("vmTypeId")?, column("tenantId")?);
     let (begin, finish) = (column("starttime")?, column("endtime")?);
@@ -30,7 +32,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let read = move |(rows, demand, account): Line<'_>| {
         let start = rows.time(begin, DAY, "a time [days]", account)?;
         let end = match rows.get(finish) {
-            b"" | b"NULL" => None,
+            field if is_unknown(field) => None,
             _ => Some(rows.time(finish, DAY, "a time [days], or nothing", account)?),
         };
         if start >= LAST_END {
@@ -53,7 +55,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
             },
             user: account.user(rows.get(tenant)),
             fate: request.map_or(Fate::Unplaced, |_| Fate::Completed),
-            ..Raw::new(rows.number(), submit, end.unwrap_or(LAST_END) - submit)
+            ..Raw::new(rows.number(), submit, end.unwrap_or(LAST_END) - submit).of(rows.id(), start)
         }))
     };
     Ok((Tick::Second, servers, rows, Box::new(read)))

@@ -2,12 +2,15 @@
 
 mod azure;
 mod borg;
+mod foreign;
 mod openb;
 mod rows;
 mod sacct;
 mod swf;
 mod table;
 
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead, Cursor, Read};
 
 use clap::ValueEnum;
@@ -139,8 +142,12 @@ pub(in crate::trace) struct Raw {
     pub size: i64,
     /// It had not ended when the file did: its size is what there is until then.
     pub is_open: bool,
-    /// On how many servers it ran at once, 0 where that is not reported; its demand is that on all of them together.
+    /// On how many servers it ran at once, 0 where that is not reported; its demand is that on all of them together,
+    /// or on each.
     pub nodes: u32,
+    pub is_each: bool,
+    /// Its id and submission as a number; `None` if the format has none.
+    pub id: Option<u64>,
     pub seen: Seen,
     /// \[ticks\], where one is reported.
     pub limit: Option<i64>,
@@ -160,6 +167,8 @@ impl Raw {
             size,
             is_open: false,
             nodes: 1,
+            is_each: false,
+            id: None,
             seen: Seen::Whole,
             limit: None,
             user: 0,
@@ -167,6 +176,14 @@ impl Raw {
             batch: 0,
             fate: Fate::Completed,
         }
+    }
+
+    /// The same job with this id, as submitted at this instant.
+    fn of(self, id: &[u8], submit: i64) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (id, submit).hash(&mut hasher);
+        let id = (!id.is_empty()).then(|| hasher.finish());
+        Raw { id, ..self }
     }
 
     /// Takes what starts together with it as one job, which holds its room until the last has ended.
@@ -248,12 +265,17 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
     };
     let start = file.beginning()?;
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
+    let text = String::from_utf8_lossy(&start);
+    foreign::described(&text, false).map_or(Ok(()), |why| Err(refused(why)))?;
     if let (None, Some(kind)) = (options.format, other_kind(&start)) {
         let what = kind.words(&name);
         return Err(TraceError::Refused(format!(
             "{what}; a log of jobs is expected here"
         )));
     }
+    let is_table = |format: Option<Format>| matches!(format, None | Some(Format::Csv));
+    let is_unknown = is_table(options.format) && is_table(Format::found(first_line(&start)));
+    foreign::described(&text, is_unknown).map_or(Ok(()), |why| Err(refused(why)))?;
     let format = choose(options.format, first_line(&start)).map_err(refused)?;
     without_use(format, options).map_or(Ok(()), |why| Err(refused(why)))?;
     read(format, name, file.input, options)
@@ -288,13 +310,63 @@ pub(super) fn read(
     input: Box<dyn BufRead>,
     options: &Options,
 ) -> Result<Opened, TraceError> {
-    let file = File {
-        name,
+    let mut file = File {
+        name: name.clone(),
         format,
         input,
         options,
     };
-    match format {
+    let mut start = file.beginning()?;
+    if start.len() as u64 == LOOK {
+        let whole = start.iter().rposition(|byte| *byte == b'\n');
+        start.truncate(whole.unwrap_or(LOOK as usize));
+    }
+    let mut opened = read_file(file)?;
+    if !opened.2.has_ids {
+        let input: Box<dyn BufRead> = Box::new(Cursor::new(start));
+        opened.2.has_ids = identifies(read_file(File {
+            name,
+            format,
+            input,
+            options,
+        })?)?;
+    }
+    if let (Format::Csv, Some(id), false) = (format, opened.2.id, opened.2.has_ids) {
+        let remark = format!(
+            "different jobs have equal entries in the column `{}`, which is not taken for their id",
+            opened.2.header()[id]
+        );
+        opened.2.remarks.push(remark);
+    }
+    Ok(opened)
+}
+
+/// Returns whether the ids of these rows tell jobs apart: hardly any has two submissions or many rows, and rows of one
+/// start that both ended are equal. A name that several jobs have is no id.
+fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
+    let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
+    let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());
+    let mut lines = 0;
+    while rows.advance(&mut account)? {
+        let Ok(Some(raw)) = reader.read((&rows, &mut demand, &mut account)) else {
+            continue;
+        };
+        let Some(id) = raw.id else { continue };
+        lines += 1;
+        ids.insert(id);
+        names.insert(rows.id().to_vec());
+        let row = rows.line().to_vec();
+        let has_ended = !raw.is_open && raw.seen != Seen::Censored && raw.size >= 0;
+        let other = has_ended.then(|| ended.insert((id, raw.start), row.clone()));
+        if other.flatten().is_some_and(|other| other != row) {
+            return Ok(false);
+        }
+    }
+    Ok(2 * ids.len() <= 3 * names.len() && lines <= 4 * names.len())
+}
+
+fn read_file(file: File<'_>) -> Result<Opened, TraceError> {
+    match file.format {
         Format::Swf => swf::open(file),
         Format::Sacct => sacct::open(file),
         Format::Openb => openb::open(file),

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::{Fate, File, Format, Line, Opened, Raw, Rows};
-use crate::trace::fields::{AMOUNT, Fault};
+use crate::trace::fields::{AMOUNT, Fault, is_unknown};
 use crate::trace::{Servers, Shape, Tick, TraceError};
 use synth_core::number::Decimal;
 
@@ -25,8 +25,9 @@ enum Amount {
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
-    let (mut servers, rows) = file.table()?;
+    let (mut servers, mut rows) = file.table()?;
     servers.devices.push("gpu".into());
+    rows.id = rows.column("name")?;
     let column = |name: &str| rows.needed(&[name]);
     let amount = |resource: &String| match resource.as_str() {
         "cpu" => Ok(Amount::Column(column("cpu_milli")?, MILLI)),
@@ -54,7 +55,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         }
         let mut time = |column: usize| rows.time(column, 1.0, "a time [s]", account);
         let submit = time(created)?;
-        let there = |column: usize| !rows.get(column).is_empty();
+        let there = |column: usize| !is_unknown(rows.get(column));
         let start = there(scheduled).then(|| time(scheduled)).transpose()?;
         let is_open = start.is_some() && !there(deleted);
         let mut held = -1;
@@ -71,7 +72,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
                 b"Failed" => Fate::Broken,
                 _ => Fate::Completed,
             },
-            ..Raw::new(rows.number(), submit, held)
+            ..Raw::new(rows.number(), submit, held).of(rows.id(), submit)
         }))
     };
     Ok((Tick::Second, servers, rows, Box::new(read)))

@@ -6,7 +6,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use super::Format;
-use crate::trace::fields::{AMOUNT, Fault, amount, ticks};
+use crate::trace::fields::{AMOUNT, Fault, amount, is_unknown, ticks};
 use crate::trace::input::{self, Lines};
 use crate::trace::{Account, Reason, Source, TraceError};
 use synth_core::document::suggest;
@@ -20,6 +20,9 @@ pub(in crate::trace) struct Rows {
     pub format: Format,
     /// What should be known of how it is read.
     pub remarks: Vec<String>,
+    /// The column of ids, and whether equal ids with equal submissions are for certain one job.
+    pub id: Option<usize>,
+    pub has_ids: bool,
     lines: Lines,
     /// What stands between two fields.
     separator: u8,
@@ -38,6 +41,8 @@ impl Rows {
             name: name.into(),
             format,
             remarks: Vec::new(),
+            id: None,
+            has_ids: false,
             lines: Lines::new(input),
             separator: if format == Format::Sacct { b'|' } else { b',' },
             is_pending: false,
@@ -106,6 +111,9 @@ impl Rows {
                 _ => self.cut().and_then(|()| self.count()),
             };
             match cut {
+                Ok(()) if self.is_header()? => {
+                    account.note(Reason::Header, self.number(), 0.0);
+                }
                 Ok(()) => return Ok(true),
                 Err(fault) => fault.note(self.number(), account),
             }
@@ -124,6 +132,41 @@ impl Rows {
         }
         let fault = account.faults.first();
         fault.map_or(Ok(()), |fault| Err(self.wrong(fault)))
+    }
+
+    /// Returns whether the row is the header once more, as where files were concatenated.
+    ///
+    /// # Errors
+    /// When it has the same columns in another order.
+    fn is_header(&self) -> Result<bool, TraceError> {
+        let is_name = |name: &[u8]| self.header.iter().any(|own| own.as_bytes() == name);
+        let field = |column: usize| {
+            let field = self.get(column);
+            field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)
+        };
+        let mut columns = 0..self.header.len();
+        if columns.is_empty() || field(0).is_empty() || !columns.all(|own| is_name(field(own))) {
+            return Ok(false);
+        }
+        let mut names = self.header.iter().enumerate();
+        if !names.all(|(column, own)| own.as_bytes() == field(column)) {
+            return Err(self.wrong(format!(
+                "line {} is a header with the columns in another order: concatenate exports with the same columns, or give each by itself",
+                self.number()
+            )));
+        }
+        Ok(true)
+    }
+
+    /// Returns the id in the row; empty where there is none.
+    pub fn id(&self) -> &[u8] {
+        let id = self.id.map_or(&b""[..], |column| self.get(column));
+        if is_unknown(id) { b"" } else { id }
+    }
+
+    /// Returns the text of the row.
+    pub fn line(&self) -> &[u8] {
+        self.lines.line()
     }
 
     fn is_blank(&self) -> bool {

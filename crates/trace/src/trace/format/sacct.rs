@@ -10,9 +10,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
-use crate::trace::fields::{Fault, amount, clock_ticks, ticks, whole};
+use crate::trace::account::YEAR;
+use crate::trace::duplicates::Counted;
+use crate::trace::fields::{Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole};
 use crate::trace::{Account, Reason, Seen, Tick, TraceError};
-use synth_core::number::{self, clock};
+use itertools::Itertools as _;
+use synth_core::number::{self, clock, is_epoch, stamp};
 
 /// The command, and the sentence that tells it.
 macro_rules! export {
@@ -59,12 +62,12 @@ struct Sacct {
     class: [Option<usize>; 3],
     /// The TRES of each resource, in lower case.
     names: Vec<String>,
-    /// Heterogeneous jobs by their first ids: what is known of all their components.
-    joined: BTreeMap<Vec<u8>, (Raw, Vec<f64>)>,
+    /// Heterogeneous jobs by their first ids and submissions: what is known of each component.
+    joined: BTreeMap<(Vec<u8>, i64), BTreeMap<Vec<u8>, (Raw, Vec<f64>)>>,
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
-    let (servers, rows) = file.table()?;
+    let (servers, mut rows) = file.table()?;
     // The first of these that there is.
     let either = |names: &[&str]| {
         let mut found = names.iter().map(|name| rows.column(name));
@@ -112,12 +115,13 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         names: servers.resources.iter().map(name).collect(),
         joined: BTreeMap::new(),
     };
+    (rows.id, rows.has_ids) = (Some(reader.id), true);
     Ok((Tick::Second, servers, rows, Box::new(reader)))
 }
 
 /// What is known of a job's end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Ended(Fate),
     Runs,
     Waits,
@@ -135,25 +139,41 @@ impl Reader for Sacct {
         let Some(plus) = id.iter().position(|byte| *byte == b'+') else {
             return Ok(Some(job));
         };
-        match self.joined.entry(id[..plus].to_vec()) {
+        let whole = (id[..plus].to_vec(), job.submit);
+        let components = self.joined.entry(whole).or_default();
+        let is_first = components.is_empty();
+        let reason = match components.entry(id[plus..].to_vec()) {
             Entry::Vacant(place) => {
                 place.insert((job, demand.to_vec()));
+                Some(Reason::Component).filter(|_| !is_first)
             }
             Entry::Occupied(mut known) => {
-                account.note(Reason::Component, rows.number(), 0.0);
-                let (first, sum) = known.get_mut();
-                first.join(job);
-                let pairs = sum.iter_mut().zip(&*demand);
-                pairs.for_each(|(sum, own)| *sum += own);
+                let before = known.get().0;
+                if Counted::new(&job).replaces(&Counted::new(&before)) {
+                    let line = before.line;
+                    known.insert((Raw { line, ..job }, demand.to_vec()));
+                }
+                Some(Reason::Repeated)
             }
+        };
+        if let Some(reason) = reason {
+            account.note(reason, rows.number(), 0.0);
         }
         Ok(None)
     }
 
     fn left(&mut self, demand: &mut [f64], _: &mut Account) -> Option<Raw> {
-        let (_, (job, sum)) = self.joined.pop_first()?;
-        demand.copy_from_slice(&sum);
-        Some(job)
+        demand.fill(0.0);
+        let (_, components) = self.joined.pop_first()?;
+        let whole = components.into_values().map(|(job, own)| {
+            let pairs = demand.iter_mut().zip(own);
+            pairs.for_each(|(sum, own)| *sum += own);
+            job
+        });
+        whole.reduce(|mut first, job| {
+            first.join(job);
+            first
+        })
     }
 }
 
@@ -173,23 +193,32 @@ impl Sacct {
             ticks.map_or_else(|| Err(rows.fault(column, expected)), |(ticks, _)| Ok(ticks))
         };
         let elapsed = time(self.elapsed, "a length of time ≥ 0 [s]")?;
-        let (start, end) = (instant(rows, self.start)?, instant(rows, self.end)?);
+        let after = |column: Option<usize>| {
+            let is_known = |at: &i64| !is_placeholder(*at as f64, submit as f64);
+            Ok(instant(rows, column)?.filter(is_known))
+        };
+        let (start, end) = (after(self.start)?, after(self.end)?);
         let limit = match self.limit.map(|column| (column, rows.get(column.0))) {
-            None | Some((_, b"" | b"UNLIMITED" | b"Partition_Limit")) => None,
+            None | Some((_, b"UNLIMITED" | b"Partition_Limit")) => None,
+            Some((_, field)) if is_unknown(field) => None,
             Some((column, _)) => Some(time(
                 column,
                 "a limit [min], 1-02:00:00, UNLIMITED or Partition_Limit",
             )?),
         };
         let (nodes, is_other_type) = self.demand(rows, demand, account)?;
-        let span = start.zip(end).map(|(start, end)| end - start - elapsed);
-        if span.is_some_and(|off| off.abs() == HOUR) && state != State::Runs {
+        let span = start.zip(end).filter(|_| state != State::Runs);
+        if span.is_some_and(|(start, end)| match end - start - elapsed {
+            // Time for which a job is suspended does not count, either.
+            HOUR => is_set_forward(start, end),
+            off => off == -HOUR,
+        }) {
             account.suppose(Reason::AmbiguousTime);
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
         // Before it was eligible no policy could start it. It started earlier only where the clock was set meanwhile.
-        let eligible = instant(rows, self.eligible)?.unwrap_or(submit);
+        let eligible = after(self.eligible)?.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
             account.suppose(Reason::Eligible);
@@ -212,7 +241,7 @@ impl Sacct {
                 State::Ended(fate) => fate,
                 State::Runs | State::Waits => Fate::Completed,
             },
-            ..Raw::new(rows.number(), submit.max(eligible), size)
+            ..Raw::new(rows.number(), submit.max(eligible), size).of(rows.id(), submit)
         })
     }
 
@@ -307,23 +336,49 @@ impl Sacct {
     }
 }
 
+/// Returns whether clocks are set forward somewhere between these instants \[s since 1970\]: on the second or the last
+/// Sunday of March, the last one of September, or the first one of October.
+fn is_set_forward(start: i64, end: i64) -> bool {
+    const DAY: i64 = 86_400;
+    let year = |at: i64| 1970 + at.div_euclid(YEAR);
+    let is_within = |(year, day): (i64, &str)| {
+        let first = number::instant(format!("{year}-{day}").as_bytes());
+        let first = first.map_or(i64::MIN, |at| at as i64 / DAY);
+        // The first day of 1970 was a Thursday.
+        let sunday = first.saturating_add((3 - first).rem_euclid(7));
+        (start.div_euclid(DAY)..=end.div_euclid(DAY)).contains(&sunday)
+    };
+    let days = ["03-08", "03-25", "09-24", "10-01"];
+    let mut days = (year(start)..=year(end)).cartesian_product(days);
+    days.any(is_within)
+}
+
 /// An instant \[s since 1970, local\]; `None` where none is known.
 fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
-    match column.map(|column| (column, rows.get(column))) {
-        None | Some((_, b"" | b"Unknown" | b"None")) => Ok(None),
-        Some((column, field)) => {
-            let instant = number::instant(field)
-                .map(|at| at as i64)
-                .or_else(|| whole(field));
-            instant.map_or_else(|| Err(rows.fault(column, INSTANT)), |at| Ok(Some(at)))
-        }
+    let Some((column, field)) = column.map(|column| (column, rows.get(column))) else {
+        return Ok(None);
+    };
+    if is_unknown(field) {
+        return Ok(None);
     }
+    let numbered = || {
+        let number = whole(field)? as f64;
+        let at = stamp(number)
+            .map(|(at, _)| at)
+            .filter(|_| !is_epoch(number));
+        Some(at.unwrap_or(number))
+    };
+    let instant = number::instant(field).or_else(numbered);
+    instant.map_or_else(
+        || Err(rows.fault(column, INSTANT)),
+        |at| Ok(Some(at as i64)),
+    )
 }
 
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 
 /// Returns what a state says; `CANCELLED by 1000` is CANCELLED.
-fn state(field: &[u8]) -> Option<State> {
+pub(super) fn state(field: &[u8]) -> Option<State> {
     let word = field.split(u8::is_ascii_whitespace).next()?;
     // Cut off, as a narrow column shows it, it ends with a plus.
     Some(match word.strip_suffix(b"+").unwrap_or(word) {

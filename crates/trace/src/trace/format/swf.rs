@@ -12,6 +12,7 @@ const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
 
 /// The fields that are looked at, from 0.
 mod field {
+    pub const NUMBER: usize = 0;
     pub const SUBMIT: usize = 1;
     pub const WAIT: usize = 2;
     pub const RUN: usize = 3;
@@ -64,6 +65,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
             resources.join(", ")
         )));
     };
+    rows.id = Some(field::NUMBER);
     let reader = Swf { processors, memory };
     Ok((Tick::Second, servers, rows, Box::new(reader)))
 }
@@ -130,6 +132,8 @@ impl Reader for Swf {
             (b"", queue) => [queue, name(field::GROUP), b""],
             (partition, queue) => [partition, name(field::GROUP), queue],
         };
+        // The parts of a job have its number.
+        let id = if fate == Fate::Part { b"" } else { rows.id() };
         Ok(Some(Raw {
             start: wait.map(|wait| submit + wait.round() as i64),
             limit: Some(limit),
@@ -137,7 +141,7 @@ impl Reader for Swf {
             class: account.class(class),
             fate,
             nodes: 0,
-            ..Raw::new(rows.number(), submit, run)
+            ..Raw::new(rows.number(), submit, run).of(id, submit)
         }))
     }
 }

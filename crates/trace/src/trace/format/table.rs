@@ -2,16 +2,18 @@
 
 use std::io::Cursor;
 
+use itertools::Itertools as _;
+
 use super::{File, Format, Line, Opened, Raw, Reader, Rows};
 use crate::trace::account::name;
-use crate::trace::fields::{Fault, clock_ticks, number, ticks};
-use crate::trace::{Account, Options, Seen, Tick, TraceError};
+use crate::trace::fields::{Fault, amount, clock_ticks, is_placeholder, is_unknown, number, ticks};
+use crate::trace::{Account, Options, Seen, Servers, Shape, Tick, TraceError};
 use synth_core::document::suggest;
-use synth_core::number::{clock, instant, seconds_in};
+use synth_core::number::{clock, instant, seconds_in, stamp};
 
 /// What may be taken beside resources, each with the names that its column may have where none is said. (`nodes` may as
 /// well be the resource that is meant.)
-const ROLES: [(&str, &str); 9] = [
+const ROLES: [(&str, &str); 10] = [
     (
         "time",
         "time,submit,submitted,submit_time,arrival,arrival_time",
@@ -20,7 +22,12 @@ const ROLES: [(&str, &str); 9] = [
     ("end", "end,ended,end_time,stop,finish"),
     ("size", "size,runtime,run_time,duration,elapsed"),
     ("limit", "limit,time_limit,timelimit,walltime"),
-    ("nodes", ""),
+    (
+        "nodes",
+        "nodes,nnodes,num_nodes,node_count,pods,num_pods,pod_count,workers,num_workers,worker_num,worker_count,\
+         replicas,num_replicas,instances,num_instances,instance_num,inst_num,gang_size,parallelism",
+    ),
+    ("id", "id,job_id,jobid,uid"),
     ("user", "user"),
     ("batch", "batch"),
     ("censored", "censored"),
@@ -28,8 +35,15 @@ const ROLES: [(&str, &str); 9] = [
 /// Ticks from the coarsest to the finest.
 const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
 
-/// A column of times, and its unit \[s\].
-type Times = (usize, f64);
+/// A column of times.
+#[derive(Clone, Copy)]
+struct Times {
+    column: usize,
+    /// The unit of its numbers \[s\].
+    unit: f64,
+    /// The notation of instants in one number, unless they count units.
+    notation: Option<&'static str>,
+}
 
 /// The columns that are looked at, from 0.
 struct Columns {
@@ -41,6 +55,9 @@ struct Columns {
     has_end: bool,
     limit: Option<Times>,
     nodes: Option<usize>,
+    /// Whether amounts are those of each server, unless that is still to be reported with these words.
+    is_each: bool,
+    convention: Option<String>,
     user: Option<usize>,
     batch: Option<usize>,
     censored: Option<usize>,
@@ -86,6 +103,8 @@ pub(super) fn open(mut file: File<'_>) -> Result<Opened, TraceError> {
         held: size.or(end).ok_or_else(|| found.missing("size"))?,
         has_end: end.is_some(),
         limit: found.times("limit")?,
+        is_each: false,
+        convention: None,
         nodes: found.column("nodes")?,
         user: found.column("user")?,
         batch: found.column("batch")?,
@@ -98,21 +117,31 @@ pub(super) fn open(mut file: File<'_>) -> Result<Opened, TraceError> {
             .amounts
             .push(column.ok_or_else(|| found.missing(resource))?);
     }
+    let (id, has_ids) = (found.column("id")?, found.named("id").is_some());
+    let (is_named, mut by_name) = (found.named("nodes").is_some(), found.by_name);
+    let again = || {
+        let start = Box::new(Cursor::new(start.clone()));
+        Rows::open(&rows.name, Format::Csv, start)
+    };
     let mut remarks = Vec::new();
-    if !found.by_name.is_empty() {
-        remarks.push(format!(
-            "columns taken by their names: {}",
-            found.by_name.join(", ")
-        ));
+    remarks.extend(columns.notations(again()?, options)?);
+    if !columns.has_counts(again()?, &servers, options.amounts)? && !is_named {
+        columns.nodes = None;
+        by_name.retain(|own| !own.starts_with("nodes="));
+    }
+    if !by_name.is_empty() {
+        let by_name = by_name.join(", ");
+        remarks.push(format!("columns taken by their names: {by_name}"));
     }
     if columns.has_end && columns.start.is_none() {
         remarks.push("no column tells when jobs started: each is taken to have started as it came. If some waited, name the column with --columns start=COLUMN".into());
     }
-    let tick = columns.tick(Rows::open(
-        &rows.name,
-        Format::Csv,
-        Box::new(Cursor::new(start)),
-    )?)?;
+    let tick = columns.tick(again()?)?;
+    (rows.id, rows.has_ids) = (id, has_ids);
+    let unread = columns.unread(&rows);
+    if !unread.is_empty() {
+        remarks.push(format!("columns that are not read: {unread}"));
+    }
     rows.remarks = remarks;
     Ok((tick, servers, rows, Box::new(columns)))
 }
@@ -141,7 +170,11 @@ impl Found<'_> {
             return rows.column(column)?.map(Some).ok_or_else(none);
         }
         let role = ROLES.iter().find(|(role, _)| *role == what);
-        for name in role.map_or(what, |(_, names)| names).split(',') {
+        let names = role.map_or(what, |(_, names)| names).split(',');
+        // A column of that name may be a resource.
+        let resources = self.options.servers.iter().flat_map(|own| &own.resources);
+        let resources: Vec<&String> = resources.filter(|own| *own != what).collect();
+        for name in names.filter(|name| resources.iter().all(|own| own != name)) {
             if let Some(place) = rows.column(name)? {
                 if role.is_some() && !(name == what && matches!(name, "time" | "size")) {
                     self.by_name.push(format!("{what}={name}"));
@@ -168,24 +201,144 @@ impl Found<'_> {
                 unit = seconds;
             }
         }
-        Ok(self.column(what)?.map(|column| (column, unit)))
+        Ok(self.column(what)?.map(|column| Times {
+            column,
+            unit,
+            notation: None,
+        }))
     }
 
     fn missing(&self, what: &str) -> TraceError {
         self.rows.wrong(format!(
             "no column is named for `{what}`: give --columns {what}=COLUMN (as time=…,size=…,cpu=…, and start, end, \
-             limit, nodes, user, batch, censored where there are such); the columns are {}",
+             limit, nodes, id, user, batch, censored where there are such); the columns are {}",
             self.rows.header().join(", ")
         ))
     }
 }
 
 impl Columns {
+    /// Finds out how instants are written in these rows where they are numbers without a unit; returns a remark.
+    ///
+    /// # Errors
+    /// When they may as well be seconds of another clock.
+    fn notations(
+        &mut self,
+        mut rows: Rows,
+        options: &Options,
+    ) -> Result<Option<String>, TraceError> {
+        let end = self.has_end.then_some(&mut self.held);
+        let all = [
+            ("time", Some(&mut self.time)),
+            ("start", self.start.as_mut()),
+            ("end", end),
+        ];
+        let has_unit = |what: &str| {
+            options
+                .units
+                .iter()
+                .any(|(own, _)| own == what || own == "time")
+        };
+        let all = all.into_iter().filter(|(what, _)| !has_unit(what));
+        let all = all.filter_map(|(what, times)| Some((what, times?, Vec::new())));
+        let (mut all, mut account): (Vec<_>, _) = (all.collect(), Account::default());
+        while rows.advance(&mut account)? {
+            for (_, times, found) in &mut all {
+                found.extend(notation(rows.get(times.column)));
+            }
+        }
+        for (_, times, found) in &mut all {
+            let half = found.len() / 2;
+            let mut counts = found.drain(..).counts().into_iter();
+            times.notation = counts
+                .find(|(_, lines)| *lines > half)
+                .and_then(|(own, _)| own);
+        }
+        let mut notations = all.iter().filter_map(|(_, times, _)| times.notation);
+        let is_dated = notations.any(|own| own.len() > "YYYYMMDDhh".len());
+        let mut words = Vec::new();
+        for (what, times, _) in all {
+            times
+                .notation
+                .take_if(|own| [CALENDAR, "seconds since 1970"].contains(own));
+            let column = rows.header()[times.column];
+            match times.notation {
+                None => {}
+                Some(notation) if is_dated => words.push(format!("{what} as {notation}")),
+                Some(notation) => {
+                    return Err(rows.wrong(format!(
+                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --unit {what}=s if they are seconds, else write dates such as 2026-03-01T12:00"
+                    )));
+                }
+            }
+        }
+        let words = Some(words.join(", ")).filter(|words| !words.is_empty());
+        Ok(words.map(|words| format!("numbers read as instants: {words}")))
+    }
+
+    /// Returns whether the column `nodes` has numbers of servers in these rows. Chooses whether amounts are those of each
+    /// server: unless the options say, by the column's name, and as totals where jobs would not fit otherwise.
+    fn has_counts(
+        &mut self,
+        mut rows: Rows,
+        servers: &Servers,
+        named: Option<bool>,
+    ) -> Result<bool, TraceError> {
+        let Some(column) = self.nodes else {
+            return Ok(false);
+        };
+        let is_one = matches!(servers.shapes[..], [Shape { count: 1, .. }]);
+        let (mut has_counts, mut too_large, mut account) = (true, None, Account::default());
+        while rows.advance(&mut account)? {
+            let nodes = count(rows.get(column));
+            has_counts &= nodes.is_some();
+            let amounts = self.amounts.iter().map(|own| amount(rows.get(*own)));
+            let amounts: Vec<f64> = amounts.map(Option::unwrap_or_default).collect();
+            let all = amounts
+                .iter()
+                .map(|own| own * f64::from(nodes.unwrap_or(1)));
+            let fits = match is_one {
+                true => servers.hold(&all.collect::<Vec<_>>(), 1),
+                false => servers.hold(&amounts, nodes.unwrap_or(1)),
+            };
+            if !fits && servers.spread(&amounts, 0).is_some() {
+                too_large = too_large.or(Some(rows.number()));
+            }
+        }
+        let name = rows.header()[column];
+        let is_each = !name.to_ascii_lowercase().contains("node") && too_large.is_none();
+        self.is_each = named.unwrap_or(is_each);
+        let (of, other, option) = match is_each {
+            true => ("each server", "of all together", "total"),
+            false => ("all servers together", "of each", "per-node"),
+        };
+        let why =
+            too_large.map(|line| format!(", since otherwise the job in line {line} does not fit"));
+        let why = why.unwrap_or_default();
+        self.convention = Some(format!(
+            "jobs on several servers (column `{name}`): amounts are taken as those of {of}{why}. If they are those {other}, give --amounts {option}"
+        ));
+        self.convention.take_if(|_| named.is_some());
+        Ok(has_counts)
+    }
+
+    /// Returns the names of the columns that are not read.
+    fn unread(&self, rows: &Rows) -> String {
+        let times = [Some(self.time), Some(self.held), self.start, self.limit];
+        let times = times.map(|own| own.map(|own| own.column));
+        let others = [rows.id, self.nodes, self.user, self.batch, self.censored];
+        let read: Vec<usize> = times.into_iter().chain(others).flatten().collect();
+        let is_read = |column: &usize| read.contains(column) || self.amounts.contains(column);
+        let header = rows.header().into_iter().enumerate();
+        let unread = header.filter(|(column, _)| !is_read(column));
+        unread.map(|(_, name)| name).format(", ").to_string()
+    }
+
     /// Chooses the coarsest tick, up to the unit of the file, in which all times of these rows are whole.
     fn tick(&mut self, mut rows: Rows) -> Result<Tick, TraceError> {
         let times = [Some(self.time), Some(self.held), self.start, self.limit];
         let times: Vec<Times> = times.into_iter().flatten().collect();
-        let unit = times.iter().map(|(_, unit)| *unit).fold(1.0, f64::min);
+        let unit = times.iter().map(|own| own.unit).fold(1.0, f64::min);
         let is_within = |tick: &Tick| unit * tick.per_second() as f64 > 0.999;
         let mut ticks = TICKS.into_iter().filter(is_within);
         let mut tick = ticks.next().unwrap_or(Tick::Microsecond);
@@ -204,12 +357,16 @@ impl Columns {
         Ok(tick)
     }
 
-    /// Reads a number of units, a date or a length as clocks show it; and whether it has to be rounded.
-    fn ticks_of(&self, rows: &Rows, (column, unit): Times) -> Option<(i64, bool)> {
-        let field = rows.get(column);
-        if number(field).is_some() {
+    /// Reads a number of units, an instant or a length as clocks show it; and whether it has to be rounded.
+    fn ticks_of(&self, rows: &Rows, times: Times) -> Option<(i64, bool)> {
+        let field = rows.get(times.column);
+        if let Some(number) = number(field) {
+            if let Some(notation) = times.notation {
+                let (at, _) = stamp(number).filter(|(_, own)| *own == notation)?;
+                return clock_ticks(at, self.per_second);
+            }
             // A unit is a whole number of ticks, or a part of one.
-            let per_unit = unit * self.per_second;
+            let per_unit = times.unit * self.per_second;
             return ticks(
                 field,
                 if per_unit < 1.0 {
@@ -222,20 +379,50 @@ impl Columns {
         clock_ticks(instant(field).or_else(|| clock(field))?, self.per_second)
     }
 
-    /// The same; `None` where nothing stands.
+    /// The same; `None` where nothing is known, or a placeholder is written for an instant after this submission.
     fn get(
         &self,
         (rows, account): (&Rows, &mut Account),
         times: Option<Times>,
+        submit: Option<i64>,
     ) -> Result<Option<i64>, Fault> {
-        let there = times.filter(|(column, _)| !rows.get(*column).is_empty());
-        let Some(times) = there else {
+        let is_known = |times: &Times| {
+            let field = rows.get(times.column);
+            let at = submit.and_then(|_| number(field).or_else(|| instant(field)));
+            let submit = submit.map(|submit| submit as f64 / self.per_second);
+            let is_placeholder = at
+                .zip(submit)
+                .is_some_and(|(at, own)| is_placeholder(at, own));
+            !is_unknown(field) && !is_placeholder
+        };
+        let Some(times) = times.filter(is_known) else {
             return Ok(None);
         };
         let expected = "a time: a number, 2024-03-31 02:30:00 or 0:00:16";
-        rows.counted(self.ticks_of(rows, times), times.0, expected, account)
+        rows.counted(self.ticks_of(rows, times), times.column, expected, account)
             .map(Some)
     }
+}
+
+/// The notation of dates with separators.
+const CALENDAR: &str = "calendar dates";
+
+/// Returns the notation of an instant, `Some(None)` if it is a plain number; `None` if no instant is known.
+fn notation(field: &[u8]) -> Option<Option<&'static str>> {
+    match number(field) {
+        _ if is_unknown(field) => None,
+        Some(0.0 | -1.0) => None,
+        Some(number) => Some(stamp(number).map(|(_, notation)| notation)),
+        None => instant(field).map(|_| Some(CALENDAR)),
+    }
+}
+
+/// Reads a number of servers.
+fn count(field: &[u8]) -> Option<u32> {
+    let nodes = amount(field).filter(|nodes| nodes.fract() == 0.0);
+    nodes
+        .filter(|nodes| (1.0..1e9).contains(nodes))
+        .map(|nodes| nodes as u32)
 }
 
 impl Reader for Columns {
@@ -243,40 +430,48 @@ impl Reader for Columns {
         for (demand, column) in demand.iter_mut().zip(&self.amounts) {
             *demand = rows.demand(*column, account)?;
         }
-        let submit = self.get((rows, account), Some(self.time))?;
-        let submit = submit.ok_or_else(|| rows.fault(self.time.0, "a time"))?;
-        let start = self.get((rows, account), self.start)?;
+        let submit = self.get((rows, account), Some(self.time), None)?;
+        let submit = submit.ok_or_else(|| rows.fault(self.time.column, "a time"))?;
+        let start = self.get((rows, account), self.start, Some(submit))?;
         let begun = start.or(Some(submit).filter(|_| self.start.is_none()));
-        let mut held = self.get((rows, account), Some(self.held))?;
-        if let Some(end) = held.filter(|_| self.has_end) {
-            held = begun.map(|begun| end - begun);
+        let after = Some(submit).filter(|_| self.has_end);
+        let mut held = self.get((rows, account), Some(self.held), after)?;
+        if self.has_end {
+            held = begun.zip(held).map(|(begun, end)| end - begun);
             if held.is_some_and(|held| held < 0) {
                 let expected = match self.start {
                     Some(_) => "an end that is not before its start",
                     None => "an end that is not before its time",
                 };
-                return Err(rows.fault(self.held.0, expected));
+                return Err(rows.fault(self.held.column, expected));
             }
         }
         let runs = match self.censored.map(|column| (column, rows.get(column))) {
-            None => held.is_none() && self.has_end && begun.is_some(),
+            // A size of -1 is none.
+            None if self.has_end => held.is_none() && begun.is_some(),
+            None => held.is_none_or(|held| held < 0) && start.is_some(),
             Some((_, b"" | b"0" | b"false" | b"no")) => false,
             Some((_, b"1" | b"true" | b"yes")) => true,
             Some((column, _)) => return Err(rows.fault(column, "0 or 1")),
         };
-        let nodes = self.nodes.map(|column| match rows.amount(column)? {
-            Some(nodes) if nodes.fract() == 0.0 && (1.0..1e9).contains(&nodes) => Ok(nodes as u32),
-            _ => Err(rows.fault(column, "a number of servers, 1 or more")),
+        let nodes = self.nodes.map(|column| {
+            let expected = "a number of servers, 1 or more";
+            count(rows.get(column)).ok_or_else(|| rows.fault(column, expected))
         });
+        let nodes = nodes.transpose()?.unwrap_or(0);
+        if nodes > 1 {
+            account.remarks.extend(self.convention.take());
+        }
         Ok(Some(Raw {
             start,
-            is_open: runs && held.is_none(),
-            nodes: nodes.transpose()?.unwrap_or(0),
+            is_open: runs && held.is_none_or(|held| held < 0),
+            nodes,
+            is_each: self.is_each,
             seen: if runs { Seen::Censored } else { Seen::Whole },
-            limit: self.get((rows, account), self.limit)?,
+            limit: self.get((rows, account), self.limit, None)?,
             user: self.user.map_or(0, |column| account.user(rows.get(column))),
             batch: self.batch.map_or(0, |column| name(rows.get(column))),
-            ..Raw::new(rows.number(), submit, held.unwrap_or(-1))
+            ..Raw::new(rows.number(), submit, held.unwrap_or(-1)).of(rows.id(), submit)
         }))
     }
 }

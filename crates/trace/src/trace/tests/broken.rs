@@ -394,3 +394,73 @@ fn ten_million_faults_are_counted_and_ten_are_kept() {
     );
     assert_eq!(trace.account().faults.len(), Account::FAULTS);
 }
+
+/// Files that other programs print are described, whatever separators they happen to have.
+#[test]
+fn files_of_other_programs_are_recognized() {
+    let accounting = ["0"; 45].join(":");
+    for (text, what) in [
+        (
+            "03/02/2026 08:00:05;S;501.pbs;user=ann group=g ctime=1\n",
+            "PBS or Torque",
+        ),
+        (
+            "\"JOB_FINISH\" \"10.1\" 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20\n",
+            "lsb.acct",
+        ),
+        ("JOBID USER STAT QUEUE\n1 a DONE normal\n", "bjobs"),
+        ("JOBID|STAT|SUBMIT_TIME\n801|DONE|Mar  3 16:46\n", "bjobs"),
+        (
+            &format!("# Version: 8\nall.q{accounting}\n"),
+            "accounting file of Grid Engine",
+        ),
+        (
+            "JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n",
+            "squeue",
+        ),
+        ("{\n  \"jobs\": [\n    {\"job_id\": 1}\n", "JSON of Slurm"),
+        (
+            "{\n \"apiVersion\": \"v1\",\n \"items\": [],\n \"kind\": \"List\"\n}\n",
+            "kubectl",
+        ),
+        ("[{\"submit\": 1}]\n", "JSON"),
+        (
+            "JobID  JobName State\n------ ---- ----\n7 a COMPLETED\n",
+            "sacct without -P",
+        ),
+        (
+            "7|u|2026-01-05T08:00:00|COMPLETED|cpu=4,mem=1G\n",
+            "without its header",
+        ),
+        (
+            "JobID,State,Submit,ElapsedRaw,AllocTRES\n1,COMPLETED,1,2,cpu=4,mem=1G\n",
+            "--delimiter=,",
+        ),
+        ("# exported\ntime,size,cpu\n0,1,2\n", "comment lines"),
+        ("time size cpu\n0 1 2\n", "blanks between its columns"),
+    ] {
+        let why = refused(text.as_bytes(), &on("cpu=4"));
+        assert!(
+            why.starts_with("FILE: this looks like ") && why.contains(what),
+            "{text}\n{why}"
+        );
+    }
+    // Tables that can be read are read.
+    let text = b"JOBID|STAT|submit|size|cpu\n1|DONE|2026-03-03 16:46:00|5|2\n";
+    assert_eq!(read(text, &on("cpu=4")).0.len(), 1);
+}
+
+#[test]
+fn amounts_with_units_are_explained_by_the_number_to_write() {
+    for (amount, number) in [
+        ("500m", "write 0.5 if m"),
+        ("4Gi", "write 4 if all"),
+        ("512Mi", "write 0.5 if all"),
+        ("\"1,024\"", "write 1024, or 1.024 if"),
+        ("\"0,5\"", "write 0.5"),
+        ("\"1,024,000\"", "write 1024000"),
+    ] {
+        let (faults, _) = faults(&format!("time,size,cpu\n1,2,{amount}\n"), &on("cpu=4"));
+        assert!(faults[0].contains(number), "{faults:?}");
+    }
+}

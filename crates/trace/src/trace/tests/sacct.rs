@@ -149,7 +149,8 @@ fn what_was_cancelled_before_its_start_never_ran() {
     let line = "1|2024-03-05T10:00:00|Unknown|2024-03-05T10:11:00|0|CANCELLED by 5|cpu=1||Partition_Limit|main|ann\n";
     let none = line
         .replace("Unknown", "None")
-        .replace("CANCELLED by 5", "COMPLETED");
+        .replace("CANCELLED by 5", "COMPLETED")
+        .replace("1|2024", "2|2024");
     let (_, trace, _) = read_till_it_ends(&text(&[line.into(), none]), &cluster());
     assert_eq!(trace.account().count(Reason::NeverRan), 2);
 }
@@ -186,14 +187,22 @@ fn a_span_is_named_by_dates() {
 
 #[test]
 fn a_clock_that_is_set_while_a_job_runs_is_reported() {
-    let line = job("1", "COMPLETED", "cpu=1,mem=1G").replace("T10:11:00", "T11:11:00");
-    let (_, trace) = read(&text(&[line]), &cluster());
-    assert_eq!(rows(&trace), [(Reason::AmbiguousTime, 1)]);
+    // In 2024 clocks were set forward on 10 March (America) and 31 March (Europe). Time for which a job is suspended is
+    // missing on any other day.
+    for (day, is_set) in [("05", false), ("10", true), ("17", false), ("31", true)] {
+        let day = format!("2024-03-{day}");
+        let line = job("1", "COMPLETED", "cpu=1,mem=1G").replace("T10:11:00", "T11:11:00");
+        let (_, trace) = read(&text(&[line.replace("2024-03-05", &day)]), &cluster());
+        let reported = trace.account().count(Reason::AmbiguousTime);
+        assert_eq!(reported, u64::from(is_set), "{day}");
+    }
 }
 
 #[test]
 fn a_bar_in_a_name_is_reported_and_a_missing_column_as_well() {
-    let good = vec![job("1", "COMPLETED", "cpu=1,mem=1G"); 3].concat();
+    let good = ["1", "2", "3"]
+        .map(|id| job(id, "COMPLETED", "cpu=1,mem=1G"))
+        .concat();
     let bad = good.lines().next().unwrap().replace("|ann", "|a|b") + "\n";
     let (faults, jobs) = faults(&format!("{HEADER}{good}{bad}"), &cluster());
     assert_eq!(jobs, 3);
@@ -297,4 +306,127 @@ fn queues_of_swf() {
         .map(|own| [&*own.partition, &*own.account, &*own.qos])
         .collect();
     assert_eq!(named, [["2", "9", ""], ["3", "9", "2"], ["", "9", ""]]);
+}
+
+/// A job that was submitted at ten, and what is known of it: its start, its end and its state.
+fn row(id: &str, start: &str, end: &str, state: &str) -> String {
+    let at = |clock: &str| match clock {
+        "" => "Unknown".to_owned(),
+        clock => format!("2024-03-05T{clock}:00"),
+    };
+    let minutes = |clock: &str| {
+        clock
+            .split_once(':')
+            .map(|(h, m)| (h.parse::<u32>().unwrap(), m.parse::<u32>().unwrap()))
+    };
+    let ran = minutes(start)
+        .zip(minutes(end))
+        .map_or(0, |(a, b)| 60 * (60 * (b.0 - a.0) + b.1 - a.1));
+    let end = if state == "RUNNING" { "" } else { end };
+    format!(
+        "{id}|2024-03-05T10:00:00|{}|{}|{ran}|{state}|cpu=1,mem=4G|cpu=4,mem=4G|300|main|ann\n",
+        at(start),
+        at(end)
+    )
+}
+
+#[test]
+fn of_the_rows_of_one_job_the_last_state_counts_in_any_order() {
+    let rows_of_7 = [
+        row("7_1", "", "", "PENDING"),
+        row("7_1", "10:30", "10:40", "RUNNING"),
+        row("7_1", "10:30", "11:30", "RUNNING"),
+        row("7_1", "10:30", "12:00", "COMPLETED"),
+    ];
+    let other = row("7_2", "10:10", "10:20", "COMPLETED");
+    for order in [
+        [0, 1, 2, 3],
+        [3, 2, 1, 0],
+        [2, 3, 0, 1],
+        [1, 0, 3, 2],
+        [3, 3, 3, 3],
+    ] {
+        let lines = order.map(|n| rows_of_7[n].clone());
+        let log = text(&[&lines[..], std::slice::from_ref(&other)].concat());
+        let (jobs, trace) = read(&log, &cluster());
+        let found: Vec<_> = jobs
+            .iter()
+            .map(|job| (job.size, job.waited, job.seen))
+            .collect();
+        let last = [
+            (5400, Some(1800), Seen::Whole),
+            (600, Some(600), Seen::Whole),
+        ];
+        assert_eq!(found, last, "{order:?}");
+        assert_eq!(rows(&trace), [(Reason::Repeated, 3)]);
+        assert_eq!((trace.account().lines, trace.account().rows_read()), (2, 5));
+        assert_accounted(&trace);
+    }
+}
+
+#[test]
+fn a_job_that_was_requeued_or_submitted_again_is_another_one() {
+    let first = row("7", "10:30", "10:40", "NODE_FAIL");
+    let again = row("7", "11:00", "12:00", "COMPLETED");
+    let later = again.replace("|2024-03-05T10:00:00|", "|2024-03-05T10:50:00|");
+    let log = text(&[first.clone(), again.clone(), later, first, again]);
+    let (jobs, trace) = read(&log, &cluster());
+    assert_eq!(
+        jobs.iter().map(|job| job.size).collect::<Vec<_>>(),
+        [600, 3600, 3600]
+    );
+    assert_eq!(rows(&trace), [(Reason::Repeated, 2)]);
+}
+
+#[test]
+fn a_file_that_was_concatenated_with_itself_is_read_once() {
+    let log = text(&[
+        row("7", "10:30", "10:40", "COMPLETED"),
+        row("8+0", "10:30", "10:40", "COMPLETED"),
+        row("8+1", "10:30", "10:40", "COMPLETED"),
+        row("9", "", "", "CANCELLED"),
+    ]);
+    let (once, trace) = read(&log, &cluster());
+    let (twice, other) = read(&[&log[..], &log].concat(), &cluster());
+    assert_eq!(once, twice);
+    assert_eq!(trace.demands().vectors(), other.demands().vectors());
+    assert_eq!(trace.account().work, other.account().work);
+    assert_eq!(other.account().count(Reason::Repeated), 4);
+    assert_eq!(other.account().count(Reason::Header), 1);
+    assert_accounted(&other);
+    let turned = "State|JobIDRaw|Submit|Start|End|ElapsedRaw|ReqTRES|AllocTRES|TimelimitRaw|Partition|User\n";
+    let why = refused(&[&log[..], turned.as_bytes()].concat(), &cluster());
+    assert!(
+        why.contains("line 6 is a header with the columns in another order"),
+        "{why}"
+    );
+}
+
+#[test]
+fn times_in_one_number_and_times_that_are_not_known_are_read() {
+    // 2024-03-05T10:00:00 is 1 709 632 800 s after 1970.
+    let line = |start: &str, state: &str| {
+        format!("1|20240305100000|{start}|{start}|0|{state}||cpu=1|60|main|ann\n")
+    };
+    let (jobs, _) = read(&text(&[line("1709632860", "COMPLETED")]), &cluster());
+    assert_eq!((jobs[0].submit, jobs[0].waited), (1_709_632_800, Some(60)));
+    for start in [
+        "",
+        "Unknown",
+        "None",
+        "NULL",
+        "nan",
+        "N/A",
+        "-",
+        "0",
+        "-1",
+        "1970-01-01T01:00:00",
+    ] {
+        let (jobs, trace, _) = read_till_it_ends(&text(&[line(start, "PENDING")]), &cluster());
+        assert_eq!(
+            (jobs.len(), rows(&trace)),
+            (0, vec![(Reason::NeverRan, 1)]),
+            "{start}"
+        );
+    }
 }

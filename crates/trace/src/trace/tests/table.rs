@@ -101,3 +101,191 @@ fn the_table_of_another_tool_is_read_by_its_columns() {
     let (jobs, trace) = read(text, &options);
     assert_eq!((jobs[0].submit, trace.format()), (5, Format::Csv));
 }
+
+/// The numbers of a job that are compared: submission, size and how long it waited \[ticks\].
+fn numbers(jobs: &[Job]) -> Vec<(i64, u64, Option<u64>)> {
+    let of = |job: &Job| (job.submit - jobs[0].submit, job.size, job.waited);
+    jobs.iter().map(of).collect()
+}
+
+#[test]
+fn instants_are_read_from_numbers_in_the_notation_of_their_column() {
+    let starts = [1_772_556_360_i64, 1_772_556_600, 1_772_556_960];
+    // Sizes 1800, 3600 and 600 s, as soon as the job before has ended.
+    let begun = [1_772_556_360_i64, 1_772_558_160, 1_772_561_760];
+    let ends = [1_772_558_160_i64, 1_772_561_760, 1_772_562_360];
+    let table = |per_second: i64| {
+        let row = |n: usize| {
+            let [a, b, c] = [starts[n], begun[n], ends[n]].map(|at| at * per_second);
+            format!("{a},{b},{c},8\n")
+        };
+        format!("submit,start,end,cpu\n{}", [0, 1, 2].map(row).concat())
+    };
+    let dates = "submit,start,end,cpu\n20260303164600,20260303164600,20260303171600,8\n\
+        20260303165000,20260303171600,20260303181600,8\n20260303165600,20260303181600,20260303182600,8\n";
+    let minutes: String = dates
+        .lines()
+        .map(|line| line.replace("00,", ",") + "\n")
+        .collect();
+    let powers = [1, 1000, 1_000_000, 1_000_000_000].map(table);
+    for text in powers.iter().map(String::as_str).chain([dates, &minutes]) {
+        let (jobs, _) = read(text.as_bytes(), &on("cpu=8"));
+        let expected = [
+            (0, 1800, Some(0)),
+            (240, 3600, Some(1560)),
+            (600, 600, Some(4800)),
+        ];
+        assert_eq!(numbers(&jobs), expected, "{text}");
+        assert_eq!(jobs[0].submit, starts[0]);
+    }
+    for ambiguous in ["20260303", "2026030316"] {
+        let text = format!("submit,size,cpu\n{ambiguous},60,1\n");
+        let why = refused(text.as_bytes(), &on("cpu=8"));
+        assert!(why.contains("may be dates (YYYYMMDD"), "{why}");
+        let options = Options {
+            units: vec![("time".into(), "s".into())],
+            ..on("cpu=8")
+        };
+        let (jobs, _) = read(text.as_bytes(), &options);
+        assert_eq!(jobs[0].submit.to_string(), ambiguous);
+    }
+    assert_eq!(edge("20260303164600"), edge("2026-03-03T16:46:00"));
+    assert_eq!(edge("1772556360000"), edge("2026-03-03T16:46:00"));
+    assert_eq!(edge("3600"), Ok(Edge::After(3600.0)));
+    assert!(edge("20260303").is_err());
+}
+
+#[test]
+fn times_that_have_not_come_are_as_empty_ones() {
+    let table = |none: &str| {
+        format!(
+            "submit|start|end|cpu\n2026-03-03 16:00:00|2026-03-03 16:00:00|2026-03-03 17:00:00|4\n\
+             2026-03-03 16:10:00|2026-03-03 16:10:00|{none}|4\n2026-03-03 16:20:00|{none}|{none}|4\n\
+             2026-03-03 16:30:00|2026-03-03 17:00:00|2026-03-03 17:30:00|4\n"
+        )
+    };
+    let (empty, trace) = read(table("").as_bytes(), &on("cpu=8"));
+    // The second runs until the last instant of the file.
+    let expected = [
+        (0, 3600, Some(0)),
+        (600, 4800, Some(0)),
+        (1800, 1800, Some(1800)),
+    ];
+    assert_eq!(numbers(&empty), expected);
+    for none in [
+        "NaN",
+        "nan",
+        "NaT",
+        "NULL",
+        "null",
+        "None",
+        "none",
+        "-",
+        "--",
+        "\\N",
+        "N/A",
+        "Unknown",
+        "0",
+        "-1",
+        "-1.0",
+        "1970-01-01 00:00:00",
+        "0001-01-01T00:00:00Z",
+        "0000-00-00 00:00:00",
+    ] {
+        let (jobs, other) = read(table(none).as_bytes(), &on("cpu=8"));
+        assert_eq!(jobs, empty, "{none}");
+        assert_eq!(trace.account().rows, other.account().rows, "{none}");
+    }
+    // Of relative times as well, where an instant cannot be before the submission.
+    let text = b"time,start,size,cpu\n0,0,10,1\n5,6,-1,1\n7,-1,-1,1\n8,9,3,1\n";
+    let (jobs, trace) = read(text, &on("cpu=8"));
+    assert_eq!(
+        numbers(&jobs),
+        [(0, 10, Some(0)), (5, 6, Some(1)), (8, 3, Some(1))]
+    );
+    assert_eq!(trace.account().count(Reason::NeverRan), 1);
+    assert_eq!(jobs[1].seen, Seen::Censored);
+}
+
+#[test]
+fn amounts_are_of_each_server_or_of_all_as_named_or_reported() {
+    let table = |column: &str| format!("submit,dur,gpu,{column}\n0,3600,8,2\n60,3600,4,1\n");
+    let options = |servers: &str, column: &str, amounts: Option<bool>| Options {
+        columns: [("time", "submit"), ("size", "dur"), ("nodes", column)]
+            .map(|(a, b)| (a.into(), b.into()))
+            .to_vec(),
+        amounts,
+        ..on(servers)
+    };
+    for (servers, column, amounts, held) in [
+        ("3xgpu=8", "workers", None, 8.0),
+        ("3xgpu=8", "nodes", None, 4.0),
+        ("3xgpu=8", "nodes", Some(true), 8.0),
+        ("3xgpu=8", "workers", Some(false), 4.0),
+        ("gpu=24", "workers", None, 16.0),
+        ("gpu=24", "nodes", None, 8.0),
+        // Two of eight do not fit, so that these are totals.
+        ("gpu=12", "workers", None, 8.0),
+        ("2xgpu=4", "workers", None, 4.0),
+    ] {
+        let (_, trace) = read(table(column).as_bytes(), &options(servers, column, amounts));
+        assert_eq!(
+            trace.demands().vectors()[0][..],
+            [held],
+            "{servers} {column} {amounts:?}"
+        );
+        let is_reported = trace
+            .account()
+            .remarks
+            .iter()
+            .any(|own| own.contains("--amounts"));
+        assert_eq!(is_reported, amounts.is_none());
+    }
+    // By its name, if it has numbers; else it is named as not read.
+    let by_name = |text: &str| {
+        let (jobs, trace) = read(text.as_bytes(), &on("4xgpu=8"));
+        (
+            trace.demands().nodes()[jobs[0].demand as usize],
+            trace.account().remarks.join("\n"),
+        )
+    };
+    assert_eq!(by_name("time,size,gpu,pods\n0,5,8,4\n").0, 4);
+    let (nodes, remarks) = by_name("time,size,gpu,pods\n0,5,8,a-0\n");
+    assert_eq!(
+        (nodes, remarks.as_str()),
+        (1, "columns that are not read: pods")
+    );
+}
+
+#[test]
+fn rows_of_one_id_are_one_job_if_ids_tell_jobs_apart() {
+    let sizes = |text: &str| {
+        let (jobs, trace) = read(text.as_bytes(), &on("cpu=8"));
+        let sizes: Vec<u64> = jobs.iter().map(|job| job.size).collect();
+        (sizes, trace.account().count(Reason::Repeated))
+    };
+    let header = "submit,start,end,cpu,";
+    let rows = "0,5,,4,a\n1,2,9,4,b\n0,5,20,4,a\n1,2,9,4,b\n";
+    assert_eq!(sizes(&format!("{header}id\n{rows}")), (vec![15, 7], 2));
+    // Names may be those of several jobs, and entries that differ are those of different jobs.
+    assert_eq!(sizes(&format!("{header}name\n{rows}")).0.len(), 4);
+    let tasks = "0,5,9,4,a\n0,5,20,4,a\n1,2,9,4,b\n";
+    assert_eq!(sizes(&format!("{header}id\n{tasks}")), (vec![4, 15, 7], 0));
+    let (jobs, _) = read(
+        format!("{header}name\n{rows}").as_bytes(),
+        &options_of_id("name"),
+    );
+    assert_eq!(jobs.len(), 2);
+    // The numbers of a log of swf, where constant ones are none.
+    let line = |id: u32, run: u32| format!("{id} 5 0 {run} 4 -1 -1 -1 20 -1 1 7 1 1 1 1 -1 -1\n");
+    let swf_of = |lines: &[String]| read(&swf(lines), &Options::default()).0.len();
+    assert_eq!(swf_of(&[line(1, 9), line(2, 9), line(3, 9), line(2, 9)]), 3);
+    assert_eq!(swf_of(&[line(1, 9), line(1, 8), line(1, 7)]), 3);
+}
+
+fn options_of_id(column: &str) -> Options {
+    Options {
+        columns: vec![("id".into(), column.into())],
+        ..on("cpu=8")
+    }
+}

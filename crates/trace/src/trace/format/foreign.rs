@@ -1,0 +1,66 @@
+//! Files of other programs, which are not read: what they look like, and how to export what is needed.
+
+use super::sacct::EXPORT_HELP;
+
+/// A line for each kind: conditions, a name and what to do, between tabs. The first whose conditions all hold applies.
+/// `?` is for files of which no other format is known, `^text` and `~text` for a first line that begins with a text and a
+/// file that has it (`+` is a blank), `=NAME` for a column.
+const KINDS: &str = include_str!("foreign.txt");
+
+/// How much of a file is looked at.
+const LINES: usize = 50;
+
+/// Returns what a file is that begins so, and what to do, if it is another program's; `is_unknown` says that it is of no
+/// format for certain.
+pub(super) fn described(start: &str, is_unknown: bool) -> Option<String> {
+    let lines = start.trim_start_matches('\u{feff}').lines();
+    let lines: Vec<&str> = lines
+        .filter(|line| !line.trim().is_empty())
+        .take(LINES)
+        .collect();
+    let is = |kind: &str| {
+        let mut conditions = kind.split_whitespace();
+        !lines.is_empty() && conditions.all(|own| own == "?" && is_unknown || holds(own, &lines))
+    };
+    let mut kinds = KINDS.lines().filter_map(|line| line.split_once('\t'));
+    let (what, how) = kinds.find(|(kind, _)| is(kind))?.1.split_once('\t')?;
+    let how = how.replace("SACCT", EXPORT_HELP);
+    Some(format!("this looks like {what}, which is not read. {how}"))
+}
+
+fn holds(condition: &str, lines: &[&str]) -> bool {
+    const SEPARATORS: [char; 4] = ['|', ',', ';', '\t'];
+    let (first, text) = (
+        lines[0],
+        condition.get(1..).unwrap_or_default().replace('+', " "),
+    );
+    let mut words = first.split(|c: char| c.is_whitespace() || SEPARATORS.contains(&c));
+    let mut fields = lines.iter().flat_map(|line| line.split(SEPARATORS));
+    match condition {
+        "json" => first.starts_with(['{', '[']),
+        "blank" => !first.contains(SEPARATORS),
+        "commas" => first.contains(',') && !first.contains('|') && !lines.concat().contains('"'),
+        "words" => words.count() > 2 && lines.len() > 1,
+        "colons" => lines.iter().any(|line| line.split(':').count() >= 40),
+        // `Mar  3 16:46`
+        "months" => fields.any(|field| {
+            let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
+            let month = field.trim().split_once(' ').map_or("", |(month, _)| month);
+            month.len() == 3 && months.contains(month)
+        }),
+        // `03/02/2026 08:00:05;S;501.pbs;…`
+        "pbs" => {
+            let fields: Vec<&str> = first.splitn(4, ';').collect();
+            matches!(fields[..], [at, kind, _, _] if at.len() == 19 && kind.len() == 1)
+        }
+        // A job of Slurm.
+        "headless" => {
+            let is_state = |word: &str| super::sacct::state(word.as_bytes()).is_some();
+            first.starts_with(|c: char| c.is_ascii_digit()) && words.any(is_state)
+        }
+        _ if condition.starts_with('^') => first.starts_with(&text),
+        _ if condition.starts_with('~') => lines.iter().any(|line| line.contains(&text)),
+        _ if condition.starts_with('=') => words.any(|word| word == text),
+        _ => false,
+    }
+}

@@ -121,13 +121,14 @@ pub fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
             row.reason.option().unwrap_or_default().into(),
         ]);
     }
-    table.within(width)
+    let window = account.window.iter().map(|own| wrap(own, width) + "\n\n");
+    window.collect::<String>() + &table.within(width)
 }
 
 fn headline(report: &Report) -> String {
     format!(
         "{} in {} ({}), {}, on {}",
-        counted(report.lines.jobs as f64, "job"),
+        counted(report.arrived as f64, "job"),
         time(report.span),
         report.format.name(),
         counted(report.vectors as f64, "different demand"),

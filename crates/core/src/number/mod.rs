@@ -8,6 +8,6 @@ mod units;
 pub use decimal::shown;
 pub use decimal::{Decimal, DecimalError};
 pub use quantity::seconds_of;
-pub use time::{clock, instant, is_epoch, stamp};
+pub use time::{clock, date, instant, is_epoch, stamp};
 pub use time::{in_words, seconds_in};
 pub use units::{Units, in_units};

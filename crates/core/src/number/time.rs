@@ -108,6 +108,22 @@ pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
     all.find(|(seconds, _)| is_epoch(*seconds))
 }
 
+/// Writes an instant \[s since 1970\] as [`instant`] reads it, such as `2024-03-31T02:30:00`, down to the second.
+pub fn date(seconds: f64) -> String {
+    let seconds = seconds.floor() as i64;
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Years of an era of 400 that begin in March, as above.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (day, month) = (day - (153 * month + 2) / 5 + 1, (month + 2) % 12 + 1);
+    let year = 400 * era + year + i64::from(month <= 2);
+    let [hour, minute, second] = [second / 3600, second / 60 % 60, second % 60];
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
+}
+
 /// Reads a length of time as clocks show it, such as `0:00:16`, `26:03:00.5`, `1-02:03:00` or `1 day, 2:03:00` \[s\].
 pub fn clock(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
@@ -213,6 +229,16 @@ mod tests {
             ("1970-01-02", 86_400.0),
         ] {
             assert_eq!(instant(text.as_bytes()), Some(seconds), "{text}");
+            let written = date(seconds);
+            assert_eq!(
+                instant(written.as_bytes()),
+                Some(seconds.floor()),
+                "{written}"
+            );
+        }
+        for day in -719_162..80_000 {
+            let seconds = f64::from(day) * 86_400.0 + 86_399.0;
+            assert_eq!(instant(date(seconds).as_bytes()), Some(seconds));
         }
         for wrong in [
             "2023-02-29T00:00:00",

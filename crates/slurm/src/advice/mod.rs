@@ -28,7 +28,7 @@ use twin::{Setting, Twin};
 use crate::configuration::Site;
 use crate::rule::facts;
 use synth_trace::judge::Outcome;
-use synth_trace::replay::{Blocks, Interval, Log};
+use synth_trace::replay::{Blocks, Interval, Job, Log, early};
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -209,7 +209,7 @@ pub fn advise(
         lines,
         back,
         is_advised: false,
-        jobs: log.jobs.len() as u64,
+        jobs: log.arrivals().len() as u64,
         past: PAST,
         likeness: advising.likeness(),
         today: advising.judged(&advising.today),
@@ -235,7 +235,8 @@ struct Advising<'a> {
     twin: Twin<'a>,
     setting: Setting,
     today: Runs,
-    /// The first job that is judged.
+    /// The first job that arrives, and the first that is judged.
+    early: usize,
     first: usize,
     /// Of each job.
     classes: Vec<String>,
@@ -255,10 +256,13 @@ impl<'a> Advising<'a> {
         interrupt: &'a AtomicBool,
     ) -> Result<Self, AdviceError> {
         let cut = PAST * log.span();
-        let first = log.jobs.partition_point(|job| job.submit < cut);
-        if first < FEWEST || log.jobs.len() - first < FEWEST {
+        let is_past = |job: &Job| job.seen.is_early() || job.submit < cut;
+        let first = log.jobs.partition_point(is_past);
+        let early = early(&log.jobs);
+        let past = first - early;
+        if past < FEWEST || log.jobs.len() - first < FEWEST {
             return Err(AdviceError(format!(
-                "the log has {first} jobs in the first half of its span and {} in the second, where {FEWEST} are needed in each: export more weeks{}",
+                "the log has {past} jobs in the first half of its span and {} in the second, where {FEWEST} are needed in each: export more weeks{}",
                 log.jobs.len() - first,
                 log.account.warnings()
             )));
@@ -280,6 +284,7 @@ impl<'a> Advising<'a> {
             twin,
             setting,
             today,
+            early,
             first,
             classes: classes(log),
             remarks,
@@ -338,7 +343,7 @@ impl<'a> Advising<'a> {
 
     /// Returns the mean wait on the past; infinity where the promise is not kept there.
     fn objective(&self, runs: &Runs, longest: Option<f64>) -> f64 {
-        let most = |runs: &Runs| self.over(runs, |waits| largest(&waits[..self.first]));
+        let most = |runs: &Runs| self.over(runs, |waits| largest(&waits[self.early..self.first]));
         let keeps = longest.is_none_or(|times| most(runs) <= times * most(&self.today));
         if keeps {
             self.past_mean(runs)
@@ -348,7 +353,7 @@ impl<'a> Advising<'a> {
     }
 
     fn past_mean(&self, runs: &Runs) -> f64 {
-        self.over(runs, |waits| mean(&waits[..self.first]))
+        self.over(runs, |waits| mean(&waits[self.early..self.first]))
     }
 
     /// Returns the mean of a measure over runs.

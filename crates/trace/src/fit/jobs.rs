@@ -16,7 +16,7 @@ use crate::trace::{Seen, Trace};
 /// A job that arrived. Times are in ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// When it was submitted, after the first.
+    /// When it was submitted, after the beginning of the log.
     pub at: u64,
     /// Its size, or as much of it as is known.
     pub size: u64,
@@ -85,7 +85,7 @@ impl<'a> Jobs<'a> {
         let (mut all, mut first) = (Vec::new(), None);
         let mut of_vector: Vec<Vec<u32>> = Vec::new();
         while let Some(job) = trace.next_job()? {
-            if job.seen == Seen::Initial {
+            if job.seen.is_early() {
                 continue;
             }
             let vector = job.demand as usize;
@@ -94,7 +94,9 @@ impl<'a> Jobs<'a> {
             }
             of_vector[vector].push(all.len() as u32);
             all.push(Job {
-                at: job.submit.abs_diff(*first.get_or_insert(job.submit)),
+                at: job
+                    .submit
+                    .abs_diff(*first.get_or_insert(trace.begin().unwrap_or(job.submit))),
                 size: job.size,
                 vector: job.demand,
                 user: job.user,
@@ -254,6 +256,7 @@ impl<'a> Jobs<'a> {
             kind: job.vector,
             user: job.user,
             class: 0,
+            seen: Seen::Whole,
         });
         Log {
             jobs: jobs.collect(),

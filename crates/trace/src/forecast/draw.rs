@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::past::{Law, Past};
-use crate::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, gathered};
+use crate::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, early, gathered};
 use synth_cluster::policy::Policy;
 use synth_cluster::workload::Fleet;
 use synth_core::document::DocumentError;
@@ -240,7 +240,7 @@ impl Site {
         (levels, most): (&mut Levels, usize),
         all: &mut Vec<Job>,
     ) -> f64 {
-        let came = past.jobs();
+        let came = &past.jobs()[early(past.jobs())..];
         let Some(first) = came.first() else {
             return f64::INFINITY;
         };

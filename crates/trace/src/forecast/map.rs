@@ -6,6 +6,7 @@ use super::calibration::{Calibration, Quantiles};
 use super::draw::{Draws, Moment, Present, Site};
 use super::past::Past;
 use crate::replay::{Job, Kinds, Log, Stopped};
+use crate::trace::Seen;
 use synth_cluster::policy::Policy;
 
 /// Waits by width and limit. Times are in seconds.
@@ -96,6 +97,7 @@ impl Probes {
             kind: *kind,
             user: 0,
             class: 0,
+            seen: Seen::Whole,
         };
         let row = |kind: &u32| limits.iter().map(|limit| job(kind, limit)).collect();
         let first = log.jobs.len() / 2;

@@ -6,6 +6,7 @@ use super::calibration::{Calibration, Quantiles};
 use super::draw::{Draws, Moment, Present, Site};
 use super::past::Past;
 use crate::replay::{Clock, Job, Speed};
+use crate::trace;
 use synth_cluster::live::protocol::Foresight;
 use synth_cluster::live::{Scheduler, Seen};
 use synth_core::number::seconds_in;
@@ -163,6 +164,7 @@ impl Scene {
             kind: seen.job_type as u32,
             user: seen.user,
             class: 0,
+            seen: trace::Seen::Whole,
         }
     }
 

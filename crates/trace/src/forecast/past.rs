@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::replay::Job;
+use crate::trace::Seen;
 
 /// Jobs that have come, of which some have ended.
 #[derive(Clone, Debug, Default)]
@@ -77,8 +78,12 @@ impl Past {
         self.learn(&job);
     }
 
-    /// Jobs may be like this one, which has ended after its size.
+    /// Jobs may be like this one, which has ended after its size. Of one that ran when the log began only the rest is
+    /// known: it says nothing.
     pub fn learn(&mut self, job: &Job) {
+        if job.seen == Seen::Initial {
+            return;
+        }
         for (class, _) in Class::all(job) {
             let lengths = self.lengths.entry(class).or_default();
             lengths.push(job.size / unit(job));

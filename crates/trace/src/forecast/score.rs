@@ -139,7 +139,8 @@ impl Scoring<'_> {
             }
             let (moment, places) = course.moment();
             let waits = |place: &usize| moment.jobs[*place].started.is_none();
-            let new = (0..places.len()).filter(|place| places[*place] >= come.start);
+            let is_new = |n: usize| n >= come.start && !log.jobs[n].seen.is_early();
+            let new = (0..places.len()).filter(|place| is_new(places[*place]));
             let mut chosen: Vec<usize> = new.filter(waits).collect();
             chosen.retain(|_| {
                 waited += 1;
@@ -180,7 +181,7 @@ impl Scoring<'_> {
         let mean = spent / forecasts.len().max(1) as f64;
         let forecasts = forecasts.into_iter().map(|(_, own)| own).collect();
         let mut scored = calibrated(forecasts, log.has_limits);
-        scored.waited = [waited, log.jobs.len()];
+        scored.waited = [waited, log.arrivals().len()];
         scored.map = probes.map(|probes| probes.map(&scored.calibration));
         scored.took = (mean, slowest.0, slowest.1);
         Ok(scored)

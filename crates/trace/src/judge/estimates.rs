@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use crate::replay::{DecisionState, Log};
+use crate::trace;
 use synth_cluster::policy::{Estimate, Estimator, Judged, Learned, Promise, Worth, worth};
 
 /// What an estimate is worth.
@@ -86,6 +87,8 @@ impl Estimates {
                         let estimate = kind.estimator.estimate(&promise);
                         kind.table.push(scene.clock.ticks(estimate));
                     }
+                    // How long it ran before the log began is not known here.
+                    Seen::End if scene.jobs[n].seen == trace::Seen::Initial => {}
                     Seen::End => {
                         let size = scene.clock.size(scene.jobs[n].size);
                         kind.estimator.learn(&promise, size, now);

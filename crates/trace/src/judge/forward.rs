@@ -10,7 +10,7 @@ use super::estimates::{Estimates, OfEstimate};
 use super::past::{Outcome, Past, scene, served};
 use super::point::Point;
 use crate::replay::{
-    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, gathered, resampled,
+    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, early, gathered, resampled,
 };
 use synth_cluster::policy::{Backfilling, Estimates as Lengths, Estimator, Learned, Policy};
 use synth_core::document::DocumentError;
@@ -133,12 +133,12 @@ impl<'a> Forward<'a> {
             second,
             interrupt,
         };
-        let first = forward.first();
-        if first < FEWEST || first == log.jobs.len() {
+        let past = forward.first() - early(&log.jobs);
+        let judged = log.arrivals().len() - past;
+        if past < FEWEST || judged == 0 {
             let odd = log.account.warnings();
             return Err(JudgeError::TooShort(format!(
-                "the log has {first} jobs before the first window and {} behind, where {FEWEST} and 1 are needed: take another --past, or a longer log{odd}",
-                log.jobs.len() - first
+                "the log has {past} jobs before the first window and {judged} behind, where {FEWEST} and 1 are needed: take another --past, or a longer log{odd}"
             )));
         }
         let (walk, start) = (forward.begin()?, forward.start());
@@ -345,7 +345,7 @@ impl<'a> Forward<'a> {
     /// Returns the fluid bound on the load of these jobs, within a span \[ticks\].
     fn load(&self, jobs: &[Job], span: f64) -> f64 {
         let mut work = vec![0.0; self.log.servers.resources.len()];
-        for job in jobs {
+        for job in &jobs[early(jobs)..] {
             let held = &self.kinds.held[job.kind as usize];
             let pairs = work.iter_mut().zip(held);
             pairs.for_each(|(work, held)| *work += job.size * held);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, gathered};
+use crate::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, early, gathered};
 use synth_cluster::policy::Guess;
 use synth_cluster::workload::Fleet;
 use synth_core::document::DocumentError;
@@ -114,7 +114,7 @@ impl<'a> Past<'a> {
         let rule = choices.by_guess(workload, servers, Guess::Table(table));
         let mut walk = Walk::new(&scene, rule);
         walk.finish()?;
-        let first = (WARM_UP * self.jobs.len() as f64) as usize;
+        let first = ((WARM_UP * self.jobs.len() as f64) as usize).max(early(self.jobs));
         let places = first..self.jobs.len();
         Ok(Outcome::of(served(
             &scene,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Job;
+use super::{Job, early};
 use synth_simulation::Streams;
 
 /// Where a mean may be.
@@ -97,6 +97,8 @@ impl Interval {
 /// Whole parts of the span, each this long \[ticks\], drawn with replacement and put one after the other: as many as
 /// there are (Zakay and Feitelson, 2013). What comes in a part stays together. `None` where there are fewer than two.
 pub fn resampled(jobs: &[Job], part: f64, seed: u64, replication: u32) -> Option<Vec<Job>> {
+    // What was there when the log began is part of no week.
+    let jobs = &jobs[early(jobs)..];
     let span = jobs.last()?.submit;
     let count = (span / part).floor();
     if count < 2.0 {

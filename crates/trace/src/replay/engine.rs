@@ -48,7 +48,9 @@ pub fn replay(
     scene: &DecisionState<'_>,
     goes_on: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Replayed, Stopped> {
-    let mut engine = Engine::new(scene, rule.rule(&scene.fleet)?);
+    let policy = rule.rule(&scene.fleet)?;
+    let needs_limits = policy.knows() == Knows::Estimates;
+    let mut engine = Engine::new(scene, policy, needs_limits);
     let violated = |violation: Violation| Stopped::Failure(violation.into());
     while engine.go_on(BURST) {
         engine.audit().map_err(violated)?;
@@ -71,11 +73,9 @@ pub fn replay(
 pub struct Walk<'a>(Engine<'a>);
 
 impl<'a> Walk<'a> {
-    /// Begins with empty servers and this policy.
+    /// Begins with this policy, and with the jobs that ran when the log began.
     pub fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
-        let mut engine = Engine::new(scene, policy);
-        engine.needs_limits = true;
-        Walk(engine)
+        Walk(Engine::new(scene, policy, true))
     }
 
     /// Goes on with all that happens before this time.
@@ -249,19 +249,23 @@ enum Next {
 }
 
 impl<'a> Engine<'a> {
-    fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
+    fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>, needs_limits: bool) -> Self {
         let mut service = Streams::new(scene.seed, 0).service;
+        let decides_on_state = policy.decides_on_state();
         let system = System::for_policy(&scene.fleet, &*policy);
-        let (needs_limits, decides_on_state) = (
-            policy.knows() == Knows::Estimates,
-            policy.decides_on_state(),
-        );
+        let (system, present) = scene.begun(system, needs_limits);
+        // Jobs come with their sizes.
+        let server = match present {
+            0 => Server::new(system, policy, Some(Ends::default()), &mut service),
+            _ => Server::resume(system, policy, &mut service),
+        };
+        let mut ends = Vec::with_capacity(scene.jobs.len());
+        ends.resize(present, f64::NAN);
         Engine {
             scene,
-            // Jobs come with their sizes.
-            server: Server::new(system, policy, Some(Ends::default()), &mut service),
-            next: 0,
-            ends: Vec::with_capacity(scene.jobs.len()),
+            server,
+            next: present,
+            ends,
             service,
             needs_limits,
             decides_on_state,

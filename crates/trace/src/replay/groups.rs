@@ -87,9 +87,8 @@ impl Groups {
 
     /// Returns what came of each group with jobs that were submitted within these seconds; the visits are those of all
     /// jobs of the log.
-    pub fn means(&self, visits: &[Visit], [from, to]: [f64; 2]) -> Vec<OfGroup> {
-        let is_measured = |visit: &Visit| (from..=to).contains(&visit.submit);
-        let measured = || (0..visits.len()).filter(|n| is_measured(&visits[*n]));
+    pub fn means(&self, visits: &[Visit], within: [f64; 2]) -> Vec<OfGroup> {
+        let measured = || (0..visits.len()).filter(|n| visits[*n].is_within(within));
         let total: f64 = measured().map(|n| self.work[n]).sum();
         let mut found = Vec::new();
         for (names, of_jobs) in self.names.iter().zip(&self.of_jobs) {

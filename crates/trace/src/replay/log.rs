@@ -23,12 +23,15 @@ pub struct Job {
     pub user: u32,
     /// What it was sent to, a number in [`Account::classes`].
     pub class: u32,
+    /// Whether it arrives, or ran or waited when the log began.
+    pub seen: Seen,
 }
 
 /// A trace that was read to its end.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// The N ≥ 1 jobs that are replayed, by submission, those of one instant in the order of the file.
+    /// The N ≥ 1 jobs that are replayed, by submission, those of one instant in the order of the file; before all others
+    /// those that ran when the log began, and then those that waited, in the order in which they were submitted.
     pub jobs: Vec<Job>,
     /// The vectors of demands (R each) that jobs name.
     pub vectors: Vec<Box<[f64]>>,
@@ -38,7 +41,7 @@ pub struct Log {
     pub servers: Servers,
     /// The resolution of its times.
     pub tick: Tick,
-    /// When the first of all jobs came, by the clock of the log \[ticks\].
+    /// When the log begins, mostly with its first job, by its clock \[ticks\].
     pub begin: i64,
     /// Its format.
     pub format: Format,
@@ -52,6 +55,11 @@ pub struct Log {
     pub rounded: u64,
 }
 
+/// Returns how many of these jobs, which are the first ones, were there when the log began.
+pub fn early(jobs: &[Job]) -> usize {
+    jobs.partition_point(|job| job.seen.is_early())
+}
+
 /// A time beyond this is no whole double.
 const LARGEST: i64 = 1 << 53;
 
@@ -62,19 +70,25 @@ impl Log {
     /// As [`Trace::next_job`]; and where no job can be replayed, or its times are too large.
     pub fn read(trace: &mut Trace, mut listener: impl FnMut(usize)) -> Result<Self, TraceError> {
         let (mut jobs, mut censored, mut has_limits) = (Vec::new(), 0, false);
+        let (mut running, mut waiting) = (Vec::new(), Vec::new());
         let mut first = None;
         while let Some(job) = trace.next_job()? {
             if job.seen == Seen::Censored {
                 censored += 1;
                 continue;
             }
-            let submit = job.submit - *first.get_or_insert(job.submit);
+            let submit = job.submit - *first.get_or_insert(trace.begin().unwrap_or(job.submit));
             if submit >= LARGEST || job.size.max(job.limit) >= LARGEST as u64 {
                 let why = "a time is 2^53 ticks or more, which cannot be counted exactly: leave the job out, or write the trace in a coarser unit of time";
                 return Err(TraceError::Refused(format!("line {}: {why}", job.line)));
             }
             has_limits |= job.limit > 0;
-            jobs.push(Job {
+            let of_its_state = match job.seen {
+                Seen::Initial => &mut running,
+                Seen::Waiting => &mut waiting,
+                _ => &mut jobs,
+            };
+            of_its_state.push(Job {
                 submit: submit as f64,
                 size: job.size as f64,
                 limit: job.limit.max(job.size) as f64,
@@ -88,11 +102,13 @@ impl Log {
                 kind: job.demand,
                 user: job.user,
                 class: job.class,
+                seen: job.seen,
             });
             if jobs.len() % (1 << 18) == 0 {
                 listener(jobs.len());
             }
         }
+        jobs.splice(0..0, running.into_iter().chain(waiting));
         if jobs.is_empty() {
             let why = "every job still ran when the trace ended, so that no size is known: `--censored end` takes what was seen of them";
             return Err(TraceError::Refused(why.into()));
@@ -141,15 +157,20 @@ impl Log {
         }
     }
 
-    /// T: from the first submission to the last \[ticks\]; 1 at least.
+    /// Returns the jobs that arrive: all but those that were there when the log began.
+    pub fn arrivals(&self) -> &[Job] {
+        &self.jobs[early(&self.jobs)..]
+    }
+
+    /// T: from the beginning to the last submission \[ticks\]; 1 at least.
     pub fn span(&self) -> f64 {
         self.jobs.last().map_or(1.0, |job| job.submit.max(1.0))
     }
 
-    /// Σ size · demand of each resource (R) \[ticks × amount\].
+    /// Σ size · demand of each resource (R) over the jobs that arrive \[ticks × amount\].
     pub fn work(&self) -> Vec<f64> {
         let mut sizes = vec![0.0; self.vectors.len()];
-        for job in &self.jobs {
+        for job in self.arrivals() {
             sizes[job.kind as usize] += job.size * f64::from(self.nodes[job.kind as usize]);
         }
         let pairs = || self.vectors.iter().zip(&sizes);

@@ -101,12 +101,19 @@ pub struct Visit {
     pub line: u32,
     /// Its kind, as the policy saw it.
     pub kind: u32,
+    /// Whether it was there when the log began: it is not measured.
+    pub is_early: bool,
 }
 
 impl Visit {
     /// From submission to end.
     pub fn response(&self) -> f64 {
         self.wait + self.latency + self.size
+    }
+
+    /// Returns whether it arrived within these seconds.
+    pub fn is_within(&self, [from, to]: [f64; 2]) -> bool {
+        !self.is_early && (from..=to).contains(&self.submit)
     }
 
     /// `max(1, response / max(size, 10 s))`.
@@ -144,6 +151,7 @@ pub fn visits<'a>(
             wait: if wait > grain { seconds(wait) } else { 0.0 },
             line: job.line,
             kind: job.kind,
+            is_early: job.seen.is_early(),
         }
     };
     scene.jobs.iter().zip(&replayed.ends).enumerate().map(visit)
@@ -163,8 +171,8 @@ impl Measured {
     /// Measures, of the visits of all jobs, which are of these kinds, those submitted within these seconds.
     pub fn of(visits: &[Visit], window: [f64; 2], kinds: &Kinds) -> Self {
         let [from, to] = window;
-        let first = visits.partition_point(|visit| visit.submit < from);
-        let last = visits.partition_point(|visit| visit.submit <= to);
+        let first = visits.partition_point(|visit| visit.is_early || visit.submit < from);
+        let last = visits.partition_point(|visit| visit.is_early || visit.submit <= to);
         let own = &visits[first..last];
         let waits = || own.iter().map(|visit| visit.wait);
         let total_wait: f64 = waits().sum();

@@ -13,14 +13,15 @@
 //!
 //! At one instant first all jobs end that end then, then all come that come then, in the order of the file, then a
 //! rule that [decides on the state](synth_cluster::policy::Policy::decides_on_state) decides once. Others react
-//! to one event after the other, in this order. The replay starts empty, and runs on until the last job has left.
+//! to one event after the other, in this order. Jobs that ran when the log began run from time 0 on, each for the rest
+//! of its size, as far as they fit; otherwise the replay starts empty. It runs on until the last job has left.
 //!
 //! The waits of a trace are one sample, and those of neighbouring jobs are not independent: an interval is computed from
 //! moving blocks of time ([`Blocks`]).
 //!
 //! # Practice
 //! [`Log::read`] keeps the jobs of a trace, [`gathered`] makes the workload that a rule sees of them, [`replay`] runs
-//! a policy, and [`Measured`] has what came of it. A job takes 64 bytes: 56 for itself, 8 for its end.
+//! a policy, and [`Measured`] has what came of it. A job takes 72 bytes: 64 for itself, 8 for its end.
 //!
 //! # Bibliography
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17(3), 1989.
@@ -39,7 +40,7 @@ mod speed;
 pub use blocks::{Blocks, Interval, resampled};
 pub use engine::{Replayed, Stopped, Walk, replay};
 pub use groups::{Groups, OfGroup};
-pub use log::{Job, Log};
+pub use log::{Job, Log, early};
 pub use measured::{Measured, Step, Visit, Window, passes, time_series, visits};
 pub use record::record;
 pub use scene::{DecisionState, Kinds, gathered};

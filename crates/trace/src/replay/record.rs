@@ -4,6 +4,7 @@ use csv::{ReaderBuilder, Trim};
 use serde::Deserialize;
 
 use super::Job;
+use crate::trace::Seen;
 
 /// A row; other columns are ignored.
 #[derive(Deserialize)]
@@ -55,6 +56,7 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<Job>, String> {
             kind: kind as u32,
             user: 0,
             class: 0,
+            seen: Seen::Whole,
         });
     }
     jobs.sort_by(|a, b| a.submit.total_cmp(&b.submit));

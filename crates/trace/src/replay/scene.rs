@@ -4,6 +4,7 @@ use itertools::Itertools as _;
 
 use super::log::{Job, Log};
 use super::speed::Clock;
+use crate::trace::Seen;
 use synth_cluster::policy::{Job as Come, System};
 use synth_cluster::workload::{Fleet, Header, Known, Part, Parts, Workload};
 use synth_core::document::DocumentError;
@@ -139,6 +140,23 @@ impl<'a> DecisionState<'a> {
             system.set_user(come, self.jobs[n].user);
         }
         come
+    }
+
+    /// Starts the jobs that ran when the log began, the largest first, so that small ones leave them their servers. Those
+    /// that do not fit wait. Returns how many these jobs are.
+    pub(super) fn begun(&self, mut system: System, limited: bool) -> (System, usize) {
+        let run = |job: &&Job| job.seen == Seen::Initial;
+        let count = self.jobs.iter().take_while(run).count();
+        let come = (0..count).map(|n| (self.type_of(n), self.arrive(n, 0.0, limited, &mut system)));
+        let mut come: Vec<(usize, Come)> = come.collect();
+        let shares = self.fleet.envelope().dominant_shares();
+        come.sort_by(|(a, _), (b, _)| shares[*b].total_cmp(&shares[*a]));
+        for (i, job) in come {
+            if system.fits(i) {
+                system.start_job(i, job);
+            }
+        }
+        (system, count)
     }
 
     /// Returns how long the n-th job is thought to hold its room at most, by its limit.

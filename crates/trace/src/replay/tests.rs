@@ -88,6 +88,30 @@ fn starts(log: &Log, rule: &str) -> Vec<f64> {
     visits.iter().map(|visit| visit.start).collect()
 }
 
+/// At `--from 60` the first job runs, for 40 more, and the second waits. Shortest first would start the second one, which is
+/// shorter, if the first did not run already. Only the third arrives.
+#[test]
+fn what_runs_at_the_beginning_runs_on() {
+    let text = "time,start,end,cpu\n0,0,100,4\n10,100,130,4\n70,130,140,4\n";
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let options = Options {
+        servers: Some(Servers::shapes("cpu=4").unwrap()),
+        from: Some(crate::trace::Edge::After(60.0)),
+        ..Options::default()
+    };
+    let log = log(file.path(), &options);
+    for rule in ["fcfs", "easy+sjf", "first-fit", "conservative"] {
+        assert_eq!(starts(&log, rule)[0], 0.0, "{rule}");
+        let measured = under(&log, rule, Speed::ONE);
+        assert_eq!(measured.jobs, 1, "{rule}");
+    }
+    assert_eq!(starts(&log, "fcfs"), [0.0, 40.0, 70.0]);
+    assert_eq!(starts(&log, "easy+sjf"), [0.0, 50.0, 40.0]);
+    assert_eq!((log.span(), log.arrivals().len()), (10.0, 1));
+    assert_eq!(log.load(), 10.0 * 4.0 / (10.0 * 4.0));
+}
+
 /// At 10 two jobs end, and one comes. Told of one end after the other, first-fit would start the third job and let the
 /// second one wait.
 #[test]

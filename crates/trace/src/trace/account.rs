@@ -46,7 +46,7 @@ pub enum Reason {
     AboveLimit,
     /// On how many servers is not reported, or these had unequal parts: as few are taken as hold it in equal ones.
     Spread,
-    /// Before `--from` or after `--to`: left out.
+    /// Ended before the log begins, or submitted after `--to`: left out.
     OutsideSpan,
     /// Of another partition than `--partition`, or another user than `--user`: left out.
     Others,
@@ -64,7 +64,7 @@ pub enum Reason {
     MoreText,
     /// It still ran when the trace ended.
     Censored,
-    /// It was there before the trace began.
+    /// It ran or waited when the log began.
     Initial,
     /// While it ran, the local clock was set back or forth by an hour: instants are taken as they stand.
     AmbiguousTime,
@@ -111,6 +111,9 @@ pub struct Account {
     pub faults: Vec<String>,
     /// What else should be known of how it was read.
     pub remarks: Vec<String>,
+    /// Where the log begins, in a sentence; none where that is with its first submission.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
     /// How the line that is read now would be taken, if it takes part.
     #[serde(skip)]
     pub(super) supposed: Vec<Reason>,
@@ -393,7 +396,7 @@ impl Reason {
             Reason::Initial => (
                 "there before the start",
                 "no arrival; replayed from the start",
-                "",
+                "--from",
             ),
             Reason::AmbiguousTime => (
                 "local clock set by an hour meanwhile",

@@ -6,6 +6,7 @@ use super::account::Gap;
 use super::duplicates::{Counted, Known};
 use super::format::{self, Fate, Opened, Raw, Reader, Rows};
 use super::input::Source;
+use super::window::{Activity, Why, Window};
 use super::{
     Account, Demands, Edge, Format, Job, Options, Reason, Seen, Servers, Shape, Tick, TraceError,
 };
@@ -46,8 +47,14 @@ pub struct Trace {
     demand: Vec<f64>,
     /// Time of submission of the job that was read before, and its line.
     before: (i64, u32),
-    /// When the first job and the one that was returned last were submitted.
+    /// When the first job and the one that was read last were submitted.
     span: Option<(i64, i64)>,
+    /// What tells where the log begins, until that is decided.
+    activity: Option<Activity>,
+    /// Where it begins, if that is or may be later than with the first job.
+    window: Option<Window>,
+    /// Jobs that arrived.
+    arrivals: u64,
     gap: Gap,
     is_read: bool,
     /// Of the jobs that no server holds the one with most work: that, its line, its servers and what it holds on each.
@@ -87,6 +94,13 @@ impl Trace {
             open: Vec::new(),
             last: i64::MIN,
             is_named: vec![false; per_capacity.len()],
+            activity: matches!(
+                rows.format,
+                Format::Sacct | Format::Csv | Format::Swf | Format::Openb
+            )
+            .then(Activity::default),
+            window: None,
+            arrivals: 0,
             buffer: Buffer::new(Self::MOST_OUT_OF_ORDER + 1),
             before: (i64::MIN, 0),
             span: None,
@@ -116,7 +130,7 @@ impl Trace {
             let Some(job) = self.buffer.pop() else {
                 return self.conclude().map(|()| None);
             };
-            if self.takes_part(&job)? {
+            if let Some(job) = self.takes_part(job)? {
                 return Ok(Some(job));
             }
         }
@@ -133,10 +147,12 @@ impl Trace {
             match self.reader.read((rows, &mut self.demand, account)) {
                 Ok(None) => {}
                 Ok(Some(mut job)) => {
-                    let begun = job.start.unwrap_or(job.submit);
-                    self.last = self.last.max(begun.saturating_add(job.size.max(0)));
+                    self.last = self.last.max(begun(&job).saturating_add(job.size.max(0)));
                     if !self.is_latest(&mut job) {
                         continue;
+                    }
+                    if let Some(activity) = &mut self.activity {
+                        note_activity(activity, &job);
                     }
                     if !job.is_open {
                         return Ok(Some(job));
@@ -151,8 +167,7 @@ impl Trace {
             return Ok(self.reader.left(&mut self.demand, &mut self.account));
         };
         (self.demand, self.account.supposed) = (demand, supposed);
-        let begun = job.start.unwrap_or(job.submit);
-        let size = self.last - begun;
+        let size = self.last - begun(&job);
         let seen = Seen::Censored;
         Ok(Some(Raw { size, seen, ..job }))
     }
@@ -210,6 +225,12 @@ impl Trace {
     /// Returns what was done with the lines read so far.
     pub fn account(&self) -> &Account {
         &self.account
+    }
+
+    /// Returns when the log begins \[ticks\], if that is decided and later than with its first job. Jobs that were
+    /// submitted earlier are [early](Seen::is_early).
+    pub fn begin(&self) -> Option<i64> {
+        self.window.as_ref().and_then(Window::begin)
     }
 
     /// The work of a job that was read here: its size \[ticks\] times the largest fraction of a resource of all servers
@@ -307,11 +328,6 @@ impl Trace {
         if raw.submit < self.before.0 && !is_late {
             note(Reason::Unsorted);
         }
-        match raw.seen {
-            Seen::Whole => {}
-            Seen::Initial => note(Reason::Initial),
-            Seen::Censored => note(Reason::Censored),
-        }
         self.before = (raw.submit, raw.line);
         let fits = |demand: &[f64]| self.servers.hold(demand, nodes);
         let demand = self.demands.number(&self.demand, nodes, fits);
@@ -332,10 +348,11 @@ impl Trace {
             waited: raw
                 .start
                 .map(|start| start.saturating_sub(raw.submit).max(0).unsigned_abs()),
-            seen: match raw.seen {
-                Seen::Censored if self.options.censored_end => Seen::Whole,
-                seen => seen,
+            end: match raw.end {
+                Some(end) if size == raw.size.unsigned_abs() && raw.seen == Seen::Whole => end,
+                _ => begun(&raw).saturating_add_unsigned(size),
             },
+            seen: raw.seen,
         };
         (Some(job), work)
     }
@@ -375,8 +392,11 @@ impl Trace {
             && self.options.user.as_ref().is_none_or(user)
     }
 
-    /// Counts a job that is within the span of the options; returns whether it is.
-    fn takes_part(&mut self, job: &Job) -> Result<bool, TraceError> {
+    /// Counts a job, and returns it as the log has it; `None` if it is outside its span.
+    fn takes_part(&mut self, job: Job) -> Result<Option<Job>, TraceError> {
+        if self.span.is_none() {
+            self.window = self.window(job.submit)?;
+        }
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
         if job.submit < last {
             return Err(TraceError::Refused(format!(
@@ -388,20 +408,61 @@ impl Trace {
             )));
         }
         self.span = Some((first, job.submit));
-        let work = self.work(job);
-        let per_second = self.tick().per_second() as f64;
-        let (first, submit) = (first as f64 / per_second, job.submit as f64 / per_second);
-        let at = |edge: Edge| edge.instant(first).ok_or_else(|| self.has_no_dates());
-        let from = self.options.from.map(at).transpose()?;
-        let to = self.options.to.map(at).transpose()?;
-        if from.is_some_and(|from| submit < from) || to.is_some_and(|to| submit > to) {
+        let work = self.work(&job);
+        let to = self.instant(self.options.to, first)?;
+        let placed = match &mut self.window {
+            _ if to.is_some_and(|to| job.submit as f64 > to) => None,
+            Some(window) => window.place(job, work),
+            None => Some(job),
+        };
+        let Some(mut job) = placed else {
             self.account.note(Reason::OutsideSpan, job.line, work);
-            return Ok(false);
+            return Ok(None);
+        };
+        let work = self.work(&job);
+        if job.seen.is_early() {
+            self.account.note(Reason::Initial, job.line, work);
+        } else {
+            self.gap.note(self.arrivals, job.submit, job.line);
+            self.arrivals += 1;
         }
-        self.gap.note(self.account.jobs, job.submit, job.line);
+        if job.seen == Seen::Censored {
+            self.account.note(Reason::Censored, job.line, work);
+            if self.options.censored_end {
+                job.seen = Seen::Whole;
+            }
+        }
         self.account.jobs += 1;
         self.account.work += work;
-        Ok(true)
+        Ok(Some(job))
+    }
+
+    /// Returns an edge of the options \[ticks\], where the first job was submitted at `first`.
+    fn instant(&self, edge: Option<Edge>, first: i64) -> Result<Option<f64>, TraceError> {
+        let per_second = self.tick().per_second() as f64;
+        let at = |edge: Edge| {
+            edge.instant(first as f64 / per_second)
+                .map(|at| at * per_second)
+        };
+        let at = |edge: Edge| at(edge).ok_or_else(|| self.has_no_dates());
+        edge.map(at).transpose()
+    }
+
+    /// Decides where the log begins, whose first job was submitted at `first`.
+    fn window(&mut self, first: i64) -> Result<Option<Window>, TraceError> {
+        let from = self.instant(self.options.from, first)?;
+        let from = from.map(|from| (from.ceil() as i64).max(first));
+        let activity = self.activity.take().unwrap_or_default();
+        let found = activity.first_end(from.unwrap_or(i64::MIN), self.rows.format);
+        Ok(match (from, found) {
+            (Some(from), found) => {
+                let evident = found.filter(|(_, is_evident)| *is_evident);
+                Some(Window::new(from, Why::Given(evident.map(|(end, _)| end))))
+            }
+            (None, Some((end, true))) => Some(Window::new(end, Why::Activity)),
+            (None, Some((end, false))) => Some(Window::new(end, Why::Possible)),
+            (None, None) => None,
+        })
     }
 
     /// A date cannot be found in this trace.
@@ -439,7 +500,7 @@ impl Trace {
                 account.faulty()
             )));
         }
-        if account.jobs == 0 {
+        if account.jobs == 0 || self.window.is_some() && self.arrivals == 0 {
             let mut why = account.why_none();
             if self.options.partition.is_some() {
                 why += &format!("\nits partitions are: {}", account.partitions().join(", "));
@@ -448,7 +509,8 @@ impl Trace {
         }
         self.is_whole(most)?;
         let (first, last) = self.span.unwrap_or_default();
-        let seconds = (last - first) as u64 / self.tick.per_second();
+        let first = self.begin().unwrap_or(first);
+        let seconds = (last - first).max(0) as u64 / self.tick.per_second();
         let is_unfiltered = self.options.partition.is_none() && self.options.user.is_none();
         if self.rows.format == Format::Sacct && is_unfiltered && seconds < SHORT {
             self.account.remarks.push(format!(
@@ -476,11 +538,15 @@ impl Trace {
                 continue;
             };
             account.remarks.push(remark);
+        }
         if account.count(Reason::Header) > 0 && !self.rows.has_ids {
             account.remarks.push("warning: exports were concatenated here, and no column tells jobs apart: a job in two of them counts twice, unless --columns id=COLUMN names its id".into());
         }
-        let gap = self.gap.remark(account.jobs, self.tick.per_second());
+        let gap = self.gap.remark(self.arrivals, self.tick.per_second());
         account.remarks.extend(gap);
+        if let Some(window) = &self.window {
+            window.report(self.tick.per_second(), account);
+        }
         account.remarks.extend(self.servers.unnamed(&self.is_named));
         Ok(())
     }
@@ -525,6 +591,21 @@ impl Trace {
             .remarks
             .push(format!("warning: {lost}. They are left out"));
         Ok(())
+    }
+}
+
+/// Returns when a job started; when it was submitted, where that is not known.
+fn begun(raw: &Raw) -> i64 {
+    raw.start.unwrap_or(raw.submit)
+}
+
+/// Notes when a job came and ended. A job that neither ran nor ended tells nothing.
+fn note_activity(activity: &mut Activity, raw: &Raw) {
+    let ran = || (raw.size >= 0).then(|| begun(raw).saturating_add(raw.size));
+    let is_open = raw.is_open || raw.seen == Seen::Censored;
+    let end = raw.end.or_else(ran).map(|end| end.max(raw.submit));
+    if end.is_some() || is_open {
+        activity.note(raw.submit, end.filter(|_| !is_open));
     }
 }
 

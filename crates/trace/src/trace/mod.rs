@@ -22,6 +22,7 @@ mod format;
 mod input;
 mod jobs;
 mod servers;
+mod window;
 
 pub use account::{Account, Class, Reason, Row};
 pub use demands::Demands;
@@ -73,8 +74,9 @@ pub struct Options {
     #[arg(long, value_name = "ID", requires = "vm_types")]
     pub machine: Option<String>,
 
-    /// Leave out what came earlier: a date (2026-10-01, 2026-10-01T12:00, by the log's own clock), or a time after the
-    /// first job (120d, or a number of seconds)
+    /// Where the log begins: a date (2026-10-01, 2026-10-01T12:00, by the log's own clock), or a time after the first job
+    /// (120d, or a number of seconds). Jobs that ran or waited then are its initial state [default: with the first job,
+    /// or where the rows are complete, such as those of sacct -S]
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
     pub from: Option<Edge>,
 
@@ -187,6 +189,8 @@ pub struct Job {
     pub batch: u32,
     /// How long it waited for its room \[ticks\], where the trace tells.
     pub waited: Option<u64>,
+    /// When it ended, or until when it was seen \[ticks\]; later than its size after its start if it was suspended.
+    pub end: i64,
     /// How it is known.
     pub seen: Seen,
 }
@@ -198,8 +202,17 @@ pub enum Seen {
     Whole,
     /// It still ran when the trace ended.
     Censored,
-    /// It was there before the trace began: it is submitted with the first, and its size is what was left of it.
+    /// It ran when the trace began: it is submitted and starts then, and its size and its limit are what was left of them.
     Initial,
+    /// It waited when the trace began: it is submitted then, with its whole size.
+    Waiting,
+}
+
+impl Seen {
+    /// Returns whether the job was submitted before the trace began: it is no arrival.
+    pub fn is_early(self) -> bool {
+        matches!(self, Seen::Initial | Seen::Waiting)
+    }
 }
 
 /// The resolution of a trace's clock.

@@ -150,7 +150,9 @@ impl Arguments {
             }
             advice => advice?,
         };
-        advice.remarks.splice(0..0, remarks.into_iter().chain(out));
+        let of_log = log.account.remarks.iter().cloned();
+        let before = remarks.into_iter().chain(of_log).chain(out);
+        advice.remarks.splice(0..0, before);
         let mut documents = Vec::new();
         if let Some(file) = &self.html {
             documents.push((file.clone(), page::page(&advice, command)?));

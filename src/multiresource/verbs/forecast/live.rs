@@ -349,6 +349,7 @@ fn job_of(row: &Row, submit: f64, kind: u32) -> Job {
         kind,
         user: number_of(row.user.as_bytes()),
         class: 0,
+        seen: trace::Seen::Whole,
     }
 }
 

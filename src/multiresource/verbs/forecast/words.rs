@@ -191,7 +191,7 @@ pub fn notes(log: &Log, scored: &Scored, file: &str, width: usize) -> Vec<String
     let (mean, longest, waiting) = scored.took;
     let mut notes = vec![format!(
         "{file}: {}. A forecast took {} ms, the longest {} ms with {} waiting.",
-        counted(log.jobs.len() as f64, "job"),
+        counted(log.arrivals().len() as f64, "job"),
         number(1e3 * mean),
         number(1e3 * longest),
         counted(waiting as f64, "job")

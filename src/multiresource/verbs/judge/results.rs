@@ -158,7 +158,7 @@ impl Judging<'_> {
         Ok(Judged {
             classes: self.classes(&rows, forward.first()),
             promise: promise(&windows, &rows[1].jobs),
-            jobs: self.log.jobs.len() as u64,
+            jobs: self.log.arrivals().len() as u64,
             has_limits: self.log.has_limits,
             has_users: users,
             load: self.log.load() * self.windows.speed.ratio(),

@@ -66,13 +66,13 @@ pub fn visits(replays: &Replays) -> Drawn<String> {
         "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured";
     let mut table = Csv::titled(header.split(','))?;
     for (at, own, played) in replays.played() {
-        let [from, to] = replays.window.within(at.span);
+        let within = replays.window.within(at.span);
         for (visit, passes) in played.visits.iter().zip(passes(&played.visits)) {
             let known = |value: f64| {
                 let known = Some(value).filter(|_| !visit.start.is_nan());
                 known.map_or(String::new(), |value| value.to_string())
             };
-            let measured = u8::from((from..=to).contains(&visit.submit));
+            let measured = u8::from(visit.is_within(within));
             table.row([
                 own.policy.clone(),
                 at.speed.to_string(),

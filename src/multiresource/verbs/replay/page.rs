@@ -43,7 +43,7 @@ pub fn replay_page(replays: &Replays, command: String) -> Drawn<Page> {
         note: window(replays),
         sections: sections(replays, &names, main.as_ref())?,
         method: vec![
-            ("Trace", remarks(replays).join(" ")),
+            ("Trace", remarks(replays).into_iter().chain(replays.trace.account.window.clone()).join(" ")),
             ("Replay", "Every policy gets the same jobs: each is submitted when the trace says, divided by the speed, and holds what it held for as long as it did. At one instant all ends come first, then all arrivals in the order of the file, then a decision. Times are whole parts of a tick, and nothing is drawn at random but the clocks of policies that have some.".into()),
             ("Intervals", format!("95 %, by moving blocks of time (Künsch, 1989): as many blocks as the span has room for are drawn with replacement, 1000 times, from seed {}; a block is a day and 10 mean waits at least. Ratios are of the same blocks.", replays.seed)),
         ],

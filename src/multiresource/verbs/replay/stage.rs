@@ -252,7 +252,7 @@ impl<'a> Stage<'a> {
     fn window(&self) -> Window {
         let [from, to] = Window::MIDDLE.within(self.log.span());
         let is_within = |job: &Job| (from..=to).contains(&job.submit);
-        let has_middle = self.log.jobs.iter().any(is_within);
+        let has_middle = self.log.arrivals().iter().any(is_within);
         let usual = if has_middle {
             Window::MIDDLE
         } else {
@@ -304,6 +304,7 @@ impl<'a> Stage<'a> {
                 wait,
                 line: job.line,
                 kind: job.kind,
+                is_early: job.seen.is_early(),
             })
         };
         self.log.jobs.iter().map(visit).collect()
@@ -464,7 +465,7 @@ impl<'a> Stage<'a> {
             trace: Traced {
                 file: self.file.clone(),
                 format: log.format.name(),
-                jobs: log.jobs.len() as u64,
+                jobs: log.arrivals().len() as u64,
                 span: log.span() / self.per_second(),
                 load: log.load(),
                 vectors: log.vectors.len() as u64,
@@ -474,7 +475,11 @@ impl<'a> Stage<'a> {
                 rounded: log.rounded,
                 censored: log.censored,
                 has_limits: log.has_limits,
-                starts: log.jobs.iter().filter(|job| !job.waited.is_nan()).count() as u64,
+                starts: log
+                    .arrivals()
+                    .iter()
+                    .filter(|job| !job.waited.is_nan())
+                    .count() as u64,
                 assumed: assumed.unwrap_or_default(),
                 account: log.account.clone(),
                 types: self.typed.as_ref().map(|types| types.typed.clone()),

@@ -140,6 +140,8 @@ pub(in crate::trace) struct Raw {
     /// How long it held its room \[ticks\]; of a censored job how long at least, of an initial one how long after the
     /// start. It never ran where that is negative.
     pub size: i64,
+    /// When it ended \[ticks\], where a line tells it: a suspended job ends later than its size after its start.
+    pub end: Option<i64>,
     /// It had not ended when the file did: its size is what there is until then.
     pub is_open: bool,
     /// On how many servers it ran at once, 0 where that is not reported; its demand is that on all of them together,
@@ -165,6 +167,7 @@ impl Raw {
             submit,
             start: None,
             size,
+            end: None,
             is_open: false,
             nodes: 1,
             is_each: false,
@@ -189,6 +192,7 @@ impl Raw {
     /// Takes what starts together with it as one job, which holds its room until the last has ended.
     fn join(&mut self, other: Raw) {
         self.size = self.size.max(other.size);
+        self.end = self.end.max(other.end);
         self.limit = self.limit.zip(other.limit).map(|(a, b)| a.max(b));
         self.nodes = self.nodes.max(1).saturating_add(other.nodes.max(1));
         if other.seen == Seen::Censored {

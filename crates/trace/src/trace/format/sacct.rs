@@ -225,6 +225,7 @@ impl Sacct {
         }
         Ok(Raw {
             start,
+            end,
             nodes,
             seen: match state {
                 State::Runs if !never_ran => Seen::Censored,

@@ -11,6 +11,7 @@ mod random;
 mod rules;
 mod sacct;
 mod table;
+mod window;
 
 use std::io::Write;
 

@@ -157,11 +157,14 @@ fn a_span_that_leaves_nothing_is_reported() {
     assert_eq!(rows(&trace), [(Reason::OutsideSpan, 1)]);
     let (jobs, _) = read(&text, &span(None, Some(99.0)));
     assert_eq!(three(&jobs), [(100, 8, 20)]);
-    let why = refused(&text, &span(Some(101.0), Some(7e9)));
+    let why = refused(&text, &span(Some(106.0), Some(7e9)));
     assert!(
         why.ends_with("2 outside the span: left out (--from, --to)"),
         "{why}"
     );
+    // What only ran then is no arrival.
+    let why = refused(&text, &span(Some(101.0), None));
+    assert!(why.contains("1 there before the start"), "{why}");
     let date = Options {
         from: Some(Edge::At(1.7e9)),
         ..Options::default()

@@ -1,0 +1,345 @@
+//! Where logs begin whose rows were selected by activity, and those that are complete from their first submission.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::replay::Log;
+
+const HOUR: i64 = 3600;
+const DAY: i64 = 24 * HOUR;
+/// 2026-04-01T00:00:00 by the log's clock.
+const ZERO: i64 = 1_775_001_600;
+
+/// A job. Times are in seconds, and submissions after [`ZERO`].
+#[derive(Clone, Copy)]
+struct Row {
+    submit: i64,
+    wait: i64,
+    size: i64,
+    cpus: i64,
+    partition: &'static str,
+}
+
+impl Row {
+    fn new(submit: i64, wait: i64, size: i64, cpus: i64) -> Self {
+        let partition = "main";
+        Row {
+            submit,
+            wait,
+            size,
+            cpus,
+            partition,
+        }
+    }
+
+    fn end(&self) -> i64 {
+        self.submit + self.wait + self.size
+    }
+
+    /// As sacct prints it, suspended for so long, with a limit of twice its size.
+    fn line(&self, suspended: i64) -> String {
+        let start = ZERO + self.submit + self.wait;
+        let Row {
+            size,
+            cpus,
+            partition,
+            ..
+        } = self;
+        format!(
+            "1|{}|{start}|{}|{size}|COMPLETED|cpu={cpus}|{}|{partition}\n",
+            ZERO + self.submit,
+            start + size + suspended,
+            size / 30
+        )
+    }
+}
+
+fn text(rows: &[Row]) -> Vec<u8> {
+    let lines = rows.iter().map(|row| row.line(0));
+    sacct(&lines.collect::<String>())
+}
+
+fn sacct(lines: &str) -> Vec<u8> {
+    let header = "JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|TimelimitRaw|Partition\n";
+    (header.to_owned() + lines).into_bytes()
+}
+
+/// The rows that `sacct -S` prints from an instant on.
+fn active(rows: &[Row], from: i64) -> Vec<Row> {
+    let mut own = rows.to_vec();
+    own.retain(|row| row.end() >= from);
+    own
+}
+
+/// When the log begins, after [`ZERO`], and its load; `None` where that is with its first submission.
+fn begin(text: &[u8], options: &Options) -> (Option<i64>, f64) {
+    let file = file(text);
+    let mut trace = Trace::open(&Source::named(file.path()), options).unwrap();
+    let log = Log::read(&mut trace, |_| ()).unwrap();
+    assert_eq!(log.begin, trace.begin().unwrap_or(log.begin));
+    (trace.begin().map(|begin| begin - ZERO), log.load())
+}
+
+/// A busy site: jobs that arrive as a Poisson process at these rates a day, by the hour, with sizes of hours to days.
+fn site(seed: u64, days: i64, rate: impl Fn(i64) -> f64) -> Vec<Row> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut rows = Vec::new();
+    for hour in 0..24 * days {
+        let mut at = hour as f64;
+        loop {
+            at -= (1.0 - rng.random::<f64>()).ln() * 24.0 / rate(hour);
+            if at >= (hour + 1) as f64 {
+                break;
+            }
+            let hours = match rng.random_range(0..10) {
+                0..6 => rng.random_range(0.05..4.0),
+                6..9 => rng.random_range(4.0..24.0),
+                _ => rng.random_range(24.0..120.0),
+            };
+            let wait = (-(1.0 - rng.random::<f64>()).ln() * 3600.0) as i64;
+            let cpus = 1 << rng.random_range(0..8);
+            rows.push(Row::new(
+                (at * 3600.0) as i64,
+                wait,
+                (hours * 3600.0) as i64,
+                cpus,
+            ));
+        }
+    }
+    rows
+}
+
+/// The load of the jobs that were submitted within these times, counted job by job.
+fn offered(rows: &[Row], [from, to]: [i64; 2], cpus: i64) -> f64 {
+    let own = rows.iter().filter(|row| (from..to).contains(&row.submit));
+    let work: i64 = own.map(|row| row.cpus * row.size).sum();
+    work as f64 / (cpus * (to - from)) as f64
+}
+
+/// A week of jobs of 4 of 8 CPUs for 3 h, one each 2 h, and three of one CPU that ran as the window began. From the first
+/// end, 3 h after the window began, 82 jobs of 12 CPU hours came in 163 h.
+#[test]
+fn the_rows_of_sacct_begin_with_their_first_end() {
+    let long = [(-6, 7), (-4, 5), (-2, 3)].map(|(day, days)| Row::new(day * DAY, 0, days * DAY, 1));
+    let short = (0..84).map(|n| Row::new(2 * HOUR * n, 0, 3 * HOUR, 4));
+    let rows: Vec<Row> = long.into_iter().chain(short).collect();
+    let on = on("cpu=8");
+    let (start, load) = begin(&text(&rows), &on);
+    assert_eq!(start, Some(3 * HOUR));
+    assert!((load - 82.0 * 12.0 / (163.0 * 8.0)).abs() < 1e-12, "{load}");
+    let (jobs, trace) = read(&text(&rows), &on);
+    let early: Vec<_> = jobs.iter().filter(|job| job.seen.is_early()).collect();
+    let left = early
+        .iter()
+        .map(|job| (job.line, job.size as i64, job.limit as i64));
+    let hours = |line, size, limit| (line, size * HOUR, limit * HOUR);
+    // What is left of limits that are twice the sizes.
+    assert_eq!(
+        left.collect::<Vec<_>>(),
+        [
+            hours(2, 21, 189),
+            hours(3, 21, 141),
+            hours(4, 21, 93),
+            hours(6, 2, 5)
+        ]
+    );
+    assert_eq!(
+        rows_of(&trace),
+        [(Reason::OutsideSpan, 1), (Reason::Initial, 4)]
+    );
+    let window = trace.account().window.as_ref().unwrap();
+    assert!(window.contains("2026-04-01T03:00:00"), "{window}");
+    // Where it begins may be said.
+    let from = Options {
+        from: Some(edge("2026-04-01").unwrap()),
+        ..on
+    };
+    let (start, load) = begin(&text(&rows), &from);
+    assert_eq!(start, Some(0));
+    assert!((load - 84.0 * 12.0 / (166.0 * 8.0)).abs() < 1e-12, "{load}");
+    let (_, trace) = read(&text(&rows), &from);
+    assert_eq!(rows_of(&trace), [(Reason::Initial, 3)]);
+    // Before the first row of the window the log is not complete.
+    let too_early = Options {
+        from: Some(edge("2026-03-27").unwrap()),
+        ..from
+    };
+    let (_, trace) = read(&text(&rows), &too_early);
+    assert!(trace.account().remarks[0].starts_with("warning: the log seems to be complete from"));
+}
+
+fn rows_of(trace: &Trace) -> Vec<(Reason, u64)> {
+    super::rows(trace)
+}
+
+/// Jobs of hours to days on 2048 CPUs: the load from the window's beginning on is that of the jobs submitted in it. Ends
+/// far apart, out of order, in one partition and on another format.
+#[test]
+fn the_load_of_a_busy_site_is_that_of_its_window() {
+    let on = on("cpu=2048");
+    for seed in 1..=4 {
+        let mut all = site(seed, 88, |_| 145.0);
+        for row in all.iter_mut().step_by(3) {
+            row.partition = "gpu";
+        }
+        let from = 60 * DAY;
+        let mut rows = active(&all, from);
+        let expected = offered(&all, [from, 88 * DAY], 2048);
+        let is_near = |load: f64, expected: f64| (load / expected - 1.0).abs() < 0.02;
+        let (start, load) = begin(&text(&rows), &on);
+        let start = start.unwrap();
+        assert!((from..from + HOUR).contains(&start), "{seed}: {start}");
+        assert!(is_near(load, expected), "{seed}: {load}, not {expected}");
+        // With the first submission as its beginning it would be far too low.
+        let first = rows.iter().map(|row| row.submit).min().unwrap();
+        let whole: i64 = rows.iter().map(|row| row.cpus * row.size).sum();
+        assert!((whole as f64 / (2048 * (88 * DAY - first)) as f64) < 0.95 * expected);
+        // Neither the order of the rows nor what is selected of them changes it.
+        rows.sort_by_key(|row| row.size);
+        assert_eq!(begin(&text(&rows), &on), (Some(start), load));
+        let gpu = Options {
+            partition: Some("gpu".into()),
+            ..on.clone()
+        };
+        all.retain(|row| row.partition == "gpu");
+        let (same, load) = begin(&text(&rows), &gpu);
+        assert_eq!(same, Some(start));
+        assert!(
+            is_near(load, offered(&all, [start, 88 * DAY], 2048)),
+            "{seed}"
+        );
+        let table = |row: &Row| format!("{},{},{}\n", row.submit, row.size + row.wait, row.cpus);
+        let table = rows.iter().map(table).collect::<String>();
+        let table = format!("time,size,cpu\n{table}");
+        assert_eq!(begin(table.as_bytes(), &on).0, Some(start - ZERO));
+    }
+}
+
+/// Of a window of a day, with jobs of one to five days, the rows are nearly all submitted earlier.
+#[test]
+fn a_window_may_be_shorter_than_its_jobs() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    let row = |n: i64| Row::new(n * 600, 0, rng.random_range(DAY..5 * DAY), 1);
+    let all: Vec<Row> = (0..21 * 144).map(row).collect();
+    let (start, load) = begin(&text(&active(&all, 20 * DAY)), &on("cpu=600"));
+    let start = start.unwrap();
+    assert!((20 * DAY..20 * DAY + HOUR).contains(&start), "{start}");
+    let expected = offered(&all, [start, 21 * DAY], 600);
+    assert!(
+        (load / expected - 1.0).abs() < 0.01,
+        "{load}, not {expected}"
+    );
+}
+
+/// sacct -T cuts starts and ends to the window. A job that was suspended ends later than its time after its start.
+#[test]
+fn cut_and_suspended_jobs_are_read_as_they_are() {
+    let all = site(9, 60, |_| 145.0);
+    let from = 50 * DAY;
+    let rows = active(&all, from);
+    let (start, load) = begin(&text(&rows), &on("cpu=2048"));
+    let cut = |row: &Row| {
+        let started = (row.submit + row.wait).max(from.min(row.end()));
+        let (wait, size) = (started - row.submit, row.end() - started);
+        Row { wait, size, ..*row }
+    };
+    let cut: Vec<Row> = rows.iter().map(cut).collect();
+    let (same, of_cut) = begin(&text(&cut), &on("cpu=2048"));
+    assert_eq!(same, start);
+    assert!((of_cut / load - 1.0).abs() < 1e-9);
+    // It began 30 days before, ran for an hour, and was suspended until a day after the beginning.
+    let suspended = Row::new(20 * DAY, 0, HOUR, 1).line(31 * DAY - HOUR);
+    let lines: String = rows.iter().map(|row| row.line(0)).collect();
+    let log = sacct(&(suspended + &lines));
+    assert_eq!(begin(&log, &on("cpu=2048")), (start, load));
+    let (jobs, _) = read(&log, &on("cpu=2048"));
+    assert_eq!((jobs[0].line, jobs[0].seen), (2, Seen::Initial));
+    assert_eq!(jobs[0].size as i64, HOUR);
+}
+
+/// By submission: a slow ramp, nights and weekends, a first job weeks earlier, one burst, and jobs that all came before the
+/// first end.
+#[test]
+fn logs_that_are_complete_stay_as_they_are() {
+    let mut logs: Vec<Vec<Row>> = Vec::new();
+    for seed in 0..20 {
+        logs.push(site(seed, 28, |_| 145.0));
+        logs.push(site(seed, 28, |hour| 1.0 + hour as f64 / 5.0));
+        logs.push(site(seed, 28, |hour| if hour < 480 { 1.0 } else { 145.0 }));
+        logs.push(site(seed, 28, |hour| {
+            if (hour + 20) % 24 < 10 { 5.0 } else { 145.0 }
+        }));
+        logs.push(site(seed, 28, |hour| {
+            if (hour + 120) % 168 >= 120 {
+                4.0
+            } else {
+                145.0
+            }
+        }));
+        let mut late = site(seed, 28, |_| 145.0);
+        late.push(Row::new(-21 * DAY, 0, 2 * HOUR, 4));
+        logs.push(late);
+        let burst = (0..200).map(|n| Row::new(n % 3, 0, DAY + 700 * n, 1));
+        let rest = site(seed, 28, |_| 145.0).into_iter();
+        let rest = rest.map(|row| Row::new(row.submit + DAY, row.wait, row.size, row.cpus));
+        logs.push(burst.chain(rest).collect());
+    }
+    logs.push((0..5).map(|n| Row::new(60 * n, 0, HOUR, 8)).collect());
+    for (n, log) in logs.iter().enumerate() {
+        let (start, _) = begin(&text(log), &on("cpu=2048"));
+        assert_eq!(start, None, "{n}");
+    }
+}
+
+/// One long job that ran as the window began, among forty others: too few to tell, but enough to ask.
+#[test]
+fn what_is_not_evident_is_asked() {
+    let long = Row::new(-20 * DAY, 0, 25 * DAY, 1);
+    let short = (0..40).map(|n| Row::new(4 * HOUR * n, 0, 3 * HOUR, 4));
+    let rows: Vec<Row> = std::iter::once(long).chain(short).collect();
+    let (_, trace) = read(&text(&rows), &on("cpu=8"));
+    assert_eq!((trace.begin(), &trace.account().window), (None, &None));
+    let remark = &trace.account().remarks[0];
+    assert!(
+        remark.starts_with("warning: before the first end, 2026-04-01T03:00:00"),
+        "{remark}"
+    );
+}
+
+/// A job ran, one waited and one had ended at `--from`.
+#[test]
+fn what_is_there_at_the_beginning_is_no_arrival() {
+    let rows = [
+        Row::new(0, 0, 100, 4),
+        Row::new(0, 0, 40, 2),
+        Row::new(10, 90, 60, 4),
+        Row::new(70, 130, 60, 4),
+    ];
+    let from = Options {
+        from: Some(Edge::After(60.0)),
+        ..on("cpu=4")
+    };
+    let (jobs, trace) = read(&text(&rows), &from);
+    let found = jobs.iter().map(|job| {
+        let after = job.submit - ZERO;
+        (job.line, after, job.size, job.waited.unwrap(), job.seen)
+    });
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [
+            (2, 60, 40, 0, Seen::Initial),
+            (4, 60, 60, 40, Seen::Waiting),
+            (5, 70, 60, 130, Seen::Whole)
+        ]
+    );
+    assert_eq!(
+        rows_of(&trace),
+        [
+            (Reason::OutsideSpan, 1),
+            (Reason::Initial, 2),
+            (Reason::PastLimit, 0)
+        ][..2]
+    );
+    assert_accounted(&trace);
+}

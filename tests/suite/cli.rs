@@ -325,7 +325,7 @@ fn destinations_are_checked_before_the_work() {
 fn the_answer_is_printed_although_its_file_cannot_be_written() {
     for (typed, answer) in [
         (
-            format!("simulate {SECTION7} fcfs --events 1e5 -o /dev/full"),
+            format!("simulate {SECTION7} fcfs --load .5 --events 4e5 -o /dev/full"),
             "E[T]",
         ),
         (

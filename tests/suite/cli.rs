@@ -308,7 +308,9 @@ fn destinations_are_checked_before_the_work() {
         "bench --output",
     ] {
         let to = |place: &str| fails(&format!("{verb} {}", folder.name(place)), "cannot write");
-        ["missing/x", "file/x", "."].map(to);
+        for place in ["missing/x", "file/x", "."] {
+            to(place);
+        }
     }
     for folder_for in ["figures msr --figure 2 --output", "bench --write"] {
         fails(

@@ -273,7 +273,7 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
     let table = stdout(&run);
     has(
         &table,
-        "vms.json at ρ = 0.5 and 0.6: the policy was made for other job types",
+        "vms.json at ρ = 0.5 and ρ = 0.6: the policy was made for other job types",
     );
     has(
         &table,

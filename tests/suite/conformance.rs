@@ -649,6 +649,7 @@ fn vectors_are_reproduced() {
         "partition",
         "pooled",
         "pooled-easy",
+        "priority",
         "randomized-timers",
         "reserving",
         "server-filling",

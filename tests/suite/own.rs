@@ -206,7 +206,7 @@ fn a_threshold_of_ones_own_has_its_means() {
 fn rules_by_their_names_become_files() {
     let folder = Folder::new();
     let jobs = "{name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
-        {name: four, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}";
+        {name: four, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1, priority: 5}";
     let plain = workload("server: {capacity: {cpu: 4}}", jobs);
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nserver:";
     let (bare, limited) = (

@@ -273,7 +273,7 @@ fn the_order_of_shapes_in_the_document_does_not_matter() {
         format!(
             "kind: multiresource\ntime_unit: h\nservers:\n  {}\njobs:
   - {{name: cpu, demand: {{cpu: 1}}, arrival_rate: 20, mean_size: 1}}
-  - {{name: gpu, demand: {{cpu: 4, gpu: 4}}, arrival_rate: 1.8, mean_size: 1}}\n",
+  - {{name: gpu, demand: {{cpu: 4, gpu: 4}}, arrival_rate: 1.8, mean_size: 1, priority: 5}}\n",
             shapes.join("\n  ")
         )
     };

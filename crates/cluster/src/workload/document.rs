@@ -181,6 +181,7 @@ struct Job {
     /// How important its jobs are: a larger number is more important. 0 if it is left out. The rules `priority` and
     /// `strict-priority` go by it, and no others.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = -1_000_000_000_000_i64))]
     priority: Option<Decimal>,
 }
 

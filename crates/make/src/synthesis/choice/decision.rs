@@ -14,6 +14,9 @@ use synth_cluster::simulator::Run;
 const SEARCH: f64 = 0.4;
 const COMPARISON: f64 = 0.75;
 
+/// The end of the comparison with promises: more is left for the run that decides them.
+const WITH_PROMISES: f64 = 0.6;
+
 /// Up to here what has not settled, and looks better than all that have, runs on.
 const LONGER: f64 = 0.9;
 
@@ -128,7 +131,8 @@ impl Comparison<'_, '_> {
     /// Runs candidates on fresh arrivals and sizes until it is known which is best, or the work is done. Where none has
     /// settled by then, the one that costs least runs on alone.
     fn run(&mut self) -> Result<(), ChoiceError> {
-        let until = self.evaluator.budget * COMPARISON;
+        let promises = !self.evaluator.choice.promises.is_empty();
+        let until = self.evaluator.budget * [COMPARISON, WITH_PROMISES][usize::from(promises)];
         let work = |c: &Candidate<'_>| self.evaluator.work(&c.policy);
         let all: f64 = self.candidates.iter().map(work).sum();
         let ladder = Ladder {

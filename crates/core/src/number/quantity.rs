@@ -43,7 +43,7 @@ pub fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
 /// Returns what to write instead of an amount of a resource that is followed by a unit; `None` if it is no such amount.
 pub fn explained_amount(text: &str) -> Option<String> {
     let known = thousandths(text).map(|amount| {
-        format!("amounts are plain numbers: for {text} write {amount}, since m is Kubernetes' thousandth")
+        format!("amounts are plain numbers: write {amount} if m is Kubernetes' thousandth")
     });
     let (number, unit, _) = part(text.trim())?;
     known.or_else(|| of_amount(text)).or_else(|| {
@@ -287,7 +287,7 @@ mod tests {
             }
         }
         for (text, part) in [
-            ("8000m", "write 8,"),
+            ("8000m", "write 8 if"),
             ("1000Gi", "write 1000 where all of it is counted in Gi"),
             ("8h", "write 8 for 8h"),
             ("50%", "a part of 1: 0.5"),

@@ -80,10 +80,8 @@ impl ArrivalProcess {
     pub fn is_poisson(&self) -> bool {
         match self {
             Self::Poisson { .. } => true,
-            Self::Renewal {
-                interarrival,
-                batch,
-            } => *batch == 1 && interarrival.is_exponential(),
+            Self::Renewal { batch: 2.., .. } => false,
+            Self::Renewal { interarrival, .. } => interarrival.is_exponential(),
             Self::MarkovModulated { rates, .. } => rates.iter().all(|rate| *rate == rates[0]),
             Self::Batches { sizes, .. } => sizes.iter().all(|size| *size == 1),
         }
@@ -101,10 +99,7 @@ impl ArrivalProcess {
     pub fn rate(&self) -> f64 {
         match self {
             Self::Poisson { rate } => rate.value(),
-            Self::Renewal {
-                interarrival,
-                batch,
-            } => f64::from(*batch) / interarrival.mean(),
+            Self::Renewal { interarrival, .. } => self.batch_moment(1) / interarrival.mean(),
             Self::MarkovModulated { rates, .. } => {
                 let law = self.stationary_law();
                 law.iter().zip(rates).map(|(p, r)| p * r.value()).sum()
@@ -122,10 +117,7 @@ impl ArrivalProcess {
     pub fn dispersion(&self) -> f64 {
         match self {
             Self::Poisson { .. } => 1.0,
-            Self::Renewal {
-                interarrival,
-                batch,
-            } => f64::from(*batch) * interarrival.scv(),
+            Self::Renewal { interarrival, .. } => self.batch_moment(1) * interarrival.scv(),
             Self::MarkovModulated { rates, switching } => {
                 self.modulated_dispersion(rates, switching)
             }
@@ -177,13 +169,14 @@ impl ArrivalProcess {
 
     /// `E[B^n]` of the number of jobs in a batch; 1 where there are no batches.
     fn batch_moment(&self, n: i32) -> f64 {
-        let Self::Batches {
-            sizes,
-            probabilities,
-            ..
-        } = self
-        else {
-            return 1.0;
+        let (sizes, probabilities) = match self {
+            Self::Renewal { batch, .. } => return f64::from(*batch).powi(n),
+            Self::Batches {
+                sizes,
+                probabilities,
+                ..
+            } => (sizes, probabilities),
+            _ => return 1.0,
         };
         let powers = sizes.iter().map(|size| f64::from(*size).powi(n));
         match probabilities {
@@ -224,14 +217,12 @@ impl ArrivalProcess {
             Self::Poisson { rate } => format!("rate {}", rate.canonical()),
             Self::Renewal {
                 interarrival,
+                batch: 1,
+            } => format!("{process} {}", interarrival.canonical()),
+            Self::Renewal {
+                interarrival,
                 batch,
-            } => {
-                let text = format!("{process} {}", interarrival.canonical());
-                match batch {
-                    1 => text,
-                    _ => format!("{text} batch {batch}"),
-                }
-            }
+            } => format!("{process} {} batch {batch}", interarrival.canonical()),
             Self::MarkovModulated { rates, switching } => {
                 let mut numbers = rates.iter().chain(switching.iter().flatten());
                 format!("{process} {}{}", rates.len(), joined(&mut numbers))

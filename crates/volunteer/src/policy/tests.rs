@@ -70,6 +70,12 @@ fn each_branch_of_the_decision() {
         verdict(&RULE, &request(60.0, None)),
         sent(114.0, false, Sent::First)
     );
+    // A report that comes three hours later is expected at 117.
+    let late = Request {
+        delay: 3.0,
+        ..request(60.0, None)
+    };
+    assert_eq!(verdict(&RULE, &late), sent(117.0, false, Sent::First));
     // Above means strictly above.
     assert_eq!(
         verdict(&RULE, &request(50.0, None)),

@@ -322,3 +322,19 @@ batches: [{name: b, application: x, size: 1, jobs: 30, quality: afap}]\n",
     let least = found.at_least();
     assert_eq!(value(&least, Quantity::MedianMakespan).mean, 200.0);
 }
+
+/// 2 h of work and 6 h until the report, before a deadline of 9 h: a second instance would be too late, so each job has one.
+/// Within 18 h a second one could help, but none is late.
+#[test]
+fn no_instance_is_sent_that_cannot_help() {
+    for deadline in ["9", "18"] {
+        let campaign = read(&format!(
+            "kind: volunteer\ntime_unit: h\nhorizon: 200\nhosts: [{{name: pc, count: 50, cores: 2, speed: 1, buffer: .1, contact: .1, delay: 6}}]
+applications: [{{name: x, versions: [{{name: v, processor: cpu}}]}}]
+batches: [{{name: b, application: x, size: 2, quality: short, jobs: 100, submitted: 50, deadline: {deadline}}}]\n"
+        ));
+        let run = run(&campaign, Rule::Dispatch(dispatch(75.0)), 2);
+        assert_eq!(value(&run, Quantity::Instances).mean, 1.0);
+        assert_eq!(value(&run, Quantity::ShortJobs).mean, 1.0);
+    }
+}

@@ -20,11 +20,10 @@ pub struct Trial {
 }
 
 /// What is weighed against the cost.
-const OBJECTIVES: [fn(&Measures) -> Option<f64>; 4] = [
+const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
     |own| Some(own.tight as f64),
     |own| Some(own.stopped as f64),
     Measures::delay,
-    |own| own.value(Quantity::Instances),
 ];
 
 impl Trial {

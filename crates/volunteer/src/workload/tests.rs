@@ -97,6 +97,9 @@ fn a_fault_is_reported_once() {
         ("jobs: 7", "jobs: -7"),
         ("horizon: 1000", "horizon: 0"),
         ("horizon: 1000", "horizon: 1000\npolicy: {refresh: 0}"),
+        ("every: 50", "every: 50Gi"),
+        ("gpu_speed: 50", "gpu_speed: 50x"),
+        ("gpus: 1", "gpus: one"),
     ] {
         let said = read(&TEXT.replace(from, to)).unwrap_err();
         assert_eq!(said.matches("error").count(), 1, "{to}: {said}");
@@ -117,7 +120,7 @@ fn what_can_never_be_done_is_known() {
         Some(Shortage::TooMuch {
             batch: Some("soon".into()),
             work: 70.0,
-            rate: 100.0,
+            most: 50.0,
             time: 0.5
         })
     );
@@ -130,7 +133,7 @@ fn what_can_never_be_done_is_known() {
         "size: 5, quality: short, jobs: 7, deadline: 30",
         "size: 40, quality: short, jobs: 1, deadline: .79",
     );
-    assert!(matches!(long, Some(Shortage::TooMuch { .. })), "{long:?}");
+    assert!(matches!(long, Some(Shortage::TooLong { .. })), "{long:?}");
     // A job of the stream has 3 of work, and a core a speed of 3·1.5 at most.
     let bound = short("bound: 100", "bound: .6");
     assert!(matches!(bound, Some(Shortage::TooLong { .. })), "{bound:?}");
@@ -158,4 +161,85 @@ fn what_can_never_be_done_is_known() {
     assert!(matches!(late, Some(Shortage::Never { .. })), "{late:?}");
     let few = short("quorum: 2", "quorum: 3");
     assert!(matches!(few, Some(Shortage::Never { .. })), "{few:?}");
+}
+
+/// The least time of a job of 2 h by hand: its run, at least one time off of 3 h where hosts are on for an hour at most, and
+/// the least delay; on the fastest hosts that the quorum needs.
+#[test]
+fn delays_and_cycles_count_in_what_is_possible() {
+    let cycle = "availability: {on: 1, off: 3}";
+    let random = "availability: {on: {law: exponential, mean: 1}, off: 30}";
+    let fast = "{name: b, count: 2, cores: 1, speed: 2, buffer: 1}";
+    let one = |hosts: &str, quorum: u32, batch: &str| {
+        let text = format!(
+            "kind: volunteer\ntime_unit: h\nhorizon: 600\nhosts: [{hosts}]\napplications: [{{name: x, quorum: {quorum}, versions: [{{name: v, processor: cpu}}, {{name: w, processor: cpu, released: 300}}]}}]\nbatches: [{{name: b, application: x, size: 2, {batch}}}]\n"
+        );
+        read(&text).unwrap().shortage()
+    };
+    let group =
+        |rest: &str| format!("{{name: a, count: 50, cores: 2, speed: 1, buffer: .1{rest}}}");
+    let short = "quality: short, jobs: 3, submitted: 50, deadline: 9";
+    let long = "quality: long, jobs: 3, submitted: 50, deadline: 9";
+    for (hosts, quorum, batch, least) in [
+        (group(", delay: 10"), 1, short, Some(12.0)),
+        (group(", delay: 7.5"), 1, long, Some(9.5)),
+        (group(", delay: 7"), 1, short, None),
+        (
+            group(", delay: {law: uniform, low: 8, high: 9}"),
+            1,
+            short,
+            Some(10.0),
+        ),
+        (
+            group(", delay: {law: exponential, mean: 20}"),
+            1,
+            short,
+            None,
+        ),
+        (group(&format!(", delay: 5, {cycle}")), 1, short, Some(10.0)),
+        (group(&format!(", delay: 4, {cycle}")), 1, short, None),
+        (group(&format!(", {random}")), 1, short, None),
+        (format!("{}, {fast}", group(", delay: 10")), 2, short, None),
+        (
+            format!("{}, {fast}", group(", delay: 10")),
+            3,
+            short,
+            Some(12.0),
+        ),
+        (
+            group(", delay: 10"),
+            1,
+            "quality: throughput, bound: 9",
+            Some(12.0),
+        ),
+        (
+            group(", delay: 10"),
+            1,
+            "quality: afap, jobs: 3, submitted: 589",
+            Some(12.0),
+        ),
+    ] {
+        let found = match one(&hosts, quorum, batch) {
+            Some(Shortage::TooLong { parts, .. }) => Some(parts.iter().sum::<f64>()),
+            None => None,
+            other => panic!("{hosts}: {other:?}"),
+        };
+        assert_eq!(found, least, "{hosts}, {quorum}, {batch}");
+    }
+    // 100 cores for 9 − 6 h do 300; on for one hour of each four, 200 in 6 h.
+    let jobs = "quality: short, jobs: 151, submitted: 50, deadline: 9";
+    for (rest, most) in [
+        (", delay: 6".to_owned(), 300.0),
+        (format!(", delay: 3, {cycle}"), 200.0),
+    ] {
+        match one(&group(&rest), 1, jobs) {
+            Some(Shortage::TooMuch {
+                work, most: found, ..
+            }) => {
+                assert_eq!(work, 302.0);
+                assert!((found / most - 1.0).abs() < 1e-6, "{found}");
+            }
+            other => panic!("{rest}: {other:?}"),
+        }
+    }
 }

@@ -21,12 +21,13 @@ fn read(text: &str) -> Fleet {
     Fleet::parse(text, "t.yaml").unwrap().workload
 }
 
-const LAWS: [&str; 5] = [
+const LAWS: [&str; 6] = [
     ".7",
     "{law: exponential, mean: .7}",
     "{exponential: {mean: .7}}",
     "{law: erlang, stages: 2, mean: .7}",
     "{law: uniform, low: 0, high: 1.4}",
+    "{law: empirical, values: [0, 2], probabilities: [.65, .35]}",
 ];
 
 #[test]

@@ -35,6 +35,9 @@ const OWN: f64 = 4.0;
 /// More jobs than this many times those in service at once, and these, end a run that tries a policy.
 const CROWD: (f64, f64) = (200.0, 20_000.0);
 
+/// With more jobs in service on a fleet than this, an event takes longer.
+const CACHED: f64 = 300.0;
+
 /// Events, and jobs of each type, by which costs tell something.
 const TELLING: u64 = 100_000;
 const SOME: f64 = 30.0;
@@ -142,8 +145,14 @@ impl<'a> Evaluator<'a> {
     /// The work of an event under this policy.
     pub fn work(&mut self, policy: &Family) -> f64 {
         let (workload, policy) = (self.workload, policy.followed());
+        let in_service: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
+        // What runs on many servers is in no cache: as measured on 1000 to 100 000 servers.
+        let misses = match self.fleet.is_one_server() {
+            true => 1.0,
+            false => (in_service / CACHED).max(1.0).powf(0.75),
+        };
         let works = self.works.entry(policy.called());
-        *works.or_insert_with(|| policy.work(workload))
+        *works.or_insert_with(|| misses * policy.work(workload))
     }
 
     /// Simulates this many events in so many replications, counted from the start of a simulation that may be under way;

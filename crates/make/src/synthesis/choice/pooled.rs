@@ -3,7 +3,7 @@
 use super::candidates::by_priority;
 use super::chosen::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage};
 use super::decision::decide;
-use super::evaluator::{Evaluator, Guard};
+use super::evaluator::{Evaluator, Guard, REPLICATIONS};
 use super::ladder::CLOSE;
 use super::record::artifact;
 use crate::analysis::Cost;
@@ -62,18 +62,33 @@ pub fn pool(
                     )],
                     ..Chosen::new(artifact(&own, None), Basis::Analysis)
                 },
-                None => simulated(
-                    fleet,
-                    objective,
-                    choice,
-                    (starts(fleet, &choice.families, slots), slots),
-                    artifact,
-                    &mut progress,
-                )?,
+                None => {
+                    let starts = starts(fleet, &choice.families, slots);
+                    check_memory(fleet, starts.len())?;
+                    let starts = (starts, slots);
+                    simulated(fleet, objective, choice, starts, artifact, &mut progress)?
+                }
             }
         }
     };
     Ok(Outcome::Policy(Box::new((chosen, solution))))
+}
+
+/// Refuses fleets whose simulations would take too much memory: each rule has several at once, which go on from rung to rung.
+fn check_memory(fleet: &Fleet, rules: usize) -> Result<(), SynthesisError> {
+    let (servers, types) = (fleet.servers(), fleet.types());
+    let in_service: f64 = types.iter().map(|t| t.offered_pieces()).sum();
+    // As measured, in bytes.
+    let each = servers as f64 * (48 + 16 * types.len()) as f64 + 96.0 * in_service;
+    let needed = each * f64::from(REPLICATIONS) * (rules + 1) as f64 / f64::from(1 << 30);
+    if needed <= 1.0 {
+        return Ok(());
+    }
+    Err(SynthesisError::Refused(format!(
+        "to compare {} rules by simulation on {servers} servers would take about {needed:.1} GiB of memory, and 1 GiB is allowed: describe a smaller fleet, with the counts of servers and the arrival rates divided by {:.0}; or choose one rule with --family, such as --family partition, which is analysed without a simulation",
+        rules + 1,
+        needed.ceil().max(2.0)
+    )))
 }
 
 /// Chooses a rule by simulation. Where there is a partition it takes over where jobs pile up.

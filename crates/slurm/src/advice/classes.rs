@@ -1,4 +1,4 @@
-//! The classes of jobs for which advice reports waits.
+//! Job classes by number of nodes or CPUs and by time limit.
 
 use synth_trace::replay::{Job, Log};
 

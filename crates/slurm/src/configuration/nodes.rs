@@ -117,7 +117,7 @@ impl Places {
 }
 
 /// The remark on the first node with several types of a generic resource.
-const SEVERAL_TYPES: &str = "has several types of a resource in a node: a job that requests none of them is assumed to get the first one that is free, in the order of Gres. Under other rules than slurm such a job leaves other jobs the types that they request";
+const SEVERAL_TYPES: &str = "has several types of a resource in one node. A job that does not request a type is assumed to get the first free one, in the order of Gres; this is tracked by the rule slurm only, and other rules may start a typed job too early there";
 
 /// Returns what stands between commas.
 fn words(text: Option<&str>) -> impl Iterator<Item = &str> {

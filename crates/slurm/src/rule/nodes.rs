@@ -34,7 +34,7 @@ pub(super) struct Models {
     places: Vec<(usize, usize)>,
     /// By job type, the demand for each resource.
     demand: Vec<Vec<f64>>,
-    /// By server, the free amount of each model.
+    /// The free amount of each model, by server.
     free: Vec<Vec<f64>>,
 }
 
@@ -64,13 +64,13 @@ impl Models {
         }
     }
 
-    /// Returns whether a job of type i finds the models that it requests among these free amounts.
+    /// Returns whether the free amounts of each model are enough for a job of type i.
     fn fit(&self, i: usize, free: &[f64]) -> bool {
         let mut pairs = self.places.iter().zip(free);
         pairs.all(|(own, free)| self.demand[i][own.0] <= *free)
     }
 
-    /// A job of type i starts on server n; returns the amount of each model that it gets there.
+    /// Allocates models on server n to a job of type i, and returns the amount of each.
     fn start(&mut self, i: usize, n: usize) -> Vec<f64> {
         let (demand, free) = (&self.demand[i], &mut self.free[n]);
         let mut held: Vec<f64> = self.places.iter().map(|own| demand[own.0]).collect();
@@ -89,7 +89,7 @@ impl Models {
         held
     }
 
-    /// A job that held these amounts on server n has ended.
+    /// Frees the models that a job held on server n.
     fn end(&mut self, n: usize, held: &[f64]) {
         let pairs = self.free[n].iter_mut().zip(held);
         pairs.for_each(|(free, held)| *free += held);
@@ -103,7 +103,7 @@ const ANY_TIME: f64 = 1.0;
 const FIRST_WINDOW: f64 = 30.0;
 
 impl Nodes {
-    /// Returns empty servers of these weights; CPUs are this resource.
+    /// Returns empty servers with these weights. `cpu` is the index of the CPU resource.
     pub fn new(weights: Vec<u32>, cpu: usize, models: Models) -> Self {
         Nodes {
             running: vec![Vec::new(); weights.len()],

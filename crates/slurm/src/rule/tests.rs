@@ -426,7 +426,7 @@ fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
         String::from("JobID|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw\n");
     for (n, (submit, amounts)) in jobs.iter().enumerate() {
         let at = 1_699_999_980 + submit;
-        let (requested, got) = amounts.split_once('>').unwrap_or((amounts, amounts));
+        let (requested, got) = amounts.split_once('>').unwrap_or((*amounts, *amounts));
         text += &format!(
             "{n}|{at}|{at}|{}|100|COMPLETED|cpu=1,{requested}|cpu=1,{got}|2\n",
             at + 100
@@ -442,7 +442,7 @@ fn types_of_gpus_are_resources() {
     let found = of_types(&["a100", "v100"], &[(0, a100), (10, a100)]);
     assert_eq!(found, [0.0, 100.0]);
     let given = format!("{any}>{a100}");
-    let found = of_types(&["a100", "v100"], &[(0, a100), (10, &given)]);
+    let found = of_types(&["a100", "v100"], &[(0, a100), (10, given.as_str())]);
     assert_eq!(found, [0.0, 10.0]);
     // The job without a type is on the V100, the smaller shape; both A100 are left for one of two nodes.
     let both = "node=2,gres/gpu=4,gres/gpu:a100=4";

@@ -121,11 +121,13 @@ pub(super) fn drop_unenforced(site: &mut Site, options: &Record) {
     }
     if dropped > 0 {
         let setting = match has_slurmdbd {
-            true => format!("AccountingStorageEnforce is {word}, where `limits` enforces them"),
+            true => {
+                format!("AccountingStorageEnforce is {word}, without `limits`, `safe` or `all`")
+            }
             false => format!("AccountingStorageType is {kind}"),
         };
         site.assumed.push(format!(
-            "{setting}: as in Slurm, the limits of QOS and accounts are ignored ({dropped} of these have some)"
+            "{setting}: as in Slurm, the limits of QOS and accounts are ignored ({dropped} found)"
         ));
     } else if !uncounted.is_empty() {
         let names = uncounted.into_iter().collect::<Vec<_>>().join(", ");

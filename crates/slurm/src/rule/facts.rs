@@ -50,8 +50,8 @@ pub fn prepare(site: &mut Site, log: &mut Log) -> Result<Option<String>, String>
         more => format!("; and {more} more limits"),
     };
     let remark = format!(
-        "{left_out} of {kept} jobs exceed a limit of the site as it is now, which did not hold when they ran: they are left \
-         out. {}{more}. To replay them, raise the limit in the files of --slurm",
+        "{left_out} of {kept} jobs are left out: the site as it is now would never start them, so its limits are newer than \
+         these jobs. {}{more}. To replay them, raise the limits in the files of --slurm",
         named.join("; ")
     );
     match (left_out, log.jobs.is_empty()) {

@@ -213,7 +213,7 @@ impl Contender {
                 _ => None,
             }
             .ok_or(Failure::Servers(match has_devices {
-                true => "the policy counts amounts, and here a resource consists of devices: take a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
+                true => "the policy counts amounts, and a resource of this workload consists of devices: choose a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
                 false => "the policy is for one server, and here is a fleet",
             }));
         }
@@ -235,7 +235,7 @@ impl Contender {
     pub fn settings(&self, fleet: &Fleet) -> Result<Family, Failure> {
         if !fleet.devices().is_empty() {
             return Err(Failure::Servers(
-                "a resource consists of devices, on which simulations and replays place jobs: no policy file describes them",
+                "a resource consists of devices, which policy files do not support: simulate or replay the rule instead",
             ));
         }
         let of = |own: &Self| match own {

@@ -268,6 +268,7 @@ pub fn synthesize(
     args: &SynthesisArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Answer<Multiresource>> {
+    fleet.counts_amounts()?;
     let mut args = args.clone();
     let mut stops_nothing = "";
     if fleet.is_one_server() {

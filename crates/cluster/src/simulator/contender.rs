@@ -217,7 +217,7 @@ impl Contender {
                     rule.rule(fleet, None).map_err(unsuitable)
                 }
                 Contender::Policy(_) if has_devices => Err(Failure::Servers(
-                    "the policy counts amounts, and here a resource consists of devices: use a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
+                    "the policy counts amounts, and a resource of this workload consists of devices: choose a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
                 )),
                 Contender::Policy(policy) if policy.pools() => Ok(policy.build(fleet)),
                 _ => Err(Failure::Servers(
@@ -243,7 +243,7 @@ impl Contender {
     pub fn settings(&self, fleet: &Fleet) -> Result<Family, Failure> {
         if !fleet.devices().is_empty() {
             return Err(Failure::Servers(
-                "a resource consists of devices, on which simulations and replays place jobs: no policy file describes them",
+                "a resource consists of devices, which policy files do not support: simulate or replay the rule instead",
             ));
         }
         let of = |own: &Self| match own {

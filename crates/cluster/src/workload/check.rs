@@ -123,15 +123,12 @@ impl Draft {
         let DraftJob { name, demand, .. } = &self.jobs[i];
         for (resource, demand) in demand {
             let is_devices = self.devices.contains(resource);
-            let (wrong, expected) = match demand.map(Decimal::value) {
-                Some(demand) if demand < 0.0 => (true, "a number ≥ 0"),
-                Some(demand) => (
-                    is_devices && demand > 1.0 && demand.fract() != 0.0,
-                    "a number up to 1, which is on one device, or a whole number of devices",
-                ),
-                None => continue,
+            let expected = match is_devices {
+                true => "a number from 0 to 1 or a whole number, since it consists of devices",
+                false => "a number ≥ 0",
             };
-            if let Some(demand) = demand.filter(|_| wrong) {
+            let is_split = |d: f64| is_devices && d > 1.0 && d.fract() != 0.0;
+            if let Some(demand) = demand.filter(|d| *d < Decimal::ZERO || is_split(d.value())) {
                 faults.push(Fault::new(
                     place!("jobs", i, "demand", resource),
                     format!(

@@ -79,8 +79,8 @@ impl Fleet {
         self.one_server().is_some()
     }
 
-    /// Returns what the one server has to do, where there is one. A server with devices counts as a fleet: whether a job
-    /// fits there depends on where others run.
+    /// Returns what the one server has to do, where there is one. A server with devices is treated as a fleet, since
+    /// whether a job fits there depends on the devices that the others use.
     pub fn one_server(&self) -> Option<&Workload> {
         let is_one = self.servers() == 1 && self.devices().is_empty();
         is_one.then_some(&self.envelope)
@@ -100,7 +100,7 @@ impl Fleet {
     pub fn counts_amounts(&self) -> Result<(), String> {
         let why = |name: &String| {
             Err(format!(
-                "`{name}` consists of devices, on which only simulations and replays place jobs; schedules, policy files, proofs and bounds count amounts. Use `synth simulate`, `compare` or `judge`, or write the number without `devices`: then a fraction of `{name}` may span devices"
+                "`{name}` consists of devices. Only simulations and replays (`synth simulate`, `compare`, `judge`) place jobs on devices; synthesis, policy files, proofs and bounds count amounts. To count `{name}` as an amount, write its number without `devices`; a fraction may then span devices"
             ))
         };
         self.devices().first().map_or(Ok(()), why)

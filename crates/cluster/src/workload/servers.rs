@@ -271,7 +271,7 @@ impl Draft {
         Ok((Fleet { envelope, shapes }, warnings))
     }
 
-    /// Returns what to know of resource j if jobs demand fractions of it.
+    /// Returns a warning if jobs demand fractions of resource j.
     fn fractions(&self, j: usize, envelope: &Workload) -> Option<Fault> {
         let (own, types) = (&envelope.resources()[j], envelope.types());
         let (name, capacity) = (own.name(), own.capacity());
@@ -279,9 +279,9 @@ impl Draft {
             Some(_) => (
                 types.len() > 1,
                 format!(
-                    "loads ρ are lower bounds: they count amounts of `{name}`, and not what stays free on its devices because no job fits there"
+                    "the load ρ is a lower bound: it counts amounts of `{name}`, without the parts of devices that stay free because no job fits there"
                 ),
-                "simulate to see how much the servers carry".to_owned(),
+                "run `synth limit` to find the load that a rule sustains".to_owned(),
             ),
             None => (
                 is_of_gpus(name) && capacity > Decimal::ONE,
@@ -289,7 +289,7 @@ impl Draft {
                     "jobs demand fractions of `{name}`, which is counted as an amount: a fraction may span devices"
                 ),
                 format!(
-                    "write `{name}: {{devices: {capacity}}}` if each fraction has to be on one device"
+                    "write `{name}: {{devices: {capacity}}}` if each fraction has to run on one device"
                 ),
             ),
         };

@@ -521,23 +521,15 @@ impl Trace {
         }
         let account = &mut self.account;
         for (r, name) in self.servers.resources.iter().enumerate() {
+            let mut vectors = self.demands.vectors().iter();
+            let has_fractions = vectors.any(|own| own[r].fract() != 0.0);
             let mut shapes = self.servers.shapes.iter();
             let has_several = shapes.any(|shape| shape.capacity[r].value() > 1.0);
-            let mut vectors = self.demands.vectors().iter();
-            let remark = if vectors.all(|own| own[r].fract() == 0.0) {
-                continue;
-            } else if self.servers.has_devices(r) {
-                format!(
-                    "{name} consists of devices: a fraction is on one of them. The load counts amounts, and not what stays free on devices because no job fits there: it is a lower bound"
-                )
-            } else if has_several && is_of_gpus(name) {
-                format!(
-                    "jobs demand fractions of {name}, which is counted as an amount: a fraction may span devices. Write {name}:devices in --capacity or --servers if each has to be on one device, such as {name}:devices=8"
-                )
-            } else {
-                continue;
-            };
-            account.remarks.push(remark);
+            account.remarks.extend(match self.servers.has_devices(r) {
+                true if has_fractions => Some(format!("{name} consists of devices, and each fraction runs on one of them. The load is a lower bound: it counts amounts, without the parts of devices that stay free because no job fits there")),
+                false if has_fractions && has_several && is_of_gpus(name) => Some(format!("jobs demand fractions of {name}, which is counted as an amount: a fraction may span devices. If each fraction has to run on one device, write {name}:devices=8 in place of {name}=8 in --capacity or --servers")),
+                _ => None,
+            });
         }
         if account.count(Reason::Header) > 0 && !self.rows.has_ids {
             account.remarks.push("warning: exports were concatenated here, and no column tells jobs apart: a job in two of them counts twice, unless --columns id=COLUMN names its id".into());

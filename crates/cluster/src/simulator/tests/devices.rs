@@ -72,7 +72,7 @@ fn rules_that_count_amounts_refuse_devices() {
     }
     let why = Contender::named("fcfs", &fleet).unwrap();
     let why = why.settings(&fleet).unwrap_err().to_string();
-    assert!(why.contains("no policy file"), "{why}");
+    assert!(why.contains("policy files do not support"), "{why}");
     // On one server every job may have a reservation.
     let planned = Contender::named("conservative+fcfs", &fleet).unwrap();
     let run = planned.simulate_on(&fleet, &events(100_000), quiet);

@@ -309,7 +309,7 @@ fn devices_are_read_checked_and_written() {
         (
             devices,
             "{gpu: 1.5}",
-            "`gpu` is 1.5, expected a number up to 1",
+            "`gpu` is 1.5, expected a number from 0 to 1 or a whole number",
         ),
         ("{devices: 2.5}", "{cpu: 1}", "`gpu` has 2.5 devices"),
         ("{devices: 0}", "{cpu: 1}", "is 0, expected a number > 0"),

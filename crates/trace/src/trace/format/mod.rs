@@ -360,7 +360,7 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
             return Ok(false);
         }
     }
-    Ok(2 * ids.len() <= 3 * names.len() && lines <= 4 * names.len())
+    Ok(lines > 0 && 2 * ids.len() <= 3 * names.len() && lines <= 4 * names.len())
 }
 
 fn read_file(file: File<'_>) -> Result<Opened, TraceError> {

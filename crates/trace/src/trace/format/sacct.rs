@@ -336,10 +336,10 @@ fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
     }
     let numbered = || {
         let number = whole(field)? as f64;
-        let at = stamp(number)
-            .map(|(at, _)| at)
-            .filter(|_| !is_epoch(number));
-        Some(at.unwrap_or(number))
+        if is_epoch(number) {
+            return Some(number);
+        }
+        Some(stamp(number).map_or(number, |(at, _)| at))
     };
     let instant = number::instant(field).or_else(numbered);
     instant.map_or_else(

@@ -60,7 +60,7 @@ struct Sacct {
     class: [Option<usize>; 3],
     /// The TRES of each resource.
     names: Vec<String>,
-    /// Heterogeneous jobs by their first ids and submissions: what is known of each component.
+    /// The components of heterogeneous jobs, by first id and submission.
     joined: BTreeMap<(Vec<u8>, i64), BTreeMap<Vec<u8>, (Raw, Vec<f64>)>>,
 }
 

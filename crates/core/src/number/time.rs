@@ -74,7 +74,7 @@ pub fn instant(field: &[u8]) -> Option<f64> {
     (day <= most).then_some(f64::from(days - 719_468) * 86_400.0 + seconds)
 }
 
-/// Instants outside 1990 to 2100 are not taken for those of a log \[s since 1970\].
+/// The range of plausible instants in a log, 1990 to 2100 \[s since 1970\].
 const PLAUSIBLE: Range<f64> = 631_152_000.0..4_102_444_800.0;
 
 /// Returns whether a number is a plausible count of seconds since 1970.

@@ -70,9 +70,9 @@ pub enum Reason {
     AmbiguousTime,
     /// Its times have fractions of a tick, and are rounded.
     RoundedTime,
-    /// A further row of a job that another row reports: the last state counts.
+    /// Another row reports the same job: the last state counts.
     Repeated,
-    /// The header once more, where files were concatenated: skipped.
+    /// A repeated header, as in concatenated files: skipped.
     Header,
     /// A step of a job, or what runs in room that another line holds: no job, left out.
     Step,
@@ -166,7 +166,7 @@ impl Gap {
     pub fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
         let span = self.last.0.saturating_sub(self.first).unsigned_abs();
         let few = self.before.min(jobs - self.before);
-        // Of few jobs one is alone if it is 20 years away.
+        // In a short log a single job is reported if it is 20 years away.
         let is_far = few == 1 && self.longest / per_second > 20 * YEAR.unsigned_abs();
         if few > jobs / 20 && !is_far || self.longest < span / 10 * 9 || self.longest == 0 {
             return None;

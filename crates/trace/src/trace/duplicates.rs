@@ -67,7 +67,7 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Counted {
     pub fn new(raw: &Raw) -> Self {
-        // Jobs that ended rank above jobs that run, and those above jobs that wait.
+        // Ended jobs rank above running jobs, and running jobs above waiting ones.
         const ENDED: i64 = 1 << 61;
         let last = raw
             .start
@@ -94,7 +94,7 @@ impl Counted {
         self.rank >= other.rank
     }
 
-    /// Takes back what was noted for it.
+    /// Removes the notes of this row from the account.
     pub fn retract(&self, account: &mut Account) {
         account.lines -= 1;
         for row in &mut account.rows {

@@ -49,15 +49,15 @@ impl Fault {
         let value = |text: &str| number(text.as_bytes());
         let unit = self.found.find(char::is_alphabetic)?;
         let (amount, unit) = self.found.split_at(unit);
-        let (times, words) = match unit {
-            "m" => (1e-3, "m is a thousandth"),
-            "Ki" => (1.0 / 1_048_576.0, "all are in Gi"),
-            "Mi" => (1.0 / 1024.0, "all are in Gi"),
+        let (per, words) = match unit {
+            "m" => (1000.0, "m is a thousandth"),
+            "Ki" => (1_048_576.0, "all are in Gi"),
+            "Mi" => (1024.0, "all are in Gi"),
             "Gi" => (1.0, "all are in Gi"),
-            "Ti" => (1024.0, "all are in Gi"),
+            "Ti" => (1.0 / 1024.0, "all are in Gi"),
             _ => return None,
         };
-        let amount = value(amount).filter(|_| self.expected == AMOUNT)? * times;
+        let amount = value(amount).filter(|_| self.expected == AMOUNT)? / per;
         Some(format!("{amount} if {words}"))
     }
 

@@ -14,7 +14,7 @@ use synth_cluster::workload::is_of_gpus;
 
 /// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;
-/// From this share on the work that faulty lines hide is worth a word.
+/// Above this share of faulty lines, the message mentions the missing work.
 const NOTICED_FAULTS: f64 = 0.05;
 /// A log of Slurm that is shorter is hardly what was to be exported \[s\].
 const SHORT: u64 = 2 * 86_400;
@@ -532,7 +532,7 @@ impl Trace {
             });
         }
         if account.count(Reason::Header) > 0 && !self.rows.has_ids {
-            account.remarks.push("warning: exports were concatenated here, and no column tells jobs apart: a job in two of them counts twice, unless --columns id=COLUMN names its id".into());
+            account.remarks.push("warning: the file has several headers, so it consists of several exports. Without a column of ids, a job that is in two of them counts twice: name the column with --columns id=COLUMN".into());
         }
         let gap = self.gap.remark(self.arrivals, self.tick.per_second());
         account.remarks.extend(gap);

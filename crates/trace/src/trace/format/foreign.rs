@@ -2,7 +2,7 @@
 
 use super::sacct::EXPORT_HELP;
 
-/// A line for each kind: conditions, a name and what to do, between tabs. The first whose conditions all hold applies.
+/// A line for each kind: conditions, a name and what to do, between tabs. The first line whose conditions all hold applies.
 /// `?` is for files of which no other format is known, `^text` and `~text` for a first line that begins with a text and a
 /// file that has it (`+` is a blank), `=NAME` for a column.
 const KINDS: &str = include_str!("foreign.txt");

@@ -181,7 +181,7 @@ impl Raw {
         }
     }
 
-    /// The same job with this id, as submitted at this instant.
+    /// Sets the id of the job, which was submitted at this instant.
     fn of(self, id: &[u8], submit: i64) -> Self {
         let mut hasher = DefaultHasher::new();
         (id, submit).hash(&mut hasher);
@@ -345,8 +345,8 @@ pub(super) fn read(
     Ok(opened)
 }
 
-/// Returns whether the ids of these rows tell jobs apart: hardly any has two submissions or many rows, and rows of one
-/// start that both ended are equal. A name that several jobs have is no id.
+/// Returns whether the ids in these rows identify jobs: few ids have several submissions or many rows, and two ended
+/// rows with the same id and start are identical. A name that several jobs share is not an id.
 fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
     let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
     let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());
@@ -366,7 +366,7 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
             return Ok(false);
         }
     }
-    Ok(2 * ids.len() <= 3 * names.len() && lines <= 4 * names.len())
+    Ok(lines > 0 && 2 * ids.len() <= 3 * names.len() && lines <= 4 * names.len())
 }
 
 fn read_file(file: File<'_>) -> Result<Opened, TraceError> {

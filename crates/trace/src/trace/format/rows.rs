@@ -20,7 +20,7 @@ pub(in crate::trace) struct Rows {
     pub format: Format,
     /// What should be known of how it is read.
     pub remarks: Vec<String>,
-    /// The column of ids, and whether equal ids with equal submissions are for certain one job.
+    /// The column of ids, and whether rows with the same id and submission are the same job.
     pub id: Option<usize>,
     pub has_ids: bool,
     lines: Lines,

@@ -62,7 +62,7 @@ struct Sacct {
     class: [Option<usize>; 3],
     /// The TRES of each resource, in lower case.
     names: Vec<String>,
-    /// Heterogeneous jobs by their first ids and submissions: what is known of each component.
+    /// The components of heterogeneous jobs, by first id and submission.
     joined: BTreeMap<(Vec<u8>, i64), BTreeMap<Vec<u8>, (Raw, Vec<f64>)>>,
 }
 
@@ -364,10 +364,10 @@ fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
     }
     let numbered = || {
         let number = whole(field)? as f64;
-        let at = stamp(number)
-            .map(|(at, _)| at)
-            .filter(|_| !is_epoch(number));
-        Some(at.unwrap_or(number))
+        if is_epoch(number) {
+            return Some(number);
+        }
+        Some(stamp(number).map_or(number, |(at, _)| at))
     };
     let instant = number::instant(field).or_else(numbered);
     instant.map_or_else(

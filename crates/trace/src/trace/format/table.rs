@@ -55,7 +55,7 @@ struct Columns {
     has_end: bool,
     limit: Option<Times>,
     nodes: Option<usize>,
-    /// Whether amounts are those of each server, unless that is still to be reported with these words.
+    /// Whether amounts are per server, and the remark that reports it, until it is printed.
     is_each: bool,
     convention: Option<String>,
     user: Option<usize>,
@@ -276,8 +276,8 @@ impl Columns {
         Ok(words.map(|words| format!("numbers read as instants: {words}")))
     }
 
-    /// Returns whether the column `nodes` has numbers of servers in these rows. Chooses whether amounts are those of each
-    /// server: unless the options say, by the column's name, and as totals where jobs would not fit otherwise.
+    /// Returns whether the column `nodes` holds numbers of servers in these rows. Also decides whether amounts are per
+    /// server, unless the options do: by the name of the column, and as totals if a job would not fit otherwise.
     fn has_counts(
         &mut self,
         mut rows: Rows,
@@ -316,7 +316,7 @@ impl Columns {
             too_large.map(|line| format!(", since otherwise the job in line {line} does not fit"));
         let why = why.unwrap_or_default();
         self.convention = Some(format!(
-            "jobs on several servers (column `{name}`): amounts are taken as those of {of}{why}. If they are those {other}, give --amounts {option}"
+            "jobs run on several servers (column `{name}`): their amounts are read as those of {of}{why}. If they are those {other}, use --amounts {option}"
         ));
         self.convention.take_if(|_| named.is_some());
         Ok(has_counts)

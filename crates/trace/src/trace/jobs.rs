@@ -49,8 +49,8 @@ pub struct Trace {
     before: (i64, u32),
     /// When the first job and the one that was read last were submitted.
     span: Option<(i64, i64)>,
-    /// What tells where the log begins, until that is decided.
-    activity: Option<Activity>,
+    /// Submissions and ends, until it is decided where the log begins.
+    activity: Activity,
     /// Where it begins, if that is or may be later than with the first job.
     window: Option<Window>,
     /// Jobs that arrived.
@@ -94,11 +94,7 @@ impl Trace {
             open: Vec::new(),
             last: i64::MIN,
             is_named: vec![false; per_capacity.len()],
-            activity: matches!(
-                rows.format,
-                Format::Sacct | Format::Csv | Format::Swf | Format::Openb
-            )
-            .then(Activity::default),
+            activity: Activity::default(),
             window: None,
             arrivals: 0,
             buffer: Buffer::new(Self::MOST_OUT_OF_ORDER + 1),
@@ -151,8 +147,8 @@ impl Trace {
                     if !self.is_latest(&mut job) {
                         continue;
                     }
-                    if let Some(activity) = &mut self.activity {
-                        note_activity(activity, &job);
+                    if self.span.is_none() {
+                        note_activity(&mut self.activity, &job);
                     }
                     if !job.is_open {
                         return Ok(Some(job));
@@ -452,13 +448,11 @@ impl Trace {
     fn window(&mut self, first: i64) -> Result<Option<Window>, TraceError> {
         let from = self.instant(self.options.from, first)?;
         let from = from.map(|from| (from.ceil() as i64).max(first));
-        let activity = self.activity.take().unwrap_or_default();
+        let activity = std::mem::take(&mut self.activity);
         let found = activity.first_end(from.unwrap_or(i64::MIN), self.rows.format);
         Ok(match (from, found) {
-            (Some(from), found) => {
-                let evident = found.filter(|(_, is_evident)| *is_evident);
-                Some(Window::new(from, Why::Given(evident.map(|(end, _)| end))))
-            }
+            (Some(from), Some((end, true))) => Some(Window::new(from, Why::Given(Some(end)))),
+            (Some(from), _) => Some(Window::new(from, Why::Given(None))),
             (None, Some((end, true))) => Some(Window::new(end, Why::Activity)),
             (None, Some((end, false))) => Some(Window::new(end, Why::Possible)),
             (None, None) => None,
@@ -591,7 +585,7 @@ fn begun(raw: &Raw) -> i64 {
     raw.start.unwrap_or(raw.submit)
 }
 
-/// Notes when a job came and ended. A job that neither ran nor ended tells nothing.
+/// Notes the submission and the end of a job. Jobs that neither ran nor ended are ignored.
 fn note_activity(activity: &mut Activity, raw: &Raw) {
     let ran = || (raw.size >= 0).then(|| begun(raw).saturating_add(raw.size));
     let is_open = raw.is_open || raw.seen == Seen::Censored;

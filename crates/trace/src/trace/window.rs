@@ -71,12 +71,13 @@ impl Activity {
         let (first, last) = (self.rows.first()?.0, self.rows.last()?.0);
         let end = self.rows.iter().filter_map(|(_, end)| *end).min()?;
         let before = end.saturating_sub(first) as f64;
-        if end >= last || before <= SHORTEST * (last - first) as f64 {
+        let is_short = before <= SHORTEST * last.saturating_sub(first) as f64;
+        if end >= last || is_short || matches!(format, Format::Azure | Format::Borg) {
             return None;
         }
         let (early, late) = (self.rows).split_at(self.rows.partition_point(|row| row.0 < end));
-        let length = before.min((last - end) as f64);
-        let near = late.partition_point(|row| (row.0 - end) as f64 <= length);
+        let length = before.min(last.saturating_sub(end) as f64);
+        let near = late.partition_point(|row| row.0.saturating_sub(end) as f64 <= length);
         // The first one is where the time begins.
         let (few, many) = (instants(early).count() - 1, instants(&late[..near]).count());
         if few as f64 * length > SPARSE * many as f64 * before {
@@ -95,7 +96,12 @@ impl Activity {
 
     /// Returns `ln U`.
     fn survival(&self, early: &[Row], late: &[Row], end: i64) -> f64 {
-        let stay = |row: &Row| (row.1.unwrap_or(self.last) - row.0, row.1.is_some());
+        let stay = |row: &Row| {
+            (
+                row.1.unwrap_or(self.last).saturating_sub(row.0),
+                row.1.is_some(),
+            )
+        };
         let mut stays: Vec<(i64, bool)> = late.iter().map(stay).collect();
         stays.sort_unstable();
         let count = stays.len() as f64;
@@ -107,8 +113,10 @@ impl Activity {
             if submit > next {
                 continue;
             }
-            next = submit - (TOGETHER * (end - early[0].0) as f64) as i64;
-            while let Some(((_, has_ended), n)) = stays.next_if(|own| own.0.0 < end - submit) {
+            next = submit - (TOGETHER * end.saturating_sub(early[0].0) as f64) as i64;
+            while let Some(((_, has_ended), n)) =
+                stays.next_if(|own| own.0.0 < end.saturating_sub(submit))
+            {
                 if has_ended {
                     left *= 1.0 - 1.0 / (count - f64::from(n));
                 }
@@ -199,7 +207,7 @@ impl Window {
     pub fn report(&self, per_second: u64, account: &mut Account) {
         let instant = |at: i64| {
             let seconds = at as f64 / per_second as f64;
-            let after = (at - self.span[0]) as f64 / per_second as f64;
+            let after = at.saturating_sub(self.span[0]) as f64 / per_second as f64;
             // As `--from` reads it.
             match seconds > 1e8 {
                 true => date(seconds),
@@ -210,7 +218,7 @@ impl Window {
         let [from, to] = self.span.map(|at| at as f64);
         let [before, after] = self.work;
         let ratio = after / (to - self.begin as f64) / ((before + after) / (to - from));
-        let is_notable = (ratio - 1.0).abs() > NOTABLE;
+        let is_notable = ratio.is_finite() && (ratio - 1.0).abs() > NOTABLE;
         let [running, waiting, ended] = self.earlier;
         let why = match self.why {
             Why::Possible if !is_notable => return,

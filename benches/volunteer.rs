@@ -68,6 +68,7 @@ fn requests(c: &mut Criterion) {
     };
     let request = Request {
         now: 100.0,
+        delay: 0.0,
         processors: [host, Host::default()],
         versions: (0..4).map(version).collect(),
         jobs: (0..20).map(job).collect(),

@@ -195,7 +195,7 @@ fn digits(text: &str, length: usize, range: RangeInclusive<i32>) -> Option<i32> 
 
 #[cfg(test)]
 mod tests {
-    use super::{clock, in_words, instant, stamp};
+    use super::{clock, date, in_words, instant, stamp};
 
     #[test]
     fn lengths_of_time_are_said_in_units_that_are_read() {

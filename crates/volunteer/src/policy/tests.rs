@@ -354,6 +354,7 @@ fn random(stream: &mut Stream) -> Request {
             }
         }
     }
+    let delay = up_to(9.0);
     let jobs = (0..20).map(|_| Candidate {
         id: up_to(16.0) as u64,
         application: up_to(3.0) as u32,
@@ -364,7 +365,7 @@ fn random(stream: &mut Stream) -> Request {
     });
     Request {
         now: 100.0,
-        delay: up_to(9.0),
+        delay,
         processors,
         jobs: jobs.collect(),
         versions,
@@ -422,6 +423,7 @@ fn busy_time_never_falls_within_a_request() {
             let mut decider = Decider {
                 rule: Some(&rule),
                 now: request.now,
+                delay: request.delay,
                 processors: request.processors,
             };
             let mut before = request.processors;
@@ -453,6 +455,7 @@ fn raising_a_threshold_never_adds_a_dispatch_by_a_percentile() {
                 let mut decider = Decider {
                     rule: Some(&rule),
                     now: request.now,
+                    delay: request.delay,
                     processors: request.processors,
                 };
                 let found = decider.consider(job, &request.versions, true);

@@ -415,7 +415,7 @@ mod tests {
     fn rules_preempt_and_know_as_they_say() {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:
   - {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
-  - {name: large, demand: {cpu: 4}, arrival_rate: .4, mean_size: 1}\n";
+  - {name: large, demand: {cpu: 4}, arrival_rate: .4, mean_size: 1, priority: 5}\n";
         let workload = Workload::parse(text, "t").unwrap().workload;
         let settings = Settings {
             events: 20_000,

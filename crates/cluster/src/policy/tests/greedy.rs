@@ -72,7 +72,7 @@ fn a_job_of_higher_priority_that_does_not_fit_is_passed_unless_the_order_is_stri
   - {name: three, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}
   - {name: seven, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1, priority: 5}\n";
     let workload = Workload::parse(text, "priorities").unwrap().workload;
-    for (strict, ends) in [(false, ["+0:4", "", "+1:3"]), (true, ["", "+1:3", ""])] {
+    for (strict, ends) in [(false, ["+0:4", "", "+1:3"]), (true, ["", "+1:3", "+0:4"])] {
         let placement = None;
         let mut stage = driven(&workload, &PriorityPolicy { strict, placement });
         let arrive = [0, 0, 0, 1, 0].map(|i| stage.arrive(i));

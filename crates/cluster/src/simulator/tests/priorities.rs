@@ -44,12 +44,12 @@ fn several_servers_by_kella_and_yechiali() {
             "arrival_rate: 1.2, mean_size: 1, priority: 2",
         ],
     );
-    let four = "servers: [{count: 4, capacity: {cpu: 1}}]";
-    let text = workload
-        .to_yaml()
-        .replace("server:\n  capacity:\n    cpu: 4", four);
+    let yaml = workload.to_yaml();
+    let (_, jobs) = yaml.split_once("jobs:").unwrap();
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nservers: [{{count: 4, capacity: {{cpu: 1}}}}]\njobs:{jobs}"
+    );
     let fleet = Fleet::parse(&text, "four").unwrap().workload;
-    assert_eq!(fleet.servers(), 4, "{text}");
     let w = erlang_c(4, 3.4) / 4.0;
     let exact = [1.0 + w / (0.5 * 0.15), 1.0 + w / 0.8, 1.0 + w / (0.8 * 0.5)];
     means_are(&workload.into(), &exact);

@@ -149,7 +149,7 @@ fn random_workload(random: &mut impl rand::Rng) -> Workload {
         let law = LAWS[random.random_range(0..LAWS.len())];
         let rate = random.random_range(1..=30);
         text += &format!(
-            "  - {{name: t{i}, demand: {{{}}}, arrival_rate: .{rate:02}, size: {law}}}\n",
+            "  - {{name: t{i}, demand: {{{}}}, arrival_rate: .{rate:02}, size: {law}, priority: {i}}}\n",
             list(&demand)
         );
     }
@@ -201,7 +201,7 @@ fn rules_over_one_server_are_those_of_a_server() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 6, gpu: 1}}\njobs:
   - {name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
   - {name: wide, demand: {cpu: 5}, arrival_rate: .2, mean_size: 2}
-  - {name: learn, demand: {cpu: 2, gpu: 1}, arrival_rate: .2, mean_size: 1}\n";
+  - {name: learn, demand: {cpu: 2, gpu: 1}, arrival_rate: .2, mean_size: 1, priority: 5}\n";
     let fleet = Fleet::parse(text, "one").unwrap().workload;
     let two = text.replace("server: {", "servers:\n  - {count: 2, ");
     let several = Fleet::parse(&two, "two").unwrap().workload;

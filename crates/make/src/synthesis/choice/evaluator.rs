@@ -35,7 +35,7 @@ const OWN: f64 = 4.0;
 /// More jobs than this many times those in service at once, and these, end a run that tries a policy.
 const CROWD: (f64, f64) = (200.0, 20_000.0);
 
-/// With more jobs in service on a fleet than this, an event takes longer.
+/// With more busy servers than this, an event takes longer.
 const CACHED: f64 = 300.0;
 
 /// Events, and jobs of each type, by which costs tell something.
@@ -146,11 +146,9 @@ impl<'a> Evaluator<'a> {
     pub fn work(&mut self, policy: &Family) -> f64 {
         let (workload, policy) = (self.workload, policy.followed());
         let in_service: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
-        // What runs on many servers is in no cache: as measured on 1000 to 100 000 servers.
-        let misses = match self.fleet.is_one_server() {
-            true => 1.0,
-            false => (in_service / CACHED).max(1.0).powf(0.75),
-        };
+        // The state of many busy servers is in no cache: as measured on 1000 to 100 000 servers.
+        let busy = in_service.min(self.fleet.servers() as f64);
+        let misses = (busy / CACHED).max(1.0).powf(0.75);
         let works = self.works.entry(policy.called());
         *works.or_insert_with(|| misses * policy.work(workload))
     }

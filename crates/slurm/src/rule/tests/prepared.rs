@@ -99,7 +99,7 @@ fn unknown_shares_are_equal_and_announced() {
         (starts(&found), found.site.assumed.len()),
         (fair.to_vec(), 2)
     );
-    let accounts = own.map(|(submit, user, _, ..)| (submit, "", user, "", 8, 3600, 60));
+    let accounts = own.map(|(submit, user, ..)| (submit, "", user, "", 8, 3600, 60));
     let found = played(&conf, "", "", &rows(&accounts)).unwrap();
     assert_eq!(starts(&found), fair);
     // Without either column there is no fair share: first come, first served.

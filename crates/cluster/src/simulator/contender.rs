@@ -216,7 +216,7 @@ impl Contender {
                     };
                     rule.rule(fleet, None).map_err(unsuitable)
                 }
-                Contender::Policy(_) if has_devices => Err(Failure::Servers(
+                _ if has_devices => Err(Failure::Servers(
                     "the policy counts amounts, and a resource of this workload consists of devices: choose a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
                 )),
                 Contender::Policy(policy) if policy.pools() => Ok(policy.build(fleet)),

@@ -145,9 +145,9 @@ impl Campaign {
             Quality::Short | Quality::Long => (work, mean, batch.limit),
         };
         // Rounding must not refuse what just fits.
-        let most_time = time * (1.0 + 1e-9);
+        let rounded = 1.0 + 1e-9;
         let parts = self.least_time(batch, size);
-        if parts.iter().sum::<f64>() > most_time {
+        if parts.iter().sum::<f64>() > time * rounded {
             return Some(Shortage::TooLong {
                 batch: name(),
                 size,
@@ -158,10 +158,10 @@ impl Campaign {
         let groups = self.usable(&application);
         let most = groups.map(|(hosts, processor, speed, efficiency)| {
             let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
-            count * speed.mean() * efficiency * hosts.most_on(most_time - hosts.least_delay())
+            count * speed.mean() * efficiency * hosts.most_on(time - hosts.least_delay())
         });
         let most: f64 = most.sum();
-        (work > most).then(|| Shortage::TooMuch {
+        (work > most * rounded).then(|| Shortage::TooMuch {
             batch: Some(name()),
             work,
             most,

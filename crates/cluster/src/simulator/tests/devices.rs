@@ -41,7 +41,7 @@ fn equal_fractions_are_queues_with_as_many_servers_as_fit() {
 fn mixes_are_served_by_every_rule_of_fleets() {
     let fleet = fleet(
         "servers: [{count: 3, capacity: {cpu: 9, gpu: {devices: 2}}}, {name: b, count: 2, capacity: {cpu: 9, gpu: {devices: 4}}}]",
-        "  - {name: a, demand: {cpu: 1, gpu: .6}, arrival_rate: 1.5, mean_size: 1}
+        "  - {name: a, priority: 1, demand: {cpu: 1, gpu: .6}, arrival_rate: 1.5, mean_size: 1}
   - {name: b, demand: {gpu: .4}, arrival_rate: 1.5, mean_size: 1}
   - {name: c, demand: {cpu: 2, gpu: .5}, arrival_rate: 1, mean_size: 1}
   - {name: d, demand: {gpu: 2}, arrival_rate: .5, mean_size: 1}

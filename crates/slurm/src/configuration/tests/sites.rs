@@ -115,7 +115,7 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
 #[test]
 fn remarks_say_what_is_not_followed() {
     let remarks = of_file().remarks;
-    let [parameters, features, types] = &remarks[..] else {
+    let [parameters, types, features] = &remarks[..] else {
         panic!("{remarks:?}");
     };
     assert!(

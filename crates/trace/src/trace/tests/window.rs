@@ -37,8 +37,8 @@ impl Row {
         self.submit + self.wait + self.size
     }
 
-    /// As sacct prints it, suspended for so long, with a limit of twice its size.
-    fn line(&self, suspended: i64) -> String {
+    /// Returns the row that sacct prints for a job with this id, which was suspended for this long and has twice its size as limit.
+    fn line(&self, id: usize, suspended: i64) -> String {
         let start = ZERO + self.submit + self.wait;
         let Row {
             size,
@@ -47,7 +47,7 @@ impl Row {
             ..
         } = self;
         format!(
-            "1|{}|{start}|{}|{size}|COMPLETED|cpu={cpus}|{}|{partition}\n",
+            "{id}|{}|{start}|{}|{size}|COMPLETED|cpu={cpus}|{}|{partition}\n",
             ZERO + self.submit,
             start + size + suspended,
             size / 30
@@ -56,7 +56,8 @@ impl Row {
 }
 
 fn text(rows: &[Row]) -> Vec<u8> {
-    let lines = rows.iter().map(|row| row.line(0));
+    let lines = rows.iter().enumerate();
+    let lines = lines.map(|(id, row)| row.line(id, 0));
     sacct(&lines.collect::<String>())
 }
 
@@ -245,8 +246,9 @@ fn cut_and_suspended_jobs_are_read_as_they_are() {
     assert_eq!(same, start);
     assert!((of_cut / load - 1.0).abs() < 1e-9);
     // It began 30 days before, ran for an hour, and was suspended until a day after the beginning.
-    let suspended = Row::new(20 * DAY, 0, HOUR, 1).line(31 * DAY - HOUR);
-    let lines: String = rows.iter().map(|row| row.line(0)).collect();
+    let suspended = Row::new(20 * DAY, 0, HOUR, 1).line(rows.len(), 31 * DAY - HOUR);
+    let lines = rows.iter().enumerate();
+    let lines: String = lines.map(|(id, row)| row.line(id, 0)).collect();
     let log = sacct(&(suspended + &lines));
     assert_eq!(begin(&log, &on("cpu=2048")), (start, load));
     let (jobs, _) = read(&log, &on("cpu=2048"));

@@ -18,8 +18,8 @@ pub struct Vector {
 
 /// Groups of vectors, for every number of them.
 #[derive(Debug)]
-pub struct Merging<'a> {
-    vectors: &'a [Vector],
+pub struct Merging {
+    vectors: Vec<Vector>,
     order: Order,
 }
 
@@ -43,23 +43,25 @@ pub fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
 /// More vectors than this are first brought down to it, each of the least work going to its best partner.
 const MOST: usize = 400;
 
-impl<'a> Merging<'a> {
+impl Merging {
     /// Finds the groups of 1 to `most` types, by these prices (R), ≥ 0 and not all 0. A group whose largest demands do
-    /// not fit on any server is none: there are more groups then.
+    /// not fit on any server is none: there are more groups then. Vectors without work are ignored: they would cost nothing
+    /// in any group, and raise its demand.
     pub fn new(
-        vectors: &'a [Vector],
+        mut vectors: Vec<Vector>,
         prices: &[f64],
         most: usize,
         fits: impl Fn(&[f64]) -> bool,
     ) -> Self {
+        vectors.retain(|own| own.busy > 0.0);
         let fits = &fits;
         let order = if prices.len() == 1
             && vectors.len() <= 4 * MOST
             && vectors.iter().all(|v| apart(&v.demand, 1).1 == 1)
         {
-            intervals(vectors, most)
+            intervals(&vectors, most)
         } else {
-            Order::Pairs(pairs(vectors, &Costs { prices, fits }))
+            Order::Pairs(pairs(&vectors, &Costs { prices, fits }))
         };
         Merging { vectors, order }
     }
@@ -259,7 +261,7 @@ mod tests {
         of.iter().map(vector).collect()
     }
 
-    fn cost(vectors: &[Vector], merging: &Merging<'_>, types: usize) -> f64 {
+    fn cost(vectors: &[Vector], merging: &Merging, types: usize) -> f64 {
         let groups = merging.groups(types);
         let of = |group: &Vec<usize>| -> f64 {
             let largest = merging.largest(group);
@@ -284,7 +286,7 @@ mod tests {
                 busy,
             })
             .collect();
-        let merging = Merging::new(&list, &[1.0], 7, |_| true);
+        let merging = Merging::new(list.clone(), &[1.0], 7, |_| true);
         for types in 1..=7 {
             let cuts = (0..64_u32).filter(|cuts| cuts.count_ones() as usize == types - 1);
             let of = |cuts: u32| {
@@ -318,7 +320,7 @@ mod tests {
             (&[31.0, 1.0], 0.1),
             (&[1.0, 64.0], 2.0),
         ]);
-        let merging = Merging::new(&list, &[1.0, 1.0], 5, |_| true);
+        let merging = Merging::new(list.clone(), &[1.0, 1.0], 5, |_| true);
         let mut three = merging.representatives(3);
         three.sort_by(|a, b| a[0].total_cmp(&b[0]));
         assert_eq!(three, [vec![1.0, 64.0], vec![4.0, 16.0], vec![32.0, 1.0]]);
@@ -335,7 +337,7 @@ mod tests {
             (&[4.0, 8.0], 2.0),
         ]);
         let fits = |d: &[f64]| d[0] <= 96.0 && d[1] == 0.0 || d[0] <= 48.0 && d[1] <= 8.0;
-        let merging = Merging::new(&list, &[1.0, 1.0], 4, fits);
+        let merging = Merging::new(list.clone(), &[1.0, 1.0], 4, fits);
         for types in [1, 2] {
             let mut two = merging.representatives(types);
             two.sort_by(|a, b| a[0].total_cmp(&b[0]));
@@ -351,7 +353,7 @@ mod tests {
                 busy: f64::from(n % 7),
             })
             .collect();
-        let merging = Merging::new(&list, &[1.0, 2.0], 32, |_| true);
+        let merging = Merging::new(list.clone(), &[1.0, 2.0], 32, |_| true);
         for types in [32, 8, 1] {
             let groups = merging.groups(types);
             assert_eq!(groups.len(), types);

@@ -25,7 +25,7 @@ pub struct Types {
 pub struct Search<'a> {
     jobs: &'a Jobs<'a>,
     servers: &'a Servers,
-    merging: Merging<'a>,
+    merging: Merging,
     /// The load if nothing were lost by packing, ρ̄ = max_r ρ̄_r.
     fluid: f64,
 }
@@ -44,7 +44,7 @@ impl<'a> Search<'a> {
         Search {
             jobs,
             servers,
-            merging: Merging::new(&jobs.vectors, &prices, 2 * most, |demand| {
+            merging: Merging::new(jobs.vectors.clone(), &prices, 2 * most, |demand| {
                 let (demand, nodes) = apart(demand, servers.resources.len());
                 servers.hold(demand, nodes)
             }),

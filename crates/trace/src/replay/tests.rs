@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+mod window;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,7 @@
 //! The jobs of a trace, one after the other.
 
-use std::collections::{BTreeMap, VecDeque};
+mod buffer;
+mod conclusion;
 
 use super::account::Gap;
 use super::duplicates::{Counted, Known};
@@ -10,16 +11,7 @@ use super::window::{Activity, Why, Window};
 use super::{
     Account, Demands, Edge, Format, Job, Options, Reason, Seen, Servers, Shape, Tick, TraceError,
 };
-use synth_cluster::workload::is_of_gpus;
-
-/// The share of lines that may be faulty where none is given.
-const FAULTS: f64 = 0.01;
-/// Above this share of faulty lines, the message mentions the missing work.
-const NOTICED_FAULTS: f64 = 0.05;
-/// A log of Slurm that is shorter is hardly what was to be exported \[s\].
-const SHORT: u64 = 2 * 86_400;
-/// From this share on the file is another one than it is taken for.
-const MOST_FAULTS: f64 = 0.5;
+use buffer::Buffer;
 
 /// A trace that is being read.
 pub struct Trace {
@@ -466,118 +458,6 @@ impl Trace {
             self.rows.name
         ))
     }
-
-    /// At the end: whether the lines were such that it is worth going on.
-    fn conclude(&mut self) -> Result<(), TraceError> {
-        let (name, account) = (&self.rows.name, &mut self.account);
-        let most = self.options.faults.unwrap_or(FAULTS);
-        let share = account.count(Reason::Fault) as f64 / account.lines as f64;
-        if share > most {
-            let help = if share > MOST_FAULTS {
-                "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into()
-            } else {
-                let enough = (100.0 * share).floor() + 1.0;
-                let lost = match share > NOTICED_FAULTS {
-                    true => ": the load then lacks their jobs, whose work is unknown",
-                    false => "",
-                };
-                format!(
-                    "mend the lines, name another --format, or leave them out with --faults {enough}%{lost}"
-                )
-            };
-            return Err(TraceError::Refused(format!(
-                "{name}: {} of {} lines are not what the format {} has, more than {} % of them may be:\n{}\n{help}",
-                account.count(Reason::Fault),
-                account.lines,
-                self.rows.format.name(),
-                100.0 * most,
-                account.faulty()
-            )));
-        }
-        if account.jobs == 0 || self.window.is_some() && self.arrivals == 0 {
-            let mut why = account.why_none();
-            if self.options.partition.is_some() {
-                why += &format!("\nits partitions are: {}", account.partitions().join(", "));
-            }
-            return Err(TraceError::Empty(format!("{name}: no job takes part{why}")));
-        }
-        self.is_whole(most)?;
-        let (first, last) = self.span.unwrap_or_default();
-        let first = self.begin().unwrap_or(first);
-        let seconds = (last - first).max(0) as u64 / self.tick.per_second();
-        let is_unfiltered = self.options.partition.is_none() && self.options.user.is_none();
-        if self.rows.format == Format::Sacct && is_unfiltered && seconds < SHORT {
-            self.account.remarks.push(format!(
-                "all its jobs came within {:.1} hours, which says little of any other day; without -S sacct tells those of today. {}",
-                seconds as f64 / 3600.0,
-                Format::Sacct.help()
-            ));
-        }
-        let account = &mut self.account;
-        for (r, name) in self.servers.resources.iter().enumerate() {
-            let mut vectors = self.demands.vectors().iter();
-            let has_fractions = vectors.any(|own| own[r].fract() != 0.0);
-            let mut shapes = self.servers.shapes.iter();
-            let has_several = shapes.any(|shape| shape.capacity[r].value() > 1.0);
-            account.remarks.extend(match self.servers.has_devices(r) {
-                true if has_fractions => Some(format!("{name} consists of devices, and each fraction runs on one of them. The load is a lower bound: it counts amounts, without the parts of devices that stay free because no job fits there")),
-                false if has_fractions && has_several && is_of_gpus(name) => Some(format!("jobs demand fractions of {name}, which is counted as an amount: a fraction may span devices. If each fraction has to run on one device, write {name}:devices=8 in place of {name}=8 in --capacity or --servers")),
-                _ => None,
-            });
-        }
-        if account.count(Reason::Header) > 0 && !self.rows.has_ids {
-            account.remarks.push("warning: the file has several headers, so it consists of several exports. Without a column of ids, a job that is in two of them counts twice: name the column with --columns id=COLUMN".into());
-        }
-        let gap = self.gap.remark(self.arrivals, self.tick.per_second());
-        account.remarks.extend(gap);
-        if let Some(window) = &self.window {
-            window.report(self.tick.per_second(), account);
-        }
-        account.remarks.extend(self.servers.unnamed(&self.is_named));
-        Ok(())
-    }
-}
-
-impl Trace {
-    /// Checks that the servers hold the jobs: that of all work at most this share is left out for that.
-    fn is_whole(&mut self, most: f64) -> Result<(), TraceError> {
-        let account = &self.account;
-        let row = account
-            .rows
-            .iter()
-            .find(|row| row.reason == Reason::TooLarge);
-        let share = row.map_or(0.0, |row| row.work / account.all_work());
-        let Some((row, (_, line, nodes, demand))) = row.zip(self.largest.as_ref()) else {
-            return Ok(());
-        };
-        if share.is_nan() || share <= FAULTS.min(most) {
-            return Ok(());
-        }
-        let names = self.servers.resources.iter().zip(demand);
-        let held: Vec<String> = names.map(|(name, held)| format!("{name}={held}")).collect();
-        let on = match nodes {
-            1 => String::new(),
-            nodes => format!(" on each of {nodes} servers"),
-        };
-        let lost = format!(
-            "{} jobs with {:.1} % of the work are larger than the servers {}: the one with most work, line {line}, holds {}{on}",
-            row.lines,
-            100.0 * share,
-            self.servers,
-            held.join(",")
-        );
-        if share > most {
-            let enough = (100.0 * share).floor() + 1.0;
-            return Err(TraceError::Refused(format!(
-                "{}: {lost}\nname all servers that the log's jobs ran on by --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out by --faults {enough}%",
-                self.rows.name
-            )));
-        }
-        self.account
-            .remarks
-            .push(format!("warning: {lost}. They are left out"));
-        Ok(())
-    }
 }
 
 /// Returns when a job started; when it was submitted, where that is not known.
@@ -593,68 +473,4 @@ fn note_activity(activity: &mut Activity, raw: &Raw) {
     if end.is_some() || is_open {
         activity.note(raw.submit, end.filter(|_| !is_open));
     }
-}
-
-/// Jobs that wait until no earlier one is expected.
-///
-/// Those that come in order stand in a queue; only the others pay for being sorted.
-struct Buffer {
-    ordered: VecDeque<Job>,
-    late: BTreeMap<(i64, u32), Job>,
-}
-
-impl Buffer {
-    /// Room for so many jobs, of which memory is taken as they come: a queue that grew by copying itself would take it
-    /// twice.
-    fn new(jobs: usize) -> Self {
-        Buffer {
-            ordered: VecDeque::with_capacity(jobs),
-            late: BTreeMap::new(),
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.ordered.len() + self.late.len()
-    }
-
-    fn push(&mut self, job: Job) {
-        match self.ordered.back() {
-            Some(last) if place(&job) < place(last) => drop(self.late.insert(place(&job), job)),
-            _ => self.ordered.push_back(job),
-        }
-    }
-
-    /// Removes the job of this place; returns whether it was there. In the queue its size of 0 marks it.
-    fn remove(&mut self, at: (i64, u32)) -> bool {
-        if self.late.remove(&at).is_some() {
-            return true;
-        }
-        let found = self.ordered.binary_search_by_key(&at, place).ok();
-        let job = found.and_then(|n| self.ordered.get_mut(n));
-        let job = job.filter(|job| job.size > 0);
-        job.map(|job| job.size = 0).is_some()
-    }
-
-    /// Takes out the job that was submitted first; of several at one instant that of the first line.
-    fn pop(&mut self) -> Option<Job> {
-        loop {
-            let job = self.pop_any()?;
-            if job.size > 0 {
-                return Some(job);
-            }
-        }
-    }
-
-    fn pop_any(&mut self) -> Option<Job> {
-        let late = self.late.first_key_value().map(|(place, _)| *place);
-        match (late, self.ordered.front()) {
-            (Some(late), Some(ordered)) if late > place(ordered) => self.ordered.pop_front(),
-            (Some(_), _) => self.late.pop_first().map(|(_, job)| job),
-            (None, _) => self.ordered.pop_front(),
-        }
-    }
-}
-
-fn place(job: &Job) -> (i64, u32) {
-    (job.submit, job.line)
 }

@@ -249,4 +249,4 @@ impl Tick {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

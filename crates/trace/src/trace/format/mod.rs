@@ -346,11 +346,12 @@ pub(super) fn read(
 }
 
 /// Returns whether the ids in these rows identify jobs: few ids have several submissions or many rows, and two ended
-/// rows with the same id and start are identical. A name that several jobs share is not an id.
+/// rows with the same id and start are identical. A name that several jobs share is not an id; and if more than a tenth of
+/// the rows equal the row before them, they are the tasks of one job.
 fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
     let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
     let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());
-    let mut lines = 0;
+    let (mut lines, mut tasks, mut before) = (0, 0, Vec::new());
     while rows.advance(&mut account)? {
         let Ok(Some(raw)) = reader.read((&rows, &mut demand, &mut account)) else {
             continue;
@@ -365,8 +366,13 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
         if other.flatten().is_some_and(|other| other != row) {
             return Ok(false);
         }
+        tasks += usize::from(before == row);
+        before = row;
     }
-    Ok(lines > 0 && 2 * ids.len() <= 3 * names.len() && lines <= 4 * names.len())
+    Ok(lines > 0
+        && 10 * tasks <= lines
+        && 2 * ids.len() <= 3 * names.len()
+        && lines <= 4 * names.len())
 }
 
 fn read_file(file: File<'_>) -> Result<Opened, TraceError> {

@@ -25,13 +25,16 @@ const ROLES: [(&str, &str); 10] = [
     (
         "nodes",
         "nodes,nnodes,num_nodes,node_count,pods,num_pods,pod_count,workers,num_workers,worker_num,worker_count,\
-         replicas,num_replicas,instances,num_instances,instance_num,inst_num,gang_size,parallelism",
+         replicas,num_replicas,instances,num_instances,instance_num,inst_num,gang_size,parallelism,\
+         hosts,num_hosts,servers,num_servers,machines,copies,completions,task_count,num_tasks,n_nodes",
     ),
     ("id", "id,job_id,jobid,uid"),
     ("user", "user"),
     ("batch", "batch"),
     ("censored", "censored"),
 ];
+/// Words in the name of a column of amounts that are of each server.
+const EACH: [&str; 5] = ["per_", "per-", "per ", "pernode", "each"];
 /// Ticks from the coarsest to the finest.
 const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
 
@@ -306,14 +309,20 @@ impl Columns {
             }
         }
         let name = rows.header()[column];
-        let is_each = !name.to_ascii_lowercase().contains("node") && too_large.is_none();
+        let says_each = |own: &usize| {
+            EACH.iter()
+                .any(|word| rows.header()[*own].to_ascii_lowercase().contains(word))
+        };
+        let is_named_each = !self.amounts.is_empty() && self.amounts.iter().all(says_each);
+        let is_each =
+            is_named_each || !name.to_ascii_lowercase().contains("node") && too_large.is_none();
         self.is_each = named.unwrap_or(is_each);
         let (of, other, option) = match is_each {
             true => ("each server", "of all together", "total"),
             false => ("all servers together", "of each", "per-node"),
         };
-        let why =
-            too_large.map(|line| format!(", since otherwise the job in line {line} does not fit"));
+        let why = too_large.filter(|_| !is_each);
+        let why = why.map(|line| format!(", since otherwise the job in line {line} does not fit"));
         let why = why.unwrap_or_default();
         self.convention = Some(format!(
             "jobs run on several servers (column `{name}`): their amounts are read as those of {of}{why}. If they are those {other}, use --amounts {option}"

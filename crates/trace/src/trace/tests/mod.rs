@@ -11,14 +11,13 @@ mod random;
 mod rules;
 mod sacct;
 mod table;
-mod window;
 
 use std::io::Write;
 
 use super::*;
 
 /// A file with this text, read to its end.
-fn read(text: &[u8], options: &Options) -> (Vec<Job>, Trace) {
+pub(crate) fn read(text: &[u8], options: &Options) -> (Vec<Job>, Trace) {
     let (jobs, trace, ended) = read_till_it_ends(text, options);
     ended.unwrap();
     (jobs, trace)
@@ -43,7 +42,7 @@ fn drain(trace: &mut Trace) -> (Vec<Job>, Result<(), TraceError>) {
     (jobs, ended)
 }
 
-fn file(text: &[u8]) -> tempfile::NamedTempFile {
+pub(crate) fn file(text: &[u8]) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text).unwrap();
     file
@@ -68,7 +67,7 @@ fn faults(text: &str, options: &Options) -> (Vec<String>, usize) {
     (trace.account().faults.clone(), jobs.len())
 }
 
-fn on(capacity: &str) -> Options {
+pub(crate) fn on(capacity: &str) -> Options {
     Options {
         servers: Some(Servers::shapes(capacity).unwrap()),
         ..Options::default()
@@ -76,7 +75,7 @@ fn on(capacity: &str) -> Options {
 }
 
 /// By reason how many lines.
-fn rows(trace: &Trace) -> Vec<(Reason, u64)> {
+pub(crate) fn rows(trace: &Trace) -> Vec<(Reason, u64)> {
     let rows = trace.account().rows.iter();
     rows.map(|row| (row.reason, row.lines)).collect()
 }
@@ -94,7 +93,7 @@ const LEFT_OUT: [Reason; 8] = [
 ];
 
 /// Conservation: each line that stands for a job takes part or is counted once among those left out.
-fn assert_accounted(trace: &Trace) {
+pub(crate) fn assert_accounted(trace: &Trace) {
     let account = trace.account();
     let out: u64 = LEFT_OUT.iter().map(|reason| account.count(*reason)).sum();
     assert_eq!(account.lines, account.jobs + out, "{account:?}");

@@ -289,3 +289,35 @@ fn options_of_id(column: &str) -> Options {
         ..on("cpu=8")
     }
 }
+
+/// The tasks of a job have equal rows one after the other: their ids do not make them one job. Overlapping exports do.
+#[test]
+fn equal_rows_of_tasks_are_not_merged() {
+    let header = "job_id,submit,start,end,cpu\n";
+    let tasks = "1,0,0,600,4\n1,0,0,600,4\n2,10,600,1200,4\n2,10,600,1200,4\n";
+    let twice = "1,0,0,600,4\n2,10,600,1200,4\n1,0,0,600,4\n2,10,600,1200,4\n";
+    for (rows, count) in [(tasks, 4), (twice, 2)] {
+        let options = Options {
+            columns: vec![("cpu".into(), "cpu".into())],
+            ..on("cpu=8")
+        };
+        let (jobs, _) = read((header.to_owned() + rows).as_bytes(), &options);
+        assert_eq!(jobs.len(), count, "{rows}");
+    }
+}
+
+/// Names such as `gpu_per_node` state whose amounts they are.
+#[test]
+fn amounts_are_those_of_each_server_by_name() {
+    for (amounts, held) in [("gpus_per_node", 8.0), ("gpus", 4.0)] {
+        let text = format!("submit,dur,{amounts},nodes\n0,3600,8,2\n");
+        let columns = [("time", "submit"), ("size", "dur"), ("gpu", amounts)];
+        let columns = columns.map(|(what, column)| (what.into(), column.into()));
+        let options = Options {
+            columns: columns.to_vec(),
+            ..on("3xgpu=8")
+        };
+        let (_, trace) = read(text.as_bytes(), &options);
+        assert_eq!(*trace.demands().vectors()[0], [held], "{amounts}");
+    }
+}

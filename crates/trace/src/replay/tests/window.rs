@@ -3,8 +3,10 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::*;
 use crate::replay::Log;
+use crate::trace::tests::{assert_accounted, file, on, read, rows as reasons};
+use crate::trace::{Edge, Options, Reason, Seen, Source, Trace};
+use synth_core::number::instant;
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
@@ -146,24 +148,24 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
         ]
     );
     assert_eq!(
-        super::rows(&trace),
+        reasons(&trace),
         [(Reason::OutsideSpan, 1), (Reason::Initial, 4)]
     );
     let window = trace.account().window.as_ref().unwrap();
     assert!(window.contains("2026-04-01T03:00:00"), "{window}");
     // Where it begins may be said.
     let from = Options {
-        from: Some(edge("2026-04-01").unwrap()),
+        from: instant(b"2026-04-01").map(Edge::At),
         ..on
     };
     let (start, load) = begin(&text(&rows), &from);
     assert_eq!(start, Some(0));
     assert!((load - 84.0 * 12.0 / (166.0 * 8.0)).abs() < 1e-12, "{load}");
     let (_, trace) = read(&text(&rows), &from);
-    assert_eq!(super::rows(&trace), [(Reason::Initial, 3)]);
+    assert_eq!(reasons(&trace), [(Reason::Initial, 3)]);
     // Before the first row of the window the log is not complete.
     let too_early = Options {
-        from: Some(edge("2026-03-27").unwrap()),
+        from: instant(b"2026-03-27").map(Edge::At),
         ..from
     };
     let (_, trace) = read(&text(&rows), &too_early);
@@ -338,7 +340,7 @@ fn what_is_there_at_the_beginning_is_no_arrival() {
         ]
     );
     assert_eq!(
-        super::rows(&trace),
+        reasons(&trace),
         [(Reason::OutsideSpan, 1), (Reason::Initial, 2)]
     );
     assert_accounted(&trace);

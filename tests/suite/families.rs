@@ -51,10 +51,13 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
     for name in words("msr adaptive-quickswap first-fit most-servers-first") {
         let other = candidates.iter().find(|c| c["name"] == name);
         let other = other.unwrap_or_else(|| panic!("{name} in {names:?}"));
-        // What is far behind is not run until it settles.
+        // A candidate that is far behind stops early: its ratio is only known to be at least this.
         match other["ratio"]["mean"].as_f64() {
             Some(ratio) => assert!(ratio > 1.2, "{other}"),
-            None => assert_ne!(other["outcome"], "steady", "{other}"),
+            None if other["outcome"] == "steady" => {
+                assert!(other["at_least"].as_f64().unwrap() > 1.2, "{other}");
+            }
+            None => {}
         }
     }
     assert!(choice["events"].as_u64().unwrap() <= 40_000_000);
@@ -258,7 +261,7 @@ fn a_promise_that_every_job_keeps_is_kept() {
         let options = format!("--budget 3e6 --slo 't: wait 95 % < 1 min' {family}");
         let (mut artifact, printed) = stands(&workload, &options);
         assert!(
-            printed.contains("< 1 min: kept, by 100.0"),
+            printed.contains("< 1 min: kept by 100.0"),
             "{workload}{printed}"
         );
         let claims = artifact["claims"].as_array_mut().unwrap();

@@ -85,7 +85,7 @@ impl<'a, M, C> Answer<'a, M, C> {
         let place = match &header.rates[..] {
             [] => format!(
                 "a load of {} (1 is the most that any policy can carry)",
-                self.at.load
+                brief(self.at.load)
             ),
             _ => header.place(self.at.load),
         };

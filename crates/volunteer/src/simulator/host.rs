@@ -136,8 +136,8 @@ pub(super) struct Group {
     /// The times that a host is off, and on; none where it always is on.
     pub turns: Option<[Sampler; 2]>,
     pub delay: Option<Sampler>,
-    /// The mean of the delay \[time\].
-    pub mean_delay: f64,
+    /// The least delay \[time\]: a report that takes longer may be replaced by another instance.
+    pub least_delay: f64,
     pub error: f64,
     pub vanish: f64,
 }
@@ -294,7 +294,7 @@ pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>,
         groups.push(Group {
             turns: laws,
             delay: record.delay.as_ref().map(Sampler::of),
-            mean_delay: record.mean_delay(),
+            least_delay: record.least_delay(),
             error: record.error.value(),
             vanish: record.vanish.value(),
         });

@@ -7,7 +7,7 @@ use super::engine::{Engine, Event, Rule};
 use super::host::Task;
 use super::store::Instance;
 use crate::policy::{Candidate, Decider, Host, Place, Sent, Usable, Verdict, feed};
-use crate::workload::{Processor, Quality};
+use crate::workload::{Batch, Processor, Quality};
 
 impl Engine<'_> {
     /// Answers a request of a host.
@@ -24,7 +24,7 @@ impl Engine<'_> {
         let mut decider = Decider {
             rule,
             now,
-            delay: self.groups[self.hosts[h].group].mean_delay,
+            delay: self.groups[self.hosts[h].group].least_delay,
             processors,
         };
         for is_first in passes {
@@ -94,6 +94,21 @@ impl Engine<'_> {
         next.map(|(_, id, job)| (*id, *job))
     }
 
+    /// Returns whether a host can never report a job of a batch before its deadline, even if the job starts at once.
+    fn is_always_late(&self, h: usize, batch: &Batch, versions: &[Usable]) -> bool {
+        let host = &self.hosts[h];
+        let own = versions
+            .iter()
+            .filter(|own| own.application as usize == batch.application);
+        let speed = own
+            .map(|own| own.speed / host.availability)
+            .fold(0.0, f64::max);
+        let least = batch.size.mean() / speed + self.groups[host.group].least_delay;
+        // Rounding must not exclude a host that is just in time.
+        matches!(batch.quality, Quality::Short | Quality::Long)
+            && least > batch.limit * (1.0 + 1e-9)
+    }
+
     /// Sends all that a host gets of a batch.
     fn send_of_batch(
         &mut self,
@@ -114,6 +129,9 @@ impl Engine<'_> {
         let application = batch.application as u32;
         let size = batch.size.mean();
         let is_any_host = !matches!(self.rule, Rule::Dispatch(_));
+        if !is_any_host && self.is_always_late(h, batch, versions) {
+            return;
+        }
         loop {
             // A job of an endless stream is created when it is sent to any host.
             let has_room = |own: &Usable| {
@@ -168,7 +186,7 @@ impl Engine<'_> {
         let host = &mut self.hosts[h];
         let run = size / (speed / host.availability);
         let group = &self.groups[host.group];
-        let delay = group.mean_delay;
+        let delay = group.least_delay;
         let instance = Instance {
             job,
             host: h as u32,

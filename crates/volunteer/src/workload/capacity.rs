@@ -209,7 +209,7 @@ impl Campaign {
 
 impl HostsRecord {
     /// Returns the least time from the end of a job to its report \[time\].
-    fn least_delay(&self) -> f64 {
+    pub(crate) fn least_delay(&self) -> f64 {
         self.delay.as_ref().map_or(0.0, |law| law.least().value())
     }
 

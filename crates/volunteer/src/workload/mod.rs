@@ -165,11 +165,6 @@ impl HostsRecord {
         })
     }
 
-    /// Returns the mean time from the end of a job to its report \[time\].
-    pub fn mean_delay(&self) -> f64 {
-        self.delay.as_ref().map_or(0.0, Size::mean)
-    }
-
     /// Returns how many processors of this type such a host has.
     pub fn processors(&self, processor: Processor) -> u32 {
         match processor {

@@ -89,8 +89,8 @@ fn comparisons_show_other_means_and_rates() {
         word.split_once('.')
             .is_some_and(|(_, digits)| digits.len() > 7)
     };
-    let words = page.split(|c: char| !(c.is_ascii_digit() || c == '.'));
-    assert_eq!(words.filter(|word| is_long(word)).next(), None);
+    let mut words = page.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    assert_eq!(words.find(|word| is_long(word)), None);
     assert!(!page.contains("at ρ = "));
     // The same cells as by loads.
     let loads = format!("{},{}", 2.0 / 6.0 * 0.76875, 3.9 / 6.0 * 0.76875);

@@ -8,11 +8,14 @@ use synth_core::number::Decimal;
 
 use super::set::Set;
 
+/// Planned end \[s\], type, number and models ([`Models::start`]) of a running job.
+type Held = (f64, usize, u64, Vec<f64>);
+
 /// What runs on each server, and until when by its limit.
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
-    /// By server: planned end \[s\], type, number and models ([`Models::start`]) of each job, by end.
-    running: Vec<Vec<(f64, usize, u64, Vec<f64>)>>,
+    /// By server, its jobs by planned end.
+    running: Vec<Vec<Held>>,
     /// Planned end \[s\], number and server of all of them, in this order.
     ends: Vec<(f64, u64, usize)>,
     /// By server: of less weight are taken first.

@@ -338,7 +338,7 @@ impl Trace {
                 .map(|start| start.saturating_sub(raw.submit).max(0).unsigned_abs()),
             end: match raw.end {
                 Some(end) if size == raw.size.unsigned_abs() && raw.seen == Seen::Whole => end,
-                _ => begun(&raw).saturating_add_unsigned(size),
+                _ => begun(raw).saturating_add_unsigned(size),
             },
             seen: raw.seen,
         };

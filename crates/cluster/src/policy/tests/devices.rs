@@ -22,6 +22,8 @@ fn fleet() -> Fleet {
 
 /// What each device of a server is used to, in tenths.
 type Used = Vec<Vec<u64>>;
+/// A server, the devices on it that a job holds, and the tenths of each.
+type Held = (usize, Vec<usize>, u64);
 
 /// The devices on which so much starts: the fullest that holds a part, and the first empty ones.
 fn places(used: &[u64], tenths: u64) -> Option<Vec<usize>> {
@@ -45,7 +47,7 @@ fn jobs_are_on_devices_as_a_reader_would_put_them() {
         vec![vec![0; own]; shape.count() as usize]
     });
     let mut used: Used = devices.collect();
-    let mut running: Vec<(usize, u64, Vec<(usize, Vec<usize>, u64)>)> = Vec::new();
+    let mut running: Vec<(usize, u64, Vec<Held>)> = Vec::new();
     for step in 0..20_000 {
         let now = f64::from(step);
         let i = random.random_range(0..=TENTHS.len());

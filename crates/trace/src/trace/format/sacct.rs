@@ -39,6 +39,9 @@ const MINUTE: f64 = 60.0;
 /// By how much clocks are set back and forth \[s\].
 const HOUR: i64 = 3600;
 
+/// The components of a heterogeneous job, by id, with their demands (R).
+type Components = BTreeMap<Vec<u8>, (Raw, Vec<f64>)>;
+
 /// The columns that are looked at.
 struct Sacct {
     id: usize,
@@ -63,7 +66,7 @@ struct Sacct {
     /// The TRES of each resource, in lower case.
     names: Vec<String>,
     /// The components of heterogeneous jobs, by first id and submission.
-    joined: BTreeMap<(Vec<u8>, i64), BTreeMap<Vec<u8>, (Raw, Vec<f64>)>>,
+    joined: BTreeMap<(Vec<u8>, i64), Components>,
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {

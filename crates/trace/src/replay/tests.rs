@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+mod devices;
 mod window;
 
 use std::io::Write as _;
@@ -509,69 +510,5 @@ fn requests_for_virtual_machines_are_replayed_to_the_second() {
                 "{rule} {capacity}"
             );
         }
-    }
-}
-
-/// A table with these rows `submit,size,gpu`, on these servers.
-fn on_gpus(servers: &str, rows: &str) -> Log {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    write!(file, "submit,size,gpu\n{}\n", rows.replace(' ', "\n")).unwrap();
-    let columns = [("time", "submit"), ("size", "size"), ("gpu", "gpu")];
-    let options = Options {
-        servers: Some(Servers::shapes(servers).unwrap()),
-        columns: columns
-            .map(|(what, column)| (what.into(), column.into()))
-            .to_vec(),
-        ..Options::default()
-    };
-    log(file.path(), &options)
-}
-
-/// By hand. A third job of .6 waits for one of two devices, and as an amount it does not; .5 and .5 share a device, and so
-/// do .6 and .4; whole ones wait for as many empty devices.
-#[test]
-fn fractions_start_on_devices() {
-    let three = "0,3600,.6 10,3600,.6 20,3600,.6";
-    for (servers, rows, expected) in [
-        ("gpu:devices=2", three, vec![0.0, 10.0, 3600.0]),
-        ("2xgpu:devices=1", three, vec![0.0, 10.0, 3600.0]),
-        ("gpu=2", three, vec![0.0, 10.0, 20.0]),
-        (
-            "gpu:devices=2",
-            "0,90,.5 1,90,.5 2,90,.5 3,90,1 4,9,.4",
-            vec![0.0, 1.0, 2.0, 91.0, 4.0],
-        ),
-        (
-            "gpu:devices=2",
-            "0,90,.6 1,90,.5 2,9,.4 3,9,.5 4,9,2",
-            vec![0.0, 1.0, 2.0, 3.0, 91.0],
-        ),
-    ] {
-        let rule = if rows == three { "fcfs" } else { "first-fit" };
-        assert_eq!(
-            starts(&on_gpus(servers, rows), rule),
-            expected,
-            "{servers} {rows}"
-        );
-    }
-    let remarks = |servers: &str| on_gpus(servers, three).account.remarks.join(" ");
-    assert!(remarks("gpu=2").contains("may span devices"));
-    assert!(remarks("gpu:devices=2").contains("lower bound"));
-    assert!(!remarks("gpu=1").contains("devices"));
-}
-
-/// By amounts .8 would fit beside twice .6, so that plans have it start at 2; on devices it waits until 50. The last job is
-/// over before that, and passes it, unless all jobs have reservations by amounts.
-#[test]
-fn what_is_planned_by_amounts_waits_for_a_device() {
-    let log = on_gpus("gpu:devices=2", "0,50,.6 1,90,.6 2,9,.8 3,9,.4");
-    for (rule, last) in [
-        ("easy", 3.0),
-        ("easy+fcfs", 3.0),
-        ("first-fit+fcfs", 3.0),
-        ("strict+fcfs", 50.0),
-        ("conservative+fcfs", 50.0),
-    ] {
-        assert_eq!(starts(&log, rule), [0.0, 1.0, 50.0, last], "{rule}");
     }
 }

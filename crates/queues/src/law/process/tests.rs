@@ -1,0 +1,187 @@
+//! Rates, dispersions and texts of processes of arrivals.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use num_traits::Zero;
+
+fn decimals(texts: &[&str]) -> Vec<Decimal> {
+    texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
+}
+
+fn modulated(rates: &[&str], switching: &[&[&str]]) -> ArrivalProcess {
+    ArrivalProcess::MarkovModulated {
+        rates: decimals(rates),
+        switching: switching.iter().map(|row| decimals(row)).collect(),
+    }
+}
+
+fn processes() -> Vec<ArrivalProcess> {
+    vec![
+        ArrivalProcess::Poisson {
+            rate: Decimal::parse("4").unwrap(),
+        },
+        ArrivalProcess::Renewal {
+            interarrival: Size::Erlang {
+                stages: 4,
+                mean: Decimal::parse(".25").unwrap(),
+            },
+            batch: 1,
+        },
+        modulated(&["1", "10"], &[&["0", ".1"], &[".2", "0"]]),
+        ArrivalProcess::Batches {
+            rate: Decimal::parse("2").unwrap(),
+            sizes: vec![1, 5],
+            probabilities: Some(decimals(&[".9", ".1"])),
+            alike: Decimal::ZERO,
+        },
+        ArrivalProcess::Renewal {
+            interarrival: Size::Erlang {
+                stages: 4,
+                mean: Decimal::parse(".25").unwrap(),
+            },
+            batch: 20,
+        },
+    ]
+}
+
+#[test]
+fn mean_rates_and_dispersions_have_their_closed_forms() {
+    // Two states with rates a, b and switching r, s: π = (s, r)/(r+s), and
+    // 1 + 2 (a−b)² r s / ((r+s)² (a s + b r)); here (1, 10) and (.1, .2).
+    let two_states = 1.0 + 2.0 * 81.0 * 0.02 / (0.09 * 1.2);
+    // 20 jobs each quarter of a unit of time: N = 20 M.
+    let known = [
+        (4.0, 1.0),
+        (4.0, 0.25),
+        (4.0, two_states),
+        (2.8, 3.4 / 1.4),
+        (80.0, 20.0 * 0.25),
+    ];
+    for (process, (rate, dispersion)) in processes().iter().zip(known) {
+        assert!((process.rate() - rate).abs() < 1e-14, "{process:?}");
+        assert!(
+            (process.dispersion() / dispersion - 1.0).abs() < 1e-13,
+            "{process:?}: {}",
+            process.dispersion()
+        );
+        assert!(process.in_range());
+    }
+}
+
+/// Four states of which two and two are the same lump to two; a rare state keeps its digits.
+#[test]
+fn dispersions_of_larger_and_of_stiff_chains() {
+    let half = ["0", "0", ".05", ".05"];
+    let back = [".1", ".1", "0", "0"];
+    let lumped = modulated(&["1", "1", "10", "10"], &[&half, &half, &back, &back]);
+    let [_, _, two_states, ..] = &processes()[..] else {
+        unreachable!()
+    };
+    assert!((lumped.rate() - 4.0).abs() < 1e-14);
+    assert!((lumped.dispersion() / two_states.dispersion() - 1.0).abs() < 1e-12);
+    let (r, s) = (1e-9, 1e6);
+    let stiff = modulated(&["1", "1e6"], &[&["0", "1e-9"], &["1e6", "0"]]);
+    let (a, b) = (1.0, 1e6);
+    let exact = 1.0 + 2.0 * f64::powi(a - b, 2) * r * s / (f64::powi(r + s, 2) * (a * s + b * r));
+    assert!((stiff.dispersion() / exact - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn poisson_by_any_name_is_poisson() {
+    let exponential = ArrivalProcess::Renewal {
+        interarrival: Size::Exponential {
+            mean: Decimal::parse(".5").unwrap(),
+        },
+        batch: 1,
+    };
+    let same = modulated(&["2", "2"], &[&["0", "3"], &["1", "0"]]);
+    let single = ArrivalProcess::Batches {
+        rate: Decimal::parse("2").unwrap(),
+        sizes: vec![1],
+        probabilities: None,
+        alike: Decimal::ONE,
+    };
+    assert_eq!(single.alike(), 0.0);
+    for process in [exponential, same, single] {
+        assert!(process.is_poisson(), "{process:?}");
+        assert!((process.rate() - 2.0).abs() < 1e-15);
+        assert!((process.dispersion() - 1.0).abs() < 1e-14);
+    }
+    let poisson: Vec<bool> = processes().iter().map(ArrivalProcess::is_poisson).collect();
+    assert_eq!(poisson, [true, false, false, false, false]);
+}
+
+#[test]
+fn scaling_multiplies_the_rate_and_leaves_the_environment() {
+    for process in processes() {
+        let scaled = process.scaled(0.5).unwrap();
+        assert!((scaled.rate() / (0.5 * process.rate()) - 1.0).abs() < 1e-15);
+        assert_eq!(scaled.scaled(2.0).unwrap(), process);
+        // Rates out of range, or times between arrivals.
+        let beyond = [1e308, 1e-320].map(|factor| process.scaled(factor));
+        assert!(beyond.contains(&None), "{process:?}");
+    }
+    let slower = processes()[2].scaled(0.5).unwrap();
+    // Counts are as variable over half the arrivals as half the excess says.
+    let excess = [processes()[2].dispersion(), slower.dispersion()].map(|d| d - 1.0);
+    assert!((excess[1] / excess[0] - 0.5).abs() < 1e-13);
+}
+
+#[test]
+fn every_process_is_named_and_has_a_text_of_its_own() {
+    let processes = processes();
+    let names: Vec<_> = processes.iter().map(ArrivalProcess::process).collect();
+    assert_eq!(
+        names,
+        [
+            "poisson",
+            "renewal",
+            "markov-modulated",
+            "batches",
+            "renewal"
+        ]
+    );
+    let texts: Vec<String> = processes.iter().map(ArrivalProcess::canonical).collect();
+    assert_eq!(
+        texts,
+        [
+            "rate 4e0",
+            "renewal erlang 4 2.5e-1",
+            "markov-modulated 2 1e0 1e1 0e0 1e-1 2e-1 0e0",
+            "batches 2e0 2 1 5 1 9e-1 1e-1",
+            "renewal erlang 4 2.5e-1 batch 20",
+        ]
+    );
+    for process in processes {
+        let json = serde_json::to_string(&process).unwrap();
+        assert!(json.contains(&format!("\"process\":\"{}\"", process.process())));
+        assert_eq!(
+            serde_json::from_str::<ArrivalProcess>(&json).unwrap(),
+            process
+        );
+    }
+}
+
+/// π Q = 0 exactly, for a chain of four states without any symmetry.
+#[test]
+fn stationary_laws_balance() {
+    let rate = |s: i64, t: i64| {
+        if s == t {
+            0.0
+        } else {
+            ((3 * s + 5 * t + s * t) % 7) as f64 / 10.0
+        }
+    };
+    let row = |s| (0..4).map(|t| Decimal::new(rate(s, t)).unwrap()).collect();
+    let switching: Vec<Vec<Decimal>> = (0..4).map(row).collect();
+    let law = exact_stationary(&switching);
+    for t in 0..4 {
+        let enters: BigRational = (0..4)
+            .map(|s: usize| &law[s] * switching[s][t].exact())
+            .sum();
+        let leaves: BigRational = switching[t].iter().map(|x| &law[t] * x.exact()).sum();
+        assert_eq!(enters, leaves, "state {t}");
+        assert!(law[t] > BigRational::zero());
+    }
+}

@@ -1,0 +1,48 @@
+//! A log of requests for virtual machines.
+
+use super::*;
+
+#[test]
+fn requests_for_virtual_machines_are_replayed_to_the_second() {
+    let Some(path) = beside("azure-2017-6h.csv") else {
+        return;
+    };
+    let columns =
+        "time=submit_s,size=held_s,cores=cores,memory=memory_gib,batch=batch,censored=censored";
+    let columns = columns.split(',').map(|pair| {
+        let (what, column) = pair.split_once('=').unwrap();
+        (what.to_owned(), column.to_owned())
+    });
+    let columns: Vec<(String, String)> = columns.collect();
+    for (capacity, fcfs, first_fit) in [
+        (
+            "cores=4096,memory=8192",
+            (84_148_200.0, 10_075),
+            (83_823_750.0, 10_067),
+        ),
+        (
+            "cores=6000,memory=12000",
+            (2_808_750.0, 3925),
+            (2_792_250.0, 3922),
+        ),
+        ("cores=8000,memory=16000", (0.0, 0), (0.0, 0)),
+    ] {
+        let options = Options {
+            servers: Some(Servers::shapes(capacity).unwrap()),
+            columns: columns.clone(),
+            censored_end: true,
+            ..Options::default()
+        };
+        let log = log(&path, &options);
+        assert_eq!(log.jobs.len(), 15_847);
+        assert_eq!(log.work(), [506_597_400.0, 1_063_095_600.0]);
+        for (rule, expected) in [("fcfs", fcfs), ("first-fit", first_fit)] {
+            let found = under(&log, rule, Speed::ONE);
+            assert_eq!(
+                (found.total_wait, found.waited),
+                expected,
+                "{rule} {capacity}"
+            );
+        }
+    }
+}

@@ -14,8 +14,10 @@ use synth_cluster::simulator::Run;
 const SEARCH: f64 = 0.4;
 const COMPARISON: f64 = 0.75;
 
-/// The end of the comparison with promises: more is left for the run that decides them.
-const WITH_PROMISES: f64 = 0.6;
+/// Work beyond the budget that only runs which decide promises may use: so many budgets, and no more than this part of the
+/// default one. Otherwise a larger budget, of which the search uses more, could leave a promise undecided that a smaller one
+/// decided.
+const DECIDING: (f64, f64) = (3.0, 0.25);
 
 /// Up to here what has not settled, and looks better than all that have, runs on.
 const LONGER: f64 = 0.9;
@@ -49,7 +51,8 @@ pub(super) fn decide(
         _ => {
             evaluator.seed = choice.seed.wrapping_add(1);
             evaluator.end = until(SEARCH);
-            search::search(evaluator, context, starts, SEARCH * evaluator.left())?
+            let until = SEARCH * evaluator.budget;
+            search::search(evaluator, context, starts, until)?
         }
     };
     for rule in rivals {
@@ -68,6 +71,10 @@ pub(super) fn decide(
     comparison.evaluator.end = until(COMPARISON);
     comparison.run()?;
     comparison.evaluator.end = choice.end;
+    if !choice.promises.is_empty() {
+        let evaluator = &mut comparison.evaluator;
+        evaluator.limit += (DECIDING.0 * evaluator.budget).min(DECIDING.1 * BUDGET as f64);
+    }
     let mut is_decided = false;
     let (n, basis) = match comparison.taken()? {
         Some((n, basis)) => {
@@ -131,8 +138,7 @@ impl Comparison<'_, '_> {
     /// Runs candidates on fresh arrivals and sizes until it is known which is best, or the work is done. Where none has
     /// settled by then, the one that costs least runs on alone.
     fn run(&mut self) -> Result<(), ChoiceError> {
-        let promises = !self.evaluator.choice.promises.is_empty();
-        let until = self.evaluator.budget * [COMPARISON, WITH_PROMISES][usize::from(promises)];
+        let until = self.evaluator.budget * COMPARISON;
         let work = |c: &Candidate<'_>| self.evaluator.work(&c.policy);
         let all: f64 = self.candidates.iter().map(work).sum();
         let ladder = Ladder {
@@ -161,10 +167,11 @@ impl Comparison<'_, '_> {
     /// better; `None` where none has settled.
     fn taken(&mut self) -> Result<Option<(usize, Basis)>, ChoiceError> {
         loop {
-            // Another run that is too short would decide by chance.
-            let left = OWN_RUN * self.evaluator.left();
+            // Another run that is too short would decide by chance, unless all that were measured break a promise.
+            let is_last = OWN_RUN * self.evaluator.left() < SHORTEST;
             let has_own = |c: &Candidate<'_>| c.own.is_some();
-            let last = self.best(has_own).filter(|_| left < SHORTEST);
+            let last = self.best(has_own);
+            let last = last.filter(|n| is_last && self.place(*n) <= 1.0);
             let Some(best) = last.or_else(|| self.best(|_| true)) else {
                 return Ok(None);
             };
@@ -176,7 +183,7 @@ impl Comparison<'_, '_> {
                 }
                 None => (best, Basis::Settled),
             };
-            let is_known = has_own(&self.candidates[n]);
+            let is_known = has_own(&self.candidates[n]) || is_last;
             if !is_known {
                 self.measure(n)?;
             }
@@ -207,9 +214,11 @@ impl Comparison<'_, '_> {
         if let Some(guarded) = evaluator.guarded(&candidate.policy, number) {
             candidate.policy = guarded;
         }
-        let affordable = OWN_RUN * evaluator.left() / evaluator.work(&candidate.policy);
+        let work = evaluator.work(&candidate.policy);
+        let affordable = OWN_RUN * evaluator.left() / work;
+        let planned = OWN_RUN * (evaluator.budget - evaluator.spent).max(SHORTEST) / work;
         evaluator.seed = evaluator.seed.wrapping_add(2);
-        let (mut underway, mut events) = (None, needed.min(affordable));
+        let (mut underway, mut events) = (None, needed.min(planned).min(affordable));
         let mut told = evaluator.choice.promises.is_empty();
         while let Some(run) = evaluator.run(
             &mut underway,

@@ -65,8 +65,10 @@ pub(super) struct Evaluator<'a> {
     pub guards: Vec<Guard>,
     /// When the present stage has to end, if ever.
     pub end: Option<Instant>,
-    /// The work that all stages may do, in events of First-Fit with few types.
+    /// The work that all stages should do, in events of First-Fit with few types.
     pub budget: f64,
+    /// The work that may be done: more than the budget where promises have to be decided.
+    pub limit: f64,
     /// That was done.
     pub spent: f64,
     /// Whether an interrupt or the time limit ended a run.
@@ -96,6 +98,7 @@ impl<'a> Evaluator<'a> {
             guards,
             end: choice.end,
             budget: choice.budget as f64,
+            limit: choice.budget as f64,
             spent: 0.0,
             is_cut: false,
             works: HashMap::new(),
@@ -106,7 +109,7 @@ impl<'a> Evaluator<'a> {
 
     /// Reports what is done now.
     pub fn report(&mut self, what: String) {
-        let spent = self.spent / self.budget;
+        let spent = self.spent / self.limit;
         (self.progress)(Stage { what, spent });
     }
 
@@ -134,7 +137,7 @@ impl<'a> Evaluator<'a> {
 
     /// The work that is left.
     pub fn left(&self) -> f64 {
-        (self.budget - self.spent).max(0.0)
+        (self.limit - self.spent).max(0.0)
     }
 
     /// Whether it was interrupted, or its time is over.

@@ -282,7 +282,7 @@ impl<'w> Comparison<'_, 'w> {
     }
 
     /// Returns the place of a candidate by promises: see [`Evaluator::place`].
-    fn place(&self, n: usize) -> f64 {
+    pub fn place(&self, n: usize) -> f64 {
         let run = self.candidates[n].measured(self.evaluator);
         run.map_or(f64::INFINITY, |run| self.evaluator.place(run))
     }

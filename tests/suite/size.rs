@@ -74,6 +74,26 @@ fn the_least_size_is_that_of_erlangs_formula() {
     }
 }
 
+/// A size that misses the target by half a percentage point is not the answer with any budget, and so a larger one does not
+/// take the right answer back.
+#[test]
+fn a_larger_budget_does_not_change_the_answer() {
+    let k = least(8.0, 0.5, 0.95);
+    assert_eq!(k, 12);
+    let folder = Folder::new();
+    let file = folder.write("w.yaml", &one_type("server: {capacity: {cpu: 11}}", 8.0));
+    for budget in ["1e6", "2e6", "4e6", "8e6", "1.6e7"] {
+        let found = works(&format!(
+            "{file} --preemption none --budget {budget} --slo 't: wait 95 % < .5' --size cpu -o {}",
+            folder.name("p.json")
+        ));
+        has(
+            &stderr(&found),
+            &format!("meets the target: {k} cpu; now 11 cpu.\n"),
+        );
+    }
+}
+
 /// One shape of several is counted, the other stays; and what is promised stands as it was typed.
 #[test]
 fn a_shape_among_others_is_counted() {

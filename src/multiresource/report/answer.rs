@@ -277,13 +277,20 @@ fn level(record: &Choice) -> String {
     }
     if is_usual(&own.name.as_str()) {
         return format!(
-            "Most schedulers do this already: if yours does, change nothing. None of {count} alternatives is significantly better."
+            "If your scheduler already runs {}, change nothing: none of the {count} alternatives is significantly better.",
+            own.name
         );
     }
-    let level = others.iter().filter(|own| own.is_level());
-    let level = level.map(|own| own.name.as_str()).collect_vec();
+    let kept = |own: &&Candidate| own.is_level() && own.kept != Some(false);
+    let level = others
+        .iter()
+        .filter(kept)
+        .map(|own| own.name.as_str())
+        .collect_vec();
     let usual = level.iter().copied().filter(is_usual).collect_vec();
     let keep = match usual.as_slice() {
+        // Priorities are not asked for because of the mean.
+        _ if own.name.ends_with("priority") => String::new(),
         [] => String::new(),
         some => format!(" If you run {}, change nothing.", some.join(" or ")),
     };

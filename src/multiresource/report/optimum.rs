@@ -247,21 +247,25 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: 
     let preemption = found.preemption;
     // A dynamic program is about policies that know only the type of each job.
     let linear = found.linear.as_ref();
-    let proved = linear.filter(|own| own.bound == found.lower_bound);
-    let by = match proved {
-        Some(_) => "proved by the linear program",
-        None => "by the dynamic program, in floating point; --proof FILE proves a bound",
+    let floating = "by the dynamic program, in floating point";
+    let low = format!("{} {unit}", below(found.lower_bound));
+    let bounds = match linear {
+        Some(own) if own.bound == found.lower_bound => {
+            format!("{low}, which the linear program proves")
+        }
+        Some(own) => format!(
+            "{} {unit}, which the linear program proves ({low} {floating})",
+            below(own.bound)
+        ),
+        None => format!("{low}, {floating}"),
     };
-    let (allowed, low) = (allowed(preemption), below(found.lower_bound));
-    let knowing = knowing(proved.is_some_and(|own| own.knows_sizes));
-    let first = format!("no policy {allowed}{knowing} has a {what} below {low} {unit}, {by}\n");
+    let allowed = allowed(preemption);
+    let knowing =
+        knowing(linear.is_some_and(|own| own.knows_sizes && own.bound == found.lower_bound));
+    let first = format!("no policy {allowed}{knowing} has a {what} below {bounds}\n");
     let mut text = wrap(&first, width);
     if let Some(linear) = linear {
-        let bound = below(linear.bound);
-        text += &format!(
-            "linear program: {bound} {unit}, proved by {}\n",
-            linear.method
-        );
+        text += &format!("linear program: proved by {}\n", linear.method);
     }
     if let Some(own) = &found.boxed {
         text += &shortfall(own, preemption);

@@ -13,7 +13,7 @@ use crate::kind::{
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::bound::{Bound, document, lower_bound};
-use crate::multiresource::optimum::{Ended, Limits, Optimum, OptimumError, Problem, Step, optimum};
+use crate::multiresource::optimum::{Limits, Optimum, OptimumError, Problem, Step, optimum};
 use crate::multiresource::report::{self, Distance, Least};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
@@ -162,7 +162,7 @@ impl OwnVerb for Arguments {
 type Solved = Result<Optimum, OptimumError>;
 
 impl Arguments {
-    /// Solves the dynamic program where there is one, and linear programs where that does not close, or their proof is to be written.
+    /// Solves the dynamic program, where there is one, and the linear programs, whose bound has a proof.
     fn bounds(
         &self,
         fleet: &Fleet,
@@ -193,11 +193,7 @@ impl Arguments {
             Some(server) => optimum(server, sought, &limits, &interrupt, &mut step),
             None => Err(OptimumError::of_fleet()),
         };
-        let is_close = solved
-            .as_ref()
-            .is_ok_and(|found| found.ended == Ended::Close);
-        let is_cut = interrupt.load(Ordering::Relaxed) && solved.is_ok();
-        if (is_close && self.proof.is_none()) || is_cut {
+        if interrupt.load(Ordering::Relaxed) && solved.is_ok() {
             return Ok((solved, None));
         }
         listener("solving linear programs for a bound");

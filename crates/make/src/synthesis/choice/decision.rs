@@ -167,14 +167,15 @@ impl Comparison<'_, '_> {
     /// better; `None` where none has settled.
     fn taken(&mut self) -> Result<Option<(usize, Basis)>, ChoiceError> {
         loop {
+            let Some(best) = self.best(|_| true) else {
+                return Ok(None);
+            };
             // Another run that is too short would decide by chance, unless all that were measured break a promise.
             let is_last = OWN_RUN * self.evaluator.left() < SHORTEST;
             let has_own = |c: &Candidate<'_>| c.own.is_some();
-            let last = self.best(has_own);
-            let last = last.filter(|n| is_last && self.place(*n) <= 1.0);
-            let Some(best) = last.or_else(|| self.best(|_| true)) else {
-                return Ok(None);
-            };
+            let decides = |n: &usize| self.place(*n) <= 1.0 || self.place(best) > 1.0;
+            let last = self.best(has_own).filter(|_| is_last).filter(decides);
+            let best = last.unwrap_or(best);
             let fairest = self.fairest(best).filter(|_| last.is_none());
             let (n, basis) = match fairest {
                 Some((n, slowed)) => {

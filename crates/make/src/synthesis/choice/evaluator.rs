@@ -242,7 +242,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Returns how many times as many jobs take longer as the worst kept promise allows; 0 without promises.
-    fn worst(&self, run: &Run) -> f64 {
+    pub fn worst(&self, run: &Run) -> f64 {
         let each = self.seen_of_promises(run).map(|(promise, seen)| {
             let above = seen.and_then(|w| w.rough);
             above.map_or(1.0 + f64::EPSILON, |above| above / promise.allowed())

@@ -282,9 +282,33 @@ impl<'w> Comparison<'_, 'w> {
     }
 
     /// Returns the place of a candidate by promises: see [`Evaluator::place`].
+    ///
+    /// Those without a run of their own are judged by that of another, and by how the two compare on common arrivals and
+    /// sizes: of several that are alike, one always looks better than it is in the comparison.
     pub fn place(&self, n: usize) -> f64 {
-        let run = self.candidates[n].measured(self.evaluator);
-        run.map_or(f64::INFINITY, |run| self.evaluator.place(run))
+        let own = &self.candidates[n];
+        let Some(run) = own.measured(self.evaluator) else {
+            return f64::INFINITY;
+        };
+        let (place, worst) = (self.evaluator.place(run), |run: &Run| {
+            self.evaluator.worst(run)
+        });
+        if own.own.is_some() {
+            return place;
+        }
+        let by_other = self.candidates.iter().enumerate().filter_map(|(m, other)| {
+            let measured = other.own.as_ref()?;
+            let rung = self.settled_rung(n, m)?;
+            let times = worst(&own.runs[rung]) / worst(&other.runs[rung]);
+            times
+                .is_finite()
+                .then(|| (measured.events, times * worst(measured)))
+        });
+        match by_other.max_by_key(|(events, _)| *events) {
+            Some((_, worst)) if worst > 1.0 => worst,
+            Some(_) => place.min(1.0),
+            None => place,
+        }
     }
 
     /// Returns the best of the candidates that may be selected, have settled and satisfy a condition: the first in the order

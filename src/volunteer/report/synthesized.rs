@@ -2,6 +2,7 @@
 
 use super::{about, attained, rule};
 use crate::report::{Table, estimate, number, percent, wrap};
+use crate::volunteer::artifact::Quantity;
 use crate::volunteer::synthesis::{COMPETITORS, Competitor, Made, TUNED};
 use crate::volunteer::workload::{Campaign, Quality, Shortage};
 
@@ -35,6 +36,12 @@ pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> Str
         format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})")
     }));
     notes.extend(others.iter().filter_map(better));
+    let in_time =
+        [Quantity::ShortJobs, Quantity::LongJobs].map(|own| synthesized.run.estimate(own));
+    if in_time.iter().flatten().any(|own| own.mean == 0.0) {
+        let none = "NO JOB OF SOME BATCHES WAS DONE IN TIME: set later deadlines, or look at contact, delay and buffer of the hosts.";
+        notes.push(none.into());
+    }
     let batches = campaign.batches();
     let applications: Vec<usize> = batches.iter().map(|b| b.application).collect();
     let usual = campaign.capacity(&applications).usual;

@@ -158,7 +158,18 @@ impl Campaign {
         let groups = self.usable(&application);
         let most = groups.map(|(hosts, processor, speed, efficiency)| {
             let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
-            count * speed.mean() * efficiency * hosts.most_on(time - hosts.least_delay())
+            let done = efficiency * hosts.most_on(time - hosts.least_delay());
+            // A job that is not finished in time does not count.
+            let least = batch.size.least().value();
+            let [fastest, usual] =
+                [greatest(speed), speed.mean()].map(|speed| speed * done * rounded);
+            if least == mean && fastest == usual {
+                count * (usual / mean).floor() * mean
+            } else if least > fastest {
+                0.0
+            } else {
+                count * usual
+            }
         });
         let most: f64 = most.sum();
         (work > most * rounded).then(|| Shortage::TooMuch {

@@ -15,7 +15,9 @@ pub fn number(value: f64) -> String {
     } else if !(1e-4..1e7).contains(&magnitude) {
         format!("{value:.3e}")
     } else {
-        let decimals = (3 - magnitude.log10().floor() as i64).max(0) as usize;
+        // The digits are counted after rounding: 9.99999 is 10.00.
+        let rounded: f64 = format!("{magnitude:.3e}").parse().unwrap_or(magnitude);
+        let decimals = (3 - rounded.log10().floor() as i64).max(0) as usize;
         format!("{value:.decimals$}")
     }
 }
@@ -162,6 +164,7 @@ mod tests {
             0.655,
             168.471,
             12345.6,
+            9.99999,
             1.5e-7,
             2e9,
             f64::NAN,
@@ -170,7 +173,7 @@ mod tests {
         assert_eq!(
             shown.map(number),
             [
-                "0", "0.6550", "168.5", "12346", "1.500e-7", "2.000e9", "–", "∞"
+                "0", "0.6550", "168.5", "12346", "10.00", "1.500e-7", "2.000e9", "–", "∞"
             ]
         );
     }

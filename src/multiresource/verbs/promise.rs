@@ -58,6 +58,7 @@ fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
     let Some(unit) = unit.filter(|unit| *unit != own) else {
         return Ok(1.0);
     };
+    let unit = if unit == "m" { "min" } else { unit };
     let ratio = seconds_in(unit).zip(seconds_in(own)).map(|(a, b)| a / b);
     ratio.ok_or_else(|| {
         format!("the workload counts in `{own}`: give the time in that, without `{unit}`")
@@ -80,6 +81,7 @@ mod tests {
         for (unit, text, within) in [
             ("h", "a: b: wait 95 % < 6 h", 6.0),
             ("h", "a: b: wait 95% <= 30min", 0.5),
+            ("h", "a: b: wait 95 % < 30m", 0.5),
             ("s", "a: b: wait 95%<2h", 7200.0),
             ("ticks", " a: b : wait 95 % ≤ 1e3", 1000.0),
             ("ticks", "a: b: wait 95 % < 7 ticks", 7.0),

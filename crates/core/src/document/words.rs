@@ -79,7 +79,7 @@ seed objective policy budget events = it is an option of the commands, not part 
 /// Keys below which amounts of resources stand by name.
 const AMOUNTS: [&str; 2] = ["demand", "capacity"];
 /// Keys that are amounts themselves.
-const COUNTED: [&str; 2] = ["servers", "cap"];
+const COUNTED: [&str; 3] = ["servers", "cap", "devices"];
 /// Resources that are often written one level too high.
 const RESOURCES: &str = "cpu cpus core cores vcpu vcpus processors threads memory mem ram gpu gpus \
      disk storage";

@@ -313,6 +313,11 @@ fn devices_are_read_checked_and_written() {
         ),
         ("{devices: 2.5}", "{cpu: 1}", "`gpu` has 2.5 devices"),
         ("{devices: 0}", "{cpu: 1}", "is 0, expected a number > 0"),
+        (
+            "{devices: 2000m}",
+            "{cpu: 1}",
+            "write 2 if m is Kubernetes' thousandth",
+        ),
         ("{devices: 3e6}", "{cpu: 1}", "1000000 at most"),
         ("{device: 2}", "{cpu: 1}", "did you mean `devices`?"),
         (devices, "{gpu: 3}", "does not fit"),

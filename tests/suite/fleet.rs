@@ -341,3 +341,21 @@ fn a_fleet_from_the_command_line() {
         "is a fleet of several servers",
     );
 }
+
+/// A comparison by simulation that would take more than 1 GiB is refused before it begins.
+#[test]
+fn a_fleet_that_is_too_large_to_simulate_is_refused() {
+    let folder = Folder::new();
+    let jobs = (1..=12).map(|n| {
+        let gpus = 1 + n % 8;
+        format!("{{name: j{n}, demand: {{gpu: {gpus}}}, arrival_rate: 15990, mean_size: 1}}")
+    });
+    let servers = "servers: [{name: node, count: 100000, capacity: {gpu: 8}}]";
+    let text = workload(servers, &jobs.collect::<Vec<_>>().join("\n"));
+    let file = folder.write("large.yaml", &text);
+    let output = folder.name("p.json");
+    fails(
+        &format!("{file} --preemption none -o {output}"),
+        "GiB of memory, and 1 GiB is allowed",
+    );
+}

@@ -51,7 +51,7 @@ pub struct Arguments<K: Kind> {
     resume: bool,
 
     /// Run this shard of so many only, and write its part to OUTPUT: `synth merge` puts parts together
-    #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html", "vega"])]
+    #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html"])]
     shard: Option<Shard>,
 }
 

@@ -118,8 +118,6 @@ pub struct VerbOutput {
     pub csv: String,
     /// For people: a page that loads nothing.
     pub page: String,
-    /// The pictures of the page with their numbers, as a Vega-Lite document.
-    pub vega: String,
     /// Further documents: each with its file, `-` for standard output.
     pub documents: Vec<(PathBuf, String)>,
     /// What a person should know besides, on standard error.
@@ -189,7 +187,6 @@ impl VerbOutput {
             table: comparison_table(&comparison, means, width),
             document: json(&comparison)?,
             csv: comparison_csv(besides, &comparison)?,
-            vega: page.vega()?,
             page: page.text()?,
             interrupted: comparison.interrupted,
             negative: !comparison.cells.iter().all(has_run),

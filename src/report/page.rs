@@ -232,15 +232,4 @@ impl Page {
         let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());
         Ok(lines.map(|line| format!("{line}\n")).collect())
     }
-
-    /// Returns its pictures with their numbers, as a Vega-Lite document.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON.
-    pub fn vega(&self) -> Drawn<String> {
-        let panels = self.sections.iter().flat_map(|own| &own.panels);
-        let labels: Vec<String> = self.keys.iter().map(|(label, _)| label.clone()).collect();
-        let document = plot::vega(&self.title, self.first.iter().chain(panels), &labels);
-        Ok(document.to_string() + "\n")
-    }
 }

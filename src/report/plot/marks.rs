@@ -67,11 +67,6 @@ impl Look {
         hex(self.mark())
     }
 
-    /// Which policy's it is, up to 64.
-    pub fn place(self) -> usize {
-        self.0
-    }
-
     fn dark(self) -> &'static str {
         COLORS[self.0 % COLORS.len()].1
     }

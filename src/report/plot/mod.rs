@@ -7,18 +7,16 @@
 mod axis;
 mod marks;
 mod schedule;
-mod vega;
 
 use plotters::chart::ChartContext;
 use plotters::prelude::*;
 
 use crate::report::{fitting, span};
-use crate::simulation::{Estimate, Stretch};
+use crate::simulation::Estimate;
 
 pub use axis::{Axis, Scale, short};
 pub use marks::{Look, rules};
 pub use schedule::{schedule, swatch};
-pub use vega::vega;
 
 /// Colour of text.
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -40,44 +38,6 @@ pub struct Picture {
     pub height: u32,
     /// The elements.
     pub body: String,
-    /// What is shown, for programs that draw it themselves; of a legend nothing.
-    pub data: Option<Data>,
-}
-
-/// What a picture shows.
-#[derive(Clone, Debug)]
-pub struct Data {
-    /// How it is drawn.
-    pub form: Form,
-    /// Title of the horizontal axis, and whether it is logarithmic.
-    pub x: (String, Scale),
-    /// The same of the vertical one.
-    pub y: (String, Scale),
-    /// Points.
-    pub curves: Vec<Curve>,
-}
-
-/// How points are drawn.
-#[derive(Clone, Debug)]
-pub enum Form {
-    /// Marks, joined.
-    Curves,
-    /// Lines without marks.
-    Lines,
-    /// Marks in rows of these labels.
-    Rows(Vec<String>),
-    /// A bar for each policy.
-    Bars,
-    /// What ran when, and how many waited; what times are multiplied by for the unit of the axis.
-    Schedule(Stretch, f64),
-}
-
-impl Data {
-    fn new(form: Form, [x, y]: [&Axis; 2], curves: &[Curve]) -> Option<Self> {
-        let [x, y] = [x, y].map(|axis| (axis.title.clone(), axis.scale()));
-        let curves = curves.to_vec();
-        Some(Data { form, x, y, curves })
-    }
 }
 
 /// What is drawn, or why it cannot be.
@@ -182,8 +142,7 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     let unstable: Vec<&Curve> = curves.iter().filter(|c| !c.unstable.is_empty()).collect();
     let above = unstable.len() as u32 * CROSS;
-    let data = Data::new(Form::Curves, [x, y], curves);
-    picture(300, above, true, (x, y), data, |chart| {
+    picture(300, above, true, (x, y), |chart| {
         curves.iter().try_for_each(|curve| line(chart, curve))?;
         for curve in curves {
             for p in &curve.points {
@@ -231,8 +190,7 @@ pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Drawn<Picture> {
     let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
     let y = Axis::new("", Scale::Linear, 0.5 - count as f64, 0.5).with_ticks(ticks);
     let height = (16 + 7 * curves.len() as u32).clamp(24, 56) * count as u32 + 60;
-    let data = Data::new(Form::Rows(labels.to_vec()), [x, &y], all);
-    picture(height, 0, false, (x, &y), data, |chart| {
+    picture(height, 0, false, (x, &y), |chart| {
         for row in 1..count {
             let between = 0.5 - row as f64;
             let ends = [(x.low(), between), (x.high(), between)];
@@ -253,8 +211,7 @@ pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Drawn<Picture> {
 
 /// Lines without marks.
 pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
-    let data = Data::new(Form::Lines, [x, y], curves);
-    picture(240, 0, true, (x, y), data, |chart| {
+    picture(240, 0, true, (x, y), |chart| {
         curves.iter().try_for_each(|curve| line(chart, curve))
     })
 }
@@ -313,8 +270,7 @@ fn drawn_bars(
     let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
     let y = Axis::new("", Scale::Linear, 0.5 - labels.len() as f64, 0.5).with_ticks(ticks);
     let height = 36 * labels.len() as u32 + 60;
-    let data = Data::new(Form::Bars, [&x, &y], curves);
-    picture(height, 0, false, (&x, &y), data, |chart| {
+    picture(height, 0, false, (&x, &y), |chart| {
         for (n, curve) in curves.iter().enumerate() {
             let row = -(n as f64);
             for p in &curve.points {
@@ -346,7 +302,6 @@ pub fn key(look: Look) -> Drawn<Picture> {
         width: 44,
         height: 16,
         body: inside(&svg),
-        data: None,
     })
 }
 
@@ -364,7 +319,6 @@ fn picture(
     above: u32,
     across: bool,
     (x, y): (&Axis, &Axis),
-    data: Option<Data>,
     draw: impl FnOnce(&mut Chart<'_, '_>) -> Drawn<()>,
 ) -> Drawn<Picture> {
     let mut svg = String::new();
@@ -385,7 +339,6 @@ fn picture(
         width: WIDTH,
         height,
         body: inside(&svg),
-        data,
     })
 }
 

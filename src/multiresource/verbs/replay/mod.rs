@@ -98,7 +98,6 @@ pub fn compare(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult
     let page = page::replay_page(&replays, caller.command.clone())?;
     Ok(VerbOutput {
         csv: csv::replay_csv(&replays)?,
-        vega: page.vega()?,
         page: page.text()?,
         ..output
     })

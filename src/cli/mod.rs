@@ -107,9 +107,13 @@ fn examples<K: Kind>() -> String {
             others += &format!("  {}: {}\n", kind.name, kind.verbs.join(", "));
         }
     }
+    if !others.is_empty() {
+        others.insert_str(0, " Verbs of other kinds:\n");
+    }
     format!(
-        "Examples:\n{}{EXAMPLES}\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{others}\n{EXIT_CODES}",
+        "Examples:\n{}{EXAMPLES}\nOptions and examples of another kind of workload: `synth FILE --help`.{}\n\n{EXIT_CODES}",
         folded(K::EXAMPLES.lines()),
+        others.trim_end(),
     )
 }
 

@@ -1,25 +1,22 @@
 //! Campaigns as a kind of workload: what is typed → verbs → reports.
 
-use std::path::PathBuf;
-
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::artifact::{Checked, Volunteer};
 use super::policies::{self, RULES};
-use super::policy::{Request, decide};
 use super::report;
 use super::simulator::{self, Run, judge, simulate};
 use super::synthesis::{self, NoPolicy, Options};
 use super::workload::Campaign;
-use crate::document::{DocumentError, Parsed, Published, called, fault_of_json, text_of};
+use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
-    Answer, Caller, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, Policy, VerbOutput,
-    VerbResult, Verbs, json, required_workload,
+    Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, VerbOutput, VerbResult,
+    required_workload,
 };
 use crate::report::WIDTH;
 use crate::simulation::Settings;
 use crate::simulation::sweep::Comparing;
-use crate::typed::{PolicyFile, count};
+use crate::typed::count;
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
@@ -39,63 +36,11 @@ pub struct SynthesisArgs {
 
 impl NamesFiles for SynthesisArgs {}
 
-/// Verbs of their own.
-#[derive(Subcommand)]
-pub enum Verb {
-    /// Answer a request of a host: which jobs it gets, with which deadlines, and why not the others
-    Dispatch(DispatchArgs),
-}
-
-/// What is typed to answer a request.
-#[derive(Args)]
-pub struct DispatchArgs {
-    #[command(flatten)]
-    policy: PolicyFile,
-
-    /// The request, a JSON file: what the host has and wants, and the jobs that there are
-    #[arg(long, value_name = "FILE")]
-    request: PathBuf,
-
-    /// Where the answers go, as JSON (`-`: to standard output)
-    #[arg(long, short, value_name = "FILE", default_value = "-")]
-    output: PathBuf,
-}
-
-impl Verbs for Verb {
-    fn typed(&self) -> &dyn OwnVerb {
-        let Verb::Dispatch(args) = self;
-        args
-    }
-}
-
-impl NamesFiles for DispatchArgs {
-    fn files(&self) -> Files<'_> {
-        let read = self.policy.typed().into_iter().chain([&*self.request]);
-        (read.collect(), vec![&self.output])
-    }
-}
-
-impl OwnVerb for DispatchArgs {
-    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let policy = Checked::read_with(self.policy.file()?, caller.changes)?;
-        let file = called(&self.request);
-        let text = text_of(&self.request).map_err(|why| format!("cannot read {file}: {why}"))?;
-        let request: Request = serde_json::from_str(&text)
-            .map_err(|error| format!("{file}: {}", fault_of_json(&error)))?;
-        request.check().map_err(|why| format!("{file}: {why}"))?;
-        let answers = decide(&policy.artifact().policy.dispatch, &request);
-        Ok(VerbOutput {
-            documents: vec![(self.output.clone(), json(&answers)?)],
-            ..VerbOutput::default()
-        })
-    }
-}
-
 impl Kind for Volunteer {
     type SynthesisArgs = SynthesisArgs;
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
-    type Verb = Verb;
+    type Verb = NoVerb;
     type Rule = simulator::Rule;
 
     const EXAMPLES: &'static str = EXAMPLES;
@@ -204,6 +149,4 @@ const EXAMPLES: &str = "  synth --workload models/campaign_small.yaml --output p
       run it in other campaigns, and try to refute its claims
   synth compare --workload models/campaign_small.yaml --policies p.json,literal,boinc-2025,fixed
       beside the proposal to the letter, BOINC's rule of 2025 and one deadline for all
-  synth dispatch p.json --request request.json
-      answer a request of a host, with a reason for every job
 ";

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::program::{Format, Program};
+use super::program::Program;
 use crate::document::{is_standard_input, text_of};
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, folder_for_results};
 use crate::multiresource::artifact::Checked;
@@ -27,8 +27,6 @@ pub enum Export {
     Kueue(Kueue),
     /// The program whose optimum is the load, in the LP format: for any solver, to check the proof
     Lp(Program),
-    /// The same in the MPS format
-    Mps(Program),
 }
 
 /// What is typed.
@@ -100,7 +98,7 @@ impl NamesFiles for Export {
             Export::Slurm(typed) => typed.policy.typed(),
             Export::Kueue(typed) => typed.policy.typed(),
             Export::SlurmPriority(typed) => typed.policy.exists().then_some(&*typed.policy),
-            Export::Lp(typed) | Export::Mps(typed) => {
+            Export::Lp(typed) => {
                 written.push(&*typed.output);
                 typed.workload.typed()
             }
@@ -115,8 +113,7 @@ impl OwnVerb for Export {
             Export::Slurm(typed) => typed.run(caller),
             Export::Kueue(typed) => typed.run(caller),
             Export::SlurmPriority(typed) => typed.run(caller),
-            Export::Lp(typed) => typed.run(Format::Lp, caller),
-            Export::Mps(typed) => typed.run(Format::Mps, caller),
+            Export::Lp(typed) => typed.run(caller),
         }
     }
 }

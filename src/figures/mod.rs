@@ -5,7 +5,6 @@ mod fairness;
 mod hesrpt;
 mod msr;
 mod path;
-pub mod picture;
 mod quickswap;
 mod rules;
 

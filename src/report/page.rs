@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::chain;
 
-use super::plot::{self, Drawn, Look, Panel, Picture};
+use super::plot::{self, Drawn, Look, Panel, Picture, Style};
 use super::{Table, counted, percent, span};
 use crate::simulation::Stretch;
 
@@ -198,7 +198,7 @@ impl Page {
     /// # Errors
     /// When a picture cannot be drawn.
     pub fn new(title: String, labels: impl Iterator<Item = String>) -> Drawn<Self> {
-        let key = |(n, label)| Ok((label, plot::key(Look::new(n))?));
+        let key = |(n, label)| Ok((label, plot::key(Look::new(n), Style::Joined)?));
         let keys: Vec<_> = labels.enumerate().map(key).collect::<Drawn<_>>()?;
         // Classes of jobs have such colours, too.
         let (light, dark) = plot::rules(keys.len().max(COLORS));

@@ -1,18 +1,17 @@
 //! Figure 5: Google's Borg trace.
 
-use plotters::style::RGBColor;
-
-use super::super::curve::{Curve, Figure, Kind, Panel};
-use super::super::picture::{GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION};
+use super::super::curve::{
+    Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+};
 use super::super::rules::{Plan, Rule, Sweep, model, sweep, words};
 use super::super::{Done, Drawn, Finding};
-use super::axis;
 use crate::multiresource::artifact::Preemption;
 use crate::multiresource::workload::Workload;
+use crate::report::plot::Look;
 
 /// Mean response times \[s\] behind Figure 5, at downsampling factors .1 to .9 of the trace; reduced from the saved outputs of the
 /// authors' program.
-const PUBLISHED: [(&str, RGBColor, [f64; 9]); 6] = [
+const PUBLISHED: [(&str, Look, [f64; 9]); 6] = [
     (
         "First-Fit",
         VERMILLION,
@@ -150,8 +149,8 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
     ];
     let figure = Figure {
         name: "figure5",
-        size: (1300, 600),
-        grid: (1, 3),
+        size: (440, 600),
+        columns: 3,
         panels,
     };
     Ok(Drawn {

@@ -1,12 +1,14 @@
 //! Figures 5 to 8: four types, and cell B of Google's Borg trace.
 
-use super::super::curve::{Panel, exactly};
-use super::super::picture::{Axis, BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
+use super::super::curve::{
+    BLUE, GREEN, GREY, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis, exactly,
+};
 use super::super::rules::{Plan, Rule, Sweep, model, sweep, words};
 use super::super::{Done, Drawn, Finding};
-use super::{ACROSS, at_rate, axis, figure};
+use super::{ACROSS, at_rate, figure};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::simulator::Run;
+use crate::report::plot::Axis;
 use crate::simulation::Estimate;
 
 /// The rules of Figures 5 to 8, adaptive MSR tuned within so many events.
@@ -52,7 +54,7 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
     let runs = sweep(scene, rivals(events + events / 2), &rates, (events, 8))?;
     let plan = vec![(
         "ServerFilling, preempts",
-        INK,
+        VIOLET,
         Rule::named("server-filling"),
     )];
     let filling = sweep(scene, plan, &rates, (events, 8))?;
@@ -121,8 +123,8 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
         },
     ];
     let figures = vec![
-        figure("figure5", (1100, 560), (1, 2), both(&five, 1.0)),
-        figure("figure8", (1100, 560), (1, 2), both(&eight, 0.8)),
+        figure("figure5", (550, 560), 2, both(&five, 1.0)),
+        figure("figure8", (550, 560), 2, both(&eight, 0.8)),
     ];
     Ok(Drawn { figures, findings })
 }
@@ -178,8 +180,8 @@ pub(in crate::figures) fn figure6_and_7(events: u64) -> Done<Drawn> {
     };
     Ok(Drawn {
         figures: vec![
-            figure("figure6", (900, 620), (1, 1), vec![six]),
-            figure("figure7", (1100, 1000), (2, 2), seven),
+            figure("figure6", (900, 620), 1, vec![six]),
+            figure("figure7", (550, 500), 2, seven),
         ],
         findings: vec![finding],
     })

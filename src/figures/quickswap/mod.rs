@@ -4,11 +4,10 @@ mod many_types;
 
 pub(super) use many_types::{figure5_and_8, figure6_and_7};
 
-use plotters::style::RGBColor;
-
-use super::curve::{Curve, Figure, Kind, Panel};
+use super::curve::{
+    BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+};
 use super::path::path;
-use super::picture::{Axis, BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
 use super::rules::{Plan, Rule, model, plain, sweep, tuned, words};
 use super::{Done, Drawn, Finding};
 use crate::multiresource::analysis::TypeQueue;
@@ -18,6 +17,7 @@ use crate::multiresource::modulation::Modulation;
 use crate::multiresource::simulator::Run;
 use crate::multiresource::synthesis::{MsfqOutlook, PHASE_LIMIT};
 use crate::multiresource::workload::Workload;
+use crate::report::plot::Look;
 use crate::simulation::Estimate;
 
 /// The threshold of the paper: k − 1.
@@ -28,20 +28,11 @@ const RATES: [f64; 10] = [2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5];
 const FINE: std::ops::RangeInclusive<i32> = 8..=30;
 const ACROSS: &str = "total arrival rate λ [1/s]";
 
-fn axis(label: &'static str, range: (f64, f64), log: bool) -> Axis {
-    Axis { label, range, log }
-}
-
-fn figure(
-    name: &'static str,
-    size: (u32, u32),
-    grid: (usize, usize),
-    panels: Vec<Panel>,
-) -> Figure {
+fn figure(name: &'static str, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Figure {
     Figure {
         name,
         size,
-        grid,
+        columns,
         panels,
     }
 }
@@ -92,7 +83,7 @@ pub(super) fn figure1(events: u64) -> Done<Drawn> {
     };
     let panels = vec![panel(6.0, 1500.0)?, panel(7.5, 10_000.0)?];
     Ok(Drawn {
-        figures: vec![figure("figure1", (1000, 640), (2, 1), panels)],
+        figures: vec![figure("figure1", (1000, 320), 1, panels)],
         findings: Vec::new(),
     })
 }
@@ -150,7 +141,7 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
     let up = axis("mean response time E[T] [s]", (5.0, 2000.0), true);
     let panel = Panel::new("MSFQ over its threshold; ℓ = 0 is MSF", across, up, curves);
     Ok(Drawn {
-        figures: vec![figure("figure2", (900, 620), (1, 1), vec![panel])],
+        figures: vec![figure("figure2", (900, 620), 1, vec![panel])],
         findings,
     })
 }
@@ -232,7 +223,7 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
         ("nMSR", GREY, Kind::Exact),
         (MSFQ, BLUE, Kind::Exact),
         ("MSFQ at its best ℓ, strict", SKY, Kind::Exact),
-        (MSFQ, INK, Kind::Approximation),
+        (MSFQ, GREY, Kind::Approximation),
     ];
     let panel = |(n, title): (usize, &str)| {
         let exact = lines
@@ -259,7 +250,7 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
     let first_fit = runs[0].curve(|run| run.mean_response).at(7.5);
     let findings = of_rates(&panels[0], first_fit)?;
     Ok(Drawn {
-        figures: vec![figure("figure3", (1100, 1000), (2, 2), panels)],
+        figures: vec![figure("figure3", (550, 500), 2, panels)],
         findings,
     })
 }
@@ -328,7 +319,7 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
                 points.push((rate, guess.and_then(|own| some(own[n]))));
             }
         }
-        let colors: [RGBColor; 4] = [BLUE, VERMILLION, ORANGE, GREEN];
+        let colors: [Look; 4] = [BLUE, VERMILLION, ORANGE, GREEN];
         let exact = names.into_iter().zip([BLUE, PURPLE, GREEN]).zip(exact);
         let exact =
             exact.map(|((name, color), points)| Curve::known(name, color, Kind::Exact, points));
@@ -362,7 +353,7 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
         holds: Some(at(0, names[0])? > 10.0 * at(1, names[0])?),
     };
     Ok(Drawn {
-        figures: vec![figure("figure4", (1100, 560), (1, 2), panels)],
+        figures: vec![figure("figure4", (550, 560), 2, panels)],
         findings: vec![finding],
     })
 }

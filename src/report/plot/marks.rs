@@ -38,7 +38,7 @@ pub struct Look(usize);
 
 impl Look {
     /// Returns the look of the n-th policy; after 64 they repeat.
-    pub fn new(n: usize) -> Self {
+    pub const fn new(n: usize) -> Self {
         Look(n % MANY)
     }
 

@@ -7,6 +7,7 @@
 mod axis;
 mod marks;
 mod schedule;
+mod sheet;
 
 use plotters::chart::ChartContext;
 use plotters::prelude::*;
@@ -17,6 +18,7 @@ use crate::simulation::Estimate;
 pub use axis::{Axis, Scale, short};
 pub use marks::{Look, rules};
 pub use schedule::{schedule, swatch};
+pub use sheet::{Chart, Sheet};
 
 /// Colour of text.
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -113,11 +115,44 @@ impl Point {
     }
 }
 
+/// How the points of a curve are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Marks with their intervals, joined by a line.
+    Joined,
+    /// A line.
+    Line,
+    /// A thin line.
+    Thin,
+    /// A thin dashed line.
+    Dashes,
+    /// Marks with their intervals.
+    Marks,
+    /// The area between the ends of the intervals.
+    Band,
+}
+
+impl Style {
+    fn has_marks(self) -> bool {
+        matches!(self, Style::Joined | Style::Marks)
+    }
+
+    fn stroke(self, look: Look) -> ShapeStyle {
+        let is_thin = matches!(self, Style::Thin | Style::Dashes);
+        look.line().stroke_width(if is_thin { 1 } else { 2 })
+    }
+}
+
+/// Opacity of a band.
+const SHADE: f64 = 0.2;
+
 /// One policy's points.
 #[derive(Clone, Debug)]
 pub struct Curve {
     /// How it looks.
     pub look: Look,
+    /// How its points are drawn.
+    pub style: Style,
     /// Its points, ascending in `at`.
     pub points: Vec<Point>,
     /// Where it has no value, because it is unstable.
@@ -129,27 +164,22 @@ impl Curve {
     pub fn new(n: usize, points: Vec<Point>) -> Self {
         Curve {
             look: Look::new(n),
+            style: Style::Joined,
             points,
             unstable: Vec::new(),
         }
     }
 }
 
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
+type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 
 /// Curves over an axis, with marks and vertical intervals. Above them a row of crosses for each
 /// policy that is unstable somewhere.
 pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     let unstable: Vec<&Curve> = curves.iter().filter(|c| !c.unstable.is_empty()).collect();
     let above = unstable.len() as u32 * CROSS;
-    picture(300, above, true, (x, y), |chart| {
-        curves.iter().try_for_each(|curve| line(chart, curve))?;
-        for curve in curves {
-            for p in &curve.points {
-                let [low, high] = p.interval().map(|value| (p.at, value));
-                mark(chart, curve.look, (p.at, p.value), [low, high])?;
-            }
-        }
+    picture((WIDTH, 300), above, true, (x, y), |chart| {
+        draw(chart, curves)?;
         for (n, curve) in unstable.iter().enumerate() {
             for &load in &curve.unstable {
                 cross(chart, curve.look, (load, y.high()), n)?;
@@ -190,7 +220,7 @@ pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Drawn<Picture> {
     let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
     let y = Axis::new("", Scale::Linear, 0.5 - count as f64, 0.5).with_ticks(ticks);
     let height = (16 + 7 * curves.len() as u32).clamp(24, 56) * count as u32 + 60;
-    picture(height, 0, false, (x, &y), |chart| {
+    picture((WIDTH, height), 0, false, (x, &y), |chart| {
         for row in 1..count {
             let between = 0.5 - row as f64;
             let ends = [(x.low(), between), (x.high(), between)];
@@ -211,7 +241,7 @@ pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Drawn<Picture> {
 
 /// Lines without marks.
 pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
-    picture(240, 0, true, (x, y), |chart| {
+    picture((WIDTH, 240), 0, true, (x, y), |chart| {
         curves.iter().try_for_each(|curve| line(chart, curve))
     })
 }
@@ -270,7 +300,7 @@ fn drawn_bars(
     let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
     let y = Axis::new("", Scale::Linear, 0.5 - labels.len() as f64, 0.5).with_ticks(ticks);
     let height = 36 * labels.len() as u32 + 60;
-    picture(height, 0, false, (&x, &y), |chart| {
+    picture((WIDTH, height), 0, false, (&x, &y), |chart| {
         for (n, curve) in curves.iter().enumerate() {
             let row = -(n as f64);
             for p in &curve.points {
@@ -279,8 +309,7 @@ fn drawn_bars(
                 let [low, high] = p.interval();
                 let interval = [(low.max(0.0), row), (high, row)];
                 chart.draw_series([PathElement::new(interval, INK.stroke_width(2))])?;
-                let font = ("sans-serif", LETTER).into_font().color(&INK);
-                let said = Text::new(text(p), (7, -9), font);
+                let said = Text::new(text(p), (7, -9), font());
                 chart.draw_series([EmptyElement::at((high, row)) + said])?;
             }
         }
@@ -288,19 +317,34 @@ fn drawn_bars(
     })
 }
 
-/// Draws a piece of a policy's line with its mark, for a legend.
-pub fn key(look: Look) -> Drawn<Picture> {
+/// Draws a piece of a curve, for a legend.
+pub fn key(look: Look, style: Style) -> Drawn<Picture> {
+    let (width, height) = (44, 16);
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (44, 16)).into_drawing_area();
-        let style = look.line().stroke_width(2);
-        root.draw(&PathElement::new([(1, 8), (43, 8)], style))?;
-        root.draw(&(EmptyElement::at((22, 8)) + Polygon::new(look.corners(), look.mark())))?;
+        let root = SVGBackend::with_string(&mut svg, (width, height)).into_drawing_area();
+        let stroke = |from, to| PathElement::new([from, to], style.stroke(look));
+        match style {
+            Style::Band => {
+                let corners = [(1, 1), (43, 15)];
+                root.draw(&Rectangle::new(corners, look.mark().mix(SHADE).filled()))?;
+            }
+            Style::Dashes => {
+                for x in [1, 13, 25, 37] {
+                    root.draw(&stroke((x, 8), (x + 6, 8)))?;
+                }
+            }
+            Style::Marks => root.draw(&stroke((22, 0), (22, 16)))?,
+            Style::Joined | Style::Line | Style::Thin => root.draw(&stroke((1, 8), (43, 8)))?,
+        }
+        if style.has_marks() {
+            root.draw(&(EmptyElement::at((22, 8)) + Polygon::new(look.corners(), look.mark())))?;
+        }
         root.present()?;
     }
     Ok(Picture {
-        width: 44,
-        height: 16,
+        width,
+        height,
         body: inside(&svg),
     })
 }
@@ -315,15 +359,15 @@ fn cut(label: &str) -> String {
 
 /// Draws on axes, with so much room above them; `across` tells whether the ticks of the vertical axis have lines.
 fn picture(
-    height: u32,
+    size: (u32, u32),
     above: u32,
     across: bool,
     (x, y): (&Axis, &Axis),
-    draw: impl FnOnce(&mut Chart<'_, '_>) -> Drawn<()>,
+    draw: impl FnOnce(&mut Canvas<'_, '_>) -> Drawn<()>,
 ) -> Drawn<Picture> {
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         let longest = y.labels().map(|label| label.chars().count()).max();
         let mut chart = ChartBuilder::on(&root)
             .margin_top(10 + above)
@@ -336,14 +380,17 @@ fn picture(
         root.present()?;
     }
     Ok(Picture {
-        width: WIDTH,
-        height,
+        width: size.0,
+        height: size.1,
         body: inside(&svg),
     })
 }
 
-fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()> {
-    let font = || ("sans-serif", LETTER).into_font().color(&INK);
+fn font() -> TextStyle<'static> {
+    ("sans-serif", LETTER).into_font().color(&INK)
+}
+
+fn mesh(chart: &mut Canvas<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()> {
     let mut mesh = chart.configure_mesh();
     if !across {
         mesh.disable_y_mesh();
@@ -364,15 +411,44 @@ fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()
 
 type Place = (f64, f64);
 
-fn line(chart: &mut Chart<'_, '_>, curve: &Curve) -> Drawn<()> {
-    let style = curve.look.line().stroke_width(2);
+/// Draws curves: lines first, so that marks are above them.
+fn draw(chart: &mut Canvas<'_, '_>, curves: &[Curve]) -> Drawn<()> {
+    curves.iter().try_for_each(|curve| line(chart, curve))?;
+    for curve in curves.iter().filter(|curve| curve.style.has_marks()) {
+        for p in &curve.points {
+            let [low, high] = p.interval().map(|value| (p.at, value));
+            mark(chart, curve.look, (p.at, p.value), [low, high])?;
+        }
+    }
+    Ok(())
+}
+
+fn line(chart: &mut Canvas<'_, '_>, curve: &Curve) -> Drawn<()> {
+    let stroke = curve.style.stroke(curve.look);
     let points = curve.points.iter().map(|p| (p.at, p.value));
-    chart.draw_series(LineSeries::new(points, style))?;
+    match curve.style {
+        Style::Joined | Style::Line | Style::Thin => {
+            chart.draw_series(LineSeries::new(points, stroke))?;
+        }
+        Style::Dashes => {
+            chart.draw_series(DashedLineSeries::new(points, 5, 4, stroke))?;
+        }
+        Style::Band => {
+            let end = |n: usize| move |p: &Point| (p.at, p.interval()[n]);
+            let (low, high) = (
+                curve.points.iter().map(end(0)),
+                curve.points.iter().map(end(1)),
+            );
+            let outline: Vec<Place> = high.chain(low.rev()).collect();
+            chart.draw_series([Polygon::new(outline, curve.look.mark().mix(SHADE))])?;
+        }
+        Style::Marks => {}
+    }
     Ok(())
 }
 
 /// Draws a mark with its interval.
-fn mark(chart: &mut Chart<'_, '_>, look: Look, at: Place, interval: [Place; 2]) -> Drawn<()> {
+fn mark(chart: &mut Canvas<'_, '_>, look: Look, at: Place, interval: [Place; 2]) -> Drawn<()> {
     let style = look.mark().stroke_width(2);
     chart.draw_series([PathElement::new(interval, style)])?;
     let shape = EmptyElement::at(at) + Polygon::new(look.corners(), look.mark());
@@ -384,7 +460,7 @@ fn mark(chart: &mut Chart<'_, '_>, look: Look, at: Place, interval: [Place; 2]) 
 const CROSS: u32 = 13;
 
 /// Draws a cross above the axes, in the n-th row of them.
-fn cross(chart: &mut Chart<'_, '_>, look: Look, at: Place, n: usize) -> Drawn<()> {
+fn cross(chart: &mut Canvas<'_, '_>, look: Look, at: Place, n: usize) -> Drawn<()> {
     let above = -10 - (CROSS as usize * n) as i32;
     let style = look.mark().stroke_width(3);
     let stroke = |down: i32| PathElement::new([(-4, above - down), (4, above + down)], style);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::{Axis, Drawn, Look, Picture, Scale, picture};
+use super::{Axis, Drawn, Look, Picture, Scale, WIDTH, picture};
 use crate::report::{fitting, number};
 use crate::simulation::{Stint, Stretch};
 
@@ -26,7 +26,7 @@ pub fn schedule(stretch: &Stretch, unit: &str, most: f64) -> Drawn<Picture> {
         (1.0, format!("{} {}", number_of(*capacity), short(resource))),
     ]);
     let mut shapes = String::new();
-    let mut drawn = picture(380, 0, true, (&x, &y), |chart| {
+    let mut drawn = picture((WIDTH, 380), 0, true, (&x, &y), |chart| {
         let (across, up) = chart.plotting_area().get_pixel_range();
         shapes = Shapes { across, up }.of(stretch, most);
         Ok(())

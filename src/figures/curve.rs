@@ -196,6 +196,16 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// Returns a figure of panels of this size, so many of them in a row.
+    pub fn new(name: &'static str, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
+        Figure {
+            name,
+            size,
+            columns,
+            panels,
+        }
+    }
+
     fn table(&self) -> String {
         let mut text = "panel,curve,kind,x,y,half_width\n".to_string();
         for panel in &self.panels {

@@ -137,16 +137,13 @@ fn of(
         ),
         holds: most.is_finite().then_some(most < 0.1),
     };
-    let figure = Figure {
+    let figure = Figure::new(
         name,
-        size: (400, 380),
-        columns: 3,
-        panels: above.into_iter().chain(below).collect(),
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings: vec![finding],
-    })
+        (400, 380),
+        3,
+        above.into_iter().chain(below).collect(),
+    );
+    Ok(Drawn::new([figure], [finding]))
 }
 
 /// Returns delays of each class over the load, with so many interruptions a job.

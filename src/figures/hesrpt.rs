@@ -45,16 +45,13 @@ pub(super) fn figure4(events: u64) -> Done<Drawn> {
     let across = axis("exponent p of the speedup k^p", (0.0, 1.0), false);
     let up = axis("mean flow time", (1e-4, 1e3), true);
     let title = format!("500 jobs, Pareto sizes, a million servers; medians of {draws} draws");
-    let figure = Figure {
-        name: "figure4",
-        size: (900, 620),
-        columns: 1,
-        panels: vec![Panel::new(title, across, up, curves.collect())],
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings,
-    })
+    let figure = Figure::new(
+        "figure4",
+        (900, 620),
+        1,
+        vec![Panel::new(title, across, up, curves.collect())],
+    );
+    Ok(Drawn::new([figure], findings))
 }
 
 /// Returns what is found of mean flow times, a row a rule and heSRPT first, over the exponents.

@@ -48,6 +48,15 @@ pub struct Drawn {
     findings: Vec<Finding>,
 }
 
+impl Drawn {
+    fn new(figures: impl Into<Vec<Figure>>, findings: impl Into<Vec<Finding>>) -> Self {
+        Drawn {
+            figures: figures.into(),
+            findings: findings.into(),
+        }
+    }
+}
+
 /// Computes some figures, with so many events of simulation a point at most.
 type Draw = fn(u64) -> Done<Drawn>;
 

@@ -112,14 +112,6 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
                 .map(|(f, n)| n.mean < f.mean),
         },
     ];
-    let figure = Figure {
-        name: "figure4",
-        size: (500, 640),
-        columns: 2,
-        panels,
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings,
-    })
+    let figure = Figure::new("figure4", (500, 640), 2, panels);
+    Ok(Drawn::new([figure], findings))
 }

@@ -40,16 +40,8 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
         findings.extend(found);
         findings.push(theorem8(&at_load(load)?, load)?);
     }
-    let figure = Figure {
-        name: "figure2",
-        size: (500, 490),
-        columns: 2,
-        panels,
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings,
-    })
+    let figure = Figure::new("figure2", (500, 490), 2, panels);
+    Ok(Drawn::new([figure], findings))
 }
 
 /// Returns a policy at these switching rates.
@@ -167,14 +159,6 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
         found: format!("from γ = {low:.1} μ on, each on its best route"),
         holds: Some(low > 2.0),
     };
-    let figure = Figure {
-        name: "figure3",
-        size: (800, 640),
-        columns: 1,
-        panels: vec![panel],
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings: vec![finding],
-    })
+    let figure = Figure::new("figure3", (800, 640), 1, vec![panel]);
+    Ok(Drawn::new([figure], [finding]))
 }

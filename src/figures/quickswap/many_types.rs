@@ -1,11 +1,11 @@
 //! Figures 5 to 8: four types, and cell B of Google's Borg trace.
 
 use super::super::curve::{
-    BLUE, GREEN, GREY, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis, exactly,
+    BLUE, Figure, GREEN, GREY, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis, exactly,
 };
 use super::super::rules::{Plan, Rule, Sweep, model, sweep, words};
 use super::super::{Done, Drawn, Finding};
-use super::{ACROSS, at_rate, figure};
+use super::{ACROSS, at_rate};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::simulator::Run;
 use crate::report::plot::Axis;
@@ -123,10 +123,10 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
         },
     ];
     let figures = vec![
-        figure("figure5", (550, 560), 2, both(&five, 1.0)),
-        figure("figure8", (550, 560), 2, both(&eight, 0.8)),
+        Figure::new("figure5", (550, 560), 2, both(&five, 1.0)),
+        Figure::new("figure8", (550, 560), 2, both(&eight, 0.8)),
     ];
-    Ok(Drawn { figures, findings })
+    Ok(Drawn::new(figures, findings))
 }
 
 /// Figures 6 and 7: Borg, cell B. Sizes are up to 14 000 time units and turns 100 000: few runs, and those long.
@@ -178,11 +178,9 @@ pub(in crate::figures) fn figure6_and_7(events: u64) -> Done<Drawn> {
         ),
         holds: ratio(0).map(|times| times > 50.0),
     };
-    Ok(Drawn {
-        figures: vec![
-            figure("figure6", (900, 620), 1, vec![six]),
-            figure("figure7", (550, 500), 2, seven),
-        ],
-        findings: vec![finding],
-    })
+    let figures = [
+        Figure::new("figure6", (900, 620), 1, vec![six]),
+        Figure::new("figure7", (550, 500), 2, seven),
+    ];
+    Ok(Drawn::new(figures, [finding]))
 }

@@ -28,15 +28,6 @@ const RATES: [f64; 10] = [2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5];
 const FINE: std::ops::RangeInclusive<i32> = 8..=30;
 const ACROSS: &str = "total arrival rate λ [1/s]";
 
-fn figure(name: &'static str, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Figure {
-    Figure {
-        name,
-        size,
-        columns,
-        panels,
-    }
-}
-
 /// Returns the model at a total arrival rate.
 fn at_rate(model: &Workload, rate: f64) -> Done<Workload> {
     Ok(model.scaled(rate / model.total_arrival_rate())?)
@@ -82,10 +73,10 @@ pub(super) fn figure1(events: u64) -> Done<Drawn> {
         Ok(Panel::new(format!("λ = {rate}"), across, up, curves))
     };
     let panels = vec![panel(6.0, 1500.0)?, panel(7.5, 10_000.0)?];
-    Ok(Drawn {
-        figures: vec![figure("figure1", (1000, 320), 1, panels)],
-        findings: Vec::new(),
-    })
+    Ok(Drawn::new(
+        [Figure::new("figure1", (1000, 320), 1, panels)],
+        [],
+    ))
 }
 
 /// Figure 2: the threshold.
@@ -140,10 +131,10 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
     let across = axis("threshold ℓ [jobs]", (-0.5, 31.5), false);
     let up = axis("mean response time E[T] [s]", (5.0, 2000.0), true);
     let panel = Panel::new("MSFQ over its threshold; ℓ = 0 is MSF", across, up, curves);
-    Ok(Drawn {
-        figures: vec![figure("figure2", (900, 620), 1, vec![panel])],
+    Ok(Drawn::new(
+        [Figure::new("figure2", (900, 620), 1, vec![panel])],
         findings,
-    })
+    ))
 }
 
 /// Returns mean response times of all jobs, weighted by load, and of light and of heavy ones.
@@ -249,10 +240,10 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
     let panels: Vec<Panel> = titles.into_iter().enumerate().map(panel).collect();
     let first_fit = runs[0].curve(|run| run.mean_response).at(7.5);
     let findings = of_rates(&panels[0], first_fit)?;
-    Ok(Drawn {
-        figures: vec![figure("figure3", (550, 500), 2, panels)],
+    Ok(Drawn::new(
+        [Figure::new("figure3", (550, 500), 2, panels)],
         findings,
-    })
+    ))
 }
 
 /// Returns what is found of all jobs over the arrival rate.
@@ -352,8 +343,8 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
         ),
         holds: Some(at(0, names[0])? > 10.0 * at(1, names[0])?),
     };
-    Ok(Drawn {
-        figures: vec![figure("figure4", (550, 560), 2, panels)],
-        findings: vec![finding],
-    })
+    Ok(Drawn::new(
+        [Figure::new("figure4", (550, 560), 2, panels)],
+        [finding],
+    ))
 }

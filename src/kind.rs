@@ -43,8 +43,8 @@ pub trait Kind: Content {
 
     /// Examples for the end of the help: a command a line, and what it does below it.
     const EXAMPLES: &'static str = "";
-    /// The rules that can be simulated and compared by name: each with what may stand behind it, and what it does.
-    const RULES: &'static [(&'static str, &'static str, &'static str)] = &[];
+    /// The rules that can be simulated and compared by name, one a line: the name with its parameters, a bar, and a description.
+    const RULES: &'static str = "";
     /// What of two workloads may differ.
     const FIELDS: &'static str;
 
@@ -215,12 +215,38 @@ pub trait Kind: Content {
     /// Lists the rules that have names; at most `width` characters wide.
     fn rules(width: usize) -> String {
         let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
-        for (name, parameter, about) in Self::RULES {
-            table.row([format!("{name}{parameter}"), (*about).into()]);
+        for rule in Self::RULES.lines() {
+            table.row(rule.split(" | "));
         }
         table.within(width)
     }
 }
+
+/// Writes the methods of a [`Kind`] that its type of workload and its module of reports have under the same names.
+macro_rules! delegated {
+    ($workload:ident, $report:ident) => {
+        fn parse(text: &str, name: &str) -> Result<Parsed<$workload>, DocumentError> {
+            $workload::parse(text, name)
+        }
+
+        fn publish(published: &mut Published) {
+            $workload::publish(published);
+        }
+
+        fn digest(workload: &$workload) -> String {
+            workload.digest()
+        }
+
+        fn about(workload: &$workload) -> String {
+            $report::about(workload)
+        }
+
+        fn show(policy: &Checked, width: usize) -> String {
+            $report::show(policy, width)
+        }
+    };
+}
+pub(crate) use delegated;
 
 /// A policy that was named: a rule, or a file.
 pub struct Policy<K: Kind> {
@@ -325,6 +351,22 @@ pub fn simulate_policy<K: Kind>(
 
 /// Files that are read, and those that are written.
 pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
+
+/// Returns files that are read, and files that are written, as arguments name them.
+pub fn files<'a, R, W>(
+    read: impl IntoIterator<Item = &'a R>,
+    written: impl IntoIterator<Item = &'a W>,
+) -> Files<'a>
+where
+    R: AsRef<Path> + ?Sized + 'a,
+    W: AsRef<Path> + ?Sized + 'a,
+{
+    let read = read.into_iter().map(AsRef::as_ref);
+    (
+        read.collect(),
+        written.into_iter().map(AsRef::as_ref).collect(),
+    )
+}
 
 /// Arguments that may name files.
 pub trait NamesFiles {
@@ -435,8 +477,9 @@ pub fn split_name(name: &str) -> (&str, Option<&str>) {
 }
 
 /// Says that no rule has this name, and which there are.
-pub fn no_rule(name: &str, rules: &[(&str, &str, &str)]) -> String {
-    let names: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
+pub fn no_rule(name: &str, rules: &str) -> String {
+    let names = rules.lines().map(|rule| rule.split([' ', ':', '[']));
+    let names: Vec<&str> = names.filter_map(|mut words| words.next()).collect();
     let known = suggest(split_name(name).0, "the rules are", &names);
     format!("no rule is named `{name}`; {known}")
 }

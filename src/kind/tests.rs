@@ -80,7 +80,7 @@ impl Kind for Toy {
     type Verb = NoVerb;
     type Rule = ();
 
-    const RULES: &'static [(&'static str, &'static str, &'static str)] = &[("fcfs", "", "")];
+    const RULES: &'static str = "fcfs | the order of arrival";
     const FIELDS: &'static str = "rates";
 
     fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {

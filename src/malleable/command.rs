@@ -18,7 +18,8 @@ use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
 use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
+    VerbResult, compare_over_loads, delegated, marked, merge_over_loads, refuse, required_workload,
+    scaled_to,
 };
 use crate::report::{Besides, Column, Outcome, Outcomes, headed};
 use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
@@ -82,20 +83,10 @@ impl Kind for Malleable {
     type Rule = Rule;
 
     const EXAMPLES: &'static str = EXAMPLES;
-    const RULES: &'static [(&'static str, &'static str, &'static str)] = &RULES;
+    const RULES: &'static str = RULES;
     const FIELDS: &'static str = "servers, speedups, jobs or the objective";
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
-        Workload::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Workload::publish(published);
-    }
-
-    fn digest(workload: &Workload) -> String {
-        workload.digest()
-    }
+    delegated!(Workload, report);
 
     fn at_load(workload: &Workload, load: f64) -> VerbResult<Workload> {
         match workload {
@@ -149,14 +140,6 @@ impl Kind for Malleable {
             },
             synthesis::Outcome::Interrupted => Answer::Interrupted,
         })
-    }
-
-    fn about(workload: &Workload) -> String {
-        report::about(workload)
-    }
-
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
     }
 
     fn rule(name: &str, _: Option<&Workload>) -> Result<Rule, String> {

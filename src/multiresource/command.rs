@@ -22,8 +22,8 @@ use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
     Answer, Caller, Files, Kind, NamesFiles, Notice, OwnVerb, Policy, Queueing, VerbOutput,
-    VerbResult, Verbs, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
-    scaled_to, simulate_policy,
+    VerbResult, Verbs, compare_over_loads, delegated, marked, merge_over_loads, refuse,
+    required_workload, scaled_to, simulate_policy,
 };
 use crate::number::Decimal;
 use crate::number::quantity::explained;
@@ -140,17 +140,7 @@ impl Kind for Multiresource {
     const EXAMPLES: &'static str = EXAMPLES;
     const FIELDS: &'static str = "servers or types";
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Fleet>, DocumentError> {
-        Fleet::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Fleet::publish(published);
-    }
-
-    fn digest(workload: &Fleet) -> String {
-        workload.digest()
-    }
+    delegated!(Fleet, report);
 
     fn synthesize(
         workload: &Fleet,
@@ -188,14 +178,6 @@ impl Kind for Multiresource {
             }
             Err(why) => Ok(Some(Err(why.to_string()))),
         }
-    }
-
-    fn about(workload: &Fleet) -> String {
-        report::about(workload)
-    }
-
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
     }
 
     fn rules(width: usize) -> String {

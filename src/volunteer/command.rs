@@ -11,7 +11,7 @@ use super::workload::Campaign;
 use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, VerbOutput, VerbResult,
-    required_workload,
+    delegated, required_workload,
 };
 use crate::report::WIDTH;
 use crate::simulation::Settings;
@@ -44,20 +44,10 @@ impl Kind for Volunteer {
     type Rule = simulator::Rule;
 
     const EXAMPLES: &'static str = EXAMPLES;
-    const RULES: &'static [(&'static str, &'static str, &'static str)] = &RULES;
+    const RULES: &'static str = RULES;
     const FIELDS: &'static str = "hosts, applications or batches";
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
-        Campaign::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Campaign::publish(published);
-    }
-
-    fn digest(campaign: &Campaign) -> String {
-        campaign.digest()
-    }
+    delegated!(Campaign, report);
 
     fn synthesize(
         campaign: &Campaign,
@@ -90,14 +80,6 @@ impl Kind for Volunteer {
                 Err(NoPolicy::Interrupted) => Answer::Interrupted,
             },
         )
-    }
-
-    fn about(campaign: &Campaign) -> String {
-        report::about(campaign)
-    }
-
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
     }
 
     fn rule(name: &str, campaign: Option<&Campaign>) -> Result<simulator::Rule, String> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::document::{is_standard_input, text_of};
-use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
+use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, files};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::forecast::Online;
 use crate::multiresource::live::Scheduler;
@@ -47,8 +47,7 @@ docs/drive.md has the protocol, and a client in Python.";
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let read = self.policy.typed().into_iter().collect();
-        (read, Vec::from_iter(self.learned.as_deref()))
+        files(self.policy.typed(), &self.learned)
     }
 }
 

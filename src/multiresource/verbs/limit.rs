@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::resolve::own_load;
 use super::{known, progress};
 use crate::kind::{
-    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json,
+    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, files, json,
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::workload::Fleet;
@@ -71,8 +71,7 @@ struct Limit {
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
-        let read = policies.chain(self.workload.typed()).collect();
-        (read, self.output.iter().map(PathBuf::as_path).collect())
+        files(policies.chain(self.workload.typed()), &self.output)
     }
 }
 

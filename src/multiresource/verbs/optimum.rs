@@ -8,7 +8,8 @@ use clap::Args;
 use super::resolve::own_load;
 use super::{known, progress};
 use crate::kind::{
-    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json, refuse,
+    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, files, json,
+    refuse,
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::{Objective, Preemption};
@@ -86,9 +87,8 @@ const EVENTS: u64 = 50_000_000;
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
-        let read = policies.chain(self.workload.typed()).collect();
-        let written = self.output.iter().chain(&self.proof);
-        (read, written.map(PathBuf::as_path).collect())
+        let read = policies.chain(self.workload.typed());
+        files(read, self.output.iter().chain(&self.proof))
     }
 }
 

@@ -12,7 +12,7 @@ use super::promise::promise;
 use super::size::{SizeAnswer, Sizes};
 use super::solve::{Request, Solved, floor, solve};
 use super::{fit, progress};
-use crate::kind::{Answer, Caller, Files, NamesFiles, Notice, VerbResult, json, unchecked};
+use crate::kind::{Answer, Caller, Files, NamesFiles, Notice, VerbResult, files, json, unchecked};
 use crate::multiresource::artifact::{
     Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
@@ -145,12 +145,7 @@ pub struct SynthesisArgs {
 
 impl NamesFiles for SynthesisArgs {
     fn files(&self) -> Files<'_> {
-        let read = self.policy.iter().chain(&self.log_of_jobs);
-        let written = self.log.iter();
-        (
-            read.map(PathBuf::as_path).collect(),
-            written.map(PathBuf::as_path).collect(),
-        )
+        files(self.policy.iter().chain(&self.log_of_jobs), &self.log)
     }
 }
 

@@ -22,8 +22,8 @@ use self::table::Results;
 use super::progress;
 use crate::document::line::{sealed, unsealed};
 use crate::kind::{
-    Caller, Files, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, folder_for_results, json,
-    refuse,
+    Caller, Files, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, files, folder_for_results,
+    json, refuse,
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::Preemption;
@@ -105,8 +105,7 @@ const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let read = self.policies.iter().map(Path::new).collect();
-        (read, self.output.iter().map(PathBuf::as_path).collect())
+        files(&self.policies, &self.output)
     }
 }
 

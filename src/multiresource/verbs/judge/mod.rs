@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, refuse,
+    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, json, refuse,
 };
 use crate::multiresource::judge::{Choice, Forward, Goal, Objective, Point, Windows};
 use crate::multiresource::policy::BackfillingPolicy;
@@ -149,8 +149,7 @@ are those that people run, each on all windows: that one of them would have been
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let written = [&self.output, &self.html].into_iter().flatten();
-        (vec![&self.trace], written.map(PathBuf::as_path).collect())
+        files([&self.trace], self.output.iter().chain(&self.html))
     }
 }
 

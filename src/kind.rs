@@ -318,6 +318,15 @@ impl<K: Kind> Policy<K> {
         let is_own = K::digest(file.workload()) == K::digest(workload);
         is_own.then(|| file.artifact())
     }
+
+    /// Returns the verdicts on its claims, if a run on this workload examines them.
+    pub fn verdicts<V>(
+        &self,
+        workload: &K::Checked,
+        judge: impl FnOnce(&Artifact<K>) -> Vec<V>,
+    ) -> Vec<V> {
+        self.judged_on(workload).map_or(Vec::new(), judge)
+    }
 }
 
 /// Simulates a policy that was named on its own workload or another.

@@ -57,7 +57,7 @@ impl Kind for Compatibility {
     type Verb = NoVerb;
     type Rule = Rule;
 
-    const EXAMPLES: &'static str = EXAMPLES;
+    const EXAMPLES: &'static str = include_str!("examples.txt");
     const RULES: &'static str = RULES;
     const FIELDS: &'static str = "servers, classes, rates or sizes";
 
@@ -139,9 +139,7 @@ impl Kind for Compatibility {
     ) -> VerbResult<VerbOutput> {
         let run = simulate(cluster, &policy.rule.rule, settings, caller.simulating())?;
         let run = marked(run, settings);
-        let file = policy.judged_on(cluster);
-        let verdicts = file.map(|file| judge(file, cluster, &run));
-        let verdicts = verdicts.unwrap_or_default();
+        let verdicts = policy.verdicts(cluster, |file| judge(file, cluster, &run));
         let table = report::simulation(cluster, &run, &verdicts, caller.width);
         let is_unstable = run.health == Health::Unstable;
         VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)
@@ -259,13 +257,3 @@ fn rule(name: &str) -> Result<simulator::Rule, String> {
         _ => Err(no_rule(name, RULES)),
     }
 }
-
-const EXAMPLES: &str = "  synth --workload models/three_servers.yaml --output p.json
-      load, bottleneck, exact means under balanced fairness, and how often jobs are interrupted
-  synth simulate p.json --precision 1%
-      run it, with confidence intervals, and judge its claims
-  synth compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps,p.json --loads .3,.6,.9 --html c.html
-      mean response times beside those of other rules and of balanced fairness, as a page with pictures
-  synth compare --workload models/three_servers.yaml --policies fcfs@zipf,p.json@zipf,p.json@hyperexponential --loads .6,.9
-      how far means depend on the law of sizes
-";

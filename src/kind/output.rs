@@ -57,6 +57,7 @@ impl Caller<'_> {
             ("--loads", !comparing.loads.is_empty()),
             ("--rates", !comparing.rates.is_empty()),
             ("--show", !self.means.is_empty()),
+            ("--shard", comparing.share.is_some()),
         ];
         typed.into_iter().find(|own| own.1).map(|own| own.0)
     }
@@ -131,6 +132,23 @@ pub struct VerbOutput {
 }
 
 impl VerbOutput {
+    /// Returns the output of a verb that was interrupted before it had a result.
+    pub fn interrupted_before(what: &str) -> Self {
+        VerbOutput {
+            notes: vec![format!("Interrupted before {what}: nothing is written.")],
+            interrupted: true,
+            ..VerbOutput::default()
+        }
+    }
+
+    /// Returns a table alone.
+    pub fn of_table(table: String) -> Self {
+        VerbOutput {
+            table,
+            ..VerbOutput::default()
+        }
+    }
+
     /// Renders a simulated policy. The answer is negative where a claim is refuted, or where the policy is unstable on
     /// the workload that its claims are about.
     ///

@@ -43,7 +43,7 @@ impl Kind for Volunteer {
     type Verb = NoVerb;
     type Rule = simulator::Rule;
 
-    const EXAMPLES: &'static str = EXAMPLES;
+    const EXAMPLES: &'static str = include_str!("examples.txt");
     const RULES: &'static str = RULES;
     const FIELDS: &'static str = "hosts, applications or batches";
 
@@ -124,11 +124,3 @@ impl Kind for Volunteer {
         VerbOutput::outcomes(&outcomes, caller.width)
     }
 }
-
-const EXAMPLES: &str = "  synth --workload models/campaign_small.yaml --output p.json
-      which hosts get which jobs, with which deadlines: percentiles and quantile tuned on simulated campaigns
-  synth simulate p.json --seed 2
-      run it in other campaigns, and try to refute its claims
-  synth compare --workload models/campaign_small.yaml --policies p.json,literal,boinc-2025,fixed
-      beside the proposal to the letter, BOINC's rule of 2025 and one deadline for all
-";

@@ -96,11 +96,6 @@ pub fn compare(
             "{name} goes with jobs that queue, and hosts of volunteers always have some: leave it out"
         ));
     }
-    if comparing.share.is_some() {
-        return refuse(
-            "--shard goes with policies over loads, and campaigns have none: compare some of the policies on each machine",
-        );
-    }
     if comparing.journal.is_some_and(|(_, resume)| resume) {
         return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
     }

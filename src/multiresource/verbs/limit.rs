@@ -181,14 +181,8 @@ impl Arguments {
 
 /// Returns the two loads of each policy, with what was seen there.
 fn table(limits: &[Limit], width: usize) -> String {
-    let header = [
-        "policy",
-        "settles at ρ",
-        "E[T] there",
-        "runs away at ρ",
-        "jobs at the end",
-    ];
-    let mut table = Table::new(header);
+    let header = "policy,settles at ρ,E[T] there,runs away at ρ,jobs at the end";
+    let mut table = Table::new(header.split(','));
     for limit in limits {
         let [settled, unstable] = sides(&limit.runs);
         let load = |run: Option<&Seen>| run.map(|run| number(run.load));

@@ -216,9 +216,7 @@ pub fn front([x, y]: [&str; 2], unit: &str, times: &[(usize, f64, f64)]) -> Draw
 pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Drawn<Picture> {
     let curves: Vec<&Curve> = all.iter().filter(|c| !c.points.is_empty()).collect();
     let count = labels.len();
-    let ticks = labels.iter().enumerate();
-    let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
-    let y = Axis::new("", Scale::Linear, 0.5 - count as f64, 0.5).with_ticks(ticks);
+    let y = axis_of_rows(labels.iter());
     let height = (16 + 7 * curves.len() as u32).clamp(24, 56) * count as u32 + 60;
     picture((WIDTH, height), 0, false, (x, &y), |chart| {
         for row in 1..count {
@@ -246,75 +244,53 @@ pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     })
 }
 
-/// Times of policies as horizontal bars with intervals, from above: the place of each, its label, and its time with half the
-/// width of the interval, in this unit.
+/// Draws times of policies as horizontal bars with intervals, from above: the place of each, its label, and its time with half
+/// the width of the interval, in this unit.
 pub fn bars(title: &str, unit: &str, times: &[(usize, String, [f64; 2])]) -> Drawn<Panel> {
     let (unit, factor) = fitting(times.iter().map(|own| own.2[0]).fold(0.0, f64::max), unit);
-    let labels: Vec<String> = times.iter().map(|own| own.1.clone()).collect();
-    let curve = |(row, (n, _, time)): (usize, &(usize, String, [f64; 2]))| {
-        let [value, half_width] = time.map(|own| factor * own);
-        let at = row as f64;
-        Curve::new(
-            *n,
-            vec![Point {
-                at,
-                value,
-                half_width,
-            }],
-        )
-    };
-    let curves: Vec<Curve> = times.iter().enumerate().map(curve).collect();
-    let shown = |own: &Point| span((own.value, 0.0), unit);
-    let said = curves.iter().zip(&labels);
-    let said = said.map(|(own, label)| format!("{label} {}", shown(&own.points[0])));
+    let shown = |time: f64| span((factor * time, 0.0), unit);
+    let said = times
+        .iter()
+        .map(|(_, label, [time, _])| format!("{label} {}", shown(*time)));
     let description = format!("{title}: {}", said.collect::<Vec<_>>().join(", "));
-    let has_lines = times.iter().any(|own| own.2[1] > 0.0);
-    let note = if has_lines {
-        "Lines are 95 % intervals, drawn symmetrically."
-    } else {
-        ""
-    };
-    let picture = drawn_bars(&format!("[{unit}]"), &labels, &curves, shown)?;
-    Ok(Panel::new(title.into(), description, picture).with_note(note.into()))
-}
-
-/// Draws bars; `text` is written at the end of each.
-fn drawn_bars(
-    title: &str,
-    labels: &[String],
-    curves: &[Curve],
-    text: impl Fn(&Point) -> String,
-) -> Drawn<Picture> {
-    let ends = curves.iter().flat_map(|curve| &curve.points);
-    let longest = ends
-        .map(|own| own.value + own.half_width)
-        .fold(0.0, f64::max);
-    // Room for the text behind the longest one.
-    let x = Axis::new(
-        title,
-        Scale::Linear,
-        0.0,
-        if longest > 0.0 { 1.4 * longest } else { 1.0 },
-    );
-    let ticks = labels.iter().enumerate();
-    let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
-    let y = Axis::new("", Scale::Linear, 0.5 - labels.len() as f64, 0.5).with_ticks(ticks);
-    let height = 36 * labels.len() as u32 + 60;
-    picture((WIDTH, height), 0, false, (&x, &y), |chart| {
-        for (n, curve) in curves.iter().enumerate() {
+    let ends = times
+        .iter()
+        .map(|(.., [time, half_width])| factor * (time + half_width));
+    let longest = ends.fold(0.0, f64::max);
+    // The text behind the longest bar needs some space.
+    let end = if longest > 0.0 { 1.4 * longest } else { 1.0 };
+    let x = Axis::new(&format!("[{unit}]"), Scale::Linear, 0.0, end);
+    let y = axis_of_rows(times.iter().map(|own| &own.1));
+    let height = 36 * times.len() as u32 + 60;
+    let picture = picture((WIDTH, height), 0, false, (&x, &y), |chart| {
+        for (n, (place, _, time)) in times.iter().enumerate() {
             let row = -(n as f64);
-            for p in &curve.points {
-                let corners = [(0.0, row - 0.32), (p.value, row + 0.32)];
-                chart.draw_series([Rectangle::new(corners, curve.look.mark().filled())])?;
-                let [low, high] = p.interval();
-                let interval = [(low.max(0.0), row), (high, row)];
-                chart.draw_series([PathElement::new(interval, INK.stroke_width(2))])?;
-                let said = Text::new(text(p), (7, -9), font());
-                chart.draw_series([EmptyElement::at((high, row)) + said])?;
-            }
+            let [value, half_width] = time.map(|own| factor * own);
+            let corners = [(0.0, row - 0.32), (value, row + 0.32)];
+            chart.draw_series([Rectangle::new(corners, Look::new(*place).mark().filled())])?;
+            let ends = [
+                ((value - half_width).max(0.0), row),
+                (value + half_width, row),
+            ];
+            chart.draw_series([PathElement::new(ends, INK.stroke_width(2))])?;
+            let text = Text::new(shown(time[0]), (7, -9), font());
+            chart.draw_series([EmptyElement::at(ends[1]) + text])?;
         }
         Ok(())
-    })
+    })?;
+    let has_intervals = times.iter().any(|own| own.2[1] > 0.0);
+    let note = "Lines are 95 % intervals, drawn symmetrically.".to_owned();
+    let note = Some(note).filter(|_| has_intervals).unwrap_or_default();
+    Ok(Panel::new(title.into(), description, picture).with_note(note))
+}
+
+/// Returns the vertical axis of rows with these labels, from above.
+fn axis_of_rows<'a>(labels: impl ExactSizeIterator<Item = &'a String>) -> Axis {
+    let low = 0.5 - labels.len() as f64;
+    let ticks = labels
+        .enumerate()
+        .map(|(row, label)| (-(row as f64), cut(label)));
+    Axis::new("", Scale::Linear, low, 0.5).with_ticks(ticks.collect())
 }
 
 /// Draws a piece of a curve, for a legend.

@@ -132,11 +132,7 @@ impl Arguments {
         let (log, file) = read(&self.trace, &self.reading, listener)?;
         let scored = match self.score((&log, self.every as usize), &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
-                return Ok(VerbOutput {
-                    notes: vec!["Interrupted before the last job: nothing is written.".into()],
-                    interrupted: true,
-                    ..VerbOutput::default()
-                });
+                return Ok(VerbOutput::interrupted_before("the last job"));
             }
             scored => scored?,
         };

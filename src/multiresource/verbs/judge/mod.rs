@@ -185,11 +185,7 @@ impl OwnVerb for Arguments {
         };
         let judged = match judging.run(listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
-                return Ok(VerbOutput {
-                    notes: vec!["Interrupted before the last window: nothing is written.".into()],
-                    interrupted: true,
-                    ..VerbOutput::default()
-                });
+                return Ok(VerbOutput::interrupted_before("the last window"));
             }
             judged => judged?,
         };

@@ -69,18 +69,10 @@ impl Main<'_> {
 
     fn columns(&self) -> Vec<String> {
         let (unit, _) = self.unit(|own| own.measured.mean_wait);
-        let times = [
-            "mean wait",
-            "95 % interval",
-            "p95 wait",
-            "p99 wait",
-            "longest wait",
-        ];
-        let times = times.map(|name| format!("{name} [{unit}]"));
-        times
-            .into_iter()
-            .chain(["bounded slowdown".into(), "in use".into()])
-            .collect()
+        let header = format!(
+            "mean wait [{unit}],95 % interval [{unit}],p95 wait [{unit}],p99 wait [{unit}],longest wait [{unit}],bounded slowdown,in use"
+        );
+        header.split(',').map(str::to_owned).collect()
     }
 
     fn row(&self, name: &str) -> Vec<Shown> {

@@ -41,7 +41,7 @@ pub trait Kind: Content {
     /// What runs: a rule with its parameters, or the policy of a file.
     type Rule;
 
-    /// Examples for the end of the help: a command a line, and what it does below it.
+    /// Examples for the end of the help: a command in lines of at most 78 characters, and what it does below it.
     const EXAMPLES: &'static str = "";
     /// The rules that can be simulated and compared by name, one a line: the name with its parameters, a bar, and a description.
     const RULES: &'static str = "";

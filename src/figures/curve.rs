@@ -54,11 +54,10 @@ impl Kind {
 
     fn style(self) -> Style {
         match self {
-            Kind::Exact => Style::Line,
+            Kind::Exact | Kind::Path => Style::Line,
             Kind::Approximation => Style::Dashes,
             Kind::Simulated => Style::Joined,
             Kind::Check => Style::Marks,
-            Kind::Path => Style::Thin,
             Kind::Bounds => Style::Band,
         }
     }

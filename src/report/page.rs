@@ -41,12 +41,12 @@ impl Section {
     pub fn new(
         title: &str,
         text: impl Into<String>,
-        panels: impl IntoIterator<Item = Option<Panel>>,
+        panels: impl IntoIterator<Item = impl Into<Option<Panel>>>,
     ) -> Self {
         Section {
             title: title.into(),
             text: text.into(),
-            panels: panels.into_iter().flatten().collect(),
+            panels: panels.into_iter().filter_map(Into::into).collect(),
             ..Section::default()
         }
     }
@@ -59,7 +59,7 @@ impl Section {
         Section::new(
             "What does a short mean wait cost those who wait longest?",
             text,
-            [Some(panel)],
+            [panel],
         )
     }
 
@@ -110,10 +110,9 @@ impl Section {
 
     /// Returns a section with a table.
     pub fn tabled(title: &str, text: impl Into<String>, grid: Grid) -> Self {
-        let section = Section::new(title, text, []);
         Section {
             grid: Some(grid),
-            ..section
+            ..Section::new(title, text, [None; 0])
         }
     }
 }

@@ -35,8 +35,9 @@ pub struct Slurm {
     #[command(flatten)]
     policy: PolicyFile,
 
-    #[command(flatten)]
-    partition: Partition,
+    /// The partition (for slurm-priority also several with commas, which share nodes)
+    #[arg(long, value_name = "NAME")]
+    partition: String,
 
     #[command(flatten)]
     to: Folder,
@@ -64,19 +65,12 @@ pub struct SlurmPriority {
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
-    #[command(flatten)]
-    partition: Partition,
+    /// The partition (for slurm-priority also several with commas, which share nodes)
+    #[arg(long, value_name = "NAME")]
+    partition: String,
 
     #[command(flatten)]
     to: Folder,
-}
-
-/// Where it is for.
-#[derive(Args)]
-struct Partition {
-    /// The partition (for slurm-priority also several with commas, which share nodes)
-    #[arg(long = "partition", value_name = "NAME")]
-    name: String,
 }
 
 /// Where it goes.
@@ -132,7 +126,7 @@ impl Slurm {
         }
         // The page is read elsewhere.
         let named = std::path::absolute(file)?;
-        let files = export_slurm(&policy, &named, &self.partition.name)?;
+        let files = export_slurm(&policy, &named, &self.partition)?;
         let written = self.to.filled(
             "slurm",
             files,
@@ -181,7 +175,7 @@ impl SlurmPriority {
             Ok(order) => order,
             Err(why) => return Ok(refusal(why)),
         };
-        let files = order::export(&order, &self.partition.name)?;
+        let files = order::export(&order, &self.partition)?;
         self.to.filled(
             "slurm",
             files,

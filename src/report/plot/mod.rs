@@ -122,8 +122,6 @@ pub enum Style {
     Joined,
     /// A line.
     Line,
-    /// A thin line.
-    Thin,
     /// A thin dashed line.
     Dashes,
     /// Marks with their intervals.
@@ -138,8 +136,8 @@ impl Style {
     }
 
     fn stroke(self, look: Look) -> ShapeStyle {
-        let is_thin = matches!(self, Style::Thin | Style::Dashes);
-        look.line().stroke_width(if is_thin { 1 } else { 2 })
+        look.line()
+            .stroke_width(if self == Style::Dashes { 1 } else { 2 })
     }
 }
 
@@ -311,7 +309,7 @@ pub fn key(look: Look, style: Style) -> Drawn<Picture> {
                 }
             }
             Style::Marks => root.draw(&stroke((22, 0), (22, 16)))?,
-            Style::Joined | Style::Line | Style::Thin => root.draw(&stroke((1, 8), (43, 8)))?,
+            Style::Joined | Style::Line => root.draw(&stroke((1, 8), (43, 8)))?,
         }
         if style.has_marks() {
             root.draw(&(EmptyElement::at((22, 8)) + Polygon::new(look.corners(), look.mark())))?;
@@ -403,7 +401,7 @@ fn line(chart: &mut Canvas<'_, '_>, curve: &Curve) -> Drawn<()> {
     let stroke = curve.style.stroke(curve.look);
     let points = curve.points.iter().map(|p| (p.at, p.value));
     match curve.style {
-        Style::Joined | Style::Line | Style::Thin => {
+        Style::Joined | Style::Line => {
             chart.draw_series(LineSeries::new(points, stroke))?;
         }
         Style::Dashes => {

@@ -64,15 +64,12 @@ fn answered(
         interrupted: replays.interrupted,
         ..VerbOutput::default()
     };
+    let documents = &mut output.documents;
     if let Some(file) = &replaying.trace.jobs {
-        output
-            .documents
-            .push((file.clone(), csv::visits(&replays)?));
+        documents.push((file.clone(), csv::visits(&replays)?));
     }
     if let Some(file) = &replaying.trace.series {
-        output
-            .documents
-            .push((file.clone(), csv::series(&replays)?));
+        documents.push((file.clone(), csv::series(&replays)?));
     }
     Ok((replays, output))
 }

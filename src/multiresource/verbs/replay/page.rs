@@ -212,26 +212,23 @@ fn sections(replays: &Replays, names: &[&str], main: Option<&Main<'_>>) -> Drawn
         paces.iter().map(in_use)
     });
     let mut sections = vec![
-        Section {
-            title: "When do jobs wait?".into(),
-            text: "Jobs that wait, averaged over steps of time. A policy without a line stops jobs, so that it is not known when they wait.".into(),
-            panels: paces.iter().map(waiting).collect::<Drawn<_>>()?,
-            ..Section::default()
-        },
-        Section {
-            title: "What is in use?".into(),
-            text: "What jobs hold of each resource, over all that there is.".into(),
-            panels: used.collect::<Drawn<_>>()?,
-            ..Section::default()
-        },
+        Section::new(
+            "When do jobs wait?",
+            "Jobs that wait, averaged over steps of time. A policy without a line stops jobs, so that it is not known when they wait.",
+            paces.iter().map(waiting).collect::<Drawn<Vec<_>>>()?,
+        ),
+        Section::new(
+            "What is in use?",
+            "What jobs hold of each resource, over all that there is.",
+            used.collect::<Drawn<Vec<_>>>()?,
+        ),
     ];
     if paces.len() > 1 {
-        let section = Section {
-            title: "How does it grow with the load?".into(),
-            text: "Mean response time over the load, with its interval (drawn symmetrically, as wide as it is).".into(),
-            panels: vec![over_loads(replays, names)?],
-            ..Section::default()
-        };
+        let section = Section::new(
+            "How does it grow with the load?",
+            "Mean response time over the load, with its interval (drawn symmetrically, as wide as it is).",
+            vec![over_loads(replays, names)?],
+        );
         sections.insert(0, section);
     }
     if let Some(main) = main {

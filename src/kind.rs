@@ -295,10 +295,22 @@ impl<K: Kind> Policy<K> {
         comparing: &Comparing<'_>,
         workload: Option<&K::Checked>,
     ) -> VerbResult<Vec<Self>> {
-        let names = comparing.policies.iter();
-        names
-            .map(|name| Policy::resolve(name, workload, comparing.changes))
-            .collect()
+        Policy::resolve_each(comparing.policies, workload, comparing.changes)
+    }
+
+    /// Resolves several names.
+    ///
+    /// # Errors
+    /// As for one of them.
+    pub fn resolve_each(
+        names: &[String],
+        workload: Option<&K::Checked>,
+        changes: Changes,
+    ) -> VerbResult<Vec<Self>> {
+        let policies = names
+            .iter()
+            .map(|name| Policy::resolve(name, workload, changes));
+        policies.collect()
     }
 
     /// Returns its row of a comparison on a workload.

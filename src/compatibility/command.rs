@@ -19,7 +19,7 @@ use crate::kind::{
     required_workload, scaled_to, split_name,
 };
 use crate::report::Besides;
-use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
+use crate::simulation::sweep::{Comparing, Exact, Knows, Whole};
 use crate::simulation::{Health, Progress, Settings};
 use crate::typed::{count, part};
 
@@ -171,14 +171,8 @@ impl Queueing for Cluster {
     type Measures = Measures;
     type OfClass = ();
 
-    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
-        Ok(Subject {
-            file: comparing.file.into(),
-            source: self.record().source.clone(),
-            digest: self.digest(),
-            time_unit: self.time_unit().into(),
-            load: self.own_load(comparing.settings.time)?,
-        })
+    fn origin(&self) -> (Option<String>, &str) {
+        (self.record().source.clone(), self.time_unit())
     }
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {

@@ -71,16 +71,6 @@ pub struct Curve {
     pub points: Vec<(f64, Option<Estimate>)>,
 }
 
-/// A number that is known.
-pub fn exactly(mean: f64) -> Estimate {
-    Estimate {
-        mean,
-        half_width: 0.0,
-        standard_error: 0.0,
-        freedom: f64::INFINITY,
-    }
-}
-
 impl Curve {
     pub fn new(
         label: impl Into<String>,
@@ -104,7 +94,7 @@ impl Curve {
         kind: Kind,
         points: impl IntoIterator<Item = (f64, Option<f64>)>,
     ) -> Self {
-        let points = points.into_iter().map(|(x, y)| (x, y.map(exactly)));
+        let points = points.into_iter().map(|(x, y)| (x, y.map(Estimate::exact)));
         Curve::new(label, color, kind, points.collect())
     }
 

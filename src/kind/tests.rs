@@ -162,14 +162,8 @@ impl Queueing for Queue {
     type Measures = Own;
     type OfClass = ();
 
-    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<sweep::Subject> {
-        Ok(sweep::Subject {
-            file: comparing.file.into(),
-            source: None,
-            digest: Toy::digest(self),
-            time_unit: "s".into(),
-            load: self.arrival_rate,
-        })
+    fn origin(&self) -> (Option<String>, &str) {
+        (None, "s")
     }
 
     fn own_load(&self, _: Option<std::time::Duration>) -> VerbResult<f64> {

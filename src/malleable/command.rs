@@ -22,7 +22,7 @@ use crate::kind::{
     scaled_to,
 };
 use crate::report::{Besides, Column, Outcome, Outcomes, headed};
-use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
+use crate::simulation::sweep::{Comparing, Exact, Knows, Whole};
 use crate::simulation::{Estimate, Health, Progress, Settings};
 use crate::typed::{count, part};
 
@@ -238,14 +238,8 @@ impl Queueing for Stream {
     type Measures = Measures;
     type OfClass = ();
 
-    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
-        Ok(Subject {
-            file: comparing.file.into(),
-            source: self.record().source.clone(),
-            digest: self.record().digest(),
-            time_unit: self.time_unit().into(),
-            load: self.load(),
-        })
+    fn origin(&self) -> (Option<String>, &str) {
+        (self.record().source.clone(), self.time_unit())
     }
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {

@@ -28,7 +28,7 @@ use crate::kind::{
 use crate::number::Decimal;
 use crate::number::quantity::explained;
 use crate::report::Besides;
-use crate::simulation::sweep::{Comparing, Knows, Subject, Whole};
+use crate::simulation::sweep::{Comparing, Knows, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::{below_one, fraction};
 use synth_slurm::rule::SlurmRule;
@@ -343,15 +343,9 @@ impl Queueing for Fleet {
     type Measures = Measures;
     type OfClass = Offered;
 
-    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
+    fn origin(&self) -> (Option<String>, &str) {
         let envelope = self.envelope();
-        Ok(Subject {
-            file: comparing.file.into(),
-            source: envelope.source().map(Into::into),
-            digest: self.record().digest,
-            time_unit: envelope.time_unit().into(),
-            load: self.own_load(comparing.settings.time)?,
-        })
+        (envelope.source().map(Into::into), envelope.time_unit())
     }
 
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64> {

@@ -1,6 +1,6 @@
 //! What the theory says of MSR policies, as curves.
 
-use super::super::curve::{Curve, Kind, exactly};
+use super::super::curve::{Curve, Kind};
 use super::super::rules::{model, plain, tuned};
 use super::super::{Done, Finding};
 use crate::ctmc::RelativeCompletions;
@@ -109,7 +109,7 @@ pub(super) fn full(
             *at,
             Some(Estimate {
                 half_width,
-                ..exactly(mean)
+                ..Estimate::exact(mean)
             }),
         )
     });

@@ -1,7 +1,7 @@
 //! Figures 5 to 8: four types, and cell B of Google's Borg trace.
 
 use super::super::curve::{
-    BLUE, Figure, GREEN, GREY, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis, exactly,
+    BLUE, Figure, GREEN, GREY, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis,
 };
 use super::super::rules::{Plan, Rule, Sweep, model, sweep, words};
 use super::super::{Done, Drawn, Finding};
@@ -158,7 +158,7 @@ pub(in crate::figures) fn figure6_and_7(events: u64) -> Done<Drawn> {
             run.types[25].mean_response
         }),
         panel("(c) fairness: 1 is equal", &runs, jain, |run| {
-            run.fairness.map(exactly)
+            run.fairness.map(Estimate::exact)
         }),
     ];
     let at = |n: usize, rate| words(runs[n].curve(weighted).at(rate));

@@ -78,9 +78,8 @@ impl NamesFiles for Arguments {
 impl OwnVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(self.workload.file()?)?, caller);
-        let resolve = |name| Policy::resolve(name, Some(&fleet), caller.changes);
-        let policies = self.policies.iter().map(String::as_str).map(resolve);
-        let policies = policies.collect::<VerbResult<Vec<Policy<Multiresource>>>>()?;
+        let policies =
+            Policy::<Multiresource>::resolve_each(&self.policies, Some(&fleet), caller.changes)?;
         let load = own_load(None, &fleet)?;
         let settings = Settings {
             interrupt: caller.interrupt.clone(),

@@ -99,9 +99,8 @@ impl OwnVerb for Arguments {
         }
         let own = known(Fleet::read(self.workload.file()?)?, caller);
         own.counts_amounts()?;
-        let resolve = |name| Policy::resolve(name, Some(&own), caller.changes);
-        let policies = self.policies.iter().map(String::as_str).map(resolve);
-        let policies = policies.collect::<VerbResult<Vec<Policy<Multiresource>>>>()?;
+        let policies =
+            Policy::<Multiresource>::resolve_each(&self.policies, Some(&own), caller.changes)?;
         let load = own_load(Some(seconds(self.time_limit)), &own)?;
         let (load, fleet) = match self.load {
             Some(to) => (to, own.scaled(to / load)?),

@@ -93,12 +93,7 @@ pub struct Point {
 impl Point {
     /// Returns a value without an interval.
     pub fn exact(at: f64, value: f64) -> Self {
-        let half_width = 0.0;
-        Point {
-            at,
-            value,
-            half_width,
-        }
+        Point::new(at, Estimate::exact(value))
     }
 
     /// Returns a value with its interval.

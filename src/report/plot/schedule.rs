@@ -10,6 +10,9 @@ use crate::simulation::{Stint, Stretch};
 /// Where the line of those who wait is: below the rectangles, which are from 0 to 1.
 const BELOW: [f64; 2] = [-0.5, -0.1];
 
+/// Attributes of a line without a fill.
+const LINE: &str = "class=\"line\" fill=\"none\" stroke=\"#222222\"";
+
 /// Draws a stretch of time: across time, and up what each job holds of the resource; a job may be in several pieces. Shaded is
 /// the time in which jobs wait, so that room that stands idle meanwhile is seen; outlined is the job that was
 /// [awaited](Stretch::awaited). Below how many wait, of at most `most`.
@@ -115,19 +118,13 @@ impl Shapes {
         {
             path(&format!("class=\"bar\" fill=\"{}\"", Look::new(n).hex()), d);
         }
-        path(
-            "class=\"line\" fill=\"none\" stroke=\"#222222\" stroke-width=\"2.5\"",
-            outline,
-        );
+        path(&format!("{LINE} stroke-width=\"2.5\""), outline);
         let height = |count: f64| y(BELOW[0] + (BELOW[1] - BELOW[0]) * count / most.max(1.0));
         let steps = waits().map(|((since, count), end)| {
             format!("L{:.1} {:.1}H{:.1}", x(since), height(count), x(end))
         });
         let line = steps.collect::<String>().replacen('L', "M", 1);
-        path(
-            "class=\"line\" fill=\"none\" stroke=\"#222222\" stroke-width=\"1.5\"",
-            line,
-        );
+        path(&format!("{LINE} stroke-width=\"1.5\""), line);
         body
     }
 }

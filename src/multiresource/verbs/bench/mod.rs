@@ -210,6 +210,11 @@ impl Arguments {
             let policy = Policy::<Multiresource>::resolve(name, None, caller.changes)?;
             VerbResult::Ok((policy.name, policy.digest))
         };
+        let policies = self
+            .policies
+            .iter()
+            .map(digest)
+            .collect::<VerbResult<_>>()?;
         Ok(Terms {
             bench: NAME.into(),
             set: self.set,
@@ -222,11 +227,7 @@ impl Arguments {
             events: self.events.unwrap_or(events),
             updates,
             seed: self.seed,
-            policies: self
-                .policies
-                .iter()
-                .map(digest)
-                .collect::<VerbResult<_>>()?,
+            policies,
         })
     }
 

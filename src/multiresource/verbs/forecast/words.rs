@@ -18,13 +18,11 @@ pub fn tables(scored: &Scored, rule: &str, width: usize) -> String {
             width,
         );
     };
+    let map = scored.map.as_ref();
     let parts = [
         wrap(&headline(record, scored, rule), width),
         shares(record, width),
-        scored
-            .map
-            .as_ref()
-            .map_or(String::new(), |map| map_table(map, width)),
+        map.map_or(String::new(), |map| map_table(map, width)),
     ];
     let parts = parts.into_iter();
     parts.filter(|part| !part.is_empty()).join("\n\n")

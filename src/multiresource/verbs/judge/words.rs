@@ -241,14 +241,10 @@ fn estimates(estimates: &[OfEstimate], width: usize) -> String {
 /// `log.swf: 5000 jobs on 1 server, load 0.654`.
 fn of_log(log: &Log, judged: &Judged) -> String {
     let servers: u32 = log.servers.shapes.iter().map(|shape| shape.count).sum();
-    let without = log
-        .jobs
-        .iter()
-        .filter(|job| job.promised.is_infinite())
-        .count();
-    let limits = match without {
+    let without = log.jobs.iter().filter(|job| job.promised.is_infinite());
+    let limits = match without.count() {
         0 => String::new(),
-        _ => format!(
+        without => format!(
             "; {} came without a limit, and are estimated",
             counted(without as f64, "job")
         ),
@@ -277,11 +273,8 @@ pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
         "The log tells no users: estimates beside limits go by jobs that hold as much and have the same limit.".into()
     }));
     notes.extend(likeness(judged));
-    let broken = judged
-        .windows
-        .iter()
-        .filter(|own| !own.choice.keeps)
-        .count();
+    let broken = judged.windows.iter().filter(|own| !own.choice.keeps);
+    let broken = broken.count();
     notes.extend((broken > 0).then(|| {
         format!(
             "In {} no rule keeps the promise on the past; the one that comes nearest is taken.",

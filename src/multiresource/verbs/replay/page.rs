@@ -90,11 +90,7 @@ impl Main<'_> {
             format!("{} to {}", time(i.low), time(i.high))
         });
         let [_, p95, p99] = measured.wait_percentiles;
-        let used = measured
-            .utilization
-            .iter()
-            .map(|used| percent(*used))
-            .join(" · ");
+        let mut used = measured.utilization.iter().map(|used| percent(*used));
         let cells = [
             time(measured.mean_wait),
             within,
@@ -104,7 +100,7 @@ impl Main<'_> {
         ];
         let cells = cells
             .into_iter()
-            .chain([number(measured.mean_bounded_slowdown), used]);
+            .chain([number(measured.mean_bounded_slowdown), used.join(" · ")]);
         cells.map(Shown::plain).collect()
     }
 
@@ -116,10 +112,8 @@ impl Main<'_> {
         let worst = loses(self.at).map(|[group, _]| {
             let is_own = |own: &&OfGroup| own.name == group.name;
             let of = |own: &Played| {
-                own.groups
-                    .iter()
-                    .find(is_own)
-                    .map_or(0.0, |own| own.mean_wait)
+                let group = own.groups.iter().find(is_own);
+                group.map_or(0.0, |own| own.mean_wait)
             };
             let title = format!("Mean wait of those that lose most, {}", group.name);
             self.bars(&title, |own| [of(own), 0.0])

@@ -5,11 +5,13 @@
 //! is printed here, and a callback is notified of progress. Which kinds there are stands in
 //! [`crate::kinds`].
 
+mod files;
 mod loads;
 mod output;
 #[cfg(test)]
 mod tests;
 
+pub use files::{Files, NamesFiles, NoArgs, files};
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
 pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult};
 pub use output::{folder_for_results, json, refuse};
@@ -370,33 +372,6 @@ pub fn simulate_policy<K: Kind>(
     Ok(output)
 }
 
-/// Files that are read, and those that are written.
-pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
-
-/// Returns files that are read, and files that are written, as arguments name them.
-pub fn files<'a, R, W>(
-    read: impl IntoIterator<Item = &'a R>,
-    written: impl IntoIterator<Item = &'a W>,
-) -> Files<'a>
-where
-    R: AsRef<Path> + ?Sized + 'a,
-    W: AsRef<Path> + ?Sized + 'a,
-{
-    let read = read.into_iter().map(AsRef::as_ref);
-    (
-        read.collect(),
-        written.into_iter().map(AsRef::as_ref).collect(),
-    )
-}
-
-/// Arguments that may name files.
-pub trait NamesFiles {
-    /// Returns all files that it names.
-    fn files(&self) -> Files<'_> {
-        Files::default()
-    }
-}
-
 /// A verb that one kind alone has.
 pub trait OwnVerb: NamesFiles {
     /// Carries it out.
@@ -421,12 +396,6 @@ impl Verbs for NoVerb {
         match *self {}
     }
 }
-
-/// Nothing is typed.
-#[derive(Args)]
-pub struct NoArgs {}
-
-impl NamesFiles for NoArgs {}
 
 /// What comes of a synthesis. All of these are answers; none is an error.
 pub enum Answer<K: Content> {

@@ -10,8 +10,8 @@ use crate::artifact::{
     self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
 };
 use crate::report::{Besides, WIDTH, number};
+use crate::simulation::Progress;
 use crate::simulation::mm1::{Own, run};
-use crate::simulation::{Progress, sweep};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Toy;

@@ -7,9 +7,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use synth::artifact::Subject;
 use synth::simulation::Settings;
-use synth::volunteer::artifact::{Artifact, Checked, Quantity, Volunteer};
+use synth::volunteer::artifact::{Quantity, Volunteer};
 use synth::volunteer::policy::{
     Answer, Candidate, Dispatch, Host, Queued, Request, Usable, decide,
 };

@@ -67,7 +67,7 @@ impl Sheet {
         );
         let keys = (0_u32..).zip(&self.legend);
         let keys = keys.map(|(n, (label, look, style))| {
-            let (x, y) = (76 + (n % 2) * (width / 2 - 20), bottom + ROW * (n / 2));
+            let (x, y) = (24 + (n % 2) * (width / 2), bottom + ROW * (n / 2));
             Ok((x, y + 6, key(*look, *style)?, &**label))
         });
         let file = File {

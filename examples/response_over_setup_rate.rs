@@ -13,10 +13,6 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use plotters::style::RGBColor;
-use synth::figures::picture::{
-    Axis, BLUE, Entry, GREEN, GREY, Layer, PURPLE, Panel, Picture, Shape, Swatch, VERMILLION,
-};
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::optimum::{Limits, Problem, optimum};
 use synth::multiresource::simulator::{Contender, Estimate, Settings};
@@ -24,6 +20,13 @@ use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
+use synth::report::plot::{Axis, Chart, Curve, Look, Point, Scale, Sheet, Style};
+
+const BLUE: Look = Look::new(0);
+const VERMILLION: Look = Look::new(1);
+const GREEN: Look = Look::new(2);
+const PURPLE: Look = Look::new(3);
+const GREY: Look = Look::new(5);
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -76,14 +79,14 @@ fn with_setups(rate: f64) -> Options {
     }
 }
 
-/// What is drawn of one workload.
-fn layers(workload: &Workload, with_optimum: bool) -> Result<Vec<Layer>> {
-    let mut layers = Vec::new();
+/// Returns the curves of one workload.
+fn curves(workload: &Workload, with_optimum: bool) -> Result<Vec<Curve>> {
+    let mut curves = Vec::new();
     let ends = [RATES[0], RATES[RATES.len() - 1]];
-    for (preemption, color) in [(Preemption::None, VERMILLION), (Preemption::Full, GREEN)] {
+    for (preemption, look) in [(Preemption::None, VERMILLION), (Preemption::Full, GREEN)] {
         if let Some(e) = measured(workload, &Options::new(preemption), true)? {
-            let shape = Shape::Dashes(ends.map(|rate| (rate, e.mean)).into());
-            layers.push(Layer { color, shape });
+            let points = ends.map(|rate| Point::exact(rate, e.mean));
+            curves.push(curve(look, Style::Dashes, points.into()));
         }
     }
     if with_optimum {
@@ -99,44 +102,39 @@ fn layers(workload: &Workload, with_optimum: bool) -> Result<Vec<Layer>> {
             };
             let found = optimum(workload, sought, &limits, &AtomicBool::new(false), |_| ())?;
             println!("optimum {rate} {:.3} {:?}", found.lower, found.ended);
-            points.push((rate, found.lower));
+            points.push(Point::exact(rate, found.lower));
         }
-        layers.push(line(GREY, 2, points));
+        curves.push(curve(GREY, Style::Line, points));
     }
-    for (color, chooses) in [(PURPLE, false), (BLUE, true)] {
+    for (look, chooses) in [(PURPLE, false), (BLUE, true)] {
         let mut points = Vec::new();
         for rate in RATES {
             let mean = measured(workload, &with_setups(rate), chooses)?;
-            points.extend(mean.map(|e| (rate, e.mean, e.half_width)));
+            points.extend(mean.map(|e| Point::new(rate, e)));
         }
-        let means = points.iter().map(|(rate, mean, _)| (*rate, *mean));
-        layers.push(line(color, 2, means.collect()));
-        let shape = Shape::Dots(points);
-        layers.push(Layer { color, shape });
+        curves.push(curve(look, Style::Joined, points));
     }
-    Ok(layers)
+    Ok(curves)
 }
 
-fn line(color: RGBColor, width: u32, points: Vec<(f64, f64)>) -> Layer {
-    let shape = Shape::Line(width, points);
-    Layer { color, shape }
+fn curve(look: Look, style: Style, points: Vec<Point>) -> Curve {
+    Curve {
+        look,
+        style,
+        points,
+        unstable: Vec::new(),
+    }
 }
 
-fn panel(title: &str, top: f64, bottom: f64, layers: Vec<Layer>) -> Panel {
-    Panel {
+fn chart(title: &str, top: f64, bottom: f64, curves: Vec<Curve>) -> Chart {
+    let across = "rate γ of setups [1/s] (jobs take 1 s)";
+    let up = "mean response time [s]";
+    Chart {
         title: title.into(),
-        across: Axis {
-            label: "rate γ of setups [1/s] (jobs take 1 s)",
-            range: (RATES[0] / 1.2, RATES[RATES.len() - 1] * 1.2),
-            log: true,
-        },
-        up: Axis {
-            label: "mean response time [s]",
-            range: (bottom, top),
-            log: true,
-        },
-        layers,
-        marks: Vec::new(),
+        across: Axis::around(across, Scale::Log, RATES.into_iter()),
+        up: Axis::new(up, Scale::Log, bottom, top),
+        curves,
+        lines: Vec::new(),
     }
 }
 
@@ -146,27 +144,24 @@ fn main() -> Result<()> {
         .unwrap_or("docs/response_over_setup_rate.svg".into());
     let three = Workload::read(Path::new("models/section7.yaml"))?.workload;
     let two = Workload::parse(LIGHT_AND_HEAVY, "light and heavy")?.workload;
-    let entry = |swatch, color, label: &str| Entry {
-        swatch,
-        color,
-        label: label.into(),
-    };
-    let picture = Picture {
-        size: (1000, 460),
-        grid: (1, 2),
-        panels: vec![
-            panel("section 7, ρ = .9", 60.0, 2.8, layers(&three, false)?),
-            panel("light and heavy, ρ = .8", 40.0, 2.2, layers(&two, true)?),
+    let sheet = Sheet {
+        size: (500, 460),
+        columns: 2,
+        charts: vec![
+            chart("section 7, ρ = .9", 60.0, 2.8, curves(&three, false)?),
+            chart("light and heavy, ρ = .8", 40.0, 2.2, curves(&two, true)?),
         ],
-        legend: vec![
-            entry(Swatch::Joined, BLUE, "what synth chooses with setups"),
-            entry(Swatch::Joined, PURPLE, "sMSR"),
-            entry(Swatch::Line(2), GREY, "no policy with setups is below"),
-            entry(Swatch::Dashes, VERMILLION, "chosen without preemption"),
-            entry(Swatch::Dashes, GREEN, "chosen with preemption at no cost"),
-        ],
+        legend: [
+            ("what synth chooses with setups", BLUE, Style::Joined),
+            ("sMSR", PURPLE, Style::Joined),
+            ("no policy with setups is below", GREY, Style::Line),
+            ("chosen without preemption", VERMILLION, Style::Dashes),
+            ("chosen with preemption at no cost", GREEN, Style::Dashes),
+        ]
+        .map(|(label, look, style)| (label.into(), look, style))
+        .into(),
     };
-    picture.draw(Path::new(&path))?;
+    std::fs::write(&path, sheet.svg()?)?;
     println!("wrote {path}");
     Ok(())
 }

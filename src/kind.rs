@@ -5,11 +5,13 @@
 //! is printed here, and a callback is notified of progress. Which kinds there are stands in
 //! [`crate::kinds`].
 
+mod files;
 mod loads;
 mod output;
 #[cfg(test)]
 mod tests;
 
+pub use files::{Files, NamesFiles, NoArgs, files};
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
 pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult};
 pub use output::{folder_for_results, json, refuse};
@@ -41,10 +43,10 @@ pub trait Kind: Content {
     /// What runs: a rule with its parameters, or the policy of a file.
     type Rule;
 
-    /// Examples for the end of the help: a command a line, and what it does below it.
+    /// Examples for the end of the help: a command in lines of at most 78 characters, and what it does below it.
     const EXAMPLES: &'static str = "";
-    /// The rules that can be simulated and compared by name: each with what may stand behind it, and what it does.
-    const RULES: &'static [(&'static str, &'static str, &'static str)] = &[];
+    /// The rules that can be simulated and compared by name, one a line: the name with its parameters, a bar, and a description.
+    const RULES: &'static str = "";
     /// What of two workloads may differ.
     const FIELDS: &'static str;
 
@@ -215,12 +217,38 @@ pub trait Kind: Content {
     /// Lists the rules that have names; at most `width` characters wide.
     fn rules(width: usize) -> String {
         let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
-        for (name, parameter, about) in Self::RULES {
-            table.row([format!("{name}{parameter}"), (*about).into()]);
+        for rule in Self::RULES.lines() {
+            table.row(rule.split(" | "));
         }
         table.within(width)
     }
 }
+
+/// Writes the methods of a [`Kind`] that its type of workload and its module of reports have under the same names.
+macro_rules! delegated {
+    ($workload:ident, $report:ident) => {
+        fn parse(text: &str, name: &str) -> Result<Parsed<$workload>, DocumentError> {
+            $workload::parse(text, name)
+        }
+
+        fn publish(published: &mut Published) {
+            $workload::publish(published);
+        }
+
+        fn digest(workload: &$workload) -> String {
+            workload.digest()
+        }
+
+        fn about(workload: &$workload) -> String {
+            $report::about(workload)
+        }
+
+        fn show(policy: &Checked, width: usize) -> String {
+            $report::show(policy, width)
+        }
+    };
+}
+pub(crate) use delegated;
 
 /// A policy that was named: a rule, or a file.
 pub struct Policy<K: Kind> {
@@ -269,10 +297,22 @@ impl<K: Kind> Policy<K> {
         comparing: &Comparing<'_>,
         workload: Option<&K::Checked>,
     ) -> VerbResult<Vec<Self>> {
-        let names = comparing.policies.iter();
-        names
-            .map(|name| Policy::resolve(name, workload, comparing.changes))
-            .collect()
+        Policy::resolve_each(comparing.policies, workload, comparing.changes)
+    }
+
+    /// Resolves several names.
+    ///
+    /// # Errors
+    /// As for one of them.
+    pub fn resolve_each(
+        names: &[String],
+        workload: Option<&K::Checked>,
+        changes: Changes,
+    ) -> VerbResult<Vec<Self>> {
+        let policies = names
+            .iter()
+            .map(|name| Policy::resolve(name, workload, changes));
+        policies.collect()
     }
 
     /// Returns its row of a comparison on a workload.
@@ -291,6 +331,15 @@ impl<K: Kind> Policy<K> {
         let file = self.file.as_ref()?;
         let is_own = K::digest(file.workload()) == K::digest(workload);
         is_own.then(|| file.artifact())
+    }
+
+    /// Returns the verdicts on its claims, if a run on this workload examines them.
+    pub fn verdicts<V>(
+        &self,
+        workload: &K::Checked,
+        judge: impl FnOnce(&Artifact<K>) -> Vec<V>,
+    ) -> Vec<V> {
+        self.judged_on(workload).map_or(Vec::new(), judge)
     }
 }
 
@@ -323,17 +372,6 @@ pub fn simulate_policy<K: Kind>(
     Ok(output)
 }
 
-/// Files that are read, and those that are written.
-pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
-
-/// Arguments that may name files.
-pub trait NamesFiles {
-    /// Returns all files that it names.
-    fn files(&self) -> Files<'_> {
-        Files::default()
-    }
-}
-
 /// A verb that one kind alone has.
 pub trait OwnVerb: NamesFiles {
     /// Carries it out.
@@ -358,12 +396,6 @@ impl Verbs for NoVerb {
         match *self {}
     }
 }
-
-/// Nothing is typed.
-#[derive(Args)]
-pub struct NoArgs {}
-
-impl NamesFiles for NoArgs {}
 
 /// What comes of a synthesis. All of these are answers; none is an error.
 pub enum Answer<K: Content> {
@@ -435,8 +467,9 @@ pub fn split_name(name: &str) -> (&str, Option<&str>) {
 }
 
 /// Says that no rule has this name, and which there are.
-pub fn no_rule(name: &str, rules: &[(&str, &str, &str)]) -> String {
-    let names: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
+pub fn no_rule(name: &str, rules: &str) -> String {
+    let names = rules.lines().map(|rule| rule.split([' ', ':', '[']));
+    let names: Vec<&str> = names.filter_map(|mut words| words.next()).collect();
     let known = suggest(split_name(name).0, "the rules are", &names);
     format!("no rule is named `{name}`; {known}")
 }

@@ -51,7 +51,7 @@ pub struct Arguments<K: Kind> {
     resume: bool,
 
     /// Run this shard of so many only, and write its part to OUTPUT: `synth merge` puts parts together
-    #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html", "vega"])]
+    #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html"])]
     shard: Option<Shard>,
 }
 
@@ -142,24 +142,22 @@ fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -
     Ok(SUCCESS)
 }
 
+/// Refuses a value that an option has twice.
+fn given_once(what: &str, option: &str, values: &[impl ToString]) -> Result<(), String> {
+    let mut twice = values.iter().map(ToString::to_string).duplicates();
+    twice.next().map_or(Ok(()), |twice| {
+        Err(format!(
+            "the {what} {twice} is twice in --{option}: give it once"
+        ))
+    })
+}
+
 impl<K: Kind> Arguments<K> {
     /// Finds mistakes in the arguments before anything runs.
     fn check(&self) -> Result<(), Box<dyn Error>> {
-        if let Some(twice) = self.policies.iter().duplicates().next() {
-            return Err(format!("the policy {twice} is twice in --policies: give it once").into());
-        }
-        let mut twice = self.loads.iter().duplicates_by(|load| load.to_bits());
-        if let Some(twice) = twice.next() {
-            return Err(format!("the load {twice} is twice in --loads: give it once").into());
-        }
-        let twice = self
-            .rates
-            .iter()
-            .duplicates_by(|rate| rate.to_bits())
-            .next();
-        if let Some(twice) = twice {
-            return Err(format!("the rate {twice} is twice in --rates: give it once").into());
-        }
+        given_once("policy", "policies", &self.policies)?;
+        given_once("load", "loads", &self.loads)?;
+        given_once("rate", "rates", &self.rates)?;
         if self.is_replay() && !(self.rates.is_empty() && self.show.is_empty()) {
             return Err("--rates and --show go with a workload, and a replay has the arrivals of its trace: leave them out".into());
         }

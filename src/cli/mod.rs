@@ -93,12 +93,7 @@ enum Command<K: Kind> {
 }
 
 /// Examples of every kind.
-const EXAMPLES: &str = "  synth show p.json
-      what a policy file says, in words
-  synth check p.json
-      derive again what can be, and say what was judged for sense and what is taken on trust
-  synth completions bash > /etc/bash_completion.d/synth
-";
+const EXAMPLES: &str = include_str!("examples.txt");
 
 fn examples<K: Kind>() -> String {
     let mut others = String::new();
@@ -107,40 +102,14 @@ fn examples<K: Kind>() -> String {
             others += &format!("  {}: {}\n", kind.name, kind.verbs.join(", "));
         }
     }
-    format!(
-        "Examples:\n{}{EXAMPLES}\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{others}\n{EXIT_CODES}",
-        folded(K::EXAMPLES.lines()),
-    )
-}
-
-/// Returns lines of at most so many characters: of a command with a backslash at each end, so that it can be pasted.
-fn folded<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    const MOST: usize = 78;
-    let mut text = String::new();
-    for line in lines {
-        let (start, end, indent) = match line.starts_with("  synth ") {
-            true => ("  ", " \\", "        "),
-            false => ("      ", "", "      "),
-        };
-        let (mut width, mut separator) = (0, start);
-        let mut words = line.split_whitespace().peekable();
-        while let Some(word) = words.next() {
-            // An option and its value stay in one line.
-            let is_option = !end.is_empty() && word.starts_with('-');
-            let value = words.next_if(|next| is_option && !next.starts_with(['-', '>', '<', '|']));
-            let word = value.map_or(word.to_owned(), |value| format!("{word} {value}"));
-            if width > 0 && width + 1 + word.chars().count() + end.len() > MOST {
-                text += &format!("{end}\n");
-                (width, separator) = (0, indent);
-            }
-            text += separator;
-            text += &word;
-            width += separator.len() + word.chars().count();
-            separator = " ";
-        }
-        text += "\n";
+    if !others.is_empty() {
+        others.insert_str(0, " Verbs of other kinds:\n");
     }
-    text
+    format!(
+        "Examples:\n{}{EXAMPLES}\nOptions and examples of another kind of workload: `synth FILE --help`.{}\n\n{EXIT_CODES}",
+        K::EXAMPLES,
+        others.trim_end(),
+    )
 }
 
 /// Returns the examples of the kind that are of this verb.
@@ -152,7 +121,7 @@ fn examples_of<K: Kind>(verb: &str) -> String {
         }
         is_own
     });
-    format!("Examples:\n{}", folded(own))
+    format!("Examples:\n{}\n", own.collect::<Vec<_>>().join("\n"))
 }
 
 const EXIT_CODES: &str = "\

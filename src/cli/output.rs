@@ -176,16 +176,10 @@ pub struct Results {
     /// Also write a page with the answer in words, tables and pictures (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-
-    /// Also write the pictures of that page with their numbers, as a Vega-Lite document (`-`: to standard output)
-    #[arg(long, value_name = "FILE")]
-    vega: Option<PathBuf>,
 }
 
 /// Options after which a file stands that results go to.
-const WRITTEN: [&str; 7] = [
-    "--output", "-o", "--csv", "--html", "--vega", "--jobs", "--series",
-];
+const WRITTEN: [&str; 6] = ["--output", "-o", "--csv", "--html", "--jobs", "--series"];
 
 /// Returns the command that was typed behind the name of the program, as a shell takes it, without files that results go to.
 pub fn command(typed: &[OsString]) -> String {
@@ -209,7 +203,7 @@ pub fn command(typed: &[OsString]) -> String {
 impl Results {
     /// Returns all files.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        let all = [&self.output, &self.csv, &self.html, &self.vega];
+        let all = [&self.output, &self.csv, &self.html];
         all.into_iter().flatten()
     }
 
@@ -219,7 +213,6 @@ impl Results {
             (&self.output, &mut output.document),
             (&self.csv, &mut output.csv),
             (&self.html, &mut output.page),
-            (&self.vega, &mut output.vega),
         ];
         let typed = all.into_iter();
         let typed = typed.filter_map(|(file, text)| Some((file.clone()?, std::mem::take(text))));

@@ -15,11 +15,11 @@ use super::workload::{Cluster, Trial};
 use crate::document::{DocumentError, Parsed, Published, is_there};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, required_workload,
-    scaled_to, split_name,
+    VerbResult, compare_over_loads, delegated, marked, merge_over_loads, no_rule,
+    required_workload, scaled_to, split_name,
 };
 use crate::report::Besides;
-use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
+use crate::simulation::sweep::{Comparing, Exact, Knows, Whole};
 use crate::simulation::{Health, Progress, Settings};
 use crate::typed::{count, part};
 
@@ -57,21 +57,11 @@ impl Kind for Compatibility {
     type Verb = NoVerb;
     type Rule = Rule;
 
-    const EXAMPLES: &'static str = EXAMPLES;
-    const RULES: &'static [(&'static str, &'static str, &'static str)] = &RULES;
+    const EXAMPLES: &'static str = include_str!("examples.txt");
+    const RULES: &'static str = RULES;
     const FIELDS: &'static str = "servers, classes, rates or sizes";
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
-        Cluster::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Cluster::publish(published);
-    }
-
-    fn digest(cluster: &Cluster) -> String {
-        cluster.digest()
-    }
+    delegated!(Cluster, report);
 
     fn at_load(cluster: &Cluster, load: f64) -> VerbResult<Cluster> {
         scaled_to(cluster, load)
@@ -104,14 +94,6 @@ impl Kind for Compatibility {
             },
             Outcome::Interrupted => Answer::Interrupted,
         })
-    }
-
-    fn about(cluster: &Cluster) -> String {
-        report::about(cluster)
-    }
-
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
     }
 
     fn rule(name: &str, _: Option<&Cluster>) -> Result<Rule, String> {
@@ -157,9 +139,7 @@ impl Kind for Compatibility {
     ) -> VerbResult<VerbOutput> {
         let run = simulate(cluster, &policy.rule.rule, settings, caller.simulating())?;
         let run = marked(run, settings);
-        let file = policy.judged_on(cluster);
-        let verdicts = file.map(|file| judge(file, cluster, &run));
-        let verdicts = verdicts.unwrap_or_default();
+        let verdicts = policy.verdicts(cluster, |file| judge(file, cluster, &run));
         let table = report::simulation(cluster, &run, &verdicts, caller.width);
         let is_unstable = run.health == Health::Unstable;
         VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)
@@ -191,14 +171,8 @@ impl Queueing for Cluster {
     type Measures = Measures;
     type OfClass = ();
 
-    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
-        Ok(Subject {
-            file: comparing.file.into(),
-            source: self.record().source.clone(),
-            digest: self.digest(),
-            time_unit: self.time_unit().into(),
-            load: self.own_load(comparing.settings.time)?,
-        })
+    fn origin(&self) -> (Option<String>, &str) {
+        (self.record().source.clone(), self.time_unit())
     }
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
@@ -233,29 +207,12 @@ impl Queueing for Cluster {
     }
 }
 
-/// Rules by name: each with what may stand behind it, and what it does.
-const RULES: [(&str, &str, &str); 4] = [
-    (
-        "balanced-fairness",
-        ":M",
-        "one virtual queue, each server works on the first job that it may serve, and a job goes to the end M times in the mean before it is done; with more and more interruptions balanced fairness",
-    ),
-    (
-        "fcfs",
-        "",
-        "the same without interruptions: first come, first served at every server, and a job is served by all that are free for it",
-    ),
-    (
-        "random-ps",
-        "",
-        "each job is sent to any of its servers, which share themselves among their jobs",
-    ),
-    (
-        "shortest-ps",
-        "",
-        "each job is sent to that of its servers where it is served fastest at once (join the shortest queue), which share themselves",
-    ),
-];
+/// The rules that have a name, one a line, each with its parameters and what it does.
+const RULES: &str = "\
+balanced-fairness:M | one virtual queue, each server works on the first job that it may serve, and a job goes to the end M times in the mean before it is done; with more and more interruptions balanced fairness
+fcfs | the same without interruptions: first come, first served at every server, and a job is served by all that are free for it
+random-ps | each job is sent to any of its servers, which share themselves among their jobs
+shortest-ps | each job is sent to that of its servers where it is served fastest at once (join the shortest queue), which share themselves";
 
 /// A rule, and the law of sizes that it is tried with.
 pub struct Rule {
@@ -291,16 +248,6 @@ fn rule(name: &str) -> Result<simulator::Rule, String> {
         ("fcfs", None) => Ok(Rule::Fair(0.0)),
         ("random-ps", None) => Ok(Rule::RandomPs),
         ("shortest-ps", None) => Ok(Rule::ShortestPs),
-        _ => Err(no_rule(name, &RULES)),
+        _ => Err(no_rule(name, RULES)),
     }
 }
-
-const EXAMPLES: &str = "  synth --workload models/three_servers.yaml --output p.json
-      load, bottleneck, exact means under balanced fairness, and how often jobs are interrupted
-  synth simulate p.json --precision 1%
-      run it, with confidence intervals, and judge its claims
-  synth compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps,p.json --loads .3,.6,.9 --html c.html
-      mean response times beside those of other rules and of balanced fairness, as a page with pictures
-  synth compare --workload models/three_servers.yaml --policies fcfs@zipf,p.json@zipf,p.json@hyperexponential --loads .6,.9
-      how far means depend on the law of sizes
-";

@@ -1,11 +1,25 @@
 //! Figures as tables: panels of curves of points; and as pictures.
+use std::collections::HashSet;
 use std::error::Error;
 use std::path::Path;
 
-use plotters::style::RGBColor;
-
-use super::picture::{self, Axis, Entry, GREY, INK, Layer, Mark, Picture, Shape, Swatch};
+use crate::report::plot::{self, Axis, Chart, Look, Point, Scale, Sheet, Style};
 use crate::simulation::Estimate;
+
+pub const BLUE: Look = Look::new(0);
+pub const VERMILLION: Look = Look::new(1);
+pub const GREEN: Look = Look::new(2);
+pub const PURPLE: Look = Look::new(3);
+pub const ORANGE: Look = Look::new(4);
+pub const GREY: Look = Look::new(5);
+pub const SKY: Look = Look::new(6);
+pub const VIOLET: Look = Look::new(7);
+
+/// Returns an axis with this title and range.
+pub fn axis(title: &str, (low, high): (f64, f64), log: bool) -> Axis {
+    let scale = if log { Scale::Log } else { Scale::Linear };
+    Axis::new(title, scale, low, high)
+}
 
 /// What was drawn, or why it could not be.
 pub type Done<T> = Result<T, Box<dyn Error>>;
@@ -37,30 +51,30 @@ impl Kind {
             Kind::Bounds => "bounds",
         }
     }
+
+    fn style(self) -> Style {
+        match self {
+            Kind::Exact | Kind::Path => Style::Line,
+            Kind::Approximation => Style::Dashes,
+            Kind::Simulated => Style::Joined,
+            Kind::Check => Style::Marks,
+            Kind::Bounds => Style::Band,
+        }
+    }
 }
 
 pub struct Curve {
     pub label: String,
-    pub color: RGBColor,
+    pub color: Look,
     pub kind: Kind,
     /// None where there is no mean.
     pub points: Vec<(f64, Option<Estimate>)>,
 }
 
-/// A number that is known.
-pub fn exactly(mean: f64) -> Estimate {
-    Estimate {
-        mean,
-        half_width: 0.0,
-        standard_error: 0.0,
-        freedom: f64::INFINITY,
-    }
-}
-
 impl Curve {
     pub fn new(
         label: impl Into<String>,
-        color: RGBColor,
+        color: Look,
         kind: Kind,
         points: Vec<(f64, Option<Estimate>)>,
     ) -> Self {
@@ -76,11 +90,11 @@ impl Curve {
     /// Of numbers that are known, or do not exist.
     pub fn known(
         label: impl Into<String>,
-        color: RGBColor,
+        color: Look,
         kind: Kind,
         points: impl IntoIterator<Item = (f64, Option<f64>)>,
     ) -> Self {
-        let points = points.into_iter().map(|(x, y)| (x, y.map(exactly)));
+        let points = points.into_iter().map(|(x, y)| (x, y.map(Estimate::exact)));
         Curve::new(label, color, kind, points.collect())
     }
 
@@ -95,40 +109,40 @@ impl Curve {
         missing.last().map(|p| p.0)
     }
 
-    fn layers(&self) -> Vec<Layer> {
-        let met = || self.points.iter().filter_map(|(x, y)| Some((*x, (*y)?)));
-        let means = || met().map(|(x, e)| (x, e.mean)).collect();
-        let dots = || Shape::Dots(met().map(|(x, e)| (x, e.mean, e.half_width)).collect());
-        let (color, shapes) = match self.kind {
-            Kind::Exact => (self.color, vec![Shape::Line(2, means())]),
-            Kind::Path => (self.color, vec![Shape::Line(1, means())]),
-            Kind::Approximation => (INK, vec![Shape::Dashes(means())]),
-            Kind::Check => (self.color, vec![dots()]),
-            Kind::Bounds => {
-                let ends = met().map(|(x, e)| (x, [e.mean - e.half_width, e.mean + e.half_width]));
-                (self.color, vec![Shape::Band(ends.collect())])
-            }
-            Kind::Simulated => (self.color, vec![Shape::Line(1, means()), dots()]),
+    /// Returns the part that lies within the vertical axis.
+    fn drawn(&self, up: &Axis) -> plot::Curve {
+        let met = self.points.iter();
+        let met = met.filter_map(|(at, value)| Some(Point::new(*at, (*value)?)));
+        let is_shown = |own: &Point| {
+            self.kind == Kind::Bounds || own.value > up.low() && own.value < up.high()
         };
-        let layer = |shape| Layer { color, shape };
-        shapes.into_iter().map(layer).collect()
+        plot::Curve {
+            look: self.look(),
+            style: self.kind.style(),
+            points: met.filter(is_shown).collect(),
+            unstable: Vec::new(),
+        }
     }
 
-    fn entry(&self) -> Entry {
-        let (label, color) = (&self.label, self.color);
-        let (swatch, color, label) = match self.kind {
-            Kind::Exact => (Swatch::Line(2), color, format!("{label}, exact")),
-            Kind::Path => (Swatch::Line(1), color, label.clone()),
-            Kind::Approximation => (Swatch::Dashes, GREY, "the paper's approximation".into()),
-            Kind::Check => (Swatch::Dot, GREY, "simulated, 95 % interval".into()),
-            Kind::Bounds => (Swatch::Band, GREY, "the paper's bounds".into()),
-            Kind::Simulated => (Swatch::Joined, color, format!("{label}, simulated")),
-        };
-        Entry {
-            swatch,
-            color,
-            label,
+    fn look(&self) -> Look {
+        match self.kind {
+            Kind::Approximation => GREY,
+            _ => self.color,
         }
+    }
+
+    /// Returns its line of the legend. What is said of several curves has no color of its own.
+    fn entry(&self) -> (String, Look, Style) {
+        let label = &self.label;
+        let (look, label) = match self.kind {
+            Kind::Exact => (self.color, format!("{label}, exact")),
+            Kind::Path => (self.color, label.clone()),
+            Kind::Approximation => (GREY, "the paper's approximation".into()),
+            Kind::Check => (GREY, "simulated, 95 % interval".into()),
+            Kind::Bounds => (GREY, "the paper's bounds".into()),
+            Kind::Simulated => (self.color, format!("{label}, simulated")),
+        };
+        (label, look, self.kind.style())
     }
 }
 
@@ -137,7 +151,8 @@ pub struct Panel {
     pub across: Axis,
     pub up: Axis,
     pub curves: Vec<Curve>,
-    pub marks: Vec<Mark>,
+    /// Vertical lines with their labels.
+    pub marks: Vec<(f64, String)>,
 }
 
 impl Panel {
@@ -162,12 +177,24 @@ impl Panel {
 pub struct Figure {
     /// As its files are called: `figure2`.
     pub name: &'static str,
+    /// Of a panel.
     pub size: (u32, u32),
-    pub grid: (usize, usize),
+    /// Panels in a row.
+    pub columns: u32,
     pub panels: Vec<Panel>,
 }
 
 impl Figure {
+    /// Returns a figure of panels of this size, so many of them in a row.
+    pub fn new(name: &'static str, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
+        Figure {
+            name,
+            size,
+            columns,
+            panels,
+        }
+    }
+
     fn table(&self) -> String {
         let mut text = "panel,curve,kind,x,y,half_width\n".to_string();
         for panel in &self.panels {
@@ -182,45 +209,48 @@ impl Figure {
         text
     }
 
-    /// Each label once, with where its first curve ends.
-    fn legend(&self) -> Vec<Entry> {
-        let mut entries: Vec<(String, Entry)> = Vec::new();
+    /// Returns each label once, with the place from which its first curve has no mean.
+    fn legend(&self) -> Vec<(String, Look, Style)> {
+        let mut entries: Vec<(String, Look, Style)> = Vec::new();
+        let mut known = HashSet::new();
         for curve in self.panels.iter().flat_map(|p| &p.curves) {
             let mut entry = curve.entry();
-            if entries.iter().any(|known| known.0 == entry.label) {
+            if !known.insert(entry.0.clone()) {
                 continue;
             }
-            let plain = entry.label.clone();
             if let Some(end) = curve.end().filter(|_| curve.kind == Kind::Simulated) {
-                entry.label += &format!(" (no mean from {end} on)");
+                entry.0 += &format!(" (no mean from {end} on)");
             }
-            entries.push((plain, entry));
+            entries.push(entry);
         }
-        // What holds of all curves stands last.
-        entries.sort_by_key(|(_, entry)| {
-            matches!(entry.swatch, Swatch::Dot | Swatch::Dashes | Swatch::Band)
-        });
-        entries.into_iter().map(|(_, entry)| entry).collect()
+        // Entries that hold for all curves are last.
+        let is_common = |style| matches!(style, Style::Marks | Style::Dashes | Style::Band);
+        entries.sort_by_key(|(_, _, style)| is_common(*style));
+        entries
     }
 
     /// Writes table and picture to a folder.
     pub(super) fn write(&self, folder: &Path) -> Done<()> {
         let path = |end: &str| folder.join(format!("{}.{end}", self.name));
-        let panel = |panel: &Panel| picture::Panel {
+        let chart = |panel: &Panel| Chart {
             title: panel.title.clone(),
-            across: panel.across,
-            up: panel.up,
-            layers: panel.curves.iter().flat_map(Curve::layers).collect(),
-            marks: panel.marks.clone(),
+            across: panel.across.clone(),
+            up: panel.up.clone(),
+            curves: panel
+                .curves
+                .iter()
+                .map(|curve| curve.drawn(&panel.up))
+                .collect(),
+            lines: panel.marks.clone(),
         };
-        let picture = Picture {
+        let sheet = Sheet {
             size: self.size,
-            grid: self.grid,
-            panels: self.panels.iter().map(panel).collect(),
+            columns: self.columns,
+            charts: self.panels.iter().map(chart).collect(),
             legend: self.legend(),
         };
         std::fs::write(path("csv"), self.table())?;
-        picture.draw(&path("svg"))
+        Ok(std::fs::write(path("svg"), sheet.svg()?)?)
     }
 }
 

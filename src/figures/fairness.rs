@@ -1,20 +1,18 @@
 //! Figures 1 to 4 of the balanced-fairness paper (Bonald and Comte, Performance Evaluation 116, 2017): how far the mean service
 //! rate and the mean delay depend on the law of sizes, with no interruption, one and five a job.
 
-use plotters::style::RGBColor;
-
-use super::curve::{Curve, Figure, Kind, Panel};
-use super::picture::{Axis, BLUE, GREEN, GREY, VERMILLION};
+use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
 use super::{Done, Drawn, Finding};
 use crate::compatibility::analysis;
 use crate::compatibility::simulator::{Rule, simulate};
 use crate::compatibility::workload::{Cluster, Trial};
+use crate::report::plot::Look;
 use crate::simulation::{Estimate, Settings};
 
 const LOADS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 
 /// Interruptions a job, and how they are drawn.
-const INTERRUPTIONS: [(f64, RGBColor, &str); 3] = [
+const INTERRUPTIONS: [(f64, Look, &str); 3] = [
     (0.0, VERMILLION, "first come, first served"),
     (1.0, BLUE, "one interruption a job"),
     (5.0, GREEN, "five"),
@@ -113,17 +111,12 @@ fn of(
             }
             delays.extend(simulated);
         }
-        let axis = |label, range| Axis {
-            label,
-            range,
-            log: false,
-        };
         let panel = |label, top, curves| {
             let heading = format!("{title}: {}", trial.name());
             Panel::new(
                 heading,
-                axis("load ρ", (0.0, 1.0)),
-                axis(label, (0.0, top)),
+                axis("load ρ", (0.0, 1.0), false),
+                axis(label, (0.0, top), false),
                 curves,
             )
         };
@@ -144,23 +137,20 @@ fn of(
         ),
         holds: most.is_finite().then_some(most < 0.1),
     };
-    let figure = Figure {
+    let figure = Figure::new(
         name,
-        size: (1200, 760),
-        grid: (2, 3),
-        panels: above.into_iter().chain(below).collect(),
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings: vec![finding],
-    })
+        (400, 380),
+        3,
+        above.into_iter().chain(below).collect(),
+    );
+    Ok(Drawn::new([figure], [finding]))
 }
 
 /// Returns delays of each class over the load, with so many interruptions a job.
 fn simulated(
     at: &dyn Fn(f64) -> Done<Cluster>,
     trial: Trial,
-    (interruptions, color, rule): (f64, RGBColor, &str),
+    (interruptions, color, rule): (f64, Look, &str),
     (classes, events): (&[&str], u64),
 ) -> Done<Vec<Curve>> {
     let mut points = vec![Vec::new(); classes.len()];

@@ -1,7 +1,6 @@
 //! Figure 4 of the heSRPT paper: mean flow times over the exponent of the speedup, medians of ten draws of 500 sizes.
 
-use super::curve::{Curve, Figure, Kind, Panel};
-use super::picture::{Axis, BLUE, GREEN, ORANGE, PURPLE, VERMILLION};
+use super::curve::{BLUE, Curve, Figure, GREEN, Kind, ORANGE, PURPLE, Panel, VERMILLION, axis};
 use super::{Done, Drawn, Finding};
 use crate::malleable::artifact::{Quantity, cost};
 use crate::malleable::policies::{self, median};
@@ -43,27 +42,16 @@ pub(super) fn figure4(events: u64) -> Done<Drawn> {
         .into_iter()
         .zip(points)
         .map(|((label, color, _), points)| Curve::known(label, color, Kind::Exact, points));
-    let across = Axis {
-        label: "exponent p of the speedup k^p",
-        range: (0.0, 1.0),
-        log: false,
-    };
-    let up = Axis {
-        label: "mean flow time",
-        range: (1e-4, 1e3),
-        log: true,
-    };
+    let across = axis("exponent p of the speedup k^p", (0.0, 1.0), false);
+    let up = axis("mean flow time", (1e-4, 1e3), true);
     let title = format!("500 jobs, Pareto sizes, a million servers; medians of {draws} draws");
-    let figure = Figure {
-        name: "figure4",
-        size: (900, 620),
-        grid: (1, 1),
-        panels: vec![Panel::new(title, across, up, curves.collect())],
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings,
-    })
+    let figure = Figure::new(
+        "figure4",
+        (900, 620),
+        1,
+        vec![Panel::new(title, across, up, curves.collect())],
+    );
+    Ok(Drawn::new([figure], findings))
 }
 
 /// Returns what is found of mean flow times, a row a rule and heSRPT first, over the exponents.

@@ -5,7 +5,6 @@ mod fairness;
 mod hesrpt;
 mod msr;
 mod path;
-pub mod picture;
 mod quickswap;
 mod rules;
 
@@ -47,6 +46,15 @@ pub struct Finding {
 pub struct Drawn {
     figures: Vec<Figure>,
     findings: Vec<Finding>,
+}
+
+impl Drawn {
+    fn new(figures: impl Into<Vec<Figure>>, findings: impl Into<Vec<Finding>>) -> Self {
+        Drawn {
+            figures: figures.into(),
+            findings: findings.into(),
+        }
+    }
 }
 
 /// Computes some figures, with so many events of simulation a point at most.

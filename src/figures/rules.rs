@@ -1,7 +1,5 @@
 //! The policies that are compared, and their simulation over arrival rates or loads.
 
-use plotters::style::RGBColor;
-
 use super::Done;
 use super::curve::{Curve, Kind};
 use crate::multiresource::artifact::{
@@ -12,6 +10,7 @@ use crate::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, Outlook, choose, synthesize,
 };
 use crate::multiresource::workload::Workload;
+use crate::report::plot::Look;
 use crate::simulation::Estimate;
 
 /// Reads a model of this program.
@@ -118,12 +117,12 @@ impl Rule {
 }
 
 /// What to simulate, and how it is drawn.
-pub type Plan = (&'static str, RGBColor, Rule);
+pub type Plan = (&'static str, Look, Rule);
 
 /// A rule's runs.
 pub struct Sweep {
     pub label: &'static str,
-    pub color: RGBColor,
+    pub color: Look,
     /// By arrival rate or load.
     pub runs: Vec<(f64, Option<Run>)>,
 }

@@ -17,11 +17,8 @@ pub trait Queueing: Sized {
     /// What they measure besides of each class of jobs.
     type OfClass: Clone + Serialize + DeserializeOwned;
 
-    /// Describes it for the header of a comparison.
-    ///
-    /// # Errors
-    /// When its load is not known.
-    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject>;
+    /// Returns where its numbers come from, if it says so, and its unit of time.
+    fn origin(&self) -> (Option<String>, &str);
 
     /// Returns its load ρ, found in so much time.
     ///
@@ -71,7 +68,14 @@ pub fn compare_over_loads<K: Kind, W: Queueing>(
         return refuse(format!("no policy can run on this workload: {misfits}"));
     }
     caller.notify(Notice::Doing("solving for the load"));
-    let subject = queueing.subject(comparing)?;
+    let (source, time_unit) = queueing.origin();
+    let subject = Subject {
+        file: comparing.file.into(),
+        source,
+        digest: K::digest(workload),
+        time_unit: time_unit.into(),
+        load: queueing.own_load(comparing.settings.time)?,
+    };
     caller.notify(Notice::Interruptible);
     let entrants = policies.iter().map(|policy| policy.entrant(workload));
     let (load, rate) = (subject.load, queueing.arrival_rate());

@@ -57,6 +57,7 @@ impl Caller<'_> {
             ("--loads", !comparing.loads.is_empty()),
             ("--rates", !comparing.rates.is_empty()),
             ("--show", !self.means.is_empty()),
+            ("--shard", comparing.share.is_some()),
         ];
         typed.into_iter().find(|own| own.1).map(|own| own.0)
     }
@@ -118,8 +119,6 @@ pub struct VerbOutput {
     pub csv: String,
     /// For people: a page that loads nothing.
     pub page: String,
-    /// The pictures of the page with their numbers, as a Vega-Lite document.
-    pub vega: String,
     /// Further documents: each with its file, `-` for standard output.
     pub documents: Vec<(PathBuf, String)>,
     /// What a person should know besides, on standard error.
@@ -133,6 +132,23 @@ pub struct VerbOutput {
 }
 
 impl VerbOutput {
+    /// Returns the output of a verb that was interrupted before it had a result.
+    pub fn interrupted_before(what: &str) -> Self {
+        VerbOutput {
+            notes: vec![format!("Interrupted before {what}: nothing is written.")],
+            interrupted: true,
+            ..VerbOutput::default()
+        }
+    }
+
+    /// Returns a table alone.
+    pub fn of_table(table: String) -> Self {
+        VerbOutput {
+            table,
+            ..VerbOutput::default()
+        }
+    }
+
     /// Renders a simulated policy. The answer is negative where a claim is refuted, or where the policy is unstable on
     /// the workload that its claims are about.
     ///
@@ -189,7 +205,6 @@ impl VerbOutput {
             table: comparison_table(&comparison, means, width),
             document: json(&comparison)?,
             csv: comparison_csv(besides, &comparison)?,
-            vega: page.vega()?,
             page: page.text()?,
             interrupted: comparison.interrupted,
             negative: !comparison.cells.iter().all(has_run),

@@ -10,8 +10,8 @@ use crate::artifact::{
     self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
 };
 use crate::report::{Besides, WIDTH, number};
+use crate::simulation::Progress;
 use crate::simulation::mm1::{Own, run};
-use crate::simulation::{Progress, sweep};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Toy;
@@ -80,7 +80,7 @@ impl Kind for Toy {
     type Verb = NoVerb;
     type Rule = ();
 
-    const RULES: &'static [(&'static str, &'static str, &'static str)] = &[("fcfs", "", "")];
+    const RULES: &'static str = "fcfs | the order of arrival";
     const FIELDS: &'static str = "rates";
 
     fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {
@@ -162,14 +162,8 @@ impl Queueing for Queue {
     type Measures = Own;
     type OfClass = ();
 
-    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<sweep::Subject> {
-        Ok(sweep::Subject {
-            file: comparing.file.into(),
-            source: None,
-            digest: Toy::digest(self),
-            time_unit: "s".into(),
-            load: self.arrival_rate,
-        })
+    fn origin(&self) -> (Option<String>, &str) {
+        (None, "s")
     }
 
     fn own_load(&self, _: Option<std::time::Duration>) -> VerbResult<f64> {

@@ -18,10 +18,11 @@ use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
 use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
+    VerbResult, compare_over_loads, delegated, marked, merge_over_loads, refuse, required_workload,
+    scaled_to,
 };
 use crate::report::{Besides, Column, Outcome, Outcomes, headed};
-use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
+use crate::simulation::sweep::{Comparing, Exact, Knows, Whole};
 use crate::simulation::{Estimate, Health, Progress, Settings};
 use crate::typed::{count, part};
 
@@ -81,21 +82,11 @@ impl Kind for Malleable {
     type Verb = NoVerb;
     type Rule = Rule;
 
-    const EXAMPLES: &'static str = EXAMPLES;
-    const RULES: &'static [(&'static str, &'static str, &'static str)] = &RULES;
+    const EXAMPLES: &'static str = include_str!("examples.txt");
+    const RULES: &'static str = RULES;
     const FIELDS: &'static str = "servers, speedups, jobs or the objective";
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
-        Workload::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Workload::publish(published);
-    }
-
-    fn digest(workload: &Workload) -> String {
-        workload.digest()
-    }
+    delegated!(Workload, report);
 
     fn at_load(workload: &Workload, load: f64) -> VerbResult<Workload> {
         match workload {
@@ -151,14 +142,6 @@ impl Kind for Malleable {
         })
     }
 
-    fn about(workload: &Workload) -> String {
-        report::about(workload)
-    }
-
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
-    }
-
     fn rule(name: &str, _: Option<&Workload>) -> Result<Rule, String> {
         policies::rule(name)
     }
@@ -181,15 +164,15 @@ impl Kind for Malleable {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let (name, file) = (&policy.name, policy.judged_on(workload));
+        let name = &policy.name;
         match workload {
             Workload::Pool(pool) => {
                 // A plan is for its own jobs.
-                let again = file.is_none().then(|| redrawn(pool, settings.seed));
+                let is_own = policy.judged_on(workload).is_some();
+                let again = (!is_own).then(|| redrawn(pool, settings.seed));
                 let pool = again.as_ref().unwrap_or(pool);
-                let course = policy.rule.execute(name, pool, file.is_some())?;
-                let verdicts = file.map(|file| judge_course(file, pool, &course));
-                let verdicts = verdicts.unwrap_or_default();
+                let course = policy.rule.execute(name, pool, is_own)?;
+                let verdicts = policy.verdicts(workload, |file| judge_course(file, pool, &course));
                 let table = report::course(pool, &course, &verdicts, caller.width);
                 let ran = report::of_course(pool, &course);
                 VerbOutput::of_run(name, table, &ran, &verdicts, false)
@@ -198,8 +181,7 @@ impl Kind for Malleable {
                 let sharing = policy.rule.online(name)?;
                 let run = simulate(stream, sharing, settings, caller.simulating())?;
                 let run = marked(run, settings);
-                let verdicts = file.map(|file| judge(file, stream, &run));
-                let verdicts = verdicts.unwrap_or_default();
+                let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
                 let table = report::simulation(stream, &run, &verdicts, caller.width);
                 let is_unstable = run.health == Health::Unstable;
                 VerbOutput::of_run(name, table, &run, &verdicts, is_unstable)
@@ -256,14 +238,8 @@ impl Queueing for Stream {
     type Measures = Measures;
     type OfClass = ();
 
-    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
-        Ok(Subject {
-            file: comparing.file.into(),
-            source: self.record().source.clone(),
-            digest: self.record().digest(),
-            time_unit: self.time_unit().into(),
-            load: self.load(),
-        })
+    fn origin(&self) -> (Option<String>, &str) {
+        (self.record().source.clone(), self.time_unit())
     }
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
@@ -306,11 +282,6 @@ fn pools(
     extras: &ComparisonArgs,
     over_loads: Option<&str>,
 ) -> VerbResult<(Vec<Pool>, String)> {
-    if comparing.share.is_some() {
-        return refuse(
-            "--shard goes with jobs that arrive; where all are there, a comparison takes seconds: leave it out",
-        );
-    }
     if let Some(name) = over_loads {
         return refuse(format!(
             "{name} goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents"
@@ -433,15 +404,3 @@ fn note(objective: Objective, open: Option<Open>) -> String {
         "costs are exact, from one end of a job to the next; times: over what no policy costs less than, {bound}"
     )
 }
-
-const EXAMPLES: &str = "  synth --workload models/amdahl_training.yaml --output p.json
-      how jobs that are all there divide the servers, when each ends, and the proof that no plan costs less
-  synth --workload models/training_stream.yaml --output p.json
-      jobs that arrive: a rule, tuned by simulation, beside a bound that no policy can beat
-  synth simulate p.json
-      run it, and judge its claims
-  synth compare --workload models/five_hundred_pareto.yaml --policies hesrpt,equi,srpt,hell,knee --exponents .05,.3,.5,.9,.99 --draws 10
-      what rules cost over the exponent of the speedup, medians of ten draws of the sizes
-  synth compare --workload models/training_stream.yaml --policies hesrpt,equi,srpt,p.json --loads .3,.6,.9
-      mean response times where jobs arrive
-";

@@ -7,40 +7,15 @@ use super::synthesis::{Tunable, tuned};
 use super::workload::Pool;
 use crate::kind::{no_rule, split_name};
 
-/// Rules by name: each with what may stand behind a colon, and what it does.
-pub const RULES: [(&str, &str, &str); 7] = [
-    (
-        "hesrpt",
-        "[:P]",
-        "servers where work is worth most, at the prices of the jobs that are there: the optimum of jobs that are all there and share a speedup; with P by the paper's formula for s(k) = k^P, whatever the speedups are (`tuned`: the best P where jobs are all there)",
-    ),
-    (
-        "helrpt",
-        "",
-        "such that all jobs that are there end together: the least makespan",
-    ),
-    (
-        "srpt",
-        "",
-        "all servers to the job with the least left, or as many as it can use",
-    ),
-    ("equi", "", "the same number of servers for each job"),
-    (
-        "hell",
-        "",
-        "servers to the job with the greatest ratio of efficiency s(k)/k to remaining time",
-    ),
-    (
-        "knee",
-        "[:A]",
-        "each job, from the smallest on, up to where one more server takes less than A from its time; A is tuned where jobs are all there, if not given",
-    ),
-    (
-        "online",
-        ":U:B",
-        "hesrpt with the knobs of jobs that arrive: urgency U and background B",
-    ),
-];
+/// The rules that have a name, one a line, each with its parameters and what it does.
+pub const RULES: &str = "\
+hesrpt[:P] | servers where work is worth most, at the prices of the jobs that are there: the optimum of jobs that are all there and share a speedup; with P by the paper's formula for s(k) = k^P, whatever the speedups are (`tuned`: the best P where jobs are all there)
+helrpt | such that all jobs that are there end together: the least makespan
+srpt | all servers to the job with the least left, or as many as it can use
+equi | the same number of servers for each job
+hell | servers to the job with the greatest ratio of efficiency s(k)/k to remaining time
+knee[:A] | each job, from the smallest on, up to where one more server takes less than A from its time; A is tuned where jobs are all there, if not given
+online:U:B | hesrpt with the knobs of jobs that arrive: urgency U and background B";
 
 /// What a policy does.
 pub enum Rule {
@@ -133,7 +108,7 @@ pub fn rule(name: &str) -> Result<Rule, String> {
                 background,
             })
         }
-        _ => return Err(no_rule(name, &RULES)),
+        _ => return Err(no_rule(name, RULES)),
     }))
 }
 

@@ -148,14 +148,8 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned, width: usize) -> String {
         chain!([name], curve, [size], weight, [end])
     };
     let end = format!("ends [{}]", pool.time_unit());
-    let mut header: Vec<String> = cells([
-        "job".into(),
-        "speedup".into(),
-        "size".into(),
-        "weight".into(),
-        end,
-    ])
-    .collect();
+    let names = ["job", "speedup", "size", "weight", &end].map(str::to_owned);
+    let mut header: Vec<String> = cells(names).collect();
     header.extend((0..shown.len()).map(|n| format!("{} left", stages.len() - n)));
     if shown.is_empty() {
         header.push("servers at first".into());

@@ -22,13 +22,13 @@ use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
     Answer, Caller, Files, Kind, NamesFiles, Notice, OwnVerb, Policy, Queueing, VerbOutput,
-    VerbResult, Verbs, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
-    scaled_to, simulate_policy,
+    VerbResult, Verbs, compare_over_loads, delegated, marked, merge_over_loads, refuse,
+    required_workload, scaled_to, simulate_policy,
 };
 use crate::number::Decimal;
 use crate::number::quantity::explained;
 use crate::report::Besides;
-use crate::simulation::sweep::{Comparing, Knows, Subject, Whole};
+use crate::simulation::sweep::{Comparing, Knows, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::{below_one, fraction};
 use synth_slurm::rule::SlurmRule;
@@ -137,20 +137,10 @@ impl Kind for Multiresource {
     type Verb = Verb;
     type Rule = Contender;
 
-    const EXAMPLES: &'static str = EXAMPLES;
+    const EXAMPLES: &'static str = include_str!("examples.txt");
     const FIELDS: &'static str = "servers or types";
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Fleet>, DocumentError> {
-        Fleet::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Fleet::publish(published);
-    }
-
-    fn digest(workload: &Fleet) -> String {
-        workload.digest()
-    }
+    delegated!(Fleet, report);
 
     fn synthesize(
         workload: &Fleet,
@@ -188,14 +178,6 @@ impl Kind for Multiresource {
             }
             Err(why) => Ok(Some(Err(why.to_string()))),
         }
-    }
-
-    fn about(workload: &Fleet) -> String {
-        report::about(workload)
-    }
-
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
     }
 
     fn rules(width: usize) -> String {
@@ -361,15 +343,9 @@ impl Queueing for Fleet {
     type Measures = Measures;
     type OfClass = Offered;
 
-    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
+    fn origin(&self) -> (Option<String>, &str) {
         let envelope = self.envelope();
-        Ok(Subject {
-            file: comparing.file.into(),
-            source: envelope.source().map(Into::into),
-            digest: self.record().digest,
-            time_unit: envelope.time_unit().into(),
-            load: self.own_load(comparing.settings.time)?,
-        })
+        (envelope.source().map(Into::into), envelope.time_unit())
     }
 
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64> {
@@ -436,53 +412,3 @@ fn on_trace(
     };
     replay::compare(&replaying, caller)
 }
-
-const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
-      a workload from a log of jobs: types, sizes as measured, how they arrive, and what was left out
-  synth --workload models/vms.yaml --preemption none
-      the best of all families for jobs that cannot be preempted, to standard output
-  synth - --preemption none < models/vms.yaml
-      the same of a workload from standard input; `synth models/vms.yaml …` needs no --workload either
-  synth --trace log.swf --longest 1.0 --output p.json
-      the order of the queue that is best on a log, as a policy; there nobody waits longer than the longest under EASY
-  synth --workload models/one_or_all.yaml --preemption none --family quickswap --explain
-      one family, tuned; with the exact means of MSFQ by its threshold
-  synth --workload models/vms.yaml --preemption none --family msr --output p.json
-      a policy with exact claims and proved stability
-  synth --workload models/section7.yaml --preemption setup --setup-rate 10 --output p.json
-      preemption at the price of a setup of mean 1/10 of the time unit
-  synth --workload models/fleet.yaml --preemption none --output p.json
-      a fleet of several server shapes: which job starts on which server
-  synth simulate p.json --precision 1%
-      run it, with confidence intervals, and judge its claims
-  synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9
-      mean response times beside those of rules in use today, and which policy is surely faster
-  synth compare --trace log.swf --policies easy,easy+sjf,easy+wfp3+history,first-fit+saf
-      the order of the queue by what each job promises: `synth rules` says which words there are
-  synth compare --workload models/section7.yaml --policies first-fit,p.json --output c.json --html c.html
-      the same as a page with pictures; finished parts are kept, and --resume continues them
-  synth simulate --trace log.swf --policy first-fit
-      a cluster's log again under another rule: the same jobs, to the second
-  synth simulate --trace log.swf.gz --policy easy --speed 5/4 --jobs jobs.csv --series series.csv
-      the same with jobs a quarter faster; what came of each job, and how many waited and ran over time
-  synth simulate --trace vms.csv --columns time=submit_s,size=held_s,cores=cores --capacity cores=4096 --policy best-fit --load .9
-      a table of jobs on one server of this capacity, at another load
-  synth compare --trace log.swf --policies first-fit,easy,conservative --loads .7,.9 --html c.html
-      rules on the same log at two loads, with intervals, and a page with what waited when
-  synth compare --trace log.swf --workload fit.yaml --policies first-fit,p.json --resample
-      a policy made for the fit beside First-Fit, on the log and on replications of its weeks
-  synth judge log.swf --longest 1.0 --html judged.html
-      which order of the queue to take on a log, chosen each week on what came before and judged on the week after
-  synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
-      the least mean response time that any policy without preemption can have, and how near policies are
-  synth limit --workload models/section7.yaml --policies first-fit,adaptive-quickswap
-      the load up to which rules are stable, with a run on each side of it
-  synth --workload models/section7.yaml --policy own.yaml --output p.json
-      schedules of your own with their weights or rates: exact means and bounds
-  synth --workload models/one_or_all.yaml --family msfq:20 --output p.json
-      a rule by its name as a policy file; with limits that are known also such as easy+sjf+history
-  synth export slurm p.json --partition batch --output slurm/
-      what an administrator installs so that the policy decides when jobs of a Slurm partition start
-  synth sweep-alpha --workload models/section7.yaml --preemption none --html curves.html
-      mean response time over the switching rate, as CSV and as a page with a picture
-";

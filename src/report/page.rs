@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::chain;
 
-use super::plot::{self, Drawn, Look, Panel, Picture};
+use super::plot::{self, Drawn, Look, Panel, Picture, Style};
 use super::{Table, counted, percent, span};
 use crate::simulation::Stretch;
 
@@ -41,12 +41,12 @@ impl Section {
     pub fn new(
         title: &str,
         text: impl Into<String>,
-        panels: impl IntoIterator<Item = Option<Panel>>,
+        panels: impl IntoIterator<Item = impl Into<Option<Panel>>>,
     ) -> Self {
         Section {
             title: title.into(),
             text: text.into(),
-            panels: panels.into_iter().flatten().collect(),
+            panels: panels.into_iter().filter_map(Into::into).collect(),
             ..Section::default()
         }
     }
@@ -59,7 +59,7 @@ impl Section {
         Section::new(
             "What does a short mean wait cost those who wait longest?",
             text,
-            [Some(panel)],
+            [panel],
         )
     }
 
@@ -110,10 +110,9 @@ impl Section {
 
     /// Returns a section with a table.
     pub fn tabled(title: &str, text: impl Into<String>, grid: Grid) -> Self {
-        let section = Section::new(title, text, []);
         Section {
             grid: Some(grid),
-            ..section
+            ..Section::new(title, text, [None; 0])
         }
     }
 }
@@ -198,7 +197,7 @@ impl Page {
     /// # Errors
     /// When a picture cannot be drawn.
     pub fn new(title: String, labels: impl Iterator<Item = String>) -> Drawn<Self> {
-        let key = |(n, label)| Ok((label, plot::key(Look::new(n))?));
+        let key = |(n, label)| Ok((label, plot::key(Look::new(n), Style::Joined)?));
         let keys: Vec<_> = labels.enumerate().map(key).collect::<Drawn<_>>()?;
         // Classes of jobs have such colours, too.
         let (light, dark) = plot::rules(keys.len().max(COLORS));
@@ -231,16 +230,5 @@ impl Page {
         let text = self.render()?;
         let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());
         Ok(lines.map(|line| format!("{line}\n")).collect())
-    }
-
-    /// Returns its pictures with their numbers, as a Vega-Lite document.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON.
-    pub fn vega(&self) -> Drawn<String> {
-        let panels = self.sections.iter().flat_map(|own| &own.panels);
-        let labels: Vec<String> = self.keys.iter().map(|(label, _)| label.clone()).collect();
-        let document = plot::vega(&self.title, self.first.iter().chain(panels), &labels);
-        Ok(document.to_string() + "\n")
     }
 }

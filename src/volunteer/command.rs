@@ -1,25 +1,22 @@
 //! Campaigns as a kind of workload: what is typed → verbs → reports.
 
-use std::path::PathBuf;
-
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::artifact::{Checked, Volunteer};
 use super::policies::{self, RULES};
-use super::policy::{Request, decide};
 use super::report;
 use super::simulator::{self, Run, judge, simulate};
 use super::synthesis::{self, NoPolicy, Options};
 use super::workload::Campaign;
-use crate::document::{DocumentError, Parsed, Published, called, fault_of_json, text_of};
+use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
-    Answer, Caller, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, Policy, VerbOutput,
-    VerbResult, Verbs, json, required_workload,
+    Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, VerbOutput, VerbResult,
+    delegated, required_workload,
 };
 use crate::report::WIDTH;
 use crate::simulation::Settings;
 use crate::simulation::sweep::Comparing;
-use crate::typed::{PolicyFile, count};
+use crate::typed::count;
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
@@ -39,80 +36,18 @@ pub struct SynthesisArgs {
 
 impl NamesFiles for SynthesisArgs {}
 
-/// Verbs of their own.
-#[derive(Subcommand)]
-pub enum Verb {
-    /// Answer a request of a host: which jobs it gets, with which deadlines, and why not the others
-    Dispatch(DispatchArgs),
-}
-
-/// What is typed to answer a request.
-#[derive(Args)]
-pub struct DispatchArgs {
-    #[command(flatten)]
-    policy: PolicyFile,
-
-    /// The request, a JSON file: what the host has and wants, and the jobs that there are
-    #[arg(long, value_name = "FILE")]
-    request: PathBuf,
-
-    /// Where the answers go, as JSON (`-`: to standard output)
-    #[arg(long, short, value_name = "FILE", default_value = "-")]
-    output: PathBuf,
-}
-
-impl Verbs for Verb {
-    fn typed(&self) -> &dyn OwnVerb {
-        let Verb::Dispatch(args) = self;
-        args
-    }
-}
-
-impl NamesFiles for DispatchArgs {
-    fn files(&self) -> Files<'_> {
-        let read = self.policy.typed().into_iter().chain([&*self.request]);
-        (read.collect(), vec![&self.output])
-    }
-}
-
-impl OwnVerb for DispatchArgs {
-    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let policy = Checked::read_with(self.policy.file()?, caller.changes)?;
-        let file = called(&self.request);
-        let text = text_of(&self.request).map_err(|why| format!("cannot read {file}: {why}"))?;
-        let request: Request = serde_json::from_str(&text)
-            .map_err(|error| format!("{file}: {}", fault_of_json(&error)))?;
-        request.check().map_err(|why| format!("{file}: {why}"))?;
-        let answers = decide(&policy.artifact().policy.dispatch, &request);
-        Ok(VerbOutput {
-            documents: vec![(self.output.clone(), json(&answers)?)],
-            ..VerbOutput::default()
-        })
-    }
-}
-
 impl Kind for Volunteer {
     type SynthesisArgs = SynthesisArgs;
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
-    type Verb = Verb;
+    type Verb = NoVerb;
     type Rule = simulator::Rule;
 
-    const EXAMPLES: &'static str = EXAMPLES;
-    const RULES: &'static [(&'static str, &'static str, &'static str)] = &RULES;
+    const EXAMPLES: &'static str = include_str!("examples.txt");
+    const RULES: &'static str = RULES;
     const FIELDS: &'static str = "hosts, applications or batches";
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
-        Campaign::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Campaign::publish(published);
-    }
-
-    fn digest(campaign: &Campaign) -> String {
-        campaign.digest()
-    }
+    delegated!(Campaign, report);
 
     fn synthesize(
         campaign: &Campaign,
@@ -145,14 +80,6 @@ impl Kind for Volunteer {
                 Err(NoPolicy::Interrupted) => Answer::Interrupted,
             },
         )
-    }
-
-    fn about(campaign: &Campaign) -> String {
-        report::about(campaign)
-    }
-
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
     }
 
     fn rule(name: &str, campaign: Option<&Campaign>) -> Result<simulator::Rule, String> {
@@ -197,13 +124,3 @@ impl Kind for Volunteer {
         VerbOutput::outcomes(&outcomes, caller.width)
     }
 }
-
-const EXAMPLES: &str = "  synth --workload models/campaign_small.yaml --output p.json
-      which hosts get which jobs, with which deadlines: percentiles and quantile tuned on simulated campaigns
-  synth simulate p.json --seed 2
-      run it in other campaigns, and try to refute its claims
-  synth compare --workload models/campaign_small.yaml --policies p.json,literal,boinc-2025,fixed
-      beside the proposal to the letter, BOINC's rule of 2025 and one deadline for all
-  synth dispatch p.json --request request.json
-      answer a request of a host, with a reason for every job
-";

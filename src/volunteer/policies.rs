@@ -12,29 +12,12 @@ use crate::kind::{Caller, Notice, Policy, VerbResult, no_rule, refuse, split_nam
 use crate::report::{Column, Outcomes, estimate};
 use crate::simulation::sweep::Comparing;
 
-/// The rules that have a name: with what stands behind a colon, and what they do.
-pub const RULES: [(&str, &str, &str); 4] = [
-    (
-        "percentile",
-        "[:F:T:Q]",
-        "what synth tunes: hosts above the percentile F get jobs of a batch without an estimate, those above T deadlines before it, and Q is the quantile that it takes (75:95:.3 if not given)",
-    ),
-    (
-        "literal",
-        "[:F:T:Q]",
-        "the proposal of 2012 to the letter: busy time of tight jobs only, no limit of jobs without an estimate, no time for a second try (50:90:.8)",
-    ),
-    (
-        "boinc-2025",
-        "[:D]",
-        "any host, with the deadline D; what is left of a batch that is 85 % done goes to fast hosts alone, and once more where it takes long",
-    ),
-    (
-        "fixed",
-        "[:D]",
-        "any host, with the deadline D: the bound of a stream if it is not given",
-    ),
-];
+/// The rules that have a name, one a line, each with its parameters and what it does.
+pub const RULES: &str = "\
+percentile[:F:T:Q] | what synth tunes: hosts above the percentile F get jobs of a batch without an estimate, those above T deadlines before it, and Q is the quantile that it takes (75:95:.3 if not given)
+literal[:F:T:Q] | the proposal of 2012 to the letter: busy time of tight jobs only, no limit of jobs without an estimate, no time for a second try (50:90:.8)
+boinc-2025[:D] | any host, with the deadline D; what is left of a batch that is 85 % done goes to fast hosts alone, and once more where it takes long
+fixed[:D] | any host, with the deadline D: the bound of a stream if it is not given";
 
 /// Returns the rule with this name on a campaign.
 ///
@@ -42,27 +25,28 @@ pub const RULES: [(&str, &str, &str); 4] = [
 /// When there is no such rule, or no campaign.
 pub fn rule(name: &str, campaign: Option<&Campaign>) -> Result<Rule, String> {
     let (rule, parameter) = split_name(name);
-    if !RULES.iter().any(|known| known.0 == rule) {
-        return Err(no_rule(name, &RULES));
-    }
-    let Some(campaign) = campaign else {
-        return Err(format!(
-            "{name} is a rule: name the workload with --workload FILE"
-        ));
+    let campaign = || {
+        campaign.ok_or_else(|| format!("{name} is a rule: name the workload with --workload FILE"))
     };
-    let dispatch = |rule| parameter.map_or(Ok(rule), |text| with_parameters(rule, text));
-    let bound = || match parameter {
-        None => Ok(fixed_bound(campaign)),
-        Some(text) => match text.parse::<f64>() {
-            Ok(time) if time > 0.0 && time <= 1e60 => Ok(time),
-            _ => Err(format!("`{text}` is not a time > 0, as in fixed:168")),
-        },
+    let dispatch = |of: fn(&Campaign) -> Dispatch| {
+        let own = of(campaign()?);
+        let own = parameter.map_or(Ok(own), |text| with_parameters(own, text));
+        own.map(Rule::Dispatch)
+    };
+    let bound = || match parameter.map(str::parse::<f64>) {
+        None => campaign().map(fixed_bound),
+        Some(Ok(time)) if time > 0.0 && time <= 1e60 => Ok(time),
+        Some(_) => Err(format!(
+            "`{}` is not a time > 0, as in fixed:168",
+            parameter.unwrap_or_default()
+        )),
     };
     match rule {
-        "percentile" => dispatch(default_rule(campaign)).map(Rule::Dispatch),
-        "literal" => dispatch(literal(campaign)).map(Rule::Dispatch),
+        "percentile" => dispatch(default_rule),
+        "literal" => dispatch(literal),
         "boinc-2025" => bound().map(Rule::Tail),
-        _ => bound().map(Rule::Fixed),
+        "fixed" => bound().map(Rule::Fixed),
+        _ => Err(no_rule(name, RULES)),
     }
 }
 
@@ -111,11 +95,6 @@ pub fn compare(
         return refuse(format!(
             "{name} goes with jobs that queue, and hosts of volunteers always have some: leave it out"
         ));
-    }
-    if comparing.share.is_some() {
-        return refuse(
-            "--shard goes with policies over loads, and campaigns have none: compare some of the policies on each machine",
-        );
     }
     if comparing.journal.is_some_and(|(_, resume)| resume) {
         return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");

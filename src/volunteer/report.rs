@@ -65,12 +65,8 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let (percentile, table) = (wrap(&percentile, width), table.within(width));
     let _ = writeln!(text, "\n{percentile}\n\nIt promises\n{table}");
     let what = format!("a server of volunteers, {}", about(campaign));
-    policy_report(
-        &what,
-        &artifact.tool,
-        campaign.record().source.as_deref(),
-        &text,
-    )
+    let source = campaign.record().source.as_deref();
+    policy_report(&what, &artifact.tool, source, &text)
 }
 
 /// Returns the rule, a test a line.

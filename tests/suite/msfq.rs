@@ -59,10 +59,9 @@ fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (tempfile::Temp
     (folder, name)
 }
 
-/// What `--explain` tells of a workload, from the heading of the table of MSFQ on.
-fn explained(workload: &str, more: &[&str]) -> String {
-    let typed = ["--workload", workload, "--explain", "--effort", ".01"];
-    let printed = stderr(&synth(&[&typed[..], more].concat()));
+/// Returns the table of exact means by threshold, from its heading on.
+fn thresholds(workload: &str) -> String {
+    let printed = stderr(&works(&format!("{workload} --family msfq-strict")));
     let from = printed.find("MSFQ(ℓ)");
     printed[from.unwrap_or_else(|| panic!("{printed}"))..].to_owned()
 }
@@ -87,14 +86,14 @@ fn objective(table: &str, threshold: &str) -> f64 {
 #[test]
 fn long_passages_leave_the_digits_of_the_table() {
     let (_folder, workload) = one_or_all(32, [10.0, 2.0], [0.02, 10.0]);
-    let table = explained(&workload, &["--preemption", "none", "--family", "msr"]);
+    let table = thresholds(&workload);
     for (threshold, expected) in [("1", 444_100.6), ("2", 47_280.79)] {
         let found = objective(&table, threshold);
         assert!((found / expected - 1.0).abs() < 2e-7, "{found}: {table}");
     }
     // A hundred servers at load .75: no mean response time is less than the mean size, least of all ℓ*'s.
     let (_folder, workload) = one_or_all(100, [50.0, 1.0], [0.25, 1.0]);
-    let table = explained(&workload, &["--preemption", "none", "--family", "msr"]);
+    let table = thresholds(&workload);
     let values: Vec<[f64; 3]> = rows(&table)
         .iter()
         .map(|row| [1, 2, 3].map(|i| row[i].parse().unwrap()))
@@ -105,46 +104,23 @@ fn long_passages_leave_the_digits_of_the_table() {
     assert!(values.iter().all(|row| best <= row[0]), "{table}");
 }
 
-/// Of every family and way of preemption, and before anything is simulated: here so little may be
-/// simulated that nothing is chosen.
+/// Each threshold of a small system has a row, and one of them is the best.
 #[test]
-fn the_table_of_a_one_or_all_system_needs_no_simulation() {
+fn the_table_has_every_threshold() {
     let (_folder, workload) = one_or_all(4, [2.0, 1.0], [0.2, 1.0]);
-    let ways: [&[&str]; 4] = [
-        &["--preemption", "none"],
-        &["--preemption", "full", "--family", "msr"],
-        &[
-            "--preemption",
-            "setup",
-            "--setup-rate",
-            "1",
-            "--family",
-            "msr",
-        ],
-        &[
-            "--preemption",
-            "none",
-            "--family",
-            "quickswap",
-            "--budget",
-            "10",
-        ],
-    ];
-    let tables = ways.map(|way| explained(&workload, way));
-    for table in &tables {
-        assert_eq!(rows(table).len(), 4, "{table}");
-        assert_eq!(rows(table), rows(&tables[0]));
-        assert_eq!(table.matches("ℓ*").count(), 1, "{table}");
-    }
+    let table = thresholds(&workload);
+    assert_eq!(rows(&table).len(), 4, "{table}");
+    assert_eq!(table.matches("ℓ*").count(), 1, "{table}");
 }
 
-/// What is not known is said, and nothing is best of it.
+/// Means that are not known are named as such, and no policy is made of them.
 #[test]
 fn means_that_are_not_known_are_refused_in_words() {
     let (_folder, workload) = one_or_all(8, [4.0, 1.0], [0.49999, 1.0]);
-    let table = explained(&workload, &["--preemption", "none", "--family", "msr"]);
-    has(&table, "no exact means: at load 0.9999");
-    assert!(!table.contains("ℓ*") && rows(&table).is_empty(), "{table}");
+    fails(
+        &format!("{workload} --family msfq-strict"),
+        "no exact means: at load 0.9999",
+    );
 }
 
 /// Strict MSFQ is a policy that can be written: with the threshold that is best by its exact means, which the checker derives

@@ -7,9 +7,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use synth::artifact::Subject;
 use synth::simulation::Settings;
-use synth::volunteer::artifact::{Artifact, Checked, Quantity, Volunteer};
+use synth::volunteer::artifact::{Quantity, Volunteer};
 use synth::volunteer::policy::{
     Answer, Candidate, Dispatch, Host, Queued, Request, Usable, decide,
 };
@@ -133,13 +132,13 @@ fn what_was_changed_is_found() {
     are_refused(&artifact, "/claims", &table, refusal::<Volunteer>);
 }
 
-/// A verb of one kind alone is found without a document of that kind.
+/// The help of one kind names the verbs of the others.
 #[test]
-fn a_verb_of_its_own_has_help() {
-    for words in ["dispatch --help", "help dispatch"] {
-        has(&stdout(&works(words)), "--request");
-    }
-    has(&stdout(&works("--help")), "volunteer-dispatch: dispatch");
+fn verbs_of_other_kinds_are_named() {
+    let here = Here::new(TEXT);
+    let help = stdout(&works(&format!("{} --help", here.path("w.yaml"))));
+    has(&help, "multiresource: sweep-alpha");
+    assert!(!stdout(&works("--help")).contains("Verbs of other kinds"));
 }
 
 #[test]
@@ -263,29 +262,6 @@ fn a_budget_that_is_too_small_is_answered_with_one_that_suffices() {
         &format!("simulate --workload {workload} --policy fixed --events 1000"),
         "--events",
     );
-}
-
-/// The decision stands alone: what the file says is all that it needs.
-#[test]
-fn a_request_is_answered_from_the_file() {
-    let here = Here::new(TEXT);
-    here.synthesize();
-    let checked = Checked::read(&here.at("p.json")).unwrap();
-    let artifact: &Artifact = checked.artifact();
-    let median = artifact.find(Quantity::MedianMakespan, Subject::ALL);
-    assert!(median.is_some());
-    let vector = &vectors()[0].1;
-    let request = &vector.requests[0];
-    let path = here
-        .folder
-        .write("r.json", &serde_json::to_string(request).unwrap());
-    let typed = format!("dispatch --policy {} --request {path}", here.path("p.json"));
-    works(&format!("{typed} --output {}", here.path("a.json")));
-    let found: Vec<Answer> = serde_json::from_value(here.folder.json("a.json")).unwrap();
-    assert_eq!(found, decide(&artifact.policy.dispatch, request));
-    let past = r#"{"now": -1, "processors": [], "versions": [], "jobs": []}"#;
-    here.folder.write("r.json", past);
-    ends(2, &typed);
 }
 
 #[derive(Serialize, Deserialize)]

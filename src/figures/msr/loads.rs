@@ -1,11 +1,12 @@
 //! Figure 4: rules over the load.
 
-use super::super::curve::{Curve, Figure, Panel};
-use super::super::picture::{BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION};
+use super::super::curve::{
+    BLUE, Curve, Figure, GREEN, GREY, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+};
 use super::super::rules::{Plan, Rule, Sweep, plain, sweep, tuned, words};
 use super::super::{Done, Drawn, Finding};
+use super::jobs;
 use super::theory::{Placed, at_load, full, total};
-use super::{axis, jobs};
 use crate::multiresource::artifact::Preemption;
 
 /// Loads of Figure 4; more of them where First-Fit gives up.
@@ -111,14 +112,6 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
                 .map(|(f, n)| n.mean < f.mean),
         },
     ];
-    let figure = Figure {
-        name: "figure4",
-        size: (1000, 640),
-        grid: (1, 2),
-        panels,
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings,
-    })
+    let figure = Figure::new("figure4", (500, 640), 2, panels);
+    Ok(Drawn::new([figure], findings))
 }

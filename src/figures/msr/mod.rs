@@ -7,34 +7,22 @@ mod theory;
 pub(super) use borg::figure5;
 pub(super) use loads::figure4;
 
-use super::curve::{Curve, Figure, Kind, Panel};
-use super::picture::{Axis, BLUE, GREEN, GREY, Mark, ORANGE, PURPLE, SKY, VERMILLION};
+use super::curve::{
+    BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+};
 use super::rules::{plain, tuned};
 use super::{Done, Drawn, Finding};
 use crate::multiresource::artifact::{MsrPolicy, Preemption, Route};
 use crate::multiresource::workload::Workload;
+use crate::report::plot::Axis;
 use theory::{Placed, at_load, at_rate, exact, full, smsr, spread, theorem8, total};
 
 /// The paper's α for pMSR, and what stands for α → ∞.
 const ALPHA: f64 = 2.0;
 const ENDLESS: f64 = 1e6;
 
-fn axis(label: &'static str, range: (f64, f64), log: bool) -> Axis {
-    Axis { label, range, log }
-}
-
 fn jobs(range: (f64, f64)) -> Axis {
     axis("mean number in system E[Q] [jobs]", range, true)
-}
-
-fn mark(at: f64, dashed: bool, label: String, height: f64) -> Mark {
-    Mark {
-        at,
-        dashed,
-        label,
-        height,
-        left: false,
-    }
 }
 
 /// Figure 2: pMSR and nMSR over the switching rate.
@@ -52,16 +40,8 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
         findings.extend(found);
         findings.push(theorem8(&at_load(load)?, load)?);
     }
-    let figure = Figure {
-        name: "figure2",
-        size: (1000, 980),
-        grid: (2, 2),
-        panels,
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings,
-    })
+    let figure = Figure::new("figure2", (500, 490), 2, panels);
+    Ok(Drawn::new([figure], findings))
 }
 
 /// Returns a policy at these switching rates.
@@ -82,7 +62,7 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Findi
     let curves = full("pMSR", GREEN, &placed, (10, events))?;
     let title = format!("pMSR, ρ = {load}");
     let mut panel = Panel::new(title, switching(100.0), jobs(heights), curves);
-    panel.marks = vec![mark(ALPHA, true, "α = 2".into(), 0.3)];
+    panel.marks = vec![(ALPHA, "α = 2".into())];
     let at = |rate| -> Done<f64> { Ok(total(&workload, &at_rate(&policy, rate))?.exact) };
     let (slow, two, limit) = (at(0.1)?, at(ALPHA)?, at(ENDLESS)?);
     let finding = Finding {
@@ -117,8 +97,8 @@ fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [Findin
     let title = format!("nMSR, ρ = {load}");
     let mut panel = Panel::new(title, switching(2.0 * largest), jobs(heights), curves);
     panel.marks = vec![
-        mark(last.1, false, format!("α* = {:.4}", last.1), 0.02),
-        mark(last.2, true, format!("predicted {:.4}", last.2), 0.08),
+        (last.1, format!("α* = {:.4}", last.1)),
+        (last.2, format!("predicted {:.4}", last.2)),
     ];
     let off = last.2 / last.1 - 1.0;
     let findings = [
@@ -172,21 +152,13 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
         true,
     );
     let mut panel = Panel::new("sMSR, ρ = 0.9", across, jobs((20.0, 2500.0)), curves);
-    panel.marks = vec![mark(low, true, format!("γ = {low:.2}"), 0.1)];
+    panel.marks = vec![(low, format!("γ = {low:.2}"))];
     let finding = Finding {
         place: "7.3",
         says: "sMSR beats nMSR when γ is significantly higher than μ",
         found: format!("from γ = {low:.1} μ on, each on its best route"),
         holds: Some(low > 2.0),
     };
-    let figure = Figure {
-        name: "figure3",
-        size: (800, 640),
-        grid: (1, 1),
-        panels: vec![panel],
-    };
-    Ok(Drawn {
-        figures: vec![figure],
-        findings: vec![finding],
-    })
+    let figure = Figure::new("figure3", (800, 640), 1, vec![panel]);
+    Ok(Drawn::new([figure], [finding]))
 }

@@ -1,8 +1,6 @@
 //! What the theory says of MSR policies, as curves.
 
-use plotters::style::RGBColor;
-
-use super::super::curve::{Curve, Kind, exactly};
+use super::super::curve::{Curve, Kind};
 use super::super::rules::{model, plain, tuned};
 use super::super::{Done, Finding};
 use crate::ctmc::RelativeCompletions;
@@ -12,6 +10,7 @@ use crate::multiresource::modulation::Modulation;
 use crate::multiresource::simulator::{Contender, Settings};
 use crate::multiresource::synthesis::{Options, PHASE_LIMIT};
 use crate::multiresource::workload::Workload;
+use crate::report::plot::Look;
 use crate::simulation::Estimate;
 
 /// Mean numbers under one policy \[jobs\], of one type or of all.
@@ -80,7 +79,7 @@ pub(super) fn spread(low: f64, high: f64, count: usize) -> Vec<f64> {
 pub(super) type Placed = (f64, Workload, MsrPolicy);
 
 /// Returns the exact curve of policies.
-pub(super) fn exact(label: &str, color: RGBColor, policies: &[Placed]) -> Done<Curve> {
+pub(super) fn exact(label: &str, color: Look, policies: &[Placed]) -> Done<Curve> {
     let points = policies.iter().map(|(at, workload, policy)| -> Done<_> {
         Ok((*at, Some(total(workload, policy)?.exact)))
     });
@@ -91,7 +90,7 @@ pub(super) fn exact(label: &str, color: RGBColor, policies: &[Placed]) -> Done<C
 /// Returns the curves of policies with the paper's bounds and approximation, every `step`-th simulated within so many events.
 pub(super) fn full(
     label: &str,
-    color: RGBColor,
+    color: Look,
     policies: &[Placed],
     (step, events): (usize, u64),
 ) -> Done<Vec<Curve>> {
@@ -110,7 +109,7 @@ pub(super) fn full(
             *at,
             Some(Estimate {
                 half_width,
-                ..exactly(mean)
+                ..Estimate::exact(mean)
             }),
         )
     });

@@ -1,12 +1,14 @@
 //! Figures 5 to 8: four types, and cell B of Google's Borg trace.
 
-use super::super::curve::{Panel, exactly};
-use super::super::picture::{Axis, BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
+use super::super::curve::{
+    BLUE, Figure, GREEN, GREY, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis,
+};
 use super::super::rules::{Plan, Rule, Sweep, model, sweep, words};
 use super::super::{Done, Drawn, Finding};
-use super::{ACROSS, at_rate, axis, figure};
+use super::{ACROSS, at_rate};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::simulator::Run;
+use crate::report::plot::Axis;
 use crate::simulation::Estimate;
 
 /// The rules of Figures 5 to 8, adaptive MSR tuned within so many events.
@@ -52,7 +54,7 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
     let runs = sweep(scene, rivals(events + events / 2), &rates, (events, 8))?;
     let plan = vec![(
         "ServerFilling, preempts",
-        INK,
+        VIOLET,
         Rule::named("server-filling"),
     )];
     let filling = sweep(scene, plan, &rates, (events, 8))?;
@@ -121,10 +123,10 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
         },
     ];
     let figures = vec![
-        figure("figure5", (1100, 560), (1, 2), both(&five, 1.0)),
-        figure("figure8", (1100, 560), (1, 2), both(&eight, 0.8)),
+        Figure::new("figure5", (550, 560), 2, both(&five, 1.0)),
+        Figure::new("figure8", (550, 560), 2, both(&eight, 0.8)),
     ];
-    Ok(Drawn { figures, findings })
+    Ok(Drawn::new(figures, findings))
 }
 
 /// Figures 6 and 7: Borg, cell B. Sizes are up to 14 000 time units and turns 100 000: few runs, and those long.
@@ -156,7 +158,7 @@ pub(in crate::figures) fn figure6_and_7(events: u64) -> Done<Drawn> {
             run.types[25].mean_response
         }),
         panel("(c) fairness: 1 is equal", &runs, jain, |run| {
-            run.fairness.map(exactly)
+            run.fairness.map(Estimate::exact)
         }),
     ];
     let at = |n: usize, rate| words(runs[n].curve(weighted).at(rate));
@@ -176,11 +178,9 @@ pub(in crate::figures) fn figure6_and_7(events: u64) -> Done<Drawn> {
         ),
         holds: ratio(0).map(|times| times > 50.0),
     };
-    Ok(Drawn {
-        figures: vec![
-            figure("figure6", (900, 620), (1, 1), vec![six]),
-            figure("figure7", (1100, 1000), (2, 2), seven),
-        ],
-        findings: vec![finding],
-    })
+    let figures = [
+        Figure::new("figure6", (900, 620), 1, vec![six]),
+        Figure::new("figure7", (550, 500), 2, seven),
+    ];
+    Ok(Drawn::new(figures, [finding]))
 }

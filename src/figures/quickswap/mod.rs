@@ -4,11 +4,10 @@ mod many_types;
 
 pub(super) use many_types::{figure5_and_8, figure6_and_7};
 
-use plotters::style::RGBColor;
-
-use super::curve::{Curve, Figure, Kind, Panel};
+use super::curve::{
+    BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+};
 use super::path::path;
-use super::picture::{Axis, BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
 use super::rules::{Plan, Rule, model, plain, sweep, tuned, words};
 use super::{Done, Drawn, Finding};
 use crate::multiresource::analysis::TypeQueue;
@@ -18,6 +17,7 @@ use crate::multiresource::modulation::Modulation;
 use crate::multiresource::simulator::Run;
 use crate::multiresource::synthesis::{MsfqOutlook, PHASE_LIMIT};
 use crate::multiresource::workload::Workload;
+use crate::report::plot::Look;
 use crate::simulation::Estimate;
 
 /// The threshold of the paper: k − 1.
@@ -27,24 +27,6 @@ const RATES: [f64; 10] = [2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5];
 /// Rates of exact curves, in quarters.
 const FINE: std::ops::RangeInclusive<i32> = 8..=30;
 const ACROSS: &str = "total arrival rate λ [1/s]";
-
-fn axis(label: &'static str, range: (f64, f64), log: bool) -> Axis {
-    Axis { label, range, log }
-}
-
-fn figure(
-    name: &'static str,
-    size: (u32, u32),
-    grid: (usize, usize),
-    panels: Vec<Panel>,
-) -> Figure {
-    Figure {
-        name,
-        size,
-        grid,
-        panels,
-    }
-}
 
 /// Returns the model at a total arrival rate.
 fn at_rate(model: &Workload, rate: f64) -> Done<Workload> {
@@ -91,10 +73,10 @@ pub(super) fn figure1(events: u64) -> Done<Drawn> {
         Ok(Panel::new(format!("λ = {rate}"), across, up, curves))
     };
     let panels = vec![panel(6.0, 1500.0)?, panel(7.5, 10_000.0)?];
-    Ok(Drawn {
-        figures: vec![figure("figure1", (1000, 640), (2, 1), panels)],
-        findings: Vec::new(),
-    })
+    Ok(Drawn::new(
+        [Figure::new("figure1", (1000, 320), 1, panels)],
+        [],
+    ))
 }
 
 /// Figure 2: the threshold.
@@ -149,10 +131,10 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
     let across = axis("threshold ℓ [jobs]", (-0.5, 31.5), false);
     let up = axis("mean response time E[T] [s]", (5.0, 2000.0), true);
     let panel = Panel::new("MSFQ over its threshold; ℓ = 0 is MSF", across, up, curves);
-    Ok(Drawn {
-        figures: vec![figure("figure2", (900, 620), (1, 1), vec![panel])],
+    Ok(Drawn::new(
+        [Figure::new("figure2", (900, 620), 1, vec![panel])],
         findings,
-    })
+    ))
 }
 
 /// Returns mean response times of all jobs, weighted by load, and of light and of heavy ones.
@@ -232,7 +214,7 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
         ("nMSR", GREY, Kind::Exact),
         (MSFQ, BLUE, Kind::Exact),
         ("MSFQ at its best ℓ, strict", SKY, Kind::Exact),
-        (MSFQ, INK, Kind::Approximation),
+        (MSFQ, GREY, Kind::Approximation),
     ];
     let panel = |(n, title): (usize, &str)| {
         let exact = lines
@@ -258,10 +240,10 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
     let panels: Vec<Panel> = titles.into_iter().enumerate().map(panel).collect();
     let first_fit = runs[0].curve(|run| run.mean_response).at(7.5);
     let findings = of_rates(&panels[0], first_fit)?;
-    Ok(Drawn {
-        figures: vec![figure("figure3", (1100, 1000), (2, 2), panels)],
+    Ok(Drawn::new(
+        [Figure::new("figure3", (550, 500), 2, panels)],
         findings,
-    })
+    ))
 }
 
 /// Returns what is found of all jobs over the arrival rate.
@@ -328,7 +310,7 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
                 points.push((rate, guess.and_then(|own| some(own[n]))));
             }
         }
-        let colors: [RGBColor; 4] = [BLUE, VERMILLION, ORANGE, GREEN];
+        let colors: [Look; 4] = [BLUE, VERMILLION, ORANGE, GREEN];
         let exact = names.into_iter().zip([BLUE, PURPLE, GREEN]).zip(exact);
         let exact =
             exact.map(|((name, color), points)| Curve::known(name, color, Kind::Exact, points));
@@ -361,8 +343,8 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
         ),
         holds: Some(at(0, names[0])? > 10.0 * at(1, names[0])?),
     };
-    Ok(Drawn {
-        figures: vec![figure("figure4", (1100, 560), (1, 2), panels)],
-        findings: vec![finding],
-    })
+    Ok(Drawn::new(
+        [Figure::new("figure4", (550, 560), 2, panels)],
+        [finding],
+    ))
 }

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 
-use super::{Table, claim, number, percent, unmet_by};
-use crate::multiresource::analysis::{AnalysisError, PaperBounds};
+use super::{Table, claim, number};
+use crate::multiresource::analysis::AnalysisError;
 use crate::multiresource::artifact::{
-    Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, unmet,
+    Backfill, Claim, EmptySlots, Method, Preemption, Quantity, unmet,
 };
-use crate::multiresource::synthesis::{Log, MsfqOutlook, Synthesis};
+use crate::multiresource::synthesis::{MsfqOutlook, Synthesis};
 use crate::multiresource::workload::{JobType, Workload};
 
 /// Load and cost of each type.
@@ -141,42 +141,6 @@ fn reason(why: &AnalysisError) -> String {
     }
 }
 
-/// Returns the MSR paper's own quantities beside the exact means.
-pub fn explain(
-    workload: &Workload,
-    (artifact, log): (&Artifact, &Log),
-    bounds: &[PaperBounds],
-    width: usize,
-) -> String {
-    let header = "type,load ρ_i,E[Δ],min Δ,max Δ,at least,approx.,exact,at most";
-    let mut table = Table::new(header.split(','));
-    for (kind, paper) in workload.types().iter().zip(bounds) {
-        let exact = claim(artifact, Quantity::MeanNumber, Some(kind.name()))
-            .filter(|own| own.method == Method::ExactQbd)
-            .filter(|own| !unmet_by(own, artifact, workload).any());
-        table.row([
-            kind.name().into(),
-            percent(paper.load),
-            number(paper.mean_ahead),
-            number(paper.range_ahead.0),
-            number(paper.range_ahead.1),
-            number(paper.lower),
-            number(paper.approximation),
-            exact.map_or("–".into(), |c| number(c.value)),
-            number(paper.upper),
-        ]);
-    }
-    let mut text = format!(
-        "mean number of jobs as the MSR paper has it (theorem 8 with the law after the completion,\n§6.4 clamped to it), beside the exact value:\n\n{}\n",
-        table.within(width)
-    );
-    for tried in &log.routes {
-        let rate = number(tried.switching_rate);
-        let _ = writeln!(text, "{}: α* = {rate}", tried.route);
-    }
-    text
-}
-
 /// Returns seven significant digits: what is exact may be compared with other exact numbers.
 fn digits(value: f64) -> String {
     if !(1e-5..1e9).contains(&value) {
@@ -196,9 +160,6 @@ pub fn thresholds(
     let unit = workload.time_unit();
     let table = outlook.table(own.map(|l| l as usize));
     let reasons = table.unknown.iter().join("; ");
-    if table.rows.iter().all(|row| row.response.is_none()) {
-        return format!("\nMSFQ(ℓ), strict: no exact means: {reasons}\n");
-    }
     let names = [outlook.system.light, outlook.system.heavy].map(|i| workload.types()[i].name());
     let header = ["ℓ", "objective", names[0], names[1], "", "approximation"];
     let mut rows = Table::new(header);

@@ -16,7 +16,7 @@ mod synthesis;
 mod upgrades;
 
 pub use answer::summary;
-pub use cost::{explain, thresholds};
+pub use cost::thresholds;
 pub use fit::{fit, fit_notes, lines};
 pub use optimum::{Distance, Least, optimum, proved};
 pub use refusal::refusal;

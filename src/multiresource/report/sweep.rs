@@ -82,12 +82,11 @@ pub fn sweep_page(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
         caption: "A route in each row",
         columns: vec![format!("E[T] [{unit}]"), format!("at α [1/{unit}]")],
         rows: routes.iter().map(row).collect(),
-        sections: vec![Section {
-            title: "How does it change with the switching rate?".into(),
-            text: "A line for each route between the schedules.".into(),
-            panels: vec![Panel::new(title, description, lines(&x, &y, &curves)?)],
-            ..Section::default()
-        }],
+        sections: vec![Section::new(
+            "How does it change with the switching rate?",
+            "A line for each route between the schedules.",
+            vec![Panel::new(title, description, lines(&x, &y, &curves)?)],
+        )],
         ..Page::new(
             "Mean response time over the switching rate".into(),
             routes.iter().map(|(route, _)| route.clone()),

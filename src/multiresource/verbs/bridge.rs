@@ -10,7 +10,9 @@ use clap::{Args, Subcommand};
 use itertools::Itertools as _;
 
 use crate::document::{digest, text_of};
-use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, refuse};
+use crate::kind::{
+    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, refuse,
+};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
     Bridge, OnLine, Replayed, Setup, Signals, jobs_csv, release_all, replay,
@@ -61,7 +63,7 @@ struct ReplayArguments {
 }
 
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("bridge.txt").trim_ascii_end())]
 struct SlurmArguments {
     #[command(flatten)]
     policy: PolicyFile<false>,
@@ -81,22 +83,6 @@ struct SlurmArguments {
     #[arg(long, value_name = "JOBID", requires = "journal", conflicts_with_all = ["release_all", "dry_run"])]
     why: Option<String>,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  synth bridge slurm --partition batch --release-all
-      the way back: every held job of the partition is released
-  synth bridge slurm policy.json --partition batch --dry-run
-      what the policy would release now; nothing is released
-  synth bridge slurm policy.json --partition batch --journal batch.jsonl
-      the policy runs the partition, until Ctrl-C or SIGTERM; SIGHUP reads the policy again, SIGUSR1 holds \
-      jobs again that Slurm does not start
-  synth bridge --replay batch.jsonl policy.json --jobs jobs.csv
-      the same decisions without Slurm, and the jobs for `synth simulate --jobs`
-  synth bridge --replay batch.jsonl policy.json --why 17
-      why job 17 waits: what the policy does, and who is ahead; and when it starts
-  synth bridge slurm policy.json --partition batch --journal batch.jsonl --why 17
-      the same beside the bridge that runs, also of jobs that are held or depend on others";
 
 /// The same text is printed again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
@@ -119,8 +105,7 @@ impl NamesFiles for Arguments {
             }
         };
         let read = policy.into_iter().chain(read.as_deref());
-        let written = written.into_iter().filter_map(Option::as_deref);
-        (read.collect(), written.collect())
+        files(read, written.into_iter().flatten())
     }
 }
 
@@ -139,10 +124,8 @@ impl SlurmArguments {
         if self.release_all {
             slurm.site()?;
             let released = release_all(&slurm, self.setup.hold)?;
-            return Ok(VerbOutput {
-                table: format!("{}: {released}", self.partition),
-                ..VerbOutput::default()
-            });
+            let table = format!("{}: {released}", self.partition);
+            return Ok(VerbOutput::of_table(table));
         }
         let policy = self.policy.file()?;
         let setup = Setup {
@@ -153,28 +136,22 @@ impl SlurmArguments {
         };
         if let Some((job, journal)) = self.why.as_ref().zip(self.setup.journal.as_ref()) {
             let obstacle = Bridge::begin(slurm, setup)?.obstacle(job)?;
-            return Ok(VerbOutput {
-                table: match obstacle {
-                    Some(why) => format!("job {job}: {why}. When it starts nobody can say."),
-                    None => {
-                        let written = fs::metadata(journal).and_then(|own| own.modified());
-                        let later = written.map(|at| SystemTime::now().duration_since(at));
-                        let later = later.ok().and_then(Result::ok).unwrap_or_default();
-                        let journal = Journal::read(journal, policy, caller)?;
-                        journal.why(job, later.as_secs_f64())?
-                    }
-                },
-                ..VerbOutput::default()
-            });
+            return Ok(VerbOutput::of_table(match obstacle {
+                Some(why) => format!("job {job}: {why}. When it starts nobody can say."),
+                None => {
+                    let written = fs::metadata(journal).and_then(|own| own.modified());
+                    let later = written.map(|at| SystemTime::now().duration_since(at));
+                    let later = later.ok().and_then(Result::ok).unwrap_or_default();
+                    let journal = Journal::read(journal, policy, caller)?;
+                    journal.why(job, later.as_secs_f64())?
+                }
+            }));
         }
         let signals = listen()?;
         let mut bridge = Bridge::begin(slurm, setup.clone())?;
         caller.notify(Notice::Known(&bridge.announced()));
         if setup.dry_run {
-            return Ok(VerbOutput {
-                table: bridge.plan()?,
-                ..VerbOutput::default()
-            });
+            return Ok(VerbOutput::of_table(bridge.plan()?));
         }
         // What is true of every round is printed once a minute.
         let mut printed: HashMap<String, Instant> = HashMap::new();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::document::{is_standard_input, text_of};
-use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
+use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, files};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::forecast::Online;
 use crate::multiresource::live::Scheduler;
@@ -16,7 +16,7 @@ use crate::typed::PolicyFile;
 
 /// What is typed.
 #[derive(Args)]
-#[command(after_help = EXAMPLE)]
+#[command(after_help = include_str!("drive.txt").trim_ascii_end())]
 pub struct Arguments {
     #[command(flatten)]
     policy: PolicyFile,
@@ -30,25 +30,9 @@ pub struct Arguments {
     learned: Option<PathBuf>,
 }
 
-const EXAMPLE: &str = "\
-Each line in is a JSON object with the time `t`, in the policy's unit and never falling, and what happened; each line \
-out says which jobs start and stop, and when the policy's next clock rings: send a line with `t` alone then.
-
-  {\"t\":3.2,\"arrive\":\"small\",\"job\":\"17\"}     {\"t\":3.2,\"start\":[\"17\"],\"stop\":[],\"wake\":9.71}
-  {\"t\":4,\"leave\":\"17\"}                        a running job ended
-  {\"t\":4,\"withdraw\":\"18\"}                     a waiting job was cancelled
-  {\"t\":4,\"put_back\":\"16\"}                     a running job waits again
-  {\"t\":0,\"adopt\":\"big\",\"job\":\"9\",\"ran\":5}   a job that runs already, before anything else
-  {\"t\":4,\"occupy\":{\"cpu\":4}}                  what others use, or what is out of order, from now on
-  {\"t\":9.71}                                  the clocks that are due ring
-  {\"t\":9.8,\"forecast\":\"18\"}                  when one, five and nine of ten such jobs start, or why nobody knows
-
-docs/drive.md has the protocol, and a client in Python.";
-
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let read = self.policy.typed().into_iter().collect();
-        (read, Vec::from_iter(self.learned.as_deref()))
+        files(self.policy.typed(), &self.learned)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::program::{Format, Program};
+use super::program::Program;
 use crate::document::{is_standard_input, text_of};
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, folder_for_results};
 use crate::multiresource::artifact::Checked;
@@ -27,8 +27,6 @@ pub enum Export {
     Kueue(Kueue),
     /// The program whose optimum is the load, in the LP format: for any solver, to check the proof
     Lp(Program),
-    /// The same in the MPS format
-    Mps(Program),
 }
 
 /// What is typed.
@@ -37,8 +35,9 @@ pub struct Slurm {
     #[command(flatten)]
     policy: PolicyFile,
 
-    #[command(flatten)]
-    partition: Partition,
+    /// The partition (for slurm-priority also several with commas, which share nodes)
+    #[arg(long, value_name = "NAME")]
+    partition: String,
 
     #[command(flatten)]
     to: Folder,
@@ -66,19 +65,12 @@ pub struct SlurmPriority {
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
-    #[command(flatten)]
-    partition: Partition,
+    /// The partition (for slurm-priority also several with commas, which share nodes)
+    #[arg(long, value_name = "NAME")]
+    partition: String,
 
     #[command(flatten)]
     to: Folder,
-}
-
-/// Where it is for.
-#[derive(Args)]
-struct Partition {
-    /// The partition (for slurm-priority also several with commas, which share nodes)
-    #[arg(long = "partition", value_name = "NAME")]
-    name: String,
 }
 
 /// Where it goes.
@@ -100,7 +92,7 @@ impl NamesFiles for Export {
             Export::Slurm(typed) => typed.policy.typed(),
             Export::Kueue(typed) => typed.policy.typed(),
             Export::SlurmPriority(typed) => typed.policy.exists().then_some(&*typed.policy),
-            Export::Lp(typed) | Export::Mps(typed) => {
+            Export::Lp(typed) => {
                 written.push(&*typed.output);
                 typed.workload.typed()
             }
@@ -115,8 +107,7 @@ impl OwnVerb for Export {
             Export::Slurm(typed) => typed.run(caller),
             Export::Kueue(typed) => typed.run(caller),
             Export::SlurmPriority(typed) => typed.run(caller),
-            Export::Lp(typed) => typed.run(Format::Lp, caller),
-            Export::Mps(typed) => typed.run(Format::Mps, caller),
+            Export::Lp(typed) => typed.run(caller),
         }
     }
 }
@@ -135,7 +126,7 @@ impl Slurm {
         }
         // The page is read elsewhere.
         let named = std::path::absolute(file)?;
-        let files = export_slurm(&policy, &named, &self.partition.name)?;
+        let files = export_slurm(&policy, &named, &self.partition)?;
         let written = self.to.filled(
             "slurm",
             files,
@@ -184,7 +175,7 @@ impl SlurmPriority {
             Ok(order) => order,
             Err(why) => return Ok(refusal(why)),
         };
-        let files = order::export(&order, &self.partition.name)?;
+        let files = order::export(&order, &self.partition)?;
         self.to.filled(
             "slurm",
             files,

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, read_policy,
+    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, json, read_policy,
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
@@ -57,10 +57,8 @@ pub struct Arguments {
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let results = [&self.output, &self.report].into_iter().flatten();
-        let written = results.map(PathBuf::as_path).collect();
-        let policy = self.since.as_deref();
-        ([&*self.trace].into_iter().chain(policy).collect(), written)
+        let read = [&self.trace].into_iter().chain(&self.since);
+        files(read, self.output.iter().chain(&self.report))
     }
 }
 

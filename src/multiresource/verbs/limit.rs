@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::resolve::own_load;
 use super::{known, progress};
 use crate::kind::{
-    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json,
+    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, files, json,
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::workload::Fleet;
@@ -71,17 +71,15 @@ struct Limit {
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
-        let read = policies.chain(self.workload.typed()).collect();
-        (read, self.output.iter().map(PathBuf::as_path).collect())
+        files(policies.chain(self.workload.typed()), &self.output)
     }
 }
 
 impl OwnVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(self.workload.file()?)?, caller);
-        let resolve = |name| Policy::resolve(name, Some(&fleet), caller.changes);
-        let policies = self.policies.iter().map(String::as_str).map(resolve);
-        let policies = policies.collect::<VerbResult<Vec<Policy<Multiresource>>>>()?;
+        let policies =
+            Policy::<Multiresource>::resolve_each(&self.policies, Some(&fleet), caller.changes)?;
         let load = own_load(None, &fleet)?;
         let settings = Settings {
             interrupt: caller.interrupt.clone(),
@@ -182,14 +180,8 @@ impl Arguments {
 
 /// Returns the two loads of each policy, with what was seen there.
 fn table(limits: &[Limit], width: usize) -> String {
-    let header = [
-        "policy",
-        "settles at ρ",
-        "E[T] there",
-        "runs away at ρ",
-        "jobs at the end",
-    ];
-    let mut table = Table::new(header);
+    let header = "policy,settles at ρ,E[T] there,runs away at ρ,jobs at the end";
+    let mut table = Table::new(header.split(','));
     for limit in limits {
         let [settled, unstable] = sides(&limit.runs);
         let load = |run: Option<&Seen>| run.map(|run| number(run.load));

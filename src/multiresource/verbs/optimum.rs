@@ -8,7 +8,8 @@ use clap::Args;
 use super::resolve::own_load;
 use super::{known, progress};
 use crate::kind::{
-    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json, refuse,
+    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, files, json,
+    refuse,
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::{Objective, Preemption};
@@ -86,9 +87,8 @@ const EVENTS: u64 = 50_000_000;
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
-        let read = policies.chain(self.workload.typed()).collect();
-        let written = self.output.iter().chain(&self.proof);
-        (read, written.map(PathBuf::as_path).collect())
+        let read = policies.chain(self.workload.typed());
+        files(read, self.output.iter().chain(&self.proof))
     }
 }
 
@@ -99,9 +99,8 @@ impl OwnVerb for Arguments {
         }
         let own = known(Fleet::read(self.workload.file()?)?, caller);
         own.counts_amounts()?;
-        let resolve = |name| Policy::resolve(name, Some(&own), caller.changes);
-        let policies = self.policies.iter().map(String::as_str).map(resolve);
-        let policies = policies.collect::<VerbResult<Vec<Policy<Multiresource>>>>()?;
+        let policies =
+            Policy::<Multiresource>::resolve_each(&self.policies, Some(&own), caller.changes)?;
         let load = own_load(Some(seconds(self.time_limit)), &own)?;
         let (load, fleet) = match self.load {
             Some(to) => (to, own.scaled(to / load)?),

@@ -27,15 +27,6 @@ pub struct Program {
     pub output: PathBuf,
 }
 
-/// The formats that solvers read.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Format {
-    /// CPLEX LP.
-    Lp,
-    /// MPS, free format.
-    Mps,
-}
-
 /// A constraint: its name, whether it is `≥ 0` or else `≤` this, and its coefficients by variable; the first variable is t.
 struct Row {
     name: String,
@@ -45,21 +36,17 @@ struct Row {
 
 impl Program {
     /// Writes it: the largest t such that some mix of maximal schedules serves all arrivals times t. The load is 1/t.
-    pub fn run(&self, format: Format, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+    pub fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(self.workload.file()?)?, caller);
         fleet.counts_amounts()?;
         let (rows, names) = rows(&fleet)?;
-        let text = match format {
-            Format::Lp => lp(&rows, &names),
-            Format::Mps => mps(&rows, &names),
-        };
         let note = format!(
             "{} schedules, {} constraints: maximize t; the load ρ is 1/t.",
             names.len() - 1,
             rows.len()
         );
         Ok(VerbOutput {
-            documents: vec![(self.output.clone(), text)],
+            documents: vec![(self.output.clone(), lp(&rows, &names))],
             notes: vec![note],
             ..VerbOutput::default()
         })
@@ -119,32 +106,4 @@ fn lp(rows: &[Row], names: &[String]) -> String {
         };
     }
     text + "End\n"
-}
-
-fn mps(rows: &[Row], names: &[String]) -> String {
-    let mut text = "NAME load\nOBJSENSE\n    MAX\nROWS\n N load\n".to_owned();
-    for row in rows {
-        let sense = if row.at_most.is_some() { 'L' } else { 'G' };
-        let _ = writeln!(text, " {sense} {}", row.name);
-    }
-    let mut columns: Vec<Vec<(&str, f64)>> = vec![Vec::new(); names.len()];
-    columns[0].push(("load", 1.0));
-    for row in rows {
-        for (variable, value) in &row.coefficients {
-            columns[*variable].push((&row.name, *value));
-        }
-    }
-    text += "COLUMNS\n";
-    for (name, entries) in names.iter().zip(columns) {
-        for (row, value) in entries {
-            let _ = writeln!(text, "    {name} {row} {value:e}");
-        }
-    }
-    text += "RHS\n";
-    for row in rows {
-        if let Some(most) = row.at_most {
-            let _ = writeln!(text, "    rhs {} {most}", row.name);
-        }
-    }
-    text + "ENDATA\n"
 }

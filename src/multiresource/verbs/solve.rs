@@ -10,8 +10,8 @@ use crate::multiresource::program::Solution;
 use crate::multiresource::report::Synthesized;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Floor, Log, Options, Outcome, Overload, Pooling, Stage,
-    Unkept,
+    self, ChoiceError, ChoiceOptions, Chosen, Floor, Log, Options, Outcome, Overload, Pooling,
+    Stage, Unkept,
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
@@ -114,15 +114,25 @@ fn strict_msfq(
         Outcome::Policy(policy) => *policy,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };
-    let known = [solution.mixes[0].schedules.clone()];
+    Ok(logged(&workload.clone().into(), options, chosen, &solution))
+}
+
+/// Returns a policy that was selected, with a log of how it was found.
+fn logged(
+    fleet: &Fleet,
+    options: &Options,
+    chosen: Chosen,
+    solution: &Solution,
+) -> Outcome<(Synthesized, Log)> {
+    let known = known_schedules(fleet, solution);
     let log = Log {
         rounds: solution.rounds,
         columns: solution.columns,
-        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        choice: chosen.choice.clone(),
+        upgrades: synthesis::upgrades(fleet, options, &known),
         ..Log::default()
     };
-    let found = Synthesized::Chosen(Box::new(chosen));
-    Ok(Outcome::Policy(Box::new((found, log))))
+    Outcome::Policy(Box::new((Synthesized::Chosen(Box::new(chosen)), log)))
 }
 
 /// Makes a rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
@@ -140,16 +150,7 @@ fn over_fleet(
         Outcome::Policy(policy) => *policy,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };
-    let known = known_schedules(fleet, &solution);
-    let log = Log {
-        rounds: solution.rounds,
-        columns: solution.columns,
-        choice: chosen.choice.clone(),
-        upgrades: synthesis::upgrades(fleet, &request.options, &known),
-        ..Log::default()
-    };
-    let found = Synthesized::Chosen(Box::new(chosen));
-    Ok(Outcome::Policy(Box::new((found, log))))
+    Ok(logged(fleet, &request.options, chosen, &solution))
 }
 
 /// Returns the schedules of the mixes of each shape (H), over all types.

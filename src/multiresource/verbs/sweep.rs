@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 
 use super::server_of;
-use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult};
+use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files};
 use crate::multiresource::artifact::{Preemption, Route};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Options};
@@ -55,9 +55,7 @@ pub struct Arguments {
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let results = [&self.output, &self.html].into_iter().flatten();
-        let written = results.map(PathBuf::as_path).collect();
-        (self.workload.typed().into_iter().collect(), written)
+        files(self.workload.typed(), self.output.iter().chain(&self.html))
     }
 }
 

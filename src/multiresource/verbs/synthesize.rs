@@ -12,7 +12,7 @@ use super::promise::promise;
 use super::size::{SizeAnswer, Sizes};
 use super::solve::{Request, Solved, floor, solve};
 use super::{fit, progress};
-use crate::kind::{Answer, Caller, Files, NamesFiles, Notice, VerbResult, json, unchecked};
+use crate::kind::{Answer, Caller, Files, NamesFiles, Notice, VerbResult, files, json, unchecked};
 use crate::multiresource::artifact::{
     Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
@@ -128,11 +128,6 @@ pub struct SynthesisArgs {
     #[arg(long, short)]
     verbose: bool,
 
-    /// Print the MSR paper's bounds and approximation beside the exact means; of one-or-all systems
-    /// also the exact means of MSFQ, by its threshold
-    #[arg(long)]
-    explain: bool,
-
     /// Also write what was tried, tuned and compared, as JSON (`-`: to standard output, with --output only)
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -145,12 +140,7 @@ pub struct SynthesisArgs {
 
 impl NamesFiles for SynthesisArgs {
     fn files(&self) -> Files<'_> {
-        let read = self.policy.iter().chain(&self.log_of_jobs);
-        let written = self.log.iter();
-        (
-            read.map(PathBuf::as_path).collect(),
-            written.map(PathBuf::as_path).collect(),
-        )
+        files(self.policy.iter().chain(&self.log_of_jobs), &self.log)
     }
 }
 
@@ -195,7 +185,7 @@ impl SynthesisArgs {
         let sought = match (&self.policy, &self.family) {
             (Some(file), _) => Sought::read(file, fleet)?,
             (None, Some(family)) => family.sought(self.preemption(), fleet)?,
-            (None, None) if typed.is_some() || self.explain => Sought::Analysed,
+            (None, None) if typed.is_some() => Sought::Analysed,
             (None, None) => Sought::Among(Families::All),
         };
         Err(match (&sought, typed) {
@@ -348,22 +338,14 @@ fn answered(
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
-    let in_full = args.verbose || args.explain;
-    if (in_full || args.log.is_some()) && matches!(found, Synthesized::Chosen(_)) {
+    if (args.verbose || args.log.is_some()) && matches!(found, Synthesized::Chosen(_)) {
         log.lower_bound = floor(fleet, request);
     }
     let mut summary = before.to_owned();
-    summary += &report::summary(fleet, &found, &log, in_full, width);
+    summary += &report::summary(fleet, &found, &log, args.verbose, width);
     summary += after;
-    if args.explain || matches!(request.sought, Sought::StrictMsfq(_)) {
+    if matches!(request.sought, Sought::StrictMsfq(_)) {
         let workload = fleet.envelope();
-        if let Synthesized::Analysed(analysed) = &found {
-            let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
-            let analysed = (&analysed.artifact, &log);
-            summary += "\n";
-            summary += &report::explain(workload, analysed, &bounds, width);
-        }
-        // The exact means of MSFQ, where it is for this workload: they wait for no simulation.
         if let Some(outlook) = MsfqOutlook::new(workload, request.options.objective) {
             let own = match found.artifact().policy.followed() {
                 Rule::StaticQuickswap(own) => own.thresholds.get(outlook.system.light),
@@ -400,7 +382,6 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
         ("--empty-slots", args.empty_slots.is_some()),
         ("--route", args.route.is_some()),
         ("--switching-rate", args.switching_rate.is_some()),
-        ("--explain", args.explain),
         ("this --family", is_of_server),
     ];
     match typed.iter().find(|(_, typed)| *typed) {

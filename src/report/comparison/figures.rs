@@ -226,7 +226,7 @@ impl<M, C> Figures<'_, M, C> {
     fn types(&self, load: Option<f64>) -> Drawn<Section> {
         let title = "Job types and fairness";
         let Some(load) = load.filter(|_| self.classes.len() > 1) else {
-            return Ok(Section::new(title, "", []));
+            return Ok(Section::new(title, "", [None; 0]));
         };
         let has_mean = |load: f64| move |name: &&str| self.comparison.settled(name, load).is_some();
         let names = self.comparison.names().filter(|name| !has_mean(load)(name));

@@ -81,11 +81,6 @@ impl Axis {
         self.low
     }
 
-    /// Returns how numbers are laid out.
-    pub(super) fn scale(&self) -> Scale {
-        self.scale
-    }
-
     /// Labels of all ticks.
     pub(super) fn labels(&self) -> impl Iterator<Item = &str> {
         self.ticks.iter().map(|(_, label)| label.as_str())

@@ -38,7 +38,7 @@ pub struct Look(usize);
 
 impl Look {
     /// Returns the look of the n-th policy; after 64 they repeat.
-    pub fn new(n: usize) -> Self {
+    pub const fn new(n: usize) -> Self {
         Look(n % MANY)
     }
 
@@ -65,11 +65,6 @@ impl Look {
     /// Colour of its marks as a hex code.
     pub fn hex(self) -> String {
         hex(self.mark())
-    }
-
-    /// Which policy's it is, up to 64.
-    pub fn place(self) -> usize {
-        self.0
     }
 
     fn dark(self) -> &'static str {

@@ -7,18 +7,18 @@
 mod axis;
 mod marks;
 mod schedule;
-mod vega;
+mod sheet;
 
 use plotters::chart::ChartContext;
 use plotters::prelude::*;
 
 use crate::report::{fitting, span};
-use crate::simulation::{Estimate, Stretch};
+use crate::simulation::Estimate;
 
 pub use axis::{Axis, Scale, short};
 pub use marks::{Look, rules};
 pub use schedule::{schedule, swatch};
-pub use vega::vega;
+pub use sheet::{Chart, Sheet};
 
 /// Colour of text.
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -40,44 +40,6 @@ pub struct Picture {
     pub height: u32,
     /// The elements.
     pub body: String,
-    /// What is shown, for programs that draw it themselves; of a legend nothing.
-    pub data: Option<Data>,
-}
-
-/// What a picture shows.
-#[derive(Clone, Debug)]
-pub struct Data {
-    /// How it is drawn.
-    pub form: Form,
-    /// Title of the horizontal axis, and whether it is logarithmic.
-    pub x: (String, Scale),
-    /// The same of the vertical one.
-    pub y: (String, Scale),
-    /// Points.
-    pub curves: Vec<Curve>,
-}
-
-/// How points are drawn.
-#[derive(Clone, Debug)]
-pub enum Form {
-    /// Marks, joined.
-    Curves,
-    /// Lines without marks.
-    Lines,
-    /// Marks in rows of these labels.
-    Rows(Vec<String>),
-    /// A bar for each policy.
-    Bars,
-    /// What ran when, and how many waited; what times are multiplied by for the unit of the axis.
-    Schedule(Stretch, f64),
-}
-
-impl Data {
-    fn new(form: Form, [x, y]: [&Axis; 2], curves: &[Curve]) -> Option<Self> {
-        let [x, y] = [x, y].map(|axis| (axis.title.clone(), axis.scale()));
-        let curves = curves.to_vec();
-        Some(Data { form, x, y, curves })
-    }
 }
 
 /// What is drawn, or why it cannot be.
@@ -131,12 +93,7 @@ pub struct Point {
 impl Point {
     /// Returns a value without an interval.
     pub fn exact(at: f64, value: f64) -> Self {
-        let half_width = 0.0;
-        Point {
-            at,
-            value,
-            half_width,
-        }
+        Point::new(at, Estimate::exact(value))
     }
 
     /// Returns a value with its interval.
@@ -153,11 +110,42 @@ impl Point {
     }
 }
 
+/// How the points of a curve are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Marks with their intervals, joined by a line.
+    Joined,
+    /// A line.
+    Line,
+    /// A thin dashed line.
+    Dashes,
+    /// Marks with their intervals.
+    Marks,
+    /// The area between the ends of the intervals.
+    Band,
+}
+
+impl Style {
+    fn has_marks(self) -> bool {
+        matches!(self, Style::Joined | Style::Marks)
+    }
+
+    fn stroke(self, look: Look) -> ShapeStyle {
+        look.line()
+            .stroke_width(if self == Style::Dashes { 1 } else { 2 })
+    }
+}
+
+/// Opacity of a band.
+const SHADE: f64 = 0.2;
+
 /// One policy's points.
 #[derive(Clone, Debug)]
 pub struct Curve {
     /// How it looks.
     pub look: Look,
+    /// How its points are drawn.
+    pub style: Style,
     /// Its points, ascending in `at`.
     pub points: Vec<Point>,
     /// Where it has no value, because it is unstable.
@@ -169,28 +157,22 @@ impl Curve {
     pub fn new(n: usize, points: Vec<Point>) -> Self {
         Curve {
             look: Look::new(n),
+            style: Style::Joined,
             points,
             unstable: Vec::new(),
         }
     }
 }
 
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
+type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 
 /// Curves over an axis, with marks and vertical intervals. Above them a row of crosses for each
 /// policy that is unstable somewhere.
 pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     let unstable: Vec<&Curve> = curves.iter().filter(|c| !c.unstable.is_empty()).collect();
     let above = unstable.len() as u32 * CROSS;
-    let data = Data::new(Form::Curves, [x, y], curves);
-    picture(300, above, true, (x, y), data, |chart| {
-        curves.iter().try_for_each(|curve| line(chart, curve))?;
-        for curve in curves {
-            for p in &curve.points {
-                let [low, high] = p.interval().map(|value| (p.at, value));
-                mark(chart, curve.look, (p.at, p.value), [low, high])?;
-            }
-        }
+    picture((WIDTH, 300), above, true, (x, y), |chart| {
+        draw(chart, curves)?;
         for (n, curve) in unstable.iter().enumerate() {
             for &load in &curve.unstable {
                 cross(chart, curve.look, (load, y.high()), n)?;
@@ -227,12 +209,9 @@ pub fn front([x, y]: [&str; 2], unit: &str, times: &[(usize, f64, f64)]) -> Draw
 pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Drawn<Picture> {
     let curves: Vec<&Curve> = all.iter().filter(|c| !c.points.is_empty()).collect();
     let count = labels.len();
-    let ticks = labels.iter().enumerate();
-    let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
-    let y = Axis::new("", Scale::Linear, 0.5 - count as f64, 0.5).with_ticks(ticks);
+    let y = axis_of_rows(labels.iter());
     let height = (16 + 7 * curves.len() as u32).clamp(24, 56) * count as u32 + 60;
-    let data = Data::new(Form::Rows(labels.to_vec()), [x, &y], all);
-    picture(height, 0, false, (x, &y), data, |chart| {
+    picture((WIDTH, height), 0, false, (x, &y), |chart| {
         for row in 1..count {
             let between = 0.5 - row as f64;
             let ends = [(x.low(), between), (x.high(), between)];
@@ -253,100 +232,89 @@ pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Drawn<Picture> {
 
 /// Lines without marks.
 pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
-    let data = Data::new(Form::Lines, [x, y], curves);
-    picture(240, 0, true, (x, y), data, |chart| {
+    picture((WIDTH, 240), 0, true, (x, y), |chart| {
         curves.iter().try_for_each(|curve| line(chart, curve))
     })
 }
 
-/// Times of policies as horizontal bars with intervals, from above: the place of each, its label, and its time with half the
-/// width of the interval, in this unit.
+/// Draws times of policies as horizontal bars with intervals, from above: the place of each, its label, and its time with half
+/// the width of the interval, in this unit.
 pub fn bars(title: &str, unit: &str, times: &[(usize, String, [f64; 2])]) -> Drawn<Panel> {
     let (unit, factor) = fitting(times.iter().map(|own| own.2[0]).fold(0.0, f64::max), unit);
-    let labels: Vec<String> = times.iter().map(|own| own.1.clone()).collect();
-    let curve = |(row, (n, _, time)): (usize, &(usize, String, [f64; 2]))| {
-        let [value, half_width] = time.map(|own| factor * own);
-        let at = row as f64;
-        Curve::new(
-            *n,
-            vec![Point {
-                at,
-                value,
-                half_width,
-            }],
-        )
-    };
-    let curves: Vec<Curve> = times.iter().enumerate().map(curve).collect();
-    let shown = |own: &Point| span((own.value, 0.0), unit);
-    let said = curves.iter().zip(&labels);
-    let said = said.map(|(own, label)| format!("{label} {}", shown(&own.points[0])));
+    let shown = |time: f64| span((factor * time, 0.0), unit);
+    let said = times
+        .iter()
+        .map(|(_, label, [time, _])| format!("{label} {}", shown(*time)));
     let description = format!("{title}: {}", said.collect::<Vec<_>>().join(", "));
-    let has_lines = times.iter().any(|own| own.2[1] > 0.0);
-    let note = if has_lines {
-        "Lines are 95 % intervals, drawn symmetrically."
-    } else {
-        ""
-    };
-    let picture = drawn_bars(&format!("[{unit}]"), &labels, &curves, shown)?;
-    Ok(Panel::new(title.into(), description, picture).with_note(note.into()))
-}
-
-/// Draws bars; `text` is written at the end of each.
-fn drawn_bars(
-    title: &str,
-    labels: &[String],
-    curves: &[Curve],
-    text: impl Fn(&Point) -> String,
-) -> Drawn<Picture> {
-    let ends = curves.iter().flat_map(|curve| &curve.points);
-    let longest = ends
-        .map(|own| own.value + own.half_width)
-        .fold(0.0, f64::max);
-    // Room for the text behind the longest one.
-    let x = Axis::new(
-        title,
-        Scale::Linear,
-        0.0,
-        if longest > 0.0 { 1.4 * longest } else { 1.0 },
-    );
-    let ticks = labels.iter().enumerate();
-    let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
-    let y = Axis::new("", Scale::Linear, 0.5 - labels.len() as f64, 0.5).with_ticks(ticks);
-    let height = 36 * labels.len() as u32 + 60;
-    let data = Data::new(Form::Bars, [&x, &y], curves);
-    picture(height, 0, false, (&x, &y), data, |chart| {
-        for (n, curve) in curves.iter().enumerate() {
+    let ends = times
+        .iter()
+        .map(|(.., [time, half_width])| factor * (time + half_width));
+    let longest = ends.fold(0.0, f64::max);
+    // The text behind the longest bar needs some space.
+    let end = if longest > 0.0 { 1.4 * longest } else { 1.0 };
+    let x = Axis::new(&format!("[{unit}]"), Scale::Linear, 0.0, end);
+    let y = axis_of_rows(times.iter().map(|own| &own.1));
+    let height = 36 * times.len() as u32 + 60;
+    let picture = picture((WIDTH, height), 0, false, (&x, &y), |chart| {
+        for (n, (place, _, time)) in times.iter().enumerate() {
             let row = -(n as f64);
-            for p in &curve.points {
-                let corners = [(0.0, row - 0.32), (p.value, row + 0.32)];
-                chart.draw_series([Rectangle::new(corners, curve.look.mark().filled())])?;
-                let [low, high] = p.interval();
-                let interval = [(low.max(0.0), row), (high, row)];
-                chart.draw_series([PathElement::new(interval, INK.stroke_width(2))])?;
-                let font = ("sans-serif", LETTER).into_font().color(&INK);
-                let said = Text::new(text(p), (7, -9), font);
-                chart.draw_series([EmptyElement::at((high, row)) + said])?;
-            }
+            let [value, half_width] = time.map(|own| factor * own);
+            let corners = [(0.0, row - 0.32), (value, row + 0.32)];
+            chart.draw_series([Rectangle::new(corners, Look::new(*place).mark().filled())])?;
+            let ends = [
+                ((value - half_width).max(0.0), row),
+                (value + half_width, row),
+            ];
+            chart.draw_series([PathElement::new(ends, INK.stroke_width(2))])?;
+            let text = Text::new(shown(time[0]), (7, -9), font());
+            chart.draw_series([EmptyElement::at(ends[1]) + text])?;
         }
         Ok(())
-    })
+    })?;
+    let has_intervals = times.iter().any(|own| own.2[1] > 0.0);
+    let note = "Lines are 95 % intervals, drawn symmetrically.".to_owned();
+    let note = Some(note).filter(|_| has_intervals).unwrap_or_default();
+    Ok(Panel::new(title.into(), description, picture).with_note(note))
 }
 
-/// Draws a piece of a policy's line with its mark, for a legend.
-pub fn key(look: Look) -> Drawn<Picture> {
+/// Returns the vertical axis of rows with these labels, from above.
+fn axis_of_rows<'a>(labels: impl ExactSizeIterator<Item = &'a String>) -> Axis {
+    let low = 0.5 - labels.len() as f64;
+    let ticks = labels
+        .enumerate()
+        .map(|(row, label)| (-(row as f64), cut(label)));
+    Axis::new("", Scale::Linear, low, 0.5).with_ticks(ticks.collect())
+}
+
+/// Draws a piece of a curve, for a legend.
+pub fn key(look: Look, style: Style) -> Drawn<Picture> {
+    let (width, height) = (44, 16);
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (44, 16)).into_drawing_area();
-        let style = look.line().stroke_width(2);
-        root.draw(&PathElement::new([(1, 8), (43, 8)], style))?;
-        root.draw(&(EmptyElement::at((22, 8)) + Polygon::new(look.corners(), look.mark())))?;
+        let root = SVGBackend::with_string(&mut svg, (width, height)).into_drawing_area();
+        let stroke = |from, to| PathElement::new([from, to], style.stroke(look));
+        match style {
+            Style::Band => {
+                let corners = [(1, 1), (43, 15)];
+                root.draw(&Rectangle::new(corners, look.mark().mix(SHADE).filled()))?;
+            }
+            Style::Dashes => {
+                for x in [1, 13, 25, 37] {
+                    root.draw(&stroke((x, 8), (x + 6, 8)))?;
+                }
+            }
+            Style::Marks => root.draw(&stroke((22, 0), (22, 16)))?,
+            Style::Joined | Style::Line => root.draw(&stroke((1, 8), (43, 8)))?,
+        }
+        if style.has_marks() {
+            root.draw(&(EmptyElement::at((22, 8)) + Polygon::new(look.corners(), look.mark())))?;
+        }
         root.present()?;
     }
     Ok(Picture {
-        width: 44,
-        height: 16,
+        width,
+        height,
         body: inside(&svg),
-        data: None,
     })
 }
 
@@ -360,16 +328,15 @@ fn cut(label: &str) -> String {
 
 /// Draws on axes, with so much room above them; `across` tells whether the ticks of the vertical axis have lines.
 fn picture(
-    height: u32,
+    size: (u32, u32),
     above: u32,
     across: bool,
     (x, y): (&Axis, &Axis),
-    data: Option<Data>,
-    draw: impl FnOnce(&mut Chart<'_, '_>) -> Drawn<()>,
+    draw: impl FnOnce(&mut Canvas<'_, '_>) -> Drawn<()>,
 ) -> Drawn<Picture> {
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         let longest = y.labels().map(|label| label.chars().count()).max();
         let mut chart = ChartBuilder::on(&root)
             .margin_top(10 + above)
@@ -382,15 +349,17 @@ fn picture(
         root.present()?;
     }
     Ok(Picture {
-        width: WIDTH,
-        height,
+        width: size.0,
+        height: size.1,
         body: inside(&svg),
-        data,
     })
 }
 
-fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()> {
-    let font = || ("sans-serif", LETTER).into_font().color(&INK);
+fn font() -> TextStyle<'static> {
+    ("sans-serif", LETTER).into_font().color(&INK)
+}
+
+fn mesh(chart: &mut Canvas<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()> {
     let mut mesh = chart.configure_mesh();
     if !across {
         mesh.disable_y_mesh();
@@ -411,15 +380,44 @@ fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()
 
 type Place = (f64, f64);
 
-fn line(chart: &mut Chart<'_, '_>, curve: &Curve) -> Drawn<()> {
-    let style = curve.look.line().stroke_width(2);
+/// Draws curves: lines first, so that marks are above them.
+fn draw(chart: &mut Canvas<'_, '_>, curves: &[Curve]) -> Drawn<()> {
+    curves.iter().try_for_each(|curve| line(chart, curve))?;
+    for curve in curves.iter().filter(|curve| curve.style.has_marks()) {
+        for p in &curve.points {
+            let [low, high] = p.interval().map(|value| (p.at, value));
+            mark(chart, curve.look, (p.at, p.value), [low, high])?;
+        }
+    }
+    Ok(())
+}
+
+fn line(chart: &mut Canvas<'_, '_>, curve: &Curve) -> Drawn<()> {
+    let stroke = curve.style.stroke(curve.look);
     let points = curve.points.iter().map(|p| (p.at, p.value));
-    chart.draw_series(LineSeries::new(points, style))?;
+    match curve.style {
+        Style::Joined | Style::Line => {
+            chart.draw_series(LineSeries::new(points, stroke))?;
+        }
+        Style::Dashes => {
+            chart.draw_series(DashedLineSeries::new(points, 5, 4, stroke))?;
+        }
+        Style::Band => {
+            let end = |n: usize| move |p: &Point| (p.at, p.interval()[n]);
+            let (low, high) = (
+                curve.points.iter().map(end(0)),
+                curve.points.iter().map(end(1)),
+            );
+            let outline: Vec<Place> = high.chain(low.rev()).collect();
+            chart.draw_series([Polygon::new(outline, curve.look.mark().mix(SHADE))])?;
+        }
+        Style::Marks => {}
+    }
     Ok(())
 }
 
 /// Draws a mark with its interval.
-fn mark(chart: &mut Chart<'_, '_>, look: Look, at: Place, interval: [Place; 2]) -> Drawn<()> {
+fn mark(chart: &mut Canvas<'_, '_>, look: Look, at: Place, interval: [Place; 2]) -> Drawn<()> {
     let style = look.mark().stroke_width(2);
     chart.draw_series([PathElement::new(interval, style)])?;
     let shape = EmptyElement::at(at) + Polygon::new(look.corners(), look.mark());
@@ -431,7 +429,7 @@ fn mark(chart: &mut Chart<'_, '_>, look: Look, at: Place, interval: [Place; 2]) 
 const CROSS: u32 = 13;
 
 /// Draws a cross above the axes, in the n-th row of them.
-fn cross(chart: &mut Chart<'_, '_>, look: Look, at: Place, n: usize) -> Drawn<()> {
+fn cross(chart: &mut Canvas<'_, '_>, look: Look, at: Place, n: usize) -> Drawn<()> {
     let above = -10 - (CROSS as usize * n) as i32;
     let style = look.mark().stroke_width(3);
     let stroke = |down: i32| PathElement::new([(-4, above - down), (4, above + down)], style);

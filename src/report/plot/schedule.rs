@@ -3,12 +3,15 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::{Axis, Data, Drawn, Form, Look, Picture, Scale, picture};
+use super::{Axis, Drawn, Look, Picture, Scale, WIDTH, picture};
 use crate::report::{fitting, number};
 use crate::simulation::{Stint, Stretch};
 
 /// Where the line of those who wait is: below the rectangles, which are from 0 to 1.
 const BELOW: [f64; 2] = [-0.5, -0.1];
+
+/// Attributes of a line without a fill.
+const LINE: &str = "class=\"line\" fill=\"none\" stroke=\"#222222\"";
 
 /// Draws a stretch of time: across time, and up what each job holds of the resource; a job may be in several pieces. Shaded is
 /// the time in which jobs wait, so that room that stands idle meanwhile is seen; outlined is the job that was
@@ -26,8 +29,7 @@ pub fn schedule(stretch: &Stretch, unit: &str, most: f64) -> Drawn<Picture> {
         (1.0, format!("{} {}", number_of(*capacity), short(resource))),
     ]);
     let mut shapes = String::new();
-    let data = Data::new(Form::Schedule(stretch.clone(), factor), [&x, &y], &[]);
-    let mut drawn = picture(380, 0, true, (&x, &y), data, |chart| {
+    let mut drawn = picture((WIDTH, 380), 0, true, (&x, &y), |chart| {
         let (across, up) = chart.plotting_area().get_pixel_range();
         shapes = Shapes { across, up }.of(stretch, most);
         Ok(())
@@ -45,7 +47,6 @@ pub fn swatch(n: usize) -> Picture {
             "<path class=\"bar\" fill=\"{}\" d=\"M8 1h28v14H8z\"/>",
             Look::new(n).hex()
         ),
-        data: None,
     }
 }
 
@@ -117,19 +118,13 @@ impl Shapes {
         {
             path(&format!("class=\"bar\" fill=\"{}\"", Look::new(n).hex()), d);
         }
-        path(
-            "class=\"line\" fill=\"none\" stroke=\"#222222\" stroke-width=\"2.5\"",
-            outline,
-        );
+        path(&format!("{LINE} stroke-width=\"2.5\""), outline);
         let height = |count: f64| y(BELOW[0] + (BELOW[1] - BELOW[0]) * count / most.max(1.0));
         let steps = waits().map(|((since, count), end)| {
             format!("L{:.1} {:.1}H{:.1}", x(since), height(count), x(end))
         });
         let line = steps.collect::<String>().replacen('L', "M", 1);
-        path(
-            "class=\"line\" fill=\"none\" stroke=\"#222222\" stroke-width=\"1.5\"",
-            line,
-        );
+        path(&format!("{LINE} stroke-width=\"1.5\""), line);
         body
     }
 }
@@ -172,22 +167,6 @@ fn packed(stretch: &Stretch) -> Vec<(&Stint, Vec<[f64; 2]>)> {
         )
     };
     stretch.stints.iter().map(place).collect()
-}
-
-/// Returns what ran for programs, a class and a rectangle each: start and end, times `factor`, after the stretch begins, and
-/// what was held from low to high.
-pub(super) fn rectangles(stretch: &Stretch, factor: f64) -> impl Iterator<Item = (&str, [f64; 4])> {
-    let pieces = packed(stretch).into_iter();
-    pieces.flat_map(move |(own, pieces)| {
-        let class = stretch.classes[own.class as usize].as_str();
-        let time = |time: f64| factor * (time.clamp(stretch.from, stretch.to) - stretch.from);
-        let [start, end] = [time(own.start), time(own.end)];
-        let scale = move |[low, high]: [f64; 2]| {
-            let capacity = stretch.resource.1;
-            (class, [start, end, low * capacity, high * capacity])
-        };
-        pieces.into_iter().map(scale)
-    })
 }
 
 #[cfg(test)]

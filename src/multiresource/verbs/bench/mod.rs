@@ -22,8 +22,8 @@ use self::table::Results;
 use super::progress;
 use crate::document::line::{sealed, unsealed};
 use crate::kind::{
-    Caller, Files, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, folder_for_results, json,
-    refuse,
+    Caller, Files, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, files, folder_for_results,
+    json, refuse,
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::Preemption;
@@ -105,8 +105,7 @@ const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let read = self.policies.iter().map(Path::new).collect();
-        (read, self.output.iter().map(PathBuf::as_path).collect())
+        files(&self.policies, &self.output)
     }
 }
 
@@ -211,6 +210,11 @@ impl Arguments {
             let policy = Policy::<Multiresource>::resolve(name, None, caller.changes)?;
             VerbResult::Ok((policy.name, policy.digest))
         };
+        let policies = self
+            .policies
+            .iter()
+            .map(digest)
+            .collect::<VerbResult<_>>()?;
         Ok(Terms {
             bench: NAME.into(),
             set: self.set,
@@ -223,11 +227,7 @@ impl Arguments {
             events: self.events.unwrap_or(events),
             updates,
             seed: self.seed,
-            policies: self
-                .policies
-                .iter()
-                .map(digest)
-                .collect::<VerbResult<_>>()?,
+            policies,
         })
     }
 

@@ -247,10 +247,8 @@ impl Section {
             // Nothing is known of what is the best for a log.
             Tier::Logs => &[],
         };
-        let columns = [
-            "policy", "on", "settled", "best", "at most", "lost", "ahead",
-        ];
-        let mut table = Table::new(columns.iter().chain(above).copied());
+        let columns = "policy,on,settled,best,at most,lost,ahead".split(',');
+        let mut table = Table::new(columns.chain(above.iter().copied()));
         for row in &self.policies {
             let pair = |values: Option<[f64; 2]>, less: f64| match values {
                 Some(values) => values.map(|value| change(value - less)),
@@ -269,14 +267,8 @@ impl Section {
 
     /// Returns the table of the families.
     fn of_families(&self) -> Table {
-        let mut table = Table::new([
-            "family alone",
-            "on",
-            "settled",
-            "within 5 %",
-            "choice",
-            "at most",
-        ]);
+        let header = "family alone,on,settled,within 5 %,choice,at most";
+        let mut table = Table::new(header.split(','));
         for own in &self.families {
             let counts = [own.systems, own.settled, own.alike].map(|n| n.to_string());
             let ratios = own.ratio.map_or(["–", "–"].map(String::from), |pair| {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, refuse,
+    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, json, refuse,
 };
 use crate::multiresource::forecast::{Draws, ForecastError, Record, Scored, Scoring, Site};
 use crate::multiresource::policy::{Knows, Policy};
@@ -88,13 +88,11 @@ const RUNS: u32 = 60;
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let written = [&self.output, &self.metrics].into_iter().flatten();
-        let written = written.map(PathBuf::as_path);
         let read = match self.live_partition() {
-            Some(_) => Vec::from_iter(self.log.as_deref()),
-            None => vec![&*self.trace],
+            Some(_) => self.log.as_ref(),
+            None => Some(&self.trace),
         };
-        (read, written.collect())
+        files(read, self.output.iter().chain(&self.metrics))
     }
 }
 
@@ -134,11 +132,7 @@ impl Arguments {
         let (log, file) = read(&self.trace, &self.reading, listener)?;
         let scored = match self.score((&log, self.every as usize), &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
-                return Ok(VerbOutput {
-                    notes: vec!["Interrupted before the last job: nothing is written.".into()],
-                    interrupted: true,
-                    ..VerbOutput::default()
-                });
+                return Ok(VerbOutput::interrupted_before("the last job"));
             }
             scored => scored?,
         };

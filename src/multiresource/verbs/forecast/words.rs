@@ -18,13 +18,11 @@ pub fn tables(scored: &Scored, rule: &str, width: usize) -> String {
             width,
         );
     };
+    let map = scored.map.as_ref();
     let parts = [
         wrap(&headline(record, scored, rule), width),
         shares(record, width),
-        scored
-            .map
-            .as_ref()
-            .map_or(String::new(), |map| map_table(map, width)),
+        map.map_or(String::new(), |map| map_table(map, width)),
     ];
     let parts = parts.into_iter();
     parts.filter(|part| !part.is_empty()).join("\n\n")
@@ -58,12 +56,8 @@ fn headline(record: &Record, scored: &Scored, rule: &str) -> String {
 const NAMES: [&str; 3] = ["one of ten", "half", "nine of ten"];
 
 fn shares(record: &Record, width: usize) -> String {
-    let mut table = Table::new([
-        "start by the time that is said of",
-        "should",
-        "did",
-        "without calibration",
-    ]);
+    let header = "start by the time that is said of,should,did,without calibration";
+    let mut table = Table::new(header.split(','));
     for (n, name) in NAMES.into_iter().enumerate() {
         let shares = [LEVELS[n], record.started[n], record.uncalibrated[n]];
         let cells = shares.map(|share| format!("{:.1} %", 100.0 * share));
@@ -104,13 +98,8 @@ fn map_table(map: &Map, width: usize) -> String {
 
 /// Says of each job of a partition when it starts, or why nobody knows; and how right that was.
 pub fn live(live: &Live, rule: &str, width: usize) -> String {
-    let mut table = Table::new([
-        "job",
-        "user",
-        "half of such start by",
-        "nine of ten by",
-        "limits say",
-    ]);
+    let header = "job,user,half of such start by,nine of ten by,limits say";
+    let mut table = Table::new(header.split(','));
     let clock = |wait: f64| {
         let at = (live.now as f64 + wait) / 60.0;
         let minutes = (at.ceil() as i64).rem_euclid(24 * 60);

@@ -10,15 +10,16 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, refuse,
+    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, json, refuse,
 };
 use crate::multiresource::judge::{Choice, Forward, Goal, Objective, Point, Windows};
 use crate::multiresource::policy::BackfillingPolicy;
 use crate::multiresource::replay::{Log, Speed};
+pub use crate::multiresource::verbs::replay::read;
 use crate::multiresource::verbs::replay::servers_of;
 use crate::multiresource::workload::Fleet;
 use crate::number::seconds_in;
-use crate::trace::{self, Source, Trace};
+use crate::trace;
 use crate::typed::{fraction, part, positive, time};
 use results::Judging;
 
@@ -149,8 +150,7 @@ are those that people run, each on all windows: that one of them would have been
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let written = [&self.output, &self.html].into_iter().flatten();
-        (vec![&self.trace], written.map(PathBuf::as_path).collect())
+        files([&self.trace], self.output.iter().chain(&self.html))
     }
 }
 
@@ -186,43 +186,22 @@ impl OwnVerb for Arguments {
         };
         let judged = match judging.run(listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
-                return Ok(VerbOutput {
-                    notes: vec!["Interrupted before the last window: nothing is written.".into()],
-                    interrupted: true,
-                    ..VerbOutput::default()
-                });
+                return Ok(VerbOutput::interrupted_before("the last window"));
             }
             judged => judged?,
         };
         let (page, document) = (page::page(&judged, caller.command.clone())?, json(&judged)?);
         let files = [(&self.html, &page), (&self.output, &document)].into_iter();
         let files = files.filter_map(|(file, text)| Some((file.clone()?, text.clone())));
+        let mut windows = judged.windows.iter();
         Ok(VerbOutput {
             table: words::tables(&judged, width),
             notes: words::notes(&log, &judged, width),
-            negative: judged
-                .windows
-                .iter()
-                .any(|window| self.criteria.breaks(&window.choice)),
+            negative: windows.any(|window| self.criteria.breaks(&window.choice)),
             documents: files.collect(),
             document,
             page,
             ..VerbOutput::default()
         })
     }
-}
-
-/// Reads a log; returns it with its name.
-pub fn read(
-    file: &Path,
-    reading: &trace::Options,
-    listener: &mut dyn FnMut(&str),
-) -> VerbResult<(Log, String)> {
-    let source = Source::named(file);
-    let name = source.name();
-    listener(&format!("reading {name}"));
-    let log = Log::read(&mut Trace::open(&source, reading)?, |jobs| {
-        listener(&format!("reading {name}: {jobs} jobs"));
-    })?;
-    Ok((log, name))
 }

@@ -19,18 +19,8 @@ pub fn page(judged: &Judged, command: String) -> Drawn<String> {
         rows: rows(judged),
         note: format!("The choice: {}.", stability(&judged.windows)),
         sections: vec![
-            Section {
-                title: "What does a short mean wait cost those who wait longest?".into(),
-                text: "Each mark is a rule: the longest wait over the mean wait. Left and below is better.".into(),
-                panels: vec![front(judged)?],
-                ..Section::default()
-            },
-            Section {
-                title: "Who gains, and who loses?".into(),
-                text: "Mean wait of the chosen rules over that of today's, by class: quarters of what jobs hold, from left to right, and in each quarters of how long they run.".into(),
-                panels: vec![classes(judged)?],
-                ..Section::default()
-            },
+            Section::new("What does a short mean wait cost those who wait longest?", "Each mark is a rule: the longest wait over the mean wait. Left and below is better.", vec![front(judged)?]),
+            Section::new("Who gains, and who loses?", "Mean wait of the chosen rules over that of today's, by class: quarters of what jobs hold, from left to right, and in each quarters of how long they run.", vec![classes(judged)?]),
         ],
         method: vec![
             ("Walking forward", format!("The rule of each window is chosen from what was known before it, and begins with the jobs that its predecessor left. The first {:.0} % of the span are the past of the first window.", 100.0 * judged.cut.past)),

@@ -11,6 +11,7 @@ use crate::multiresource::judge::{
     Forward, Goal, JudgeError, OfEstimate, Outcome, Point, Served, Window, Windows, usual,
 };
 use crate::multiresource::replay::{Blocks, Interval, Kinds, Log};
+use crate::multiresource::verbs::replay::most_held;
 
 /// A log, and how it is judged.
 pub struct Judging<'a> {
@@ -228,10 +229,7 @@ impl Judging<'_> {
     /// Quartiles of what jobs hold, and in each of how long they run.
     fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
         let kinds = Kinds::exact(self.log);
-        let held = |n: usize| {
-            let held = &kinds.held[self.log.jobs[first + n].kind as usize];
-            held.iter().copied().fold(0.0, f64::max)
-        };
+        let held = |n: usize| most_held(&kinds, self.log.jobs[first + n].kind);
         let [now, chosen] = [&rows[0].jobs, &rows[1].jobs];
         let mut classes = Vec::new();
         for wide in quartiles((0..now.len()).collect(), held) {

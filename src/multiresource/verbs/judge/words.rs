@@ -129,16 +129,10 @@ fn unit(judged: &Judged) -> TableUnit {
 /// Returns what stands in the columns of a table of rules.
 pub fn columns(judged: &Judged) -> Vec<String> {
     let unit = unit(judged).name;
-    let times = |what: &str| format!("{what} [{unit}]");
-    vec![
-        String::new(),
-        times("mean wait"),
-        "over today's".into(),
-        "slowdown".into(),
-        "over today's".into(),
-        times("p99 wait"),
-        times("longest wait"),
-    ]
+    let header = format!(
+        ",mean wait [{unit}],over today's,slowdown,over today's,p99 wait [{unit}],longest wait [{unit}]"
+    );
+    header.split(',').map(str::to_owned).collect()
 }
 
 /// Returns the rules as rows of these columns.
@@ -176,13 +170,8 @@ pub fn stability(windows: &[Window]) -> String {
 }
 
 fn windows(windows: &[Window], width: usize) -> String {
-    let mut table = Table::new([
-        "from day",
-        "jobs",
-        "chosen on jobs",
-        "rule",
-        "minimized, over today's there",
-    ]);
+    let header = "from day|jobs|chosen on jobs|rule|minimized, over today's there";
+    let mut table = Table::new(header.split('|'));
     for own in windows {
         let broken = if own.choice.keeps {
             ""
@@ -230,15 +219,8 @@ fn classes(judged: &Judged, width: usize) -> String {
 }
 
 fn estimates(estimates: &[OfEstimate], width: usize) -> String {
-    let mut table = Table::new([
-        "estimate of sizes",
-        "jobs of",
-        "jobs",
-        "pairs in order",
-        "estimate/size: 5 %",
-        "median",
-        "95 %",
-    ]);
+    let header = "estimate of sizes,jobs of,jobs,pairs in order,estimate/size: 5 %,median,95 %";
+    let mut table = Table::new(header.split(','));
     for own in estimates {
         for worth in own.worth.iter().filter(|worth| worth.jobs > 0) {
             let ratio = |n: usize| worth.ratios.map_or("–".into(), |ratios| number(ratios[n]));
@@ -259,14 +241,10 @@ fn estimates(estimates: &[OfEstimate], width: usize) -> String {
 /// `log.swf: 5000 jobs on 1 server, load 0.654`.
 fn of_log(log: &Log, judged: &Judged) -> String {
     let servers: u32 = log.servers.shapes.iter().map(|shape| shape.count).sum();
-    let without = log
-        .jobs
-        .iter()
-        .filter(|job| job.promised.is_infinite())
-        .count();
-    let limits = match without {
+    let without = log.jobs.iter().filter(|job| job.promised.is_infinite());
+    let limits = match without.count() {
         0 => String::new(),
-        _ => format!(
+        without => format!(
             "; {} came without a limit, and are estimated",
             counted(without as f64, "job")
         ),
@@ -295,11 +273,8 @@ pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
         "The log tells no users: estimates beside limits go by jobs that hold as much and have the same limit.".into()
     }));
     notes.extend(likeness(judged));
-    let broken = judged
-        .windows
-        .iter()
-        .filter(|own| !own.choice.keeps)
-        .count();
+    let broken = judged.windows.iter().filter(|own| !own.choice.keeps);
+    let broken = broken.count();
     notes.extend((broken > 0).then(|| {
         format!(
             "In {} no rule keeps the promise on the past; the one that comes nearest is taken.",

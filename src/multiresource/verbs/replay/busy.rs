@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use itertools::Itertools as _;
 
 use super::results::Played;
+use super::types::most_held;
 use crate::multiresource::replay::{Groups, Kinds, Log, Measured, Visit};
 use crate::simulation::{Stint, Stretch};
 
@@ -18,12 +19,7 @@ fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     if visits.iter().any(|visit| visit.start.is_nan()) {
         return None;
     }
-    let held = |visit: &Visit| {
-        kinds.held[visit.kind as usize]
-            .iter()
-            .copied()
-            .fold(0.0, f64::max)
-    };
+    let held = |visit: &Visit| most_held(kinds, visit.kind);
     let waited = visits.iter().filter(|own| own.start > own.submit);
     let order = |own: &Visit| (held(own), own.start - own.submit);
     let awaited =

@@ -13,15 +13,17 @@ mod verdict;
 mod words;
 
 pub use args::{Pace, Replaying, TraceArgs};
-pub use types::{places, servers_of};
+pub use types::{most_held, places, servers_of};
 
 use std::path::Path;
 
 use crate::document::{all_bytes_of, called};
 use crate::kind::{Caller, Notice, VerbOutput, VerbResult, json, refuse};
+use crate::multiresource::replay::Log;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
+use crate::trace::{self, Source, Trace};
 use recorded::{Recording, run_once};
 use results::Replays;
 use stage::Stage;
@@ -64,15 +66,12 @@ fn answered(
         interrupted: replays.interrupted,
         ..VerbOutput::default()
     };
+    let documents = &mut output.documents;
     if let Some(file) = &replaying.trace.jobs {
-        output
-            .documents
-            .push((file.clone(), csv::visits(&replays)?));
+        documents.push((file.clone(), csv::visits(&replays)?));
     }
     if let Some(file) = &replaying.trace.series {
-        output
-            .documents
-            .push((file.clone(), csv::series(&replays)?));
+        documents.push((file.clone(), csv::series(&replays)?));
     }
     Ok((replays, output))
 }
@@ -98,7 +97,6 @@ pub fn compare(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult
     let page = page::replay_page(&replays, caller.command.clone())?;
     Ok(VerbOutput {
         csv: csv::replay_csv(&replays)?,
-        vega: page.vega()?,
         page: page.text()?,
         ..output
     })
@@ -134,4 +132,19 @@ pub fn run_recorded(
         document: json(&run)?,
         ..VerbOutput::default()
     })
+}
+
+/// Reads a log; returns it with its name.
+pub fn read(
+    file: &Path,
+    reading: &trace::Options,
+    listener: &mut dyn FnMut(&str),
+) -> VerbResult<(Log, String)> {
+    let source = Source::named(file);
+    let name = source.name();
+    listener(&format!("reading {name}"));
+    let log = Log::read(&mut Trace::open(&source, reading)?, |jobs| {
+        listener(&format!("reading {name}: {jobs} jobs"));
+    })?;
+    Ok((log, name))
 }

@@ -69,18 +69,10 @@ impl Main<'_> {
 
     fn columns(&self) -> Vec<String> {
         let (unit, _) = self.unit(|own| own.measured.mean_wait);
-        let times = [
-            "mean wait",
-            "95 % interval",
-            "p95 wait",
-            "p99 wait",
-            "longest wait",
-        ];
-        let times = times.map(|name| format!("{name} [{unit}]"));
-        times
-            .into_iter()
-            .chain(["bounded slowdown".into(), "in use".into()])
-            .collect()
+        let header = format!(
+            "mean wait [{unit}],95 % interval [{unit}],p95 wait [{unit}],p99 wait [{unit}],longest wait [{unit}],bounded slowdown,in use"
+        );
+        header.split(',').map(str::to_owned).collect()
     }
 
     fn row(&self, name: &str) -> Vec<Shown> {
@@ -98,11 +90,7 @@ impl Main<'_> {
             format!("{} to {}", time(i.low), time(i.high))
         });
         let [_, p95, p99] = measured.wait_percentiles;
-        let used = measured
-            .utilization
-            .iter()
-            .map(|used| percent(*used))
-            .join(" · ");
+        let mut used = measured.utilization.iter().map(|used| percent(*used));
         let cells = [
             time(measured.mean_wait),
             within,
@@ -112,7 +100,7 @@ impl Main<'_> {
         ];
         let cells = cells
             .into_iter()
-            .chain([number(measured.mean_bounded_slowdown), used]);
+            .chain([number(measured.mean_bounded_slowdown), used.join(" · ")]);
         cells.map(Shown::plain).collect()
     }
 
@@ -124,10 +112,8 @@ impl Main<'_> {
         let worst = loses(self.at).map(|[group, _]| {
             let is_own = |own: &&OfGroup| own.name == group.name;
             let of = |own: &Played| {
-                own.groups
-                    .iter()
-                    .find(is_own)
-                    .map_or(0.0, |own| own.mean_wait)
+                let group = own.groups.iter().find(is_own);
+                group.map_or(0.0, |own| own.mean_wait)
             };
             let title = format!("Mean wait of those that lose most, {}", group.name);
             self.bars(&title, |own| [of(own), 0.0])
@@ -220,26 +206,23 @@ fn sections(replays: &Replays, names: &[&str], main: Option<&Main<'_>>) -> Drawn
         paces.iter().map(in_use)
     });
     let mut sections = vec![
-        Section {
-            title: "When do jobs wait?".into(),
-            text: "Jobs that wait, averaged over steps of time. A policy without a line stops jobs, so that it is not known when they wait.".into(),
-            panels: paces.iter().map(waiting).collect::<Drawn<_>>()?,
-            ..Section::default()
-        },
-        Section {
-            title: "What is in use?".into(),
-            text: "What jobs hold of each resource, over all that there is.".into(),
-            panels: used.collect::<Drawn<_>>()?,
-            ..Section::default()
-        },
+        Section::new(
+            "When do jobs wait?",
+            "Jobs that wait, averaged over steps of time. A policy without a line stops jobs, so that it is not known when they wait.",
+            paces.iter().map(waiting).collect::<Drawn<Vec<_>>>()?,
+        ),
+        Section::new(
+            "What is in use?",
+            "What jobs hold of each resource, over all that there is.",
+            used.collect::<Drawn<Vec<_>>>()?,
+        ),
     ];
     if paces.len() > 1 {
-        let section = Section {
-            title: "How does it grow with the load?".into(),
-            text: "Mean response time over the load, with its interval (drawn symmetrically, as wide as it is).".into(),
-            panels: vec![over_loads(replays, names)?],
-            ..Section::default()
-        };
+        let section = Section::new(
+            "How does it grow with the load?",
+            "Mean response time over the load, with its interval (drawn symmetrically, as wide as it is).",
+            vec![over_loads(replays, names)?],
+        );
         sections.insert(0, section);
     }
     if let Some(main) = main {

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 
 use super::args::{Demands, Pace, Replaying};
 use super::busy::Busy;
+use super::read;
 use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
 use super::types::{Types, servers_of};
 use crate::kind::{self, VerbResult, refuse};
@@ -19,7 +20,6 @@ use crate::multiresource::replay::{
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
-use crate::trace::{Source, Trace};
 use synth_slurm::configuration::{Site, of_path};
 use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, prepare};
 
@@ -77,12 +77,8 @@ impl<'a> Stage<'a> {
             .servers
             .or(servers)
             .or(fleet.as_ref().map(servers_of));
-        let source = Source::named(replaying.trace.file.as_deref().unwrap_or(Path::new("-")));
-        let file = source.name();
-        listener(&format!("reading {file}"));
-        let mut log = Log::read(&mut Trace::open(&source, &options)?, |jobs| {
-            listener(&format!("reading {file}: {jobs} jobs"));
-        })?;
+        let file = replaying.trace.file.as_deref().unwrap_or(Path::new("-"));
+        let (mut log, file) = read(file, &options, listener)?;
         let site = match site {
             None => None,
             Some(mut site) => {
@@ -180,17 +176,15 @@ impl<'a> Stage<'a> {
         let mut first: Option<Played> = None;
         let mut policies = Vec::new();
         for policy in &self.policies {
-            let (mut replayed, mut failure) = (None, None);
-            match self.run(policy, speed, span, first.as_ref(), listener) {
+            let replayed = self.run(policy, speed, span, first.as_ref(), listener);
+            let (replayed, failure) = match replayed {
                 Err(_) if self.is_interrupted() => break,
-                Err(why) => failure = Some(why),
+                Err(why) => (None, Some(why)),
                 Ok(played) => {
-                    if first.is_none() {
-                        first = Some(played.clone());
-                    }
-                    replayed = kept(played);
+                    first.get_or_insert_with(|| played.clone());
+                    (kept(played), None)
                 }
-            }
+            };
             policies.push(Outcome {
                 policy: policy.name.clone(),
                 digest: policy.digest.clone(),

@@ -1,7 +1,8 @@
 //! The tables of a replay.
 
 use super::recorded::Recorded;
-use super::results::{AtPace, Played, Replays, Spread};
+use super::results::{AtPace, Replays, Spread};
+use super::verdict::played;
 use super::words::{interrupted, intervals, pace, unit, window, with_interval};
 use crate::multiresource::report::start_latency_of;
 use crate::report::{Table, TableUnit, estimate, number, percent, span, wrap};
@@ -18,12 +19,8 @@ pub fn replayed(replays: &Replays, width: usize) -> String {
         let text = format!("{name} is not replayed at {}: {why}", pace(at));
         wrap(&text, width)
     }));
-    parts.extend(
-        replays
-            .resampled
-            .as_ref()
-            .map(|own| spread(own, unit, width)),
-    );
+    let resampled = replays.resampled.as_ref();
+    parts.extend(resampled.map(|own| spread(own, unit, width)));
     parts.push(wrap(&foot(replays, unit), width));
     parts.join("\n\n")
 }
@@ -81,19 +78,12 @@ fn at_pace(at: &AtPace, unit: &TableUnit, width: usize) -> String {
 
 /// Puts mean waits of groups of jobs beside each other; none where all jobs are alike.
 fn groups(at: &AtPace, unit: &TableUnit, width: usize) -> Option<String> {
-    let played: Vec<(&str, &Played)> = at
-        .policies
-        .iter()
-        .filter_map(|own| Some((&*own.policy, own.played()?)))
-        .collect();
+    let played = played(at);
     let (_, first) = played.first().filter(|(_, own)| !own.groups.is_empty())?;
     let head = format!("mean wait [{}] of", unit.name);
     let header = [&*head, "jobs", "of work"];
-    let mut table = Table::new(
-        header
-            .into_iter()
-            .chain(played.iter().map(|(name, _)| *name)),
-    );
+    let names = played.iter().map(|(name, _)| *name);
+    let mut table = Table::new(header.into_iter().chain(names));
     for (g, group) in first.groups.iter().enumerate() {
         let row = [
             group.name.clone(),

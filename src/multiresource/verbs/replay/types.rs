@@ -108,15 +108,15 @@ impl Types {
     }
 }
 
+/// Returns the largest fraction of a resource that a job of this kind holds.
+pub fn most_held(kinds: &Kinds, kind: u32) -> f64 {
+    let held = kinds.held[kind as usize].iter();
+    held.copied().fold(0.0, f64::max)
+}
+
 /// Σ size times the largest fraction of a resource that is held.
 fn work<'a>(jobs: impl Iterator<Item = &'a Job>, kinds: &Kinds) -> f64 {
-    let largest = |job: &Job| {
-        kinds.held[job.kind as usize]
-            .iter()
-            .copied()
-            .fold(0.0, f64::max)
-    };
-    jobs.map(|job| job.size * largest(job)).sum()
+    jobs.map(|job| job.size * most_held(kinds, job.kind)).sum()
 }
 
 /// Shapes with the resources of a workload, of which r is the servers' `places[r]`, in an order of their own.

@@ -17,12 +17,8 @@ pub fn with_interval(value: f64, interval: Option<Interval>, unit: &TableUnit) -
 /// The unit of all tables of a replay: one in which mean response and waiting times are easily read.
 pub fn unit(replays: &Replays) -> TableUnit {
     let times = replays.played().flat_map(|(.., own)| {
-        let measured = &own.measured;
-        [
-            measured.mean_response,
-            measured.mean_wait,
-            measured.longest_wait,
-        ]
+        let own = &own.measured;
+        [own.mean_response, own.mean_wait, own.longest_wait]
     });
     TableUnit::of("s", times)
 }
@@ -96,13 +92,8 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
         capacity.join(", "),
         trace.load
     ));
-    remarks.extend(
-        trace
-            .account
-            .remarks
-            .iter()
-            .map(|remark| format!("{remark}.")),
-    );
+    let of_account = trace.account.remarks.iter();
+    remarks.extend(of_account.map(|remark| format!("{remark}.")));
     if trace.rounded > 0 {
         remarks.push(format!(
             "{} times a demand was rounded up to three digits, for the trace has more than 2000 different ones.",

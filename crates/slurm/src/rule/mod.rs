@@ -35,17 +35,16 @@ pub use facts::{Sent, clock_of, facts, prepare};
 pub use jobs::{Facts, Jobs};
 pub use servers::SlurmRule;
 
-use jobs::{Amounts, members};
-use limits::Limits;
+use limits::{CPUS, Limits};
 use nodes::{Models, Nodes};
 use priority::Factors;
 use set::Set;
 use times::Times;
 
-use crate::configuration::Site;
+use crate::configuration::{Partition, Site, factor};
 use crate::order::Levels;
 use synth_cluster::policy::{Event, Job, Knows, Policy, Priority, System};
-use synth_cluster::workload::Fleet;
+use synth_cluster::workload::{Fleet, JobType};
 use synth_core::number::seconds_in;
 
 /// What is due within this time is due \[s\]: times are rounded in other units.
@@ -113,7 +112,7 @@ struct Running {
 impl Running {
     /// Returns whose and how much \[CPU s\] it used since that was counted.
     fn usage(&self, now: f64, limits: &Limits) -> Option<(u32, f64)> {
-        let cpus = limits.amounts(self.i).cpus;
+        let cpus = limits.amounts(self.i)[CPUS];
         Some((self.facts.association?, cpus * (now - self.counted)))
     }
 }
@@ -135,27 +134,24 @@ impl Slurm {
                 weights[*n] = node.weight;
             }
         }
-        let cpu = fleet.envelope().resources().iter();
-        let cpu = cpu.clone().position(|own| own.name() == "cpu");
-        let of_shape = |shape: &synth_cluster::workload::Shape| {
-            let cpus = cpu.map_or(0.0, |j| shape.capacity()[j].value());
-            f64::from(shape.count()) * cpus
-        };
-        let cpus = fleet.shapes().iter().map(of_shape).sum();
         let names = fleet.envelope().resources().iter().map(|own| own.name());
-        let of_type = |job: &synth_cluster::workload::JobType| {
-            let demand = |j: usize| job.demand()[j].value();
-            Amounts::of(names.clone(), demand, f64::from(job.nodes()))
-        };
-        let amounts = fleet.types().iter().map(of_type).collect();
+        let cpu = names.clone().position(|own| own == "cpu");
+        let cpus = fleet.shapes().iter().map(|shape| {
+            let each = cpu.map_or(0.0, |j| shape.capacity()[j].value());
+            f64::from(shape.count()) * each
+        });
+        // Nodes that are down now were up for the jobs of the past.
+        let server = |n: &usize| servers[*n];
+        let members = |own: &Partition| Set::of(count, own.nodes.iter().filter_map(server));
+        let demand =
+            |job: &JobType| -> Vec<f64> { job.demand().iter().map(|own| own.value()).collect() };
+        let types = fleet.types().iter();
+        let types = types.map(|job| (demand(job), job.nodes()));
         Slurm {
-            members: members(&site, servers)
-                .into_iter()
-                .map(|own| Set::of(count, own))
-                .collect(),
+            members: site.partitions.iter().map(members).collect(),
             nodes: Nodes::new(weights, cpu.unwrap_or(0), Models::new(fleet)),
-            limits: Limits::new(&site, amounts, Amounts::gres_of(names)),
-            factors: Factors::new(&site, cpus, count),
+            limits: Limits::new(&site, names, types),
+            factors: Factors::new(&site, cpus.sum(), count),
             second: 1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0),
             by_sizes,
             clock: 0.0,
@@ -212,7 +208,7 @@ impl Slurm {
             has_started: false,
         };
         if let Some(levels) = &self.levels {
-            let share = self.limits.amounts(i).cpus;
+            let share = self.limits.amounts(i)[CPUS];
             waiting.facts.site_factor += levels.site_factor(own.or(partition.default_time), share);
         }
         waiting.priority = self.priority(&waiting, self.now(system));
@@ -346,7 +342,8 @@ impl Slurm {
     /// Whether the order of jobs may change as time passes.
     fn moves(&self) -> bool {
         let weights = &self.site.priority.weights;
-        self.priority_is_a_sum() && (weights.age > 0.0 || weights.fair_share > 0.0)
+        self.priority_is_a_sum()
+            && (weights[factor::AGE] > 0.0 || weights[factor::FAIR_SHARE] > 0.0)
     }
 
     fn plan_wake(&self, system: &mut System) {

@@ -36,17 +36,13 @@ struct Played {
 }
 
 fn played(conf: &str, qos: &str, assoc: &str, jobs: &str) -> Result<Played, String> {
-    let text = |name: &str, text: &str| {
-        let (name, text) = (name.to_owned(), text.to_owned());
-        Some(Text { name, text }).filter(|own| !own.text.is_empty())
-    };
-    let mut site = of_texts(&Texts {
-        conf: text("slurm.conf", conf),
-        qos: text("qos.txt", qos),
-        associations: text("assoc.txt", assoc),
-        ..Texts::default()
-    })
-    .unwrap();
+    let texts = [("config.txt", conf), ("qos.txt", qos), ("assoc.txt", assoc)];
+    let texts = texts.into_iter().filter(|own| !own.1.is_empty());
+    let texts = texts.map(|(name, text)| {
+        let (own, text) = (name.to_owned(), text.to_owned());
+        (name, Text { name: own, text })
+    });
+    let mut site = of_texts(&texts.collect::<Texts>()).unwrap();
     let options = Options {
         servers: Some(site.servers().0),
         ..Options::default()

@@ -1,7 +1,5 @@
 //! What Slurm knows of a job beside its demand, its limit and its submission.
 
-use std::sync::Arc;
-
 /// Where a job belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Facts {
@@ -17,22 +15,4 @@ pub struct Facts {
     pub qos: Option<u32>,
     /// What a submit script adds to its priority.
     pub site_factor: f64,
-}
-
-/// The facts of all jobs that come.
-#[derive(Clone, Debug)]
-pub enum Jobs {
-    /// By number: of jobs that are known before.
-    ByNumber(Arc<[Facts]>),
-    /// By type.
-    ByType(Arc<[Facts]>),
-}
-
-impl Jobs {
-    pub(super) fn of(&self, i: usize, number: u64) -> Facts {
-        match self {
-            Jobs::ByNumber(facts) => facts.get(number as usize).copied().unwrap_or_default(),
-            Jobs::ByType(facts) => facts.get(i).copied().unwrap_or_default(),
-        }
-    }
 }

@@ -32,7 +32,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 pub use facts::{Sent, clock_of, facts, prepare};
-pub use jobs::{Facts, Jobs};
+pub use jobs::Facts;
 pub use servers::SlurmRule;
 
 use limits::{CPUS, Limits};
@@ -43,7 +43,8 @@ use times::Times;
 
 use crate::configuration::{Partition, Site, factor};
 use crate::order::Levels;
-use synth_cluster::policy::{Event, Job, Knows, Policy, Priority, System};
+use synth_cluster::policy::{Event, Job, Knows, Policy, System};
+use synth_cluster::simulator::OtherRule as _;
 use synth_cluster::workload::{Fleet, JobType};
 use synth_core::number::seconds_in;
 
@@ -56,15 +57,16 @@ const YEAR: f64 = 365.0 * 86_400.0;
 #[derive(Clone, Debug)]
 pub struct Slurm {
     site: Arc<Site>,
-    jobs: Jobs,
+    /// By number; jobs without facts have the default ones.
+    jobs: Arc<[Facts]>,
     /// The order that a submit script gives jobs by their site factor.
     levels: Option<Levels>,
     /// What a second is in the rule's time.
     second: f64,
     /// What its clock shows at time 0 \[s\]: plans are made in whole minutes of that.
     clock: f64,
-    /// Whether sizes are taken for limits.
-    by_sizes: bool,
+    /// With [`Knows::Sizes`] these are used as limits.
+    knows: Knows,
     /// By partition, its servers.
     members: Vec<Set>,
     nodes: Nodes,
@@ -118,14 +120,12 @@ impl Running {
 }
 
 impl Slurm {
-    /// Returns the rule for a fleet: `servers[n]` is the server that node n of the site is, if it is one, `jobs` the facts of those that come.
-    /// With `by_sizes` jobs' sizes are taken for their limits.
-    pub fn new(
-        site: Arc<Site>,
-        jobs: Jobs,
+    /// Returns the rule for the jobs of a site and a fleet: `servers[n]` is the server that node n of the site is, if it is one.
+    fn new(
+        rule: &SlurmRule,
+        (site, jobs): (Arc<Site>, Arc<[Facts]>),
         fleet: &Fleet,
         servers: &[Option<usize>],
-        by_sizes: bool,
     ) -> Self {
         let count = fleet.servers();
         let mut weights = vec![1; count];
@@ -152,10 +152,12 @@ impl Slurm {
             nodes: Nodes::new(weights, cpu.unwrap_or(0), Models::new(fleet)),
             limits: Limits::new(&site, names, types),
             factors: Factors::new(&site, cpus.sum(), count),
-            second: 1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0),
-            by_sizes,
-            clock: 0.0,
-            levels: None,
+            second: rule
+                .second
+                .unwrap_or(1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0)),
+            knows: rule.knows(fleet),
+            clock: rule.clock,
+            levels: rule.order.map(Levels::of),
             jobs,
             waiting: Vec::new(),
             running: Vec::new(),
@@ -164,17 +166,8 @@ impl Slurm {
         }
     }
 
-    /// The same, where a submit script gives jobs this order, a clock shows this at time 0 \[s\], and a second is so long in
-    /// the rule's time.
-    #[must_use]
-    pub fn with(self, order: Option<Priority>, clock: f64, second: Option<f64>) -> Self {
-        let levels = order.map(Levels::of);
-        Slurm {
-            levels,
-            clock,
-            second: second.unwrap_or(self.second),
-            ..self
-        }
+    fn facts(&self, number: u64) -> Facts {
+        self.jobs.get(number as usize).copied().unwrap_or_default()
     }
 
     fn now(&self, system: &System) -> f64 {
@@ -186,12 +179,11 @@ impl Slurm {
         if self.waiting.is_empty() && self.moves() {
             self.reorder(self.now(system));
         }
-        let facts = self.jobs.of(i, job.number);
+        let facts = self.facts(job.number);
         let partition = &self.site.partitions[facts.partition as usize];
-        let own = if self.by_sizes {
-            system.work_left(job)
-        } else {
-            system.limit_of(job)
+        let own = match self.knows {
+            Knows::Sizes => system.work_left(job),
+            _ => system.limit_of(job),
         };
         let own = Some(own / self.second).filter(|own| own.is_finite());
         let limit = own.or(partition.default_time).unwrap_or(YEAR);
@@ -212,9 +204,8 @@ impl Slurm {
             waiting.facts.site_factor += levels.site_factor(own.or(partition.default_time), share);
         }
         waiting.priority = self.priority(&waiting, self.now(system));
-        let place = self
-            .waiting
-            .partition_point(|other| other.order(&waiting).is_lt());
+        let is_before = |other: &Waiting| other.order(&waiting).is_lt();
+        let place = self.waiting.partition_point(is_before);
         self.waiting.insert(place, waiting);
     }
 
@@ -363,11 +354,7 @@ impl Slurm {
 
 impl Policy for Slurm {
     fn knows(&self) -> Knows {
-        if self.by_sizes {
-            Knows::Sizes
-        } else {
-            Knows::Estimates
-        }
+        self.knows
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -419,7 +406,7 @@ impl Policy for Slurm {
         for i in 0..system.types() {
             let running: Vec<Job> = system.running_jobs(i).collect();
             for job in running {
-                let facts = self.jobs.of(i, job.number);
+                let facts = self.facts(job.number);
                 let end = (now + (system.limit_left(job) / self.second).min(YEAR)).floor();
                 self.nodes.start(system.places_of(job), end, i, job.number);
                 self.limits.count(i, &facts, 1.0);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Slurm;
-use super::jobs::{Facts, Jobs};
+use super::jobs::Facts;
 use crate::configuration::{Node, Partition, Site};
 use itertools::Itertools as _;
 use synth_cluster::policy::{Knows, Policy, Priority, Unsuitable};
@@ -124,21 +124,13 @@ impl OtherRule for SlurmRule {
     }
 
     fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
-        let by_sizes = self.knows(fleet) == Knows::Sizes;
-        let (site, jobs, servers) = match &self.at {
-            Some((site, facts)) => {
-                let servers = in_fleet(site, fleet);
-                (site.clone(), Jobs::ByNumber(facts.clone()), servers)
-            }
-            None => {
-                let site = Arc::new(Site::plain(fleet));
-                let facts = vec![Facts::default(); fleet.types().len()];
-                let servers = (0..fleet.servers()).map(Some).collect();
-                (site, Jobs::ByType(facts.into()), servers)
-            }
+        let plain = || (Arc::new(Site::plain(fleet)), Arc::default());
+        let at = self.at.clone().unwrap_or_else(plain);
+        let servers = match &self.at {
+            Some((site, _)) => in_fleet(site, fleet),
+            None => (0..fleet.servers()).map(Some).collect(),
         };
-        let rule = Slurm::new(site, jobs, fleet, &servers, by_sizes);
-        Ok(Box::new(rule.with(self.order, self.clock, self.second)))
+        Ok(Box::new(Slurm::new(self, at, fleet, &servers)))
     }
 }
 

@@ -109,21 +109,16 @@ fn objects(client: &Client, namespace: &str, kind: [&str; 3]) -> Api<DynamicObje
     Api::namespaced_with(client.clone(), namespace, &ApiResource::from_gvk(&kind))
 }
 
-/// The kinds of Kueue and JobSet that count here.
-const KINDS: &str = "\
-kueue v1beta2 Workload Namespaced
-kueue v1beta2 LocalQueue Namespaced
-kueue v1beta2 ClusterQueue Cluster
-kueue v1beta2 ResourceFlavor Cluster
-jobset v1alpha2 JobSet Namespaced";
-
 /// Applies the kinds of Kueue and JobSet that count here, with nothing checked.
 pub async fn kinds(client: &Client) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    for words in KINDS.lines() {
-        let [group, version, kind, scope] = words.split(' ').collect::<Vec<_>>()[..] else {
-            panic!("{words}");
-        };
+    for (group, version, kind, scope) in [
+        ("kueue", "v1beta2", "Workload", "Namespaced"),
+        ("kueue", "v1beta2", "LocalQueue", "Namespaced"),
+        ("kueue", "v1beta2", "ClusterQueue", "Cluster"),
+        ("kueue", "v1beta2", "ResourceFlavor", "Cluster"),
+        ("jobset", "v1alpha2", "JobSet", "Namespaced"),
+    ] {
         let singular = kind.to_lowercase();
         let plural = format!("{singular}s");
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});

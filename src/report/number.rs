@@ -15,11 +15,18 @@ pub fn number(value: f64) -> String {
     } else if !(1e-4..1e7).contains(&magnitude) {
         format!("{value:.3e}")
     } else {
-        // The digits are counted after rounding: 9.99999 is 10.00.
-        let rounded: f64 = format!("{magnitude:.3e}").parse().unwrap_or(magnitude);
-        let decimals = (3 - rounded.log10().floor() as i64).max(0) as usize;
-        format!("{value:.decimals$}")
+        fixed(value, 3)
     }
+}
+
+/// Returns a number with this many digits behind the first one; 9.9999 has those of 10.
+fn fixed(value: f64, digits: usize) -> String {
+    let rounded = format!("{value:.digits$e}");
+    let power = rounded
+        .rsplit_once('e')
+        .and_then(|(_, power)| power.parse::<i64>().ok());
+    let decimals = (digits as i64 - power.unwrap_or(0)).max(0) as usize;
+    format!("{value:.decimals$}")
 }
 
 /// Returns a number to three digits, and whole numbers whole.
@@ -27,8 +34,7 @@ pub fn brief(value: f64) -> String {
     if value.abs() < 0.01 || value.abs() >= 1e6 || value.is_nan() {
         return number(value);
     }
-    let digits = (2 - value.abs().log10().floor() as i64).max(0) as usize;
-    format!("{value:.digits$}")
+    fixed(value, 2)
 }
 
 /// Decimals that are significant beside an interval of this half-width; none where it is 0.
@@ -163,8 +169,9 @@ mod tests {
             0.0,
             0.655,
             168.471,
-            12345.6,
             9.99999,
+            999.96,
+            12345.6,
             1.5e-7,
             2e9,
             f64::NAN,
@@ -173,7 +180,7 @@ mod tests {
         assert_eq!(
             shown.map(number),
             [
-                "0", "0.6550", "168.5", "12346", "10.00", "1.500e-7", "2.000e9", "–", "∞"
+                "0", "0.6550", "168.5", "10.00", "1000", "12346", "1.500e-7", "2.000e9", "–", "∞"
             ]
         );
     }

@@ -11,15 +11,11 @@ fn a_site_by_its_file_and_by_its_commands() {
         return;
     };
     let path = cluster.configuration();
-    let conf = Some(Text {
+    let conf = Text {
         name: path.display().to_string(),
         text: std::fs::read_to_string(&path).unwrap(),
-    });
-    let mut file = of_texts(&Texts {
-        conf,
-        ..Texts::default()
-    })
-    .unwrap();
+    };
+    let mut file = of_texts(&Texts::from([("config.txt", conf)])).unwrap();
     // This one has no accounting, and so no jobs of the past.
     let slurm = cluster.slurm("synth");
     let why = slurm.export("now-4weeks").unwrap_err().to_string();
@@ -28,7 +24,9 @@ fn a_site_by_its_file_and_by_its_commands() {
         "{why}"
     );
     let (texts, remarks) = slurm.set_up();
-    assert!(texts.conf.is_some() && texts.nodes.is_some() && texts.partitions.is_some());
+    for name in ["config.txt", "nodes.txt", "partitions.txt"] {
+        assert!(texts.contains_key(name), "{name}");
+    }
     assert!(
         remarks
             .iter()
@@ -50,7 +48,7 @@ fn a_site_by_its_file_and_by_its_commands() {
         ),
         (4, 3, "synthtest")
     );
-    assert_eq!(file.nodes[0].has.memory, Some(15_000));
+    assert_eq!(file.nodes[0].has.get("mem"), Some(15_000));
 
     // What is typed is what was requested.
     for command in &Exported::commands("now-4weeks")[1..4] {

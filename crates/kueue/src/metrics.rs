@@ -76,12 +76,10 @@ impl Metrics {
         self.untyped = round.untyped;
         let doing = desk.scheduler.doing();
         // How many run is no switch.
-        let since = self
-            .doing
-            .as_ref()
-            .filter(|(was, _)| doing.as_ref().is_some_and(|own| words(own) == words(was)));
-        let since = since.map_or(self.last, |(_, since)| *since);
-        self.doing = doing.map(|doing| (doing, since));
+        self.doing = doing.map(|doing| match &self.doing {
+            Some((was, since)) if words(was) == words(&doing) => (doing, *since),
+            _ => (doing, self.last),
+        });
         if round.events > 0 || self.types.is_empty() {
             let types = desk.scheduler.places().types().map(str::to_owned);
             self.types = types.zip(desk.counts()).collect();
@@ -106,32 +104,21 @@ impl Metrics {
     pub fn text(&self) -> String {
         let mut text = Exposition::new("synth_kueue_", HELP, &[]);
         text.one("leader", f64::from(u8::from(self.is_leader)));
-        let states = |(name, [waiting, running]): &(String, [u64; 2])| {
-            let own = label("type", name);
-            [("waiting", *waiting), ("running", *running)]
-                .map(|(state, n)| (format!("{own}{}", label("state", state)), n as f64))
-        };
-        text.add("jobs", self.types.iter().flat_map(states));
+        let types = self.types.iter();
+        let types = types.map(|(name, counts)| (label("type", name), *counts));
+        text.states("jobs", types);
         text.one("jobs_without_type", self.untyped as f64);
-        let name = |i: &Option<usize>| {
-            i.and_then(|i| self.types.get(i))
-                .map_or("", |(name, _)| name)
-        };
-        let released = self
-            .released
-            .iter()
-            .map(|(i, n)| (label("type", name(i)), *n as f64));
-        text.add("releases_total", released);
-        fn by<K: ToString>(
-            all: &BTreeMap<K, u64>,
-            key: &'static str,
-        ) -> impl Iterator<Item = (String, f64)> {
-            all.iter()
-                .map(move |(own, n)| (label(key, &own.to_string()), *n as f64))
-        }
-        text.add("failed_releases_total", by(&self.failed, "reason"));
-        text.add("refusals_total", by(&self.refused, "code"));
-        text.add("disagreements_total", by(&self.disagreed, "kind"));
+        let released = self.released.iter().map(|(i, n)| {
+            let named = i.and_then(|i| self.types.get(i));
+            (named.map_or("", |own| &own.0), *n)
+        });
+        text.counts("releases_total", "type", released);
+        let failed = self.failed.iter().map(|(why, n)| (why, *n));
+        text.counts("failed_releases_total", "reason", failed);
+        let refused = self.refused.iter().map(|(code, n)| (code, *n));
+        text.counts("refusals_total", "code", refused);
+        let disagreed = self.disagreed.iter().map(|(kind, n)| (kind, *n));
+        text.counts("disagreements_total", "kind", disagreed);
         text.one("rounds_total", self.rounds as f64);
         text.one("decision_seconds_total", self.seconds);
         text.one("decision_seconds_longest", self.longest);
@@ -140,8 +127,7 @@ impl Metrics {
             text.add("policy_info", [(label("doing", doing), 1.0)]);
             text.one("policy_since_timestamp_seconds", *since as f64);
         }
-        // The first label of a line has no comma before it.
-        text.text.replace("{,", "{").replace("{}", "")
+        text.text
     }
 }
 

@@ -15,10 +15,11 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::cluster::Cluster;
-use crate::desk::{Concern, Desk, Moment, Round, Stage};
+use crate::desk::{Concern, Desk, Round, Stage};
 use crate::metrics::words;
 use crate::server::{Server, resource};
 use crate::view::{Reference, Uid, Work};
+use synth_cluster::live::Moment;
 use synth_cluster::live::protocol::Foresight;
 use synth_trace::forecast::Online;
 

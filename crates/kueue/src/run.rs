@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, sleep_until};
 use tracing::{info, warn};
 
-use crate::desk::{Concern, Desk, Moment, Release, Round};
+use crate::desk::{Concern, Desk, Release, Round};
 use crate::lease::{Elector, Leadership};
 use crate::notices::Notices;
 use crate::release::{Outcome, Releaser};
@@ -21,6 +21,7 @@ use crate::server::{ANSWER, Server};
 use crate::setup::Setup;
 use crate::view::{Mark, Owner};
 use crate::watch::Watch;
+use synth_cluster::live::Moment;
 
 /// After the first change others are waited for so long.
 const BATCH: Duration = Duration::from_millis(50);

@@ -9,11 +9,10 @@ use super::watch::{Changes, Watch};
 use super::{TypeMap, bridgeable};
 use synth_cluster::artifact::Checked;
 use synth_cluster::live::protocol::Line;
-use synth_cluster::live::{Places, Scheduler};
+use synth_cluster::live::{Scheduler, second_of};
 use synth_cluster::policy::Learned;
 use synth_cluster::workload::Fleet;
 use synth_core::document::{digest, text_of};
-use synth_core::number::seconds_in;
 
 /// A policy with its scheduler, and the cluster as it sees it.
 pub(super) struct ActivePolicy {
@@ -34,17 +33,11 @@ impl ActivePolicy {
         let text = text_of(&setup.policy).map_err(|why| format!("cannot read {path}: {why}"))?;
         let policy = Checked::parse_with(&text, &path, setup.changes)?;
         bridgeable(&policy)?;
-        let unit = policy.workload().time_unit();
-        let second = seconds_in(unit).ok_or_else(|| {
-            format!(
-                "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
-            )
-        })?;
+        let second = second_of(policy.workload())?;
         let mut map = TypeMap::new(&policy, setup.types.as_deref())?;
         map.is_pooled = setup.pool;
         let scheduler = Scheduler::new(&policy, setup.seed);
-        let places = Places::new(policy.workload());
-        let mut watch = Watch::new(map, setup, places, second);
+        let mut watch = Watch::new(map, setup, policy.workload(), second);
         watch.is_by_job = scheduler.learned().is_some();
         Ok(ActivePolicy {
             digest: digest(&text),

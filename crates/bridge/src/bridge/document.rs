@@ -6,19 +6,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::resources::Source;
-use super::rule::{Condition, Rule, Text};
-use synth_cluster::workload::{Fleet, JobType, Resource, Shape};
-use synth_core::document::{Document, DocumentError, Fault, Place, place, suggest};
-use synth_core::number::seconds_of;
-use synth_slurm::commands::expand;
+use synth_cluster::live::type_named;
+use synth_cluster::workload::{Fleet, Resource, Shape};
+use synth_core::document::{
+    Document, DocumentError, Fault, Place, TimeRange, fits, place, suggest,
+};
+use synth_slurm::commands::{Row, expand};
 
 /// What a file says, checked against a policy. Without a file nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TypesFile {
     /// Resources of the policy, by name.
     pub resources: BTreeMap<String, Source>,
-    /// The rules in order; without them demand decides.
-    pub rules: Option<Vec<Rule>>,
+    /// Types with the conditions of their jobs, in order; without them demand decides.
+    pub rules: Option<Vec<(usize, Vec<Condition>)>>,
     /// By shape, its nodes; without it nothing is said of nodes.
     pub servers: Option<Vec<Vec<String>>>,
 }
@@ -43,26 +44,20 @@ struct Written {
 struct WrittenType {
     name: String,
     #[serde(rename = "match")]
-    conditions: Option<Vec<WrittenCondition>>,
+    conditions: Option<Vec<Condition>>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+/// A condition that a job meets if all of it holds; `*` and `?` stand for any text and any character.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WrittenCondition {
+pub(super) struct Condition {
     partition: Option<String>,
     qos: Option<String>,
     account: Option<String>,
     user: Option<String>,
     name: Option<String>,
     comment: Option<String>,
-    time_limit: Option<WrittenRange>,
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct WrittenRange {
-    above: Option<String>,
-    up_to: Option<String>,
+    time_limit: Option<TimeRange>,
 }
 
 impl TypesFile {
@@ -107,76 +102,63 @@ fn resources(
     sources
 }
 
-fn rules(written: Vec<WrittenType>, fleet: &Fleet, faults: &mut Vec<Fault>) -> Vec<Rule> {
-    let names: Vec<&str> = fleet.types().iter().map(JobType::name).collect();
-    let mut rules: Vec<Rule> = Vec::new();
+fn rules(
+    written: Vec<WrittenType>,
+    fleet: &Fleet,
+    faults: &mut Vec<Fault>,
+) -> Vec<(usize, Vec<Condition>)> {
+    let mut rules: Vec<(usize, Vec<Condition>)> = Vec::new();
     for (n, written) in written.into_iter().enumerate() {
         let at = place!("types", n, "name");
-        let Some(place) = names.iter().position(|name| *name == written.name) else {
-            let message = format!("the policy has no type `{}`", written.name);
-            let help = suggest(&written.name, "type", &names);
-            faults.push(Fault::new(at, message, help));
+        let Some(place) = type_named(fleet, &written.name, &at, faults) else {
             continue;
         };
-        if rules.iter().any(|rule| rule.place == place) {
+        if rules.iter().any(|rule| rule.0 == place) {
             let message = format!("the type `{}` has an entry already", written.name);
             let help = "write all its conditions into one `match:`";
             faults.push(Fault::new(at, message, help));
         }
-        let conditions = written.conditions.into_iter().flatten().enumerate();
-        let check = |(m, condition): (usize, WrittenCondition)| {
-            condition.check(&place!("types", n, "match", m), faults)
-        };
-        let conditions = conditions.map(check).collect();
-        rules.push(Rule { place, conditions });
+        let mut conditions = written.conditions.unwrap_or_default();
+        for (m, condition) in conditions.iter_mut().enumerate() {
+            condition.check(place!("types", n, "match", m), faults);
+        }
+        rules.push((place, conditions));
     }
     rules
 }
 
-impl WrittenCondition {
-    fn check(self, place: &Place, faults: &mut Vec<Fault>) -> Condition {
-        let texts: [(Text, Option<String>); 6] = [
-            (|row| &row.partition, self.partition),
-            (|row| &row.qos, self.qos),
-            (|row| &row.account, self.account),
-            (|row| &row.user, self.user),
-            (|row| &row.name, self.name),
-            (|row| &row.comment, self.comment),
-        ];
-        let texts = texts
-            .into_iter()
-            .filter_map(|(text, pattern)| Some((text, pattern?)));
-        let texts: Vec<(Text, String)> = texts.collect();
-        if texts.is_empty() && self.time_limit.is_none() {
-            let message = "a condition that says nothing";
-            let help = "name partition, qos, account, user, name, comment or time_limit; a type without `match:` takes all jobs that fit it";
-            faults.push(Fault::new(place.clone(), message, help));
-        }
-        let at = place.then("time_limit");
-        let mut bound = |text: Option<String>, key: &str| {
-            let text = text?;
-            let seconds = seconds_of(&text);
-            if seconds.is_none() {
-                let message = format!("`{text}` is no length of time");
-                let help = "write seconds, or a number with s, min, h or d, such as 90min";
-                faults.push(Fault::new(at.then(key), message, help));
+impl Condition {
+    fn check(&mut self, place: Place, faults: &mut Vec<Fault>) {
+        let texts = [&self.partition, &self.qos, &self.account];
+        let others = [&self.user, &self.name, &self.comment];
+        let has_texts = texts.iter().chain(&others).any(|text| text.is_some());
+        match &mut self.time_limit {
+            Some(range) => range.read(&place.then("time_limit"), faults),
+            None if has_texts => {}
+            None => {
+                let message = "a condition that says nothing";
+                let help = "name partition, qos, account, user, name, comment or time_limit; a type without `match:` takes all jobs that fit it";
+                faults.push(Fault::new(place, message, help));
             }
-            seconds
-        };
-        let range = self.time_limit.unwrap_or_default();
-        let (above, up_to) = (bound(range.above, "above"), bound(range.up_to, "up_to"));
-        if let (Some(above), Some(up_to)) = (above, up_to)
-            && above >= up_to
-        {
-            let help =
-                "write `above` below `up_to`: the limit is above the one, and not above the other";
-            faults.push(Fault::new(at, "no limit is in this range", help));
         }
-        Condition {
-            texts,
-            above,
-            up_to,
-        }
+    }
+
+    /// Whether a job meets the condition; its time limit is given in seconds.
+    pub fn is_met(&self, row: &Row, limit: f64) -> bool {
+        let texts = [
+            (&self.partition, &row.partition),
+            (&self.qos, &row.qos),
+            (&self.account, &row.account),
+            (&self.user, &row.user),
+            (&self.name, &row.name),
+            (&self.comment, &row.comment),
+        ];
+        let mut texts = texts.into_iter();
+        texts.all(|(own, text)| own.as_ref().is_none_or(|pattern| fits(pattern, text)))
+            && self
+                .time_limit
+                .as_ref()
+                .is_none_or(|range| range.has(limit))
     }
 }
 

@@ -8,9 +8,10 @@ use super::bridgeable;
 use super::resources::Source;
 use synth_cluster::artifact::Checked;
 use synth_cluster::workload::{Fleet, JobType, Resource, Shape, alike};
-use synth_core::document::to_yaml;
+use synth_core::document::{filled_in, to_yaml};
 use synth_core::number::Decimal;
 use synth_slurm::commands::is_plain;
+use synth_slurm::templates;
 
 /// Returns the files, by name. `policy` is how the policy's file is called in commands.
 ///
@@ -71,11 +72,7 @@ pub fn slurm(
         ("types.yaml", types.render()),
         (site.unit, Unit { site }.render()),
     ];
-    let text = |(name, text): (&str, askama::Result<String>)| match text {
-        Ok(text) => Ok((name.to_owned(), text.trim_end().to_owned() + "\n")),
-        Err(error) => Err(format!("cannot write {name}: {error}")),
-    };
-    files.into_iter().map(text).collect()
+    filled_in(files)
 }
 
 /// Returns what becomes of jobs of several nodes under a policy.
@@ -111,36 +108,20 @@ struct Site<'a> {
     gangs: &'a str,
 }
 
-#[derive(Template)]
-#[template(path = "slurm/README.md", escape = "none")]
-struct Readme<'a> {
-    site: Site<'a>,
-}
-
-#[derive(Template)]
-#[template(path = "slurm/job_submit.lua", escape = "none")]
-struct Lua<'a> {
-    partition: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "slurm/bridge.service", escape = "none")]
-struct Unit<'a> {
-    site: Site<'a>,
-}
-
-#[derive(Template)]
-#[template(path = "slurm/types.yaml", escape = "none")]
-struct Types<'a> {
-    partition: &'a str,
-    /// Name, what Slurm calls it, and whether that is a guess.
-    resources: Vec<(String, String, bool)>,
-    /// Types that demand does not tell apart.
-    alike: Option<String>,
-    /// Name, the same where it can stand in a pattern, and demand.
-    types: Vec<[String; 3]>,
-    /// Of a fleet: name, count and capacity.
-    shapes: Vec<(String, u32, String)>,
+templates! {
+    Readme: "slurm/README.md", site: Site<'a>;
+    Lua: "slurm/job_submit.lua", partition: &'a str;
+    Unit: "slurm/bridge.service", site: Site<'a>;
+    Types: "slurm/types.yaml",
+        partition: &'a str,
+        /// Name, what Slurm calls it, and whether that is a guess.
+        resources: Vec<(String, String, bool)>,
+        /// Types that demand does not tell apart.
+        alike: Option<String>,
+        /// Name, the same where it can stand in a pattern, and demand.
+        types: Vec<[String; 3]>,
+        /// Of a fleet: name, count and capacity.
+        shapes: Vec<(String, u32, String)>;
 }
 
 fn resource(resource: &Resource) -> (String, String, bool) {

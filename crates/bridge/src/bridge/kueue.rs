@@ -1,11 +1,13 @@
 //! What an administrator of a Kubernetes cluster installs so that a policy decides when jobs of Kueue start.
 
 use askama::Template;
+use synth_slurm::templates;
 
 use super::export::{amounts, one_line, yaml};
 use synth_cluster::artifact::Checked;
 use synth_cluster::live::Usual;
 use synth_cluster::workload::{Fleet, Resource, Shape};
+use synth_core::document::filled_in;
 use synth_core::number::Decimal;
 
 /// Returns the files, by name; jobs are in this namespace. `written` is the policy's text.
@@ -24,10 +26,8 @@ pub fn kueue(
     }
     let fleet = checked.workload();
     let resources = fleet.envelope().resources();
-    let names = resources
-        .iter()
-        .map(|own| Named::new(own).name)
-        .collect::<Vec<_>>();
+    let names = resources.iter().map(|own| Named::new(own).name);
+    let names = names.collect::<Vec<_>>().join(", ");
     let type_rows = fleet.types().iter().map(|job| {
         let pods = if fleet.is_one_server() {
             "any".to_owned()
@@ -41,52 +41,38 @@ pub fn kueue(
         .clone()
         .map(|own| format!("            - --resource={}={}\n", own.of, own.name))
         .collect();
-    let shapes: Vec<Flavor> = fleet
-        .shapes()
-        .iter()
-        .enumerate()
-        .map(|(n, shape)| flavor(fleet, n, shape))
-        .collect();
+    let shapes = fleet.shapes().iter().enumerate();
+    let shapes = shapes.map(|(n, shape)| flavor(fleet, n, shape));
+    let shapes = &Vec::from_iter(shapes);
     let readme = Readme {
         namespace,
         rule: checked.artifact().policy.called(),
         types: type_rows.collect(),
-        shapes: &shapes,
+        shapes,
         guesses: guesses.map(|own| own.name).collect(),
         is_pooled: fleet.is_one_server(),
     };
+    let queues = Queues {
+        namespace,
+        names,
+        shapes,
+    };
+    let [kustomization, monitor] = [
+        include_str!("../../templates/kueue/kustomization.yaml"),
+        include_str!("../../templates/kueue/podmonitor.yaml"),
+    ];
+    let controller = Controller { namespace, options };
     let files = [
         ("README.md", readme.render()),
-        (
-            "queues.yaml",
-            Queues {
-                namespace,
-                names: names.join(", "),
-                shapes: &shapes,
-            }
-            .render(),
-        ),
+        ("queues.yaml", queues.render()),
         ("jobs/kustomization.yaml", Gate { namespace }.render()),
-        (
-            "controller/kustomization.yaml",
-            Ok(include_str!("../../templates/kueue/kustomization.yaml").to_owned()),
-        ),
+        ("controller/kustomization.yaml", Ok(kustomization.into())),
         ("controller/rights.yaml", Rights { namespace }.render()),
-        (
-            "controller/controller.yaml",
-            Controller { namespace, options }.render(),
-        ),
+        ("controller/controller.yaml", controller.render()),
         ("controller/policy.json", Ok(written.to_owned())),
-        (
-            "podmonitor.yaml",
-            Ok(include_str!("../../templates/kueue/podmonitor.yaml").to_owned()),
-        ),
+        ("podmonitor.yaml", Ok(monitor.to_owned())),
     ];
-    let text = |(name, text): (&str, askama::Result<String>)| match text {
-        Ok(text) => Ok((name.to_owned(), text.trim_end().to_owned() + "\n")),
-        Err(error) => Err(format!("cannot write {name}: {error}")),
-    };
-    files.into_iter().map(text).collect()
+    filled_in(files)
 }
 
 /// Returns whether it may be the name of a namespace.
@@ -128,20 +114,13 @@ impl Named {
 
 /// Returns the suffix of Kubernetes for so many bytes.
 fn unit(bytes: u64) -> &'static str {
-    let units = [
-        (1 << 10, "Ki"),
-        (1 << 20, "Mi"),
-        (1 << 30, "Gi"),
-        (1 << 40, "Ti"),
-        (1000, "k"),
-        (1_000_000, "M"),
-        (1_000_000_000, "G"),
-        (1_000_000_000_000, "T"),
-    ];
-    units
-        .iter()
-        .find(|(own, _)| *own == bytes)
-        .map_or("", |(_, unit)| unit)
+    let [binary, decimal] = [["Ki", "Mi", "Gi", "Ti"], ["k", "M", "G", "T"]];
+    let of = |base: u64, units: [&'static str; 4]| {
+        let mut pairs = (1..).zip(units);
+        let pair = pairs.find(|(n, _)| base.pow(*n) == bytes);
+        pair.map(|(_, unit)| unit)
+    };
+    of(1024, binary).or(of(1000, decimal)).unwrap_or_default()
 }
 
 /// The nodes of a shape.
@@ -156,14 +135,8 @@ struct Flavor {
 }
 
 fn flavor(fleet: &Fleet, n: usize, shape: &Shape) -> Flavor {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_lowercase()
-        } else {
-            '-'
-        }
-    };
-    let word: String = shape.name().chars().map(plain).collect();
+    let word = shape.name().to_ascii_lowercase();
+    let word = word.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let word = word.trim_matches('-');
     let quota = |(of, amount): (&Resource, &Decimal)| {
         let of = Named::new(of);
@@ -185,42 +158,20 @@ fn flavor(fleet: &Fleet, n: usize, shape: &Shape) -> Flavor {
     }
 }
 
-#[derive(Template)]
-#[template(path = "kueue/README.md", escape = "none")]
-struct Readme<'a> {
-    namespace: &'a str,
-    rule: &'a str,
-    /// Name, pods and what each demands.
-    types: Vec<[String; 3]>,
-    shapes: &'a [Flavor],
-    guesses: Vec<String>,
-    is_pooled: bool,
-}
-
-#[derive(Template)]
-#[template(path = "kueue/queues.yaml", escape = "none")]
-struct Queues<'a> {
-    namespace: &'a str,
-    names: String,
-    shapes: &'a [Flavor],
-}
-
-#[derive(Template)]
-#[template(path = "kueue/gate.yaml", escape = "none")]
-struct Gate<'a> {
-    namespace: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "kueue/rights.yaml", escape = "none")]
-struct Rights<'a> {
-    namespace: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "kueue/controller.yaml", escape = "none")]
-struct Controller<'a> {
-    namespace: &'a str,
-    /// Lines for resources whose names are guesses.
-    options: String,
+templates! {
+    Readme: "kueue/README.md",
+        namespace: &'a str,
+        rule: &'a str,
+        /// Name, pods and demand.
+        types: Vec<[String; 3]>,
+        shapes: &'a [Flavor],
+        guesses: Vec<String>,
+        is_pooled: bool;
+    Queues: "kueue/queues.yaml", namespace: &'a str, names: String, shapes: &'a [Flavor];
+    Gate: "kueue/gate.yaml", namespace: &'a str;
+    Rights: "kueue/rights.yaml", namespace: &'a str;
+    Controller: "kueue/controller.yaml",
+        namespace: &'a str,
+        /// Lines for resources whose names are guesses.
+        options: String;
 }

@@ -7,7 +7,7 @@ use std::{fs, io};
 use super::journal::{Round, key_of};
 use super::watch::{Changes, Phase, Watch};
 use synth_core::document::exposition::{Exposition, label};
-use synth_slurm::commands::{Queue, State};
+use synth_slurm::commands::{Queue, Row, State};
 
 /// What is counted from the start of a bridge on.
 #[derive(Debug, Default)]
@@ -100,35 +100,25 @@ impl Metrics {
     ) -> String {
         let mut text = Exposition::new("synth_bridge_", HELP, &[("partition", partition)]);
         let types = watch.types();
-        let jobs = types.iter().enumerate().flat_map(|(i, name)| {
-            let own = label("type", name);
-            let count = |state: &str, phase| {
-                let jobs = watch.jobs.values().filter(|seen| seen.phase == phase);
-                (
-                    format!("{own}{}", label("state", state)),
-                    jobs.count() as f64,
-                )
-            };
-            let waiting = count("waiting", Phase::Waiting(i));
-            [waiting, count("running", Phase::Running(i))]
+        let count = |phase| {
+            let jobs = watch.jobs.values();
+            jobs.filter(|seen| seen.phase == phase).count() as u64
+        };
+        let jobs = types.iter().enumerate().map(|(i, name)| {
+            let counts = [Phase::Waiting(i), Phase::Running(i)].map(count);
+            (label("type", name), counts)
         });
-        text.add("jobs", jobs);
-        let without = || queue.rows.iter().filter(|row| watch.find(row).is_err());
-        let pending = without().filter(|row| row.state == State::Pending).count();
-        let untyped = [
-            ("waiting", pending),
-            ("running", without().count() - pending),
-        ];
-        let untyped = untyped.map(|(state, n)| (label("state", state), n as f64));
-        text.add("jobs_without_type", untyped);
-        let released = types.iter().map(|name| {
-            let n = self.released.get(name).copied().unwrap_or(0);
-            (label("type", name), n as f64)
-        });
-        text.add("releases_total", released);
-        let kinds = self.disagreed.iter();
-        let disagreed = kinds.map(|(kind, n)| (label("kind", kind), *n as f64));
-        text.add("disagreements_total", disagreed);
+        text.states("jobs", jobs);
+        let without = queue.rows.iter().filter(|row| watch.find(row).is_err());
+        let is_pending = |row: &&Row| row.state == State::Pending;
+        let (pending, others): (Vec<&Row>, Vec<&Row>) = without.partition(is_pending);
+        let untyped = [pending, others].map(|own| own.len() as u64);
+        text.states("jobs_without_type", [(String::new(), untyped)]);
+        let released = |name: &String| self.released.get(name).copied().unwrap_or(0);
+        let released = types.iter().map(|name| (name, released(name)));
+        text.counts("releases_total", "type", released);
+        let kinds = self.disagreed.iter().map(|(kind, n)| (kind, *n));
+        text.counts("disagreements_total", "kind", kinds);
         text.one("rounds_total", self.rounds as f64);
         text.one("failed_rounds_total", self.failed as f64);
         text.one("decisions_total", self.decisions as f64);

@@ -13,7 +13,6 @@ mod measured;
 mod metrics;
 mod release;
 mod resources;
-mod rule;
 mod run;
 mod servers;
 mod setup;

@@ -15,7 +15,8 @@ use super::metrics::Metrics;
 use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
 use super::survey::{Survey, obstacle, plan};
-use super::watch::{Changes, Moment};
+use super::watch::Changes;
+use synth_cluster::live::Moment;
 use synth_slurm::commands::{Hold, Nodes, Queue, Slurm, SlurmError};
 
 /// Flags that signals set while a bridge runs.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::resources::Resources;
+use super::resources::{Resources, Source};
 use synth_cluster::workload::{Fleet, Shape};
+use synth_core::number::shown;
 use synth_slurm::commands::{Amounts, Node};
 
 /// The servers of a policy, in the order of its shapes, those of one shape in that of its nodes.
@@ -12,18 +13,8 @@ pub(super) struct Servers {
     /// By server its node; none where all nodes are one server.
     nodes: Vec<String>,
     places: HashMap<String, usize>,
-    /// By server its shape.
-    shapes: Vec<usize>,
-    all: Vec<ServerShape>,
-}
-
-/// A shape of servers.
-#[derive(Clone, Debug)]
-pub(super) struct ServerShape {
-    /// Capacity in whole units (R).
-    pub units: Vec<u64>,
-    /// The same as it is written.
-    pub capacity: Vec<f64>,
+    /// By server its capacity in whole units (R).
+    units: Vec<Vec<u64>>,
 }
 
 impl Servers {
@@ -37,36 +28,22 @@ impl Servers {
             ));
         }
         let nodes: Vec<String> = written.into_iter().flatten().flatten().collect();
-        let of_shape = |(h, shape): (usize, &Shape)| vec![h; shape.count() as usize];
-        let all = |(h, shape): (usize, &Shape)| ServerShape {
-            units: fleet.units(h),
-            capacity: shape.capacity().iter().map(|c| c.value()).collect(),
-        };
+        let of_shape = |(h, shape): (usize, &Shape)| vec![fleet.units(h); shape.count() as usize];
         Ok(Servers {
             places: nodes.iter().cloned().zip(0..).collect(),
             nodes,
-            shapes: shapes.iter().enumerate().flat_map(of_shape).collect(),
-            all: shapes.iter().enumerate().map(all).collect(),
+            units: shapes.iter().enumerate().flat_map(of_shape).collect(),
         })
     }
 
     /// Returns how many servers there are.
     pub fn count(&self) -> usize {
-        self.shapes.len()
-    }
-
-    /// Returns the shape of a server.
-    pub fn shape(&self, server: usize) -> &ServerShape {
-        &self.all[self.shapes[server]]
+        self.units.len()
     }
 
     /// Returns the most whole units of resource j that a server has.
     pub fn most(&self, j: usize) -> u64 {
-        self.all
-            .iter()
-            .map(|shape| shape.units[j])
-            .max()
-            .unwrap_or(0)
+        self.units.iter().map(|own| own[j]).max().unwrap_or(0)
     }
 
     /// Returns the server that a node is, counted over the shapes in their order; `None` where it is none. Where no
@@ -123,15 +100,15 @@ impl Servers {
         capacity: &Amounts,
         resources: &Resources,
     ) -> Result<(), String> {
-        let units = &self.shape(server).units;
         let found = resources.units_within(capacity);
-        let names = resources.names().map(|(name, _)| name);
-        for (j, resource) in names.enumerate() {
-            if found[j] < units[j] && resources.is_counted(j) {
+        let amount = |j: usize, units: u64| shown(resources.amount(j, units));
+        for (j, (name_of, source)) in resources.names().enumerate() {
+            let (found, units) = (found[j], self.units[server][j]);
+            if found < units && *source != Source::Nothing {
                 return Err(format!(
-                    "{name} has {} of `{resource}`, and the policy counts on {}: make the policy for what the node has, or say by --types in which unit the policy counts (`resources: {{memory: mem:1000M}}`)",
-                    resources.amount(j, found[j]),
-                    resources.amount(j, units[j])
+                    "{name} has {} of `{name_of}`, and the policy counts on {}: make the policy for what the node has, or say by --types in which unit the policy counts (`resources: {{memory: mem:1000M}}`)",
+                    amount(j, found),
+                    amount(j, units)
                 ));
             }
         }

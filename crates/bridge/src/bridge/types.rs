@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use super::document::TypesFile;
-use super::resources::Resources;
-use super::rule::Rule;
+use super::document::{Condition, TypesFile};
+use super::resources::{Resources, Source, resources};
 use super::servers::Servers;
 use synth_cluster::artifact::Checked;
-use synth_cluster::live::prices;
-use synth_cluster::workload::{ByDemand, Fleet, JobType};
+use synth_cluster::live::{Types, prices};
+use synth_cluster::workload::Fleet;
 use synth_core::document::text_of;
 use synth_slurm::commands::{Node, Row, expand};
 
@@ -23,19 +22,9 @@ use synth_slurm::commands::{Node, Row, expand};
 pub struct TypeMap {
     pub(super) resources: Resources,
     pub(super) servers: Servers,
-    /// Demand of each of the K types in whole units (R), on each of its servers.
-    demands: Vec<Vec<u64>>,
-    /// On how many servers at once jobs of each type run.
-    pub(super) nodes: Vec<u32>,
-    by: By,
+    types: Types<Condition>,
     /// All nodes are one server, so that on how many a job runs does not count.
     pub(super) is_pooled: bool,
-}
-
-#[derive(Clone, Debug)]
-enum By {
-    Demand(ByDemand),
-    Rules(Vec<Rule>),
 }
 
 /// Why a job has no type.
@@ -103,28 +92,19 @@ impl TypeMap {
     /// Returns the same for a fleet, with prices of whole units of its resources, or none.
     pub(super) fn of(fleet: &Fleet, prices: &[f64], written: TypesFile) -> Result<Self, String> {
         let named = |name: &str| written.resources.get(name).cloned();
-        let resources = Resources::new(fleet.envelope(), named)?;
+        let resources = resources(fleet.envelope(), named)?;
+        // What Slurm does not count, every job may have.
+        let is_counted = |source: &Source| u64::from(*source != Source::Nothing);
         let demands = fleet.types().iter().map(|job| {
-            let units = job.units().iter().enumerate();
-            // What Slurm does not count, every job may have.
-            let counted = |(j, units)| u64::from(resources.is_counted(j)) * units;
-            units.map(counted).collect()
+            let pairs = resources.names().zip(job.units());
+            let counted = pairs.map(|((_, source), units)| is_counted(source) * units);
+            counted.collect()
         });
-        let demands: Vec<Vec<u64>> = demands.collect();
-        let by = match written.rules {
-            Some(rules) => By::Rules(rules),
-            None => By::Demand(ByDemand::new(fleet, prices, &demands).map_err(|[first, second]| {
-                format!(
-                    "the types `{first}` and `{second}` have one demand, so that demand does not tell their jobs apart: write a file with `types:` that says which jobs are which (`match:` of partition, qos, account, user, name, time_limit or comment), and name it by --types"
-                )
-            })?),
-        };
+        let fields = "partition, qos, account, user, name, time_limit or comment";
         Ok(TypeMap {
+            types: Types::new(fleet, prices, demands.collect(), written.rules, fields)?,
             servers: Servers::new(fleet, written.servers)?,
             resources,
-            demands,
-            nodes: fleet.types().iter().map(JobType::nodes).collect(),
-            by,
             is_pooled: false,
         })
     }
@@ -139,13 +119,13 @@ impl TypeMap {
         if row.key.id.is_component() {
             return Err(Untyped::Component);
         }
-        if row.has_unknown_gres && self.resources.have_gres() {
+        let is_gres = |source: &Source| matches!(source, Source::Gres(_));
+        if row.has_unknown_gres && self.resources.names().any(|own| is_gres(own.1)) {
             return Err(Untyped::Gres);
         }
-        let most = self.nodes.iter().copied().max().unwrap_or(1);
         let counted = match self.is_pooled {
             true => 1..=1,
-            false => row.nodes..=row.most_nodes.min(most),
+            false => row.nodes..=row.most_nodes.min(self.types.most_nodes()),
         };
         let mut found = counted.map(|nodes| self.on_nodes(row, nodes));
         found
@@ -167,27 +147,14 @@ impl TypeMap {
         };
         if row.is_exclusive {
             // All of what a server has: without CPUs nothing else starts there.
-            let cpus = self.resources.cpus().ok_or(Untyped::Exclusive)?;
-            units[cpus] = match self.is_pooled {
-                true => return Err(Untyped::Exclusive),
-                false => self.servers.most(cpus),
-            };
+            let mut names = self.resources.names();
+            let cpus = names.position(|own| *own.1 == Source::Cpus);
+            let cpus = cpus.filter(|_| !self.is_pooled).ok_or(Untyped::Exclusive)?;
+            units[cpus] = self.servers.most(cpus);
         }
-        let found = match &self.by {
-            By::Demand(types) => {
-                let promised = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
-                types.find(&units, nodes, promised)
-            }
-            By::Rules(rules) => {
-                let holds = |rule: &&Rule| {
-                    let own = self.nodes[rule.place];
-                    let mut pairs = units.iter().zip(&self.demands[rule.place]);
-                    (nodes > 1) == (own > 1) && nodes <= own && pairs.all(|(job, own)| job <= own)
-                };
-                let rule = rules.iter().filter(holds).find(|rule| rule.is_of(row));
-                rule.map(|rule| rule.place)
-            }
-        };
+        let limit = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
+        let is_met = |own: &Condition| own.is_met(row, limit);
+        let found = self.types.find(&units, nodes, limit, is_met);
         match found {
             None if row.is_exclusive => Err(Untyped::Exclusive),
             found => Ok(found),

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use super::TypeMap;
+use synth_cluster::live::Occupancy;
+use synth_cluster::workload::Fleet;
 use synth_slurm::commands::{Amounts, Key, Node, NodeState, Nodes, Queue, Row, expand};
 
 /// What of each server the policy does not have: other jobs use it, or its node is down or drained.
@@ -15,22 +17,21 @@ pub(super) struct Usage {
     /// of that and of what it was before. The queue and the nodes are not read at one moment: what was seen once only
     /// may be a job that had just started or ended.
     unaccounted: HashMap<String, [Amounts; 2]>,
-    /// By server: units that are not there for the policy (R), as they were last reported; empty where all are.
-    reported: Vec<Vec<u64>>,
+    occupancy: Occupancy,
 }
 
 impl Usage {
-    pub fn new(servers: usize) -> Self {
+    pub fn new(fleet: &Fleet) -> Self {
         Usage {
             nodes: Vec::new(),
             unaccounted: HashMap::new(),
-            reported: vec![Vec::new(); servers],
+            occupancy: Occupancy::new(fleet),
         }
     }
 
     /// Nothing has been reported: a scheduler begins.
     pub fn forget(&mut self) {
-        self.reported.iter_mut().for_each(Vec::clear);
+        self.occupancy.forget();
     }
 
     /// Takes in the nodes; tells of those that are down or drained, and again up.
@@ -87,7 +88,7 @@ impl Usage {
         if self.nodes.is_empty() {
             return Vec::new();
         }
-        let mut left: Vec<Amounts> = vec![Amounts::default(); self.reported.len()];
+        let mut left: Vec<Amounts> = vec![Amounts::default(); map.servers.count()];
         let rows = by_node(queue);
         for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
             let Some(n) = map.servers.of_node(&node.name) else {
@@ -100,24 +101,12 @@ impl Usage {
             let free = node.capacity.clone().less(&foreign);
             left[n] = std::mem::take(&mut left[n]).plus(&free);
         }
-        let mut changed = Vec::new();
-        for (n, (reported, left)) in self.reported.iter_mut().zip(&left).enumerate() {
-            let shape = map.servers.shape(n);
-            reported.resize(shape.units.len(), 0);
+        let left = left.iter().enumerate();
+        let changed = left.filter_map(|(n, left)| {
             let within = map.resources.units_within(left);
-            let units = shape.units.iter().zip(&within);
-            let gone: Vec<u64> = units.map(|(all, left)| all.saturating_sub(*left)).collect();
-            if gone != *reported {
-                let parts = gone.iter().zip(&shape.units).zip(&shape.capacity);
-                let used = parts.map(|((gone, units), amount)| match *units {
-                    0 => 0.0,
-                    units => amount * (*gone as f64 / units as f64),
-                });
-                changed.push((n, used.collect()));
-                *reported = gone;
-            }
-        }
-        changed
+            Some((n, self.occupancy.report(n, &within)?))
+        });
+        changed.collect()
     }
 }
 

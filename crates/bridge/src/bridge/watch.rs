@@ -7,8 +7,9 @@ use super::journal::id_of;
 use super::setup::{HoldBy, Setup, Unknown};
 use super::types::Untyped;
 use super::usage::Usage;
-use synth_cluster::live::Places;
 use synth_cluster::live::protocol::Line;
+use synth_cluster::live::{Moment, Places};
+use synth_cluster::workload::Fleet;
 use synth_slurm::commands::{Hold, JobId, Key, Nodes, Queue, Row, State};
 
 /// A job of the queue, as it was last seen.
@@ -45,13 +46,6 @@ impl Seen {
 
 /// The nodes that a job is sent to, and its CPUs on each of several.
 pub(super) type Sent = (Vec<String>, Option<u64>);
-
-/// A moment: on the bridge's own clock \[s\], and the time of day \[s since 1970\].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    pub now: f64,
-    pub wall: i64,
-}
 
 /// What a job is for the rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,9 +135,9 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub fn new(map: TypeMap, setup: &Setup, places: Places, second: f64) -> Self {
+    pub fn new(map: TypeMap, setup: &Setup, fleet: &Fleet, second: f64) -> Self {
         Watch {
-            usage: Usage::new(map.servers.count()),
+            usage: Usage::new(fleet),
             setup: setup.clone(),
             map,
             jobs: BTreeMap::new(),
@@ -151,7 +145,7 @@ impl Watch {
             ended: Vec::new(),
             is_by_job: false,
             wall: 0,
-            places,
+            places: Places::new(fleet),
             second,
             placed: HashMap::new(),
             busy: HashSet::new(),
@@ -383,34 +377,21 @@ impl Watch {
     }
 
     fn adoption(&self, row: &Row, i: usize) -> (Order, Line) {
-        let servers = if self.places.servers() > 1 {
-            self.room_of(row, i)
-        } else {
-            Vec::new()
-        };
-        let servers = servers
-            .iter()
-            .map(|n| self.places.server_name(*n).to_owned());
-        let line = Line {
+        let mut line = Line {
             adopt: Some(self.places.type_name(i).to_owned()),
-            servers: servers.collect(),
             ..self.line(row)
         };
+        if self.places.servers() > 1 {
+            // Those it runs on or was sent to, and further ones where the type has more.
+            let sent = self.placed.get(&row.key).into_iter().flatten();
+            let sent = || sent.filter_map(|name| self.places.server(name)).collect();
+            let named = self.map.servers_of(row).unwrap_or_else(sent);
+            let servers = self.places.taken(i, named, &self.busy).into_iter();
+            line.servers = servers
+                .map(|n| self.places.server_name(n).to_owned())
+                .collect();
+        }
         ((ADOPTED, 0, Some(row.key)), line)
-    }
-
-    /// Returns the servers that a job of type i holds: those it runs on or was sent to, and further ones where the type has
-    /// more.
-    fn room_of(&self, row: &Row, i: usize) -> Vec<usize> {
-        let sent = self.placed.get(&row.key).into_iter().flatten();
-        let sent = || sent.filter_map(|name| self.places.server(name)).collect();
-        let mut servers = self.map.servers_of(row).unwrap_or_else(sent);
-        let further = (0..self.places.servers()).filter(|n| !servers.contains(n));
-        let mut further: Vec<usize> = further.collect();
-        further.sort_by_key(|n| self.busy.contains(n));
-        servers.extend(further);
-        servers.truncate(self.places.nodes(i));
-        servers
     }
 
     /// Returns a line of a job: its id, its limit and its user.

@@ -1,6 +1,8 @@
 //! What whoever runs a real scheduler asks of a policy before it begins.
 
 use crate::artifact::{Checked, Family, Preemption};
+use crate::workload::Fleet;
+use synth_core::number::seconds_in;
 
 /// Checks that a policy only starts jobs; `why` says what is in the way of more, of a policy that stops them or waits
 /// for setups.
@@ -22,6 +24,28 @@ pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Returns the seconds in a policy's unit of time.
+///
+/// # Errors
+/// When it is not known how long that is.
+pub fn second_of(fleet: &Fleet) -> Result<f64, String> {
+    let unit = fleet.time_unit();
+    seconds_in(unit).ok_or_else(|| {
+        format!(
+            "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
+        )
+    })
+}
+
+/// A moment: on a program's own clock \[s\], and the time of day \[s since 1970\].
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// On its own clock.
+    pub now: f64,
+    /// The time of day.
+    pub wall: i64,
 }
 
 /// What schedulers have of a resource with a usual name.

@@ -4,6 +4,7 @@
 //! now because others use the room. [`protocol`] is the same as
 //! lines of JSON, for schedulers in other languages.
 
+mod counted;
 mod event;
 mod host;
 mod place;
@@ -16,8 +17,9 @@ use std::sync::Arc;
 
 use crate::artifact::Checked;
 use crate::policy::{Event, Job, Learned};
+pub use counted::{AmountOf, Occupancy, Resources, Types, type_named};
 pub use event::{ClusterEvent, Submission, Waits};
-pub use host::{Usual, only_starts, prices};
+pub use host::{Moment, Usual, only_starts, prices, second_of};
 pub use place::Places;
 pub use seen::Seen;
 pub use site::Decided;

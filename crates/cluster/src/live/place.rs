@@ -87,6 +87,25 @@ impl Places {
         self.fleet.types()[i].nodes() as usize
     }
 
+    /// Returns the servers of a running job of type i: the named ones, and further ones where the type has more, idle ones
+    /// first.
+    pub fn taken(
+        &self,
+        i: usize,
+        named: impl IntoIterator<Item = usize>,
+        busy: &HashSet<usize>,
+    ) -> Vec<usize> {
+        let mut further: Vec<usize> = (0..self.servers()).collect();
+        further.sort_by_key(|n| busy.contains(n));
+        let mut servers: Vec<usize> = Vec::new();
+        for n in named.into_iter().chain(further) {
+            if servers.len() < self.nodes(i) && !servers.contains(&n) {
+                servers.push(n);
+            }
+        }
+        servers
+    }
+
     /// Returns what a job of type i takes of each resource (R), on each of its servers.
     pub fn demand(&self, i: usize) -> Vec<f64> {
         let demand = self.fleet.types()[i].demand().iter();

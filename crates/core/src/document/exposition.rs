@@ -12,15 +12,12 @@ pub struct Exposition {
 impl Exposition {
     /// Returns no metrics yet: all have this prefix and these labels, and what each is, `help` says in lines of `name: words`.
     pub fn new(prefix: &'static str, help: &'static str, labels: &[(&str, &str)]) -> Self {
-        let labels: String = labels
-            .iter()
-            .map(|(key, value)| label(key, value))
-            .collect();
+        let labels = labels.iter().map(|(key, value)| label(key, value));
         Exposition {
             text: String::new(),
             prefix,
             help,
-            labels: labels.trim_start_matches(',').to_owned(),
+            labels: labels.collect(),
         }
     }
 
@@ -32,12 +29,40 @@ impl Exposition {
         let help = help
             .find(|(own, _)| *own == name)
             .map_or("", |(_, help)| help);
-        let (name, all) = (format!("{}{name}", self.prefix), &self.labels);
+        let name = format!("{}{name}", self.prefix);
         let mut add = |line: String| self.text.extend([&*line, "\n"]);
         add(format!("# HELP {name} {help}\n# TYPE {name} {kind}"));
         for (labels, value) in values {
-            add(format!("{name}{{{all}{labels}}} {value}"));
+            let labels = format!("{}{labels}", self.labels);
+            // The first label has no comma before it, and without labels there are no braces.
+            match labels.strip_prefix(',') {
+                Some(labels) => add(format!("{name}{{{labels}}} {value}")),
+                None => add(format!("{name} {value}")),
+            }
         }
+    }
+
+    /// Adds a metric with a count for each value of a label.
+    pub fn counts<K: ToString>(
+        &mut self,
+        name: &str,
+        key: &str,
+        counts: impl IntoIterator<Item = (K, u64)>,
+    ) {
+        let values = counts.into_iter();
+        self.add(
+            name,
+            values.map(|(own, n)| (label(key, &own.to_string()), n as f64)),
+        );
+    }
+
+    /// Adds a metric with two counts for each of some labels: those that wait and those that run.
+    pub fn states(&mut self, name: &str, counts: impl IntoIterator<Item = (String, [u64; 2])>) {
+        let values = counts.into_iter().flat_map(|(own, [waiting, running])| {
+            let of = |state: &str, n: u64| (format!("{own}{}", label("state", state)), n as f64);
+            [of("waiting", waiting), of("running", running)]
+        });
+        self.add(name, values);
     }
 
     /// Adds a metric with one value.
@@ -46,8 +71,29 @@ impl Exposition {
     }
 }
 
-/// Returns a label, which is not the first.
+/// Returns a label with a comma before it.
 pub fn label(key: &str, value: &str) -> String {
     let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
     format!(",{key}=\"{}\"", escaped.replace('\n', "\\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_in_braces_and_other_braces_stay() {
+        for (labels, expected) in [
+            (&[][..], "{of=\"a {} {,b}\"} 1\np_n 2\n"),
+            (
+                &[("at", "x")],
+                "{at=\"x\",of=\"a {} {,b}\"} 1\np_n{at=\"x\"} 2\n",
+            ),
+        ] {
+            let mut text = Exposition::new("p_", "n: What {} and {, are.", labels);
+            text.add("n", [(label("of", "a {} {,b}"), 1.0), (String::new(), 2.0)]);
+            let head = "# HELP p_n What {} and {, are.\n# TYPE p_n gauge\np_n";
+            assert_eq!(text.text, format!("{head}{expected}"));
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod published;
 mod recognized;
 mod sheet;
 mod syntax;
+mod time_range;
 mod words;
 
 use std::path::Path;
@@ -44,6 +45,7 @@ pub use pattern::fits;
 pub use published::{KEYED, Published};
 pub use recognized::FileKind;
 use sheet::Sheet;
+pub use time_range::TimeRange;
 pub use words::meant;
 
 /// A document that was read, not yet checked.
@@ -156,6 +158,20 @@ pub fn digest(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
+}
+
+/// Returns files by name, each with one end of line, from templates that were filled in.
+///
+/// # Errors
+/// When one could not be.
+pub fn filled_in<E: std::fmt::Display>(
+    files: impl IntoIterator<Item = (impl std::fmt::Display, Result<String, E>)>,
+) -> Result<Vec<(String, String)>, String> {
+    let text = |(name, text): (_, Result<String, E>)| match text {
+        Ok(text) => Ok((format!("{name}"), text.trim_end().to_owned() + "\n")),
+        Err(error) => Err(format!("cannot write {name}: {error}")),
+    };
+    files.into_iter().map(text).collect()
 }
 
 /// How a document is read from its text and the name of its file.

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Node};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::jiff::Timestamp;
@@ -13,6 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
+
+use crate::jobs::GATES;
 
 /// Repeats a request until it is carried out; `None` where the object is not there, is there already, or is not what it was.
 pub async fn done<T, F>(mut request: impl FnMut() -> F) -> Option<T>
@@ -42,17 +45,49 @@ pub async fn change<K: Clone + Debug + DeserializeOwned>(api: &Api<K>, name: &st
     done(|| api.patch(name, &params, &patch)).await;
 }
 
-/// Changes an object's status likewise.
-pub async fn change_status<K: Clone + Debug + DeserializeOwned>(
-    api: &Api<K>,
-    name: &str,
-    status: Value,
-) {
+/// Changes the conditions of an object: those of these words hold, except where a `!` precedes one.
+pub async fn set_conditions<K>(api: &Api<K>, name: &str, conditions: &str)
+where
+    K: Clone + Debug + DeserializeOwned,
+{
+    let of = |word: &str| {
+        let (name, status) = match word.strip_prefix('!') {
+            Some(name) => (name, "False"),
+            None => (word, "True"),
+        };
+        let time = format!("{:.0}", Timestamp::now());
+        json!({"type": name, "status": status, "reason": "StandIn", "lastTransitionTime": time})
+    };
+    let conditions: Vec<Value> = conditions.split(' ').map(of).collect();
+    let patch = Patch::Merge(json!({"status": {"conditions": conditions}}));
+    let params = PatchParams::default();
+    done(|| api.patch_status(name, &params, &patch)).await;
+}
+
+/// Replaces the gates of an object; if it has other ones than `before`, nothing is changed.
+pub async fn replace_gates(api: &Api<Job>, name: &str, before: Option<&str>, gates: &str) {
+    let path = format!("/metadata/annotations/{}", GATES.replace('/', "~1"));
+    let test = before.map(|own| json!({"op": "test", "path": path, "value": own}));
+    let replace = json!({"op": "replace", "path": path, "value": gates});
+    let steps: Vec<Value> = test.into_iter().chain([replace]).collect();
     let (params, patch) = (
         PatchParams::default(),
-        Patch::Merge(json!({"status": status})),
+        Patch::Json::<()>(object(json!(steps))),
     );
-    done(|| api.patch_status(name, &params, &patch)).await;
+    done(|| api.patch(name, &params, &patch)).await;
+}
+
+/// Returns the specification of a pod with so many GPUs and cores.
+pub fn pod([gpus, cores]: [i64; 2]) -> Value {
+    let [gpus, cores] = [gpus, cores].map(|own| own.to_string());
+    let resources = json!({"requests": {"nvidia.com/gpu": gpus, "cpu": cores}, "limits": {"nvidia.com/gpu": gpus}});
+    let container = json!({"name": "main", "image": "none", "resources": resources});
+    json!({"restartPolicy": "Never", "containers": [container]})
+}
+
+/// Returns a reference to the controller of an object.
+pub fn owner(api_version: &str, kind: &str, name: &str, uid: Option<String>) -> Value {
+    json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "controller": true})
 }
 
 /// Reads an object of the API.
@@ -61,55 +96,38 @@ pub fn object<K: DeserializeOwned>(written: Value) -> K {
 }
 
 pub fn workloads(client: &Client, namespace: &str) -> Api<DynamicObject> {
-    let kind = GroupVersionKind::gvk("kueue.x-k8s.io", "v1beta2", "Workload");
-    Api::namespaced_with(client.clone(), namespace, &ApiResource::from_gvk(&kind))
+    objects(client, namespace, ["kueue.x-k8s.io", "v1beta2", "Workload"])
 }
 
 pub fn job_sets(client: &Client, namespace: &str) -> Api<DynamicObject> {
-    let kind = GroupVersionKind::gvk("jobset.x-k8s.io", "v1alpha2", "JobSet");
-    Api::namespaced_with(client.clone(), namespace, &ApiResource::from_gvk(&kind))
+    objects(client, namespace, ["jobset.x-k8s.io", "v1alpha2", "JobSet"])
 }
 
-pub fn condition(name: &str, holds: bool) -> Value {
-    let status = if holds { "True" } else { "False" };
-    json!({"type": name, "status": status, "reason": "StandIn", "lastTransitionTime": format!("{:.0}", Timestamp::now())})
+fn objects(client: &Client, namespace: &str, kind: [&str; 3]) -> Api<DynamicObject> {
+    let [group, version, kind] = kind;
+    let kind = GroupVersionKind::gvk(group, version, kind);
+    Api::namespaced_with(client.clone(), namespace, &ApiResource::from_gvk(&kind))
 }
 
 /// Applies the kinds of Kueue and JobSet that count here, with nothing checked.
 pub async fn kinds(client: &Client) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    for (group, version, kind, plural, scope) in [
-        ("kueue", "v1beta2", "Workload", "workloads", "Namespaced"),
-        (
-            "kueue",
-            "v1beta2",
-            "LocalQueue",
-            "localqueues",
-            "Namespaced",
-        ),
-        (
-            "kueue",
-            "v1beta2",
-            "ClusterQueue",
-            "clusterqueues",
-            "Cluster",
-        ),
-        (
-            "kueue",
-            "v1beta2",
-            "ResourceFlavor",
-            "resourceflavors",
-            "Cluster",
-        ),
-        ("jobset", "v1alpha2", "JobSet", "jobsets", "Namespaced"),
+    for (group, version, kind, scope) in [
+        ("kueue", "v1beta2", "Workload", "Namespaced"),
+        ("kueue", "v1beta2", "LocalQueue", "Namespaced"),
+        ("kueue", "v1beta2", "ClusterQueue", "Cluster"),
+        ("kueue", "v1beta2", "ResourceFlavor", "Cluster"),
+        ("jobset", "v1alpha2", "JobSet", "Namespaced"),
     ] {
+        let singular = kind.to_lowercase();
+        let plural = format!("{singular}s");
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         let definition = object(json!({
             "metadata": {"name": format!("{plural}.{group}.x-k8s.io")},
             "spec": {
                 "group": format!("{group}.x-k8s.io"),
                 "scope": scope,
-                "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase()},
+                "names": {"kind": kind, "plural": plural, "singular": singular},
                 "versions": [{"name": version, "served": true, "storage": true, "subresources": {"status": {}},
                     "schema": {"openAPIV3Schema": schema}}],
             },

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use k8s_openapi::api::batch::v1::Job;
-use kube::api::{Patch, PatchParams};
 use kube::{Api, Client};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::api::{create, done, object};
+use crate::api::{create, object, pod, replace_gates};
 
 /// As in `cluster.yaml`: name, pods, GPUs and cores of each, arrivals an hour.
 pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
@@ -34,9 +33,28 @@ impl Random {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns one of the exponential law.
+    /// Returns one of the exponential distribution.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.next()).ln()
+    }
+
+    /// Sleeps for an exponential time [s].
+    pub async fn pause(&mut self, mean: f64) {
+        sleep(Duration::from_secs_f64(self.exponential(mean))).await;
+    }
+}
+
+/// When a trial begins, and the seconds that an hour of the workload takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    pub begin: Instant,
+    pub hour: f64,
+}
+
+impl Clock {
+    /// Returns the moment so many seconds after the begin.
+    pub fn at(&self, seconds: f64) -> Instant {
+        self.begin + Duration::from_secs_f64(seconds)
     }
 }
 
@@ -90,48 +108,35 @@ pub async fn submit(
     client: Client,
     namespace: String,
     jobs: Vec<Planned>,
-    begin: Instant,
-    hour: f64,
+    clock: Clock,
     gated: bool,
     [beside, rewritten]: [usize; 2],
 ) {
     let api: Api<Job> = Api::namespaced(client, &namespace);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));
     for (i, own) in jobs.into_iter().enumerate() {
-        sleep_until(begin + Duration::from_secs_f64(own.arrival * hour)).await;
+        sleep_until(clock.at(own.arrival * clock.hour)).await;
         let slot = slots.clone().acquire_owned().await;
         let api = api.clone();
         tokio::spawn(async move {
-            let (_, pods, [gpus, cores], _) = TYPES[own.job_type];
+            let (_, pods, demand, _) = TYPES[own.job_type];
             let is_nth = |n: usize| n > 0 && i % n == n - 1;
             let gates = match (gated, is_nth(beside)) {
                 (false, _) => json!({}),
                 (true, false) => json!({GATES: OURS}),
                 (true, true) => json!({GATES: format!("{OTHERS},{OURS}")}),
             };
-            let requests = json!({"nvidia.com/gpu": gpus.to_string(), "cpu": cores.to_string()});
             let job: Job = object(json!({
                 "metadata": {"name": format!("job-{i}"), "annotations": gates, "labels": {"kueue.x-k8s.io/queue-name": "all"}},
-                "spec": {
-                    "parallelism": pods,
-                    "completions": pods,
-                    "template": {"spec": {"restartPolicy": "Never", "containers": [
-                        {"name": "main", "image": "none", "resources": {"requests": requests, "limits": {"nvidia.com/gpu": gpus.to_string()}}},
-                    ]}},
-                },
+                "spec": {"parallelism": pods, "completions": pods, "template": {"spec": pod(demand)}},
             }));
             create(&api, &job).await;
             drop(slot);
             if gated && is_nth(rewritten) {
                 // As the controller is about to remove it.
                 sleep(Duration::from_millis(50)).await;
-                let path = format!("/metadata/annotations/{}", GATES.replace('/', "~1"));
-                let patch = Patch::Json::<()>(object(json!([
-                    {"op": "test", "path": path, "value": OURS},
-                    {"op": "replace", "path": path, "value": format!("{OURS},")},
-                ])));
-                let (name, params) = (format!("job-{i}"), PatchParams::default());
-                done(|| api.patch(&name, &params, &patch)).await;
+                let (name, gates) = (format!("job-{i}"), format!("{OURS},"));
+                replace_gates(&api, &name, Some(OURS), &gates).await;
             }
         });
     }

@@ -15,9 +15,9 @@ use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use tokio::time::Instant;
 
-use jobs::{Planned, Random, TYPES};
+use jobs::{Clock, Planned, Random, TYPES};
 use processes::{Controllers, Server};
-use stand_in::{Order, Seen, StandIn};
+use stand_in::{Order, StandIn};
 
 /// How a trial is run.
 #[derive(Clone, Debug, Parser)]
@@ -98,20 +98,15 @@ async fn main() {
     for site in &trial.sites {
         api::site(&client, site, NODES).await;
     }
-    let begin = Instant::now() + Duration::from_secs(1);
-    let tasks: Vec<_> = trial
-        .sites
-        .iter()
-        .map(|site| {
-            tokio::spawn(run(
-                trial.clone(),
-                client.clone(),
-                site.clone(),
-                plan.clone(),
-                begin,
-            ))
-        })
-        .collect();
+    let clock = Clock {
+        begin: Instant::now() + Duration::from_secs(1),
+        hour: trial.hour,
+    };
+    let start = |site: &String| {
+        let (trial, client) = (trial.clone(), client.clone());
+        tokio::spawn(run(trial, client, site.clone(), plan.clone(), clock))
+    };
+    let tasks: Vec<_> = trial.sites.iter().map(start).collect();
     let mut faults = 0;
     for task in tasks {
         let (report, found) = task.await.expect("a site");
@@ -127,33 +122,26 @@ async fn run(
     client: Client,
     site: String,
     plan: Vec<Planned>,
-    begin: Instant,
+    clock: Clock,
 ) -> (String, usize) {
     let (order, is_gated) = match site.as_str() {
         "strict" => (Order::StrictFifo, false),
         "best" => (Order::BestEffortFifo, false),
         _ => (Order::BestEffortFifo, true),
     };
-    let mut stand_in = StandIn::new(
-        client.clone(),
-        &site,
-        order,
-        plan.clone(),
-        NODES,
-        begin,
-        trial.hour,
-    );
+    let mut stand_in = StandIn::new(client.clone(), &site, order, plan.clone(), NODES, clock);
+    let others = [trial.beside, trial.rewritten];
+    let (to, name) = (client.clone(), site.clone());
     tokio::spawn(jobs::submit(
-        client.clone(),
-        site.clone(),
+        to,
+        name,
         plan.clone(),
-        begin,
-        trial.hour,
+        clock,
         is_gated,
-        [trial.beside, trial.rewritten],
+        others,
     ));
     let mut controllers = is_gated.then(|| Controllers::start(&trial, &site));
-    let end = begin + Duration::from_secs_f64(trial.backlog.unwrap_or(7200.0));
+    let end = clock.at(trial.backlog.unwrap_or(7200.0));
     let mut random = Random(trial.seed + 1);
     let mut report = String::new();
     match &mut controllers {
@@ -181,15 +169,10 @@ async fn run(
     if let Some(controllers) = &controllers {
         let found = audit(&stand_in, &plan, controllers, trial.backlog.is_some());
         faults = found.len();
-        report += &found
-            .iter()
-            .map(|own| format!("FAULT: {own}\n"))
-            .collect::<String>();
-        report += &if faults == 0 {
-            "audit: each job that started has one mark, and each mark one removal; none is forgotten\n".to_owned()
-        } else {
-            String::new()
-        };
+        report.extend(found.iter().map(|own| format!("FAULT: {own}\n")));
+        if faults == 0 {
+            report += "audit: each job that started has one mark, and each mark one removal; none is forgotten\n";
+        }
         report += &late(&stand_in);
     }
     (
@@ -208,24 +191,14 @@ fn audit(
     let mut faults = Vec::new();
     let logged = controllers.released();
     let mut once = HashSet::new();
-    faults.extend(
-        logged
-            .iter()
-            .filter(|uid| !once.insert(*uid))
-            .map(|uid| format!("two removals of the gate of {uid} are logged")),
-    );
+    let twice = logged.iter().filter(|uid| !once.insert(*uid));
+    faults.extend(twice.map(|uid| format!("two removals of the gate of {uid} are logged")));
     for i in 0..plan.len() {
         let Some(own) = stand_in.seen.get(&i) else {
             faults.push(format!("job-{i} was never seen"));
             continue;
         };
-        let Seen {
-            marks,
-            started,
-            ended,
-            ..
-        } = own;
-        let text = match (marks.len(), started.is_some(), ended.is_some()) {
+        let text = match (own.marks.len(), own.started.is_some(), own.ended.is_some()) {
             (2.., ..) => "has several marks",
             (0, true, _) => "started without a mark",
             (_, _, false) if !is_cut => "has not ended",
@@ -239,10 +212,8 @@ fn audit(
 
 /// Returns how long quota was waited for after releases: 0 where the policy released what had room.
 fn late(stand_in: &StandIn) -> String {
-    let waits = stand_in
-        .seen
-        .values()
-        .filter_map(|own| Some(own.started? - own.released?));
+    let seen = stand_in.seen.values();
+    let waits = seen.filter_map(|own| Some(own.started? - own.released?));
     let mut waits: Vec<f64> = waits.collect();
     waits.sort_by(f64::total_cmp);
     let late = waits.iter().filter(|wait| **wait > 1.0).count();
@@ -260,16 +231,12 @@ fn table(plan: &[Planned], stand_in: &StandIn, hour: f64) -> String {
         "type", "jobs", "mean response [h]", "mean wait [h]", "median wait", "longest wait [h]"
     );
     for k in 0..=TYPES.len() {
-        let own = plan
-            .iter()
-            .enumerate()
-            .filter(|(_, own)| k == TYPES.len() || own.job_type == k);
+        let is_of = |own: &Planned| k == TYPES.len() || own.job_type == k;
+        let own = plan.iter().enumerate().filter(|own| is_of(own.1));
         let ended = own.filter_map(|(i, own)| {
             let seen = stand_in.seen.get(&i)?;
-            Some((
-                seen.started? / hour - own.arrival,
-                seen.ended? / hour - own.arrival,
-            ))
+            let since = |seconds: f64| seconds / hour - own.arrival;
+            Some((since(seen.started?), since(seen.ended?)))
         });
         let mut ended: Vec<(f64, f64)> = ended.collect();
         ended.sort_by(|a, b| a.0.total_cmp(&b.0));

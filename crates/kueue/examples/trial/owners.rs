@@ -1,16 +1,18 @@
 //! Sets of jobs and a group of pods: the gate stands on what was submitted, the pods of a set are two steps from it, and those
 //! of a group share a Workload that has no controller.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, DynamicObject, ListParams, PostParams};
 use kube::{Api, Client, ResourceExt};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::api::{change_status, condition, create, done, job_sets, object, site, workloads};
+use crate::api::{create, done, job_sets, object, owner, pod, set_conditions, site, workloads};
 use crate::jobs::{GATES, OURS};
 use crate::processes::Controllers;
 use crate::{NODES, Trial};
@@ -42,41 +44,26 @@ pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
     };
     place.submit_set("set").await;
     place.submit_group().await;
-    check(
-        place.set_nodes("set").await.is_some(),
-        "a set loses its gate",
-    );
-    check(
-        place.group_nodes().await.is_some(),
-        "all pods of a group lose theirs",
-    );
-    place.admit("set").await;
-    place.admit("group").await;
-    place
-        .start_set(&place.set_nodes("set").await.unwrap_or_default())
-        .await;
-    place
-        .start_group(&place.group_nodes().await.unwrap_or_default())
-        .await;
+    let (of_set, of_group) = (place.set_nodes("set").await, place.group_nodes().await);
+    check(of_set.is_some(), "a set loses its gate");
+    check(of_group.is_some(), "all pods of a group lose theirs");
+    for name in ["set", "group"] {
+        set_conditions(&place.works, name, "QuotaReserved Admitted").await;
+    }
+    place.start_set(&of_set.unwrap_or_default()).await;
+    place.start_group(&of_group.unwrap_or_default()).await;
     place.submit_set("late").await;
     sleep(Duration::from_secs(5)).await;
     for when in ["while others run", "after a new start of the controller"] {
-        let gates = place
-            .sets
-            .get("late")
-            .await
-            .ok()
-            .and_then(|own| own.annotations().get(GATES).cloned());
+        let late = place.sets.get("late").await.ok();
+        let gates = late.and_then(|own| own.annotations().get(GATES).cloned());
         check(
             gates.as_deref() == Some(OURS),
             &format!("the third gang keeps its gate {when}"),
         );
         let counts = controllers.metrics(0, &["type=\"gang4\"", "disagreements"]);
-        let has = |text: &str| {
-            counts
-                .iter()
-                .any(|own| own.starts_with("synth_kueue_jobs") && own.ends_with(text))
-        };
+        let is = |own: &str, text: &str| own.starts_with("synth_kueue_jobs") && own.ends_with(text);
+        let has = |text: &str| counts.iter().any(|own| is(own, text));
         check(
             has("state=\"running\"} 2") && has("state=\"waiting\"} 1"),
             &format!("two run and one waits {when}"),
@@ -91,8 +78,7 @@ pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
     let now = DeleteParams::default().grace_period(0);
     let group = ListParams::default().labels("kueue.x-k8s.io/pod-group-name=group");
     done(|| place.pods.delete_collection(&now, &group)).await;
-    let ended = ["QuotaReserved", "Admitted", "Finished"].map(|own| condition(own, true));
-    change_status(&place.works, "group", json!({"conditions": ended})).await;
+    set_conditions(&place.works, "group", "QuotaReserved Admitted Finished").await;
     check(
         place.set_nodes("late").await.is_some(),
         "it loses it when the group has ended",
@@ -103,10 +89,26 @@ pub async fn run(trial: &Trial, client: &Client) -> Vec<String> {
 
 /// A pod on a whole node.
 fn spec() -> Value {
-    let requests = json!({"nvidia.com/gpu": "8", "cpu": "32"});
-    json!({"restartPolicy": "Never", "containers": [
-        {"name": "main", "image": "none", "resources": {"requests": requests, "limits": {"nvidia.com/gpu": "8"}}},
-    ]})
+    pod([8, 32])
+}
+
+/// Returns the number that the API gave an object.
+async fn uid<K>(api: &Api<K>, name: &str) -> Option<String>
+where
+    K: Clone + Debug + DeserializeOwned + ResourceExt,
+{
+    done(|| api.get(name)).await.and_then(|own| own.uid())
+}
+
+/// Asks for something until it is there, for half a minute.
+async fn found<T>(ask: impl AsyncFn() -> Option<T>) -> Option<T> {
+    for _ in 0..300 {
+        if let Some(found) = ask().await {
+            return Some(found);
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+    None
 }
 
 /// Returns the nodes that the policy chose, once the gate is gone.
@@ -141,8 +143,8 @@ impl Place {
 
     /// Returns a reference to a set.
     async fn set(&self, name: &str) -> Value {
-        let uid = done(|| self.sets.get(name)).await.and_then(|own| own.uid());
-        json!({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": name, "uid": uid, "controller": true})
+        let uid = uid(&self.sets, name).await;
+        owner("jobset.x-k8s.io/v1alpha2", "JobSet", name, uid)
     }
 
     async fn submit_group(&self) {
@@ -153,9 +155,7 @@ impl Place {
                 "spec": spec(),
             }));
             create(&self.pods, &pod).await;
-            let uid = done(|| self.pods.get(&name))
-                .await
-                .and_then(|own| own.uid());
+            let uid = uid(&self.pods, &name).await;
             owners.push(json!({"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid}));
         }
         self.work("group", owners).await;
@@ -163,38 +163,18 @@ impl Place {
 
     /// Waits for a set's release; returns its nodes.
     async fn set_nodes(&self, name: &str) -> Option<Vec<String>> {
-        for _ in 0..300 {
-            let set = self.sets.get(name).await.ok();
-            if let Some(nodes) = set.as_ref().and_then(nodes) {
-                return Some(nodes);
-            }
-            sleep(Duration::from_millis(100)).await;
-        }
-        None
+        found(async || nodes(&self.sets.get(name).await.ok()?)).await
     }
 
     /// Waits for the release of all pods of the group; returns their nodes.
     async fn group_nodes(&self) -> Option<Vec<String>> {
         let group = ListParams::default().labels("kueue.x-k8s.io/pod-group-name=group");
-        for _ in 0..300 {
-            let pods = self
-                .pods
-                .list(&group)
-                .await
-                .ok()
-                .map_or(Vec::new(), |own| own.items);
-            let all: Option<Vec<_>> = pods.iter().map(nodes).collect();
-            if let Some([first, ..]) = all.as_deref().filter(|own| own.len() == PODS) {
-                return Some(first.clone());
-            }
-            sleep(Duration::from_millis(100)).await;
-        }
-        None
-    }
-
-    async fn admit(&self, name: &str) {
-        let conditions = ["QuotaReserved", "Admitted"].map(|own| condition(own, true));
-        change_status(&self.works, name, json!({"conditions": conditions})).await;
+        let ask = async || {
+            let pods = self.pods.list(&group).await.ok()?.items;
+            let all: Vec<_> = pods.iter().map(nodes).collect::<Option<_>>()?;
+            all.into_iter().next().filter(|_| pods.len() == PODS)
+        };
+        found(ask).await
     }
 
     /// As JobSet and the Job's controller do: a Job of the set, and pods of the Job.
@@ -205,10 +185,8 @@ impl Place {
             "spec": {"parallelism": PODS, "completions": PODS, "template": {"spec": spec()}},
         }));
         create(&jobs, &job).await;
-        let uid = done(|| jobs.get("set-main-0"))
-            .await
-            .and_then(|own| own.uid());
-        let owner = json!({"apiVersion": "batch/v1", "kind": "Job", "name": "set-main-0", "uid": uid, "controller": true});
+        let uid = uid(&jobs, "set-main-0").await;
+        let owner = owner("batch/v1", "Job", "set-main-0", uid);
         for (n, node) in nodes.iter().enumerate() {
             let mut spec = spec();
             spec["nodeName"] = json!(node);
@@ -225,9 +203,8 @@ impl Place {
             let name = format!("group-{n}");
             let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": {"kind": "Node", "name": node}});
             let params = PostParams::default();
-            let bound = self
-                .pods
-                .create_subresource::<_, Value>("binding", &name, &params, &binding);
+            let pods = &self.pods;
+            let bound = pods.create_subresource::<_, Value>("binding", &name, &params, &binding);
             if let Err(why) = bound.await {
                 println!("{name} has no node: {why}");
             }

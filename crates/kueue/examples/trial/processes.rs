@@ -101,8 +101,7 @@ impl Controllers {
                 self.holder(&leases).await
             };
             let Some(n) = acts else { continue };
-            let _ = self.children[n].kill();
-            let _ = self.children[n].wait();
+            self.stop(n);
             self.kills += 1;
             let begin = Instant::now();
             while trial.replicas > 1 && self.holder(&leases).await.is_none_or(|now| now == n) {
@@ -117,13 +116,8 @@ impl Controllers {
 
     async fn holder(&self, leases: &Api<Lease>) -> Option<usize> {
         let lease = leases.get(&self.lease).await.ok()?;
-        lease
-            .spec?
-            .holder_identity?
-            .rsplit('-')
-            .next()?
-            .parse()
-            .ok()
+        let holder = lease.spec?.holder_identity?;
+        holder.rsplit('-').next()?.parse().ok()
     }
 
     /// Ends them; returns what they took.
@@ -134,29 +128,20 @@ impl Controllers {
         );
         if !self.takeovers.is_empty() {
             self.takeovers.sort_by(f64::total_cmp);
-            let all = self
-                .takeovers
-                .iter()
-                .map(|own| format!("{own:.1}"))
-                .collect::<Vec<_>>();
+            let all = self.takeovers.iter().map(|own| format!("{own:.1}"));
+            let all: Vec<String> = all.collect();
             lines += &format!("another acts after {} s\n", all.join(", "));
         }
         for (n, child) in self.children.iter().enumerate() {
-            let most =
-                std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-            let most = most
-                .lines()
-                .find(|own| own.starts_with("VmHWM"))
-                .unwrap_or_default()
-                .to_owned();
+            let path = format!("/proc/{}/status", child.id());
+            let status = std::fs::read_to_string(path).unwrap_or_default();
+            let most = status.lines().find(|own| own.starts_with("VmHWM"));
+            let most = most.unwrap_or_default();
             let metrics = self.metrics(n, &["rounds", "decision", "disagree", "failed"]);
             lines += &format!("replica {n}: {most}\n");
             lines.extend(metrics.iter().map(|own| format!("  {own}\n")));
         }
-        for child in &mut self.children {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        (0..self.children.len()).for_each(|n| self.stop(n));
         lines += &self.refused();
         lines
     }
@@ -200,10 +185,14 @@ impl Controllers {
         chosen.map(str::to_owned).collect()
     }
 
-    /// Kills one and starts it again.
-    pub fn again(&mut self, n: usize) {
+    fn stop(&mut self, n: usize) {
         let _ = self.children[n].kill();
         let _ = self.children[n].wait();
+    }
+
+    /// Kills one and starts it again.
+    pub fn again(&mut self, n: usize) {
+        self.stop(n);
         self.children[n] = self.spawn(n);
     }
 }
@@ -243,10 +232,7 @@ impl Server {
     pub async fn kill(&self, trial: &Trial) {
         let mut random = Random(trial.seed + 3);
         while self.kills.load(Ordering::SeqCst) < trial.server_kills {
-            sleep(Duration::from_secs_f64(
-                random.exponential(2.0 * trial.every),
-            ))
-            .await;
+            random.pause(2.0 * trial.every).await;
             self.script("kill").await;
             while !self.script("again").await {}
             self.kills.fetch_add(1, Ordering::SeqCst);
@@ -257,10 +243,7 @@ impl Server {
     pub async fn stop(&self, trial: &Trial) {
         let mut random = Random(trial.seed + 4);
         while self.stops.load(Ordering::SeqCst) < trial.server_stops {
-            sleep(Duration::from_secs_f64(
-                random.exponential(4.0 * trial.every),
-            ))
-            .await;
+            random.pause(4.0 * trial.every).await;
             if signal(&self.dir, "-STOP") {
                 sleep(Duration::from_secs_f64(1.0 + 6.0 * random.next())).await;
                 signal(&self.dir, "-CONT");

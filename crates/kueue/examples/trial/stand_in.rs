@@ -8,15 +8,17 @@ use std::time::Duration;
 use futures::StreamExt;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
+use kube::api::{DeleteParams, DynamicObject, ListParams};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::api::{change, change_status, condition, create, done, object, workloads};
-use crate::jobs::{GATES, OTHERS, OURS, Planned, Random, TYPES, place};
+use crate::api::{
+    change, create, done, object, owner, pod, replace_gates, set_conditions, workloads,
+};
+use crate::jobs::{Clock, GATES, OTHERS, OURS, Planned, Random, TYPES, place};
 
 /// In which order quota is reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +54,7 @@ pub struct StandIn {
     client: Client,
     namespace: String,
     order: Order,
-    begin: Instant,
-    hour: f64,
+    clock: Clock,
     jobs: Vec<Planned>,
     pub seen: HashMap<usize, Seen>,
     /// Free GPUs and cores of each node.
@@ -67,15 +68,13 @@ impl StandIn {
         order: Order,
         jobs: Vec<Planned>,
         nodes: usize,
-        begin: Instant,
-        hour: f64,
+        clock: Clock,
     ) -> Self {
         StandIn {
             client,
             namespace: namespace.into(),
             order,
-            begin,
-            hour,
+            clock,
             jobs,
             seen: HashMap::new(),
             free: vec![[8, 64]; nodes],
@@ -90,38 +89,24 @@ impl StandIn {
                 .default_backoff()
                 .applied_objects()
         );
-        let span = self.jobs.last().map_or(0.0, |own| own.arrival) * self.hour;
+        let span = self.jobs.last().map_or(0.0, |own| own.arrival) * self.clock.hour;
         let mut moments: Vec<f64> = (0..evictions).map(|_| random.next() * span).collect();
         moments.sort_by(f64::total_cmp);
         while Instant::now() < until && !self.is_done() {
             let running = self.seen.values().filter(|own| !own.on.is_empty());
-            let next = running
-                .map(|own| own.until)
-                .fold(f64::INFINITY, f64::min)
-                .min(self.now() + 1.0);
+            let ends = running.map(|own| own.until);
+            let next = ends.fold(self.now() + 1.0, f64::min);
             tokio::select! {
                 job = stream.next() => if let Some(Ok(job)) = job { self.look(&job) },
-                () = sleep_until(self.begin + Duration::from_secs_f64(next)) => {}
+                () = sleep_until(self.clock.at(next)) => {}
             }
             let now = self.now();
-            let over = |own: &Seen| !own.on.is_empty() && own.until <= now;
-            let mut over: Vec<usize> = self
-                .seen
-                .iter()
-                .filter(|(_, own)| over(own))
-                .map(|(i, _)| *i)
-                .collect();
+            let mut over = self.those(|own| !own.on.is_empty() && own.until <= now);
             over.sort_by(|a, b| self.seen[a].until.total_cmp(&self.seen[b].until));
             over.into_iter().for_each(|i| self.end(i));
             if moments.first().is_some_and(|moment| *moment <= now) {
                 moments.remove(0);
-                let mut running: Vec<usize> = self
-                    .seen
-                    .iter()
-                    .filter(|(_, own)| !own.on.is_empty())
-                    .map(|(i, _)| *i)
-                    .collect();
-                running.sort_unstable();
+                let running = self.those(|own| !own.on.is_empty());
                 if !running.is_empty() {
                     self.evict(running[(random.next() * running.len() as f64) as usize]);
                 }
@@ -136,7 +121,15 @@ impl StandIn {
     }
 
     fn now(&self) -> f64 {
-        self.begin.elapsed().as_secs_f64()
+        self.clock.begin.elapsed().as_secs_f64()
+    }
+
+    /// Returns the jobs that are like this, in order.
+    fn those(&self, is: impl Fn(&Seen) -> bool) -> Vec<usize> {
+        let seen = self.seen.iter().filter(|(_, own)| is(own));
+        let mut jobs: Vec<usize> = seen.map(|(i, _)| *i).collect();
+        jobs.sort_unstable();
+        jobs
     }
 
     fn is_done(&self) -> bool {
@@ -172,7 +165,7 @@ impl StandIn {
                 "metadata": {
                     "name": name,
                     "annotations": gates.map_or(json!({}), |gates| json!({GATES: gates})),
-                    "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": job.metadata.uid, "controller": true}],
+                    "ownerReferences": [owner("batch/v1", "Job", &name, job.metadata.uid.clone())],
                 },
                 "spec": {
                     "queueName": "all",
@@ -199,25 +192,13 @@ impl StandIn {
         let api: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
         tokio::spawn(async move {
             sleep(Duration::from_millis(1000 + name.len() as u64 * 500)).await;
-            let gates = format!("/metadata/annotations/{}", GATES.replace('/', "~1"));
-            let patch = Patch::Json::<()>(object(
-                json!([{"op": "replace", "path": gates, "value": OURS}]),
-            ));
-            let params = PatchParams::default();
-            done(|| api.patch(&name, &params, &patch)).await;
+            replace_gates(&api, &name, None, OURS).await;
         });
     }
 
     /// Reserves quota for what has room, in this order, each pod where the least is left that holds it.
     fn reserve(&mut self) {
-        let mut waiting: Vec<usize> = self
-            .seen
-            .iter()
-            .filter(|(_, own)| own.gates.is_none() && own.on.is_empty() && own.ended.is_none())
-            .map(|(i, _)| *i)
-            .collect();
-        waiting.sort_unstable();
-        for i in waiting {
+        for i in self.those(|own| own.gates.is_none() && own.on.is_empty() && own.ended.is_none()) {
             let (_, pods, demand, _) = TYPES[self.jobs[i].job_type];
             let mut free = self.free.clone();
             let mut on = Vec::new();
@@ -240,7 +221,7 @@ impl StandIn {
 
     fn start(&mut self, i: usize, on: Vec<usize>) {
         let now = self.now();
-        let until = now + self.jobs[i].size * self.hour;
+        let until = now + self.jobs[i].size * self.clock.hour;
         let Some(own) = self.seen.get_mut(&i) else {
             return;
         };
@@ -248,29 +229,20 @@ impl StandIn {
         own.until = until;
         own.on.clone_from(&on);
         let (uid, round) = (own.uid.clone(), own.evictions);
-        let (_, pods, [gpus, cores], _) = TYPES[self.jobs[i].job_type];
+        let (_, pods, demand, _) = TYPES[self.jobs[i].job_type];
         let api: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
-        let requests = json!({"nvidia.com/gpu": gpus.to_string(), "cpu": cores.to_string()});
         let space = self.namespace.clone();
         let pod = move |k: usize| {
+            let (mut spec, job) = (pod(demand), format!("job-{i}"));
+            spec["nodeName"] = json!(format!("{space}-{}", on[k]));
+            let owner = owner("batch/v1", "Job", &job, Some(uid.clone()));
+            let name = format!("{job}-{round}-{k}");
             object::<Pod>(json!({
-                "metadata": {
-                    "name": format!("job-{i}-{round}-{k}"),
-                    "labels": {"job-name": format!("job-{i}")},
-                    "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": format!("job-{i}"), "uid": uid, "controller": true}],
-                },
-                "spec": {"nodeName": format!("{space}-{}", on[k]), "containers": [{"name": "main", "image": "none", "resources": {"requests": requests, "limits": {"nvidia.com/gpu": gpus.to_string()}}}]},
+                "metadata": {"name": name, "labels": {"job-name": job}, "ownerReferences": [owner]},
+                "spec": spec,
             }))
         };
-        let status = self.status(
-            i,
-            &[
-                ("QuotaReserved", true),
-                ("Admitted", true),
-                ("PodsReady", true),
-                ("Evicted", false),
-            ],
-        );
+        let status = self.status(i, "QuotaReserved Admitted PodsReady !Evicted");
         self.write(i, async move {
             status.await;
             for pod in (0..pods).map(pod) {
@@ -287,23 +259,11 @@ impl StandIn {
         }
         let (pods, name) = (self.pods_gone(i), format!("job-{i}"));
         let jobs: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
-        let status = self.status(
-            i,
-            &[
-                ("QuotaReserved", true),
-                ("Admitted", true),
-                ("Finished", true),
-            ],
-        );
+        let status = self.status(i, "QuotaReserved Admitted Finished");
         self.write(i, async move {
             pods.await;
             status.await;
-            change_status(
-                &jobs,
-                &name,
-                json!({"conditions": [condition("Complete", true)]}),
-            )
-            .await;
+            set_conditions(&jobs, &name, "Complete").await;
         });
     }
 
@@ -313,17 +273,8 @@ impl StandIn {
         if let Some(own) = self.seen.get_mut(&i) {
             own.evictions += 1;
         }
-        let (pods, status) = (
-            self.pods_gone(i),
-            self.status(
-                i,
-                &[
-                    ("QuotaReserved", false),
-                    ("Admitted", false),
-                    ("Evicted", true),
-                ],
-            ),
-        );
+        let status = self.status(i, "!QuotaReserved !Admitted Evicted");
+        let pods = self.pods_gone(i);
         self.write(i, async move {
             pods.await;
             status.await;
@@ -342,23 +293,14 @@ impl StandIn {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
         async move {
             let chosen = ListParams::default().labels(&format!("job-name=job-{i}"));
-            let now = DeleteParams {
-                grace_period_seconds: Some(0),
-                ..DeleteParams::default()
-            };
+            let now = DeleteParams::default().grace_period(0);
             done(|| pods.delete_collection(&now, &chosen)).await;
         }
     }
 
-    fn status(&self, i: usize, conditions: &[(&str, bool)]) -> impl Future<Output = ()> + use<> {
+    fn status(&self, i: usize, conditions: &'static str) -> impl Future<Output = ()> + use<> {
         let api = workloads(&self.client, &self.namespace);
-        let conditions: Vec<Value> = conditions
-            .iter()
-            .map(|(name, holds)| condition(name, *holds))
-            .collect();
-        async move {
-            change_status(&api, &format!("job-{i}"), json!({"conditions": conditions})).await;
-        }
+        async move { set_conditions(&api, &format!("job-{i}"), conditions).await }
     }
 
     /// Writes to the API what was decided of a job, after what was decided of it before.

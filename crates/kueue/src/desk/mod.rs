@@ -12,14 +12,15 @@ use crate::cluster::{Cluster, Placed};
 use crate::setup::Setup;
 use crate::site::Site;
 use crate::types::TypeMap;
-use crate::units::Resources;
+use crate::units::resources;
 use crate::view::{Mark, Uid, View};
 use round::Change;
 pub use round::{Concern, Release, Round, Stage};
 use synth_cluster::artifact::Checked;
-use synth_cluster::live::{ClusterEvent, Decided, Scheduler, Submission, only_starts};
+use synth_cluster::live::{
+    ClusterEvent, Decided, Moment, Scheduler, Submission, only_starts, second_of,
+};
 use synth_core::document::{digest, number_of, text_of};
-use synth_core::number::seconds_in;
 
 /// A policy with its scheduler, and what that knows of the cluster.
 pub struct Desk {
@@ -64,13 +65,6 @@ impl Known {
 /// For so long what the API reports may be older than our release \[s\].
 const LAG: f64 = 30.0;
 
-/// A moment: on the controller's own clock \[s\], and the time of day \[s since 1970\].
-#[derive(Clone, Copy, Debug)]
-pub struct Moment {
-    pub now: f64,
-    pub wall: i64,
-}
-
 impl Desk {
     /// Reads the policy and the types of jobs.
     ///
@@ -103,10 +97,8 @@ impl Desk {
     ) -> Result<Self, String> {
         only_starts(&policy, "which a gate cannot do")?;
         let fleet = policy.workload();
-        let second = seconds_in(fleet.time_unit()).ok_or_else(|| {
-            format!("the policy counts time in `{}`, and it is not known how long that is: write the workload in s, min, h or d", fleet.time_unit())
-        })?;
-        let resources = Resources::new(fleet.envelope(), &setup.resource)?;
+        let second = second_of(fleet)?;
+        let resources = resources(fleet.envelope(), &setup.resource)?;
         let map = TypeMap::new(&policy, resources, types)?;
         let scheduler = Scheduler::new(&policy, setup.seed);
         Ok(Desk {

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::round::{Change, Concern, Round, Stage};
-use super::{Desk, Known, LAG, Moment};
+use super::{Desk, Known, LAG};
 use crate::setup::Unknown;
 use crate::view::{Phase, Uid, View};
+use synth_cluster::live::Moment;
 
 impl Desk {
     /// Jobs that are not there any more.
@@ -217,15 +218,7 @@ impl Desk {
         let named = named.filter_map(|node| self.site.server(node));
         let jobs = self.jobs.values();
         let busy: HashSet<usize> = jobs.flat_map(|own| &own.servers).copied().collect();
-        let mut further: Vec<usize> = (0..self.scheduler.places().servers()).collect();
-        further.sort_by_key(|n| busy.contains(n));
-        let mut servers: Vec<usize> = Vec::new();
-        for n in named.chain(further) {
-            if servers.len() < self.scheduler.places().nodes(i) && !servers.contains(&n) {
-                servers.push(n);
-            }
-        }
-        servers
+        self.scheduler.places().taken(i, named, &busy)
     }
 
     /// A running job whose pods all have nodes, and others than was decided: Kueue and the kube-scheduler say where.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::lines::Lines;
 use super::twin::Setting;
-use crate::configuration::{Site, Weights};
+use crate::configuration::{Scheduler, Site, Tres, factor};
 use crate::order::A_DECADE;
 use synth_cluster::policy::Priority;
 use synth_trace::replay::Log;
@@ -26,7 +26,9 @@ pub struct Change {
 pub(super) enum Kind {
     /// The order of jobs.
     Order(Ordered),
-    Parameter(Parameter),
+    Backfilling,
+    /// A number of `SchedulerParameters`: its name, its value, and how it is set.
+    Parameter(&'static str, f64, fn(&mut Scheduler, f64)),
     /// So many more nodes like this one.
     Nodes(usize, u32),
 }
@@ -41,16 +43,6 @@ pub(super) struct Ordered {
     others: Option<f64>,
 }
 
-/// A number of `SchedulerParameters`.
-#[derive(Clone, Debug)]
-pub(super) struct Parameter {
-    name: &'static str,
-    value: f64,
-    set: fn(&mut Site, f64),
-}
-
-/// The option that switches backfilling on.
-const BACKFILL: &str = "SchedulerType";
 /// The option that lists the scripts that are asked about new jobs.
 const PLUGINS: &str = "JobSubmitPlugins";
 /// A week \[s\], after which age is full.
@@ -67,83 +59,59 @@ const AGES: [f64; 2] = [0.0, 4.0];
 
 /// Returns the changes that a site may make, those that cost nothing but lines first.
 pub(super) fn candidates(site: &Site, log: &Log) -> Vec<Change> {
-    let partitions = site
-        .partitions
-        .iter()
-        .map(|own| own.name.as_str())
-        .join(",");
+    let partitions = site.partitions.iter().map(|own| &own.name).join(",");
     // What other factors weigh: as they do now, or no more than ten times the limit.
-    let weights = [Some(None), others_weigh(site).then_some(Some(A_DECADE))];
+    let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > A_DECADE;
+    let weights = [Some(None), is_heavy.then_some(Some(A_DECADE))];
     let choices = ORDERS
         .into_iter()
         .cartesian_product(AGES)
         .cartesian_product(weights.into_iter().flatten());
-    let mut all = Vec::new();
-    for ((named, age), others) in choices {
-        let (name, words, priority) = named;
+    let order = |(((name, words, priority), age), others)| {
+        let age = age * A_DECADE;
         let ordered = Ordered {
             priority,
-            age: age * A_DECADE,
+            age,
             others,
         };
-        all.push(order(site, &partitions, (name, words), ordered));
-    }
-    all.extend(parameters(site, log));
-    all
+        order(site, &partitions, (name, words), ordered)
+    };
+    choices.map(order).chain(parameters(site, log)).collect()
 }
 
 /// Returns what could be bought: some more nodes of each kind.
 pub(super) fn purchases(site: &Site) -> Vec<Change> {
-    let mut kinds: Vec<(usize, usize)> = Vec::new();
-    for (n, node) in site.nodes.iter().enumerate() {
-        let partitions = |n: usize| {
-            let of = |own: &&crate::configuration::Partition| own.nodes.contains(&n);
-            site.partitions
-                .iter()
-                .filter(of)
-                .map(|own| &own.name)
-                .collect::<Vec<_>>()
-        };
-        let alike =
-            |first: usize| site.nodes[first].has == node.has && partitions(first) == partitions(n);
-        match kinds.iter_mut().find(|(first, _)| alike(*first)) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((n, 1)),
-        }
+    let mut kinds: Vec<(&Tres, Vec<usize>)> = Vec::new();
+    kinds.extend(site.nodes.iter().map(|node| (&node.has, Vec::new())));
+    for (p, own) in site.partitions.iter().enumerate() {
+        own.nodes.iter().for_each(|n| kinds[*n].1.push(p));
     }
-    let more = |(first, count): (usize, usize)| {
+    let counts = kinds.iter().counts();
+    let more = |first: usize| {
+        let count = counts[&kinds[first]];
         let more = (MORE * count as f64).ceil() as u32;
-        let node = &site.nodes[first];
+        let nodes = if more == 1 { "node" } else { "nodes" };
+        let name = &site.nodes[first].name;
         Change {
-            what: format!(
-                "{more} more {} like {} (now {count})",
-                if more == 1 { "node" } else { "nodes" },
-                node.name
-            ),
+            what: format!("{more} more {nodes} like {name} (now {count})"),
             besides: None,
             kind: Kind::Nodes(first, more),
         }
     };
-    kinds.into_iter().map(more).collect()
-}
-
-fn others_weigh(site: &Site) -> bool {
-    site.priority.is_multifactor && site.priority.weights.largest() > A_DECADE
+    let firsts = (0..kinds.len()).unique_by(|n| &kinds[*n]);
+    firsts.map(more).collect()
 }
 
 fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Ordered) -> Change {
     let mut what = words.to_owned();
-    let own = ordered.weights(&site.priority.weights);
-    if ordered.age > 0.0 {
-        what += &format!(", waiting counts {:.0} points a week", own.age);
-    }
-    if ordered.others.is_some() {
-        what += ", before other factors";
-    }
     let mut remark =
         "  # its README.md has the steps; the weights are those of these lines".to_owned();
     if ordered.age > 0.0 {
+        what += &format!(", waiting counts {:.0} points a week", ordered.age);
         remark += "; age needs slurmdbd";
+    }
+    if ordered.others.is_some() {
+        what += ", before other factors";
     }
     if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
         remark += "; keep your own job_submit.lua, and load the new one in it";
@@ -157,94 +125,103 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
     }
 }
 
+fn largest(weights: &[f64]) -> f64 {
+    weights.iter().copied().fold(0.0, f64::max)
+}
+
 impl Ordered {
-    /// Returns the weights that go with it.
-    fn weights(&self, own: &Weights) -> Weights {
-        let others = match self.others {
-            Some(most) => own.at_most(most),
-            None => own.clone(),
-        };
-        Weights {
-            age: if self.age > 0.0 { self.age } else { others.age },
-            ..others
+    /// Returns the weights that go with it: where others are limited, in whole numbers, times one factor.
+    fn weights(&self, own: &[f64; 6]) -> [f64; 6] {
+        let mut weights = *own;
+        if let Some(most) = self.others {
+            let part = (most / largest(own)).min(1.0);
+            weights = own.map(|weight| (weight * part).round());
         }
+        if self.age > 0.0 {
+            weights[factor::AGE] = self.age;
+        }
+        weights
     }
 }
 
 fn parameters(site: &Site, log: &Log) -> Vec<Change> {
     let own = &site.scheduler;
-    let per_second = log.tick.per_second() as f64;
-    let longest = log
-        .jobs
-        .iter()
-        .map(|job| job.limit / per_second)
-        .fold(0.0, f64::max);
-    let mut all = Vec::new();
-    let mut add = |name: &'static str, value: f64, set: fn(&mut Site, f64), now: f64| {
-        all.push(Change {
-            what: format!("{name}={value:.0} (now {now:.0})"),
-            besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
-            kind: Kind::Parameter(Parameter { name, value, set }),
-        });
-    };
     if !own.backfills {
-        all.push(Change {
+        return vec![Change {
             what: "backfilling (now none)".into(),
             besides: None,
-            kind: Kind::Parameter(Parameter {
-                name: BACKFILL,
-                value: 1.0,
-                set: |site, _| site.scheduler.backfills = true,
-            }),
-        });
-        return all;
+            kind: Kind::Backfilling,
+        }];
     }
-    if own.bf_interval > 10.0 {
-        let set = |site: &mut Site, value: f64| site.scheduler.bf_interval = value;
-        add("bf_interval", 10.0, set, own.bf_interval);
+    let per_second = log.tick.per_second() as f64;
+    let limits = log.jobs.iter().map(|job| job.limit / per_second);
+    let longest = limits.fold(0.0, f64::max);
+    type Parameter = (&'static str, bool, f64, f64, fn(&mut Scheduler, f64));
+    let parameters: [Parameter; 4] = [
+        (
+            "bf_interval",
+            own.bf_interval > 10.0,
+            10.0,
+            own.bf_interval,
+            |own, value| {
+                own.bf_interval = value;
+            },
+        ),
+        (
+            "bf_window",
+            longest > own.bf_window,
+            (longest / 60.0).ceil(),
+            own.bf_window / 60.0,
+            |own, value| own.bf_window = 60.0 * value,
+        ),
+        (
+            "bf_max_job_test",
+            own.bf_max_job_test < 2000,
+            2000.0,
+            own.bf_max_job_test.into(),
+            |own, value| own.bf_max_job_test = value as u32,
+        ),
+        (
+            "bf_max_job_user",
+            own.bf_max_job_user == 0,
+            10.0,
+            0.0,
+            |own, value| own.bf_max_job_user = value as u32,
+        ),
+    ];
+    let change = |(name, _, value, now, set): Parameter| {
+        Change {
+        what: format!("{name}={value:.0} (now {now:.0})"),
+        besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
+        kind: Kind::Parameter(name, value, set),
     }
-    if longest > own.bf_window {
-        let minutes = (longest / 60.0).ceil();
-        let set = |site: &mut Site, value: f64| site.scheduler.bf_window = 60.0 * value;
-        add("bf_window", minutes, set, own.bf_window / 60.0);
-    }
-    if own.bf_max_job_test < 2000 {
-        let set = |site: &mut Site, value: f64| site.scheduler.bf_max_job_test = value as u32;
-        add("bf_max_job_test", 2000.0, set, own.bf_max_job_test.into());
-    }
-    if own.bf_max_job_user == 0 {
-        let set = |site: &mut Site, value: f64| site.scheduler.bf_max_job_user = value as u32;
-        add("bf_max_job_user", 10.0, set, 0.0);
-    }
-    all
+    };
+    let parameters = parameters.into_iter().filter(|own| own.1);
+    parameters.map(change).collect()
 }
 
 impl Change {
     /// Whether another change is of the same thing, so that one excludes the other.
     pub(super) fn excludes(&self, other: &Change) -> bool {
-        match (&self.kind, &other.kind) {
-            (Kind::Order(_), Kind::Order(_)) => true,
-            (Kind::Parameter(own), Kind::Parameter(other)) => own.name == other.name,
-            _ => false,
-        }
+        matches!((&self.kind, &other.kind), (Kind::Order(_), Kind::Order(_)))
     }
 
     /// Writes the change into the lines of slurm.conf of such a site.
     pub(super) fn write(&self, site: &Site, lines: &mut Lines) {
         match &self.kind {
             Kind::Nodes(..) => {}
-            Kind::Parameter(own) if own.name == BACKFILL => {
-                lines.set(BACKFILL, "sched/backfill");
+            Kind::Backfilling => {
+                lines.set("SchedulerType", "sched/backfill");
                 lines.set_parameter("bf_interval", site.scheduler.bf_interval);
             }
-            Kind::Parameter(own) => lines.set_parameter(own.name, own.value),
+            Kind::Parameter(name, value, _) => lines.set_parameter(name, *value),
             Kind::Order(ordered) => {
                 let own = &site.priority;
                 if !own.is_multifactor {
                     lines.set("PriorityType", "priority/multifactor");
                 }
-                let weights = ordered.weights(&own.weights).named().into_iter();
-                for ((name, weight), (_, now)) in weights.zip(own.weights.named()) {
+                let weights = ordered.weights(&own.weights).into_iter().zip(own.weights);
+                for (name, (weight, now)) in factor::NAMES.iter().zip(weights) {
                     if weight != now {
                         lines.set(&format!("PriorityWeight{name}"), format!("{weight:.0}"));
                     }
@@ -259,15 +236,16 @@ impl Change {
 
     /// Changes a setting.
     pub(super) fn apply(&self, setting: &mut Setting) {
+        let own = &mut setting.site;
         match &self.kind {
-            Kind::Parameter(own) => (own.set)(&mut setting.site, own.value),
-            Kind::Nodes(like, count) => more_nodes(&mut setting.site, *like, *count),
+            Kind::Backfilling => own.scheduler.backfills = true,
+            Kind::Parameter(_, value, set) => set(&mut own.scheduler, *value),
+            Kind::Nodes(like, count) => more_nodes(own, *like, *count),
             Kind::Order(ordered) => {
-                let own = &mut setting.site.priority;
-                own.is_multifactor = true;
-                own.weights = ordered.weights(&own.weights);
+                own.priority.is_multifactor = true;
+                own.priority.weights = ordered.weights(&own.priority.weights);
                 if ordered.age > 0.0 {
-                    own.max_age = WEEK;
+                    own.priority.max_age = WEEK;
                 }
                 setting.order = Some(ordered.priority);
             }

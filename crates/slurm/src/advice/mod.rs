@@ -9,26 +9,25 @@
 
 mod changes;
 mod classes;
-mod error;
 mod lines;
 mod twin;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use itertools::Itertools as _;
 use rayon::prelude::*;
 use serde::Serialize;
 
 pub use changes::Change;
 use classes::classes;
-pub use error::AdviceError;
 use lines::Lines;
-use twin::{Setting, Twin};
+use twin::Setting;
 
 use crate::configuration::Site;
 use crate::rule::facts;
 use synth_trace::judge::Outcome;
-use synth_trace::replay::{Blocks, Interval, Job, Log, early};
+use synth_trace::replay::{Blocks, Interval, Job, Kinds, Log, early};
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -178,29 +177,28 @@ pub fn advise(
     (longest, seed): (Option<f64>, u64),
     interrupt: &AtomicBool,
     listener: &mut dyn FnMut(&str),
-) -> Result<Advice, AdviceError> {
+) -> Result<Advice, String> {
     let advising = Advising::new(log, site, seed, interrupt)?;
     let candidates = changes::candidates(site, log);
     listener("changes one by one");
-    let each = candidates
-        .par_iter()
-        .map(|change| advising.waits(&[change]));
-    let each: Vec<Runs> = each.collect::<Result<_, _>>()?;
-    let pairs = candidates.iter().zip(&each);
-    let tried = pairs.map(|(change, runs)| advising.gain(change.what.clone(), runs));
-    let tried = tried.collect();
+    let waits = |changes: &[Change]| -> Result<Vec<Runs>, String> {
+        let each = changes.par_iter().map(|change| advising.waits(&[change]));
+        each.collect()
+    };
+    let gains = |changes: &[Change], each: &[Runs]| -> Vec<Gain> {
+        let pairs = changes.iter().zip(each);
+        let gains = pairs.map(|(change, runs)| advising.gain(change.what.clone(), runs));
+        gains.collect()
+    };
+    let each = waits(&candidates)?;
+    let tried = gains(&candidates, &each);
     listener("changes together");
     let (best, together) = advising.together(&candidates, &each, longest)?;
     let chosen: Vec<Change> = best.iter().map(|n| candidates[*n].clone()).collect();
     listener("more nodes");
     let purchases = changes::purchases(site);
-    let more = purchases.par_iter().map(|change| {
-        let waits = advising.waits(&[change])?;
-        Ok(advising.gain(change.what.clone(), &waits))
-    });
-    let purchases: Vec<Gain> = more.collect::<Result<_, AdviceError>>()?;
-    let name = chosen.iter().map(|own| own.what.as_str());
-    let name = name.collect::<Vec<_>>().join("; ");
+    let purchases = gains(&purchases, &waits(&purchases)?);
+    let name = chosen.iter().map(|own| &own.what).join("; ");
     let before = Lines(site.options.clone());
     let mut after = before.clone();
     chosen.iter().for_each(|own| own.write(site, &mut after));
@@ -232,7 +230,7 @@ type Runs = Vec<Vec<f64>>;
 /// A log and its site, with today's waits.
 struct Advising<'a> {
     log: &'a Log,
-    twin: Twin<'a>,
+    kinds: Kinds,
     setting: Setting,
     today: Runs,
     /// The first job that arrives, and the first that is judged.
@@ -254,18 +252,17 @@ impl<'a> Advising<'a> {
         site: &Site,
         seed: u64,
         interrupt: &'a AtomicBool,
-    ) -> Result<Self, AdviceError> {
+    ) -> Result<Self, String> {
         let cut = PAST * log.span();
         let is_past = |job: &Job| job.seen.is_early() || job.submit < cut;
         let first = log.jobs.partition_point(is_past);
         let early = early(&log.jobs);
         let past = first - early;
         if past < FEWEST || log.jobs.len() - first < FEWEST {
-            return Err(AdviceError(format!(
-                "the log has {past} jobs in the first half of its span and {} in the second, where {FEWEST} are needed in each: export more weeks{}",
-                log.jobs.len() - first,
-                log.account.warnings()
-            )));
+            let (left, warnings) = (log.jobs.len() - first, log.account.warnings());
+            return Err(format!(
+                "the log has {past} jobs in the first half of its span and {left} in the second, where {FEWEST} are needed in each: export more weeks{warnings}"
+            ));
         }
         let sent = facts(site, log);
         let mut site = site.clone();
@@ -277,11 +274,11 @@ impl<'a> Advising<'a> {
             facts: sent.facts,
             order: None,
         };
-        let twin = Twin::new(log);
-        let today = twin.waits(&setting)?;
+        let kinds = Kinds::exact(log);
+        let today = setting.waits(log, &kinds)?;
         Ok(Advising {
             log,
-            twin,
+            kinds,
             setting,
             today,
             early,
@@ -293,13 +290,13 @@ impl<'a> Advising<'a> {
         })
     }
 
-    fn waits(&self, changes: &[&Change]) -> Result<Runs, AdviceError> {
+    fn waits(&self, changes: &[&Change]) -> Result<Runs, String> {
         if self.interrupt.load(Ordering::Relaxed) {
-            return Err(AdviceError("interrupted".into()));
+            return Err("interrupted".into());
         }
         let mut setting = self.setting.clone();
         changes.iter().for_each(|change| change.apply(&mut setting));
-        self.twin.waits(&setting)
+        setting.waits(self.log, &self.kinds)
     }
 
     /// Chooses changes on the past, one after the other as long as one more helps; `each` has the waits of each alone. Returns
@@ -309,7 +306,7 @@ impl<'a> Advising<'a> {
         candidates: &[Change],
         each: &[Runs],
         longest: Option<f64>,
-    ) -> Result<(Vec<usize>, Runs), AdviceError> {
+    ) -> Result<(Vec<usize>, Runs), String> {
         let today = self.past_mean(&self.today);
         // What does not help alone is not tried with others.
         let helps = |n: &usize| self.objective(&each[*n], longest) < today;
@@ -318,10 +315,9 @@ impl<'a> Advising<'a> {
         loop {
             let is_out = |n: usize, m: usize| n == m || candidates[n].excludes(&candidates[m]);
             let left = helpful.iter().copied();
-            let left: Vec<usize> = left
-                .filter(|n| !best.iter().any(|m| is_out(*n, *m)))
-                .collect();
-            let with = |n: usize| -> Result<(usize, f64, Runs), AdviceError> {
+            let left = left.filter(|n| !best.iter().any(|m| is_out(*n, *m)));
+            let left: Vec<usize> = left.collect();
+            let with = |n: usize| -> Result<(usize, f64, Runs), String> {
                 let runs = if best.is_empty() {
                     each[n].clone()
                 } else {
@@ -344,11 +340,9 @@ impl<'a> Advising<'a> {
     /// Returns the mean wait on the past; infinity where the promise is not kept there.
     fn objective(&self, runs: &Runs, longest: Option<f64>) -> f64 {
         let most = |runs: &Runs| self.over(runs, |waits| largest(&waits[self.early..self.first]));
-        let keeps = longest.is_none_or(|times| most(runs) <= times * most(&self.today));
-        if keeps {
-            self.past_mean(runs)
-        } else {
-            f64::INFINITY
+        match longest {
+            Some(times) if most(runs) > times * most(&self.today) => f64::INFINITY,
+            _ => self.past_mean(runs),
         }
     }
 
@@ -358,7 +352,7 @@ impl<'a> Advising<'a> {
 
     /// Returns the mean of a measure over runs.
     fn over(&self, runs: &Runs, of: impl Fn(&[f64]) -> f64) -> f64 {
-        runs.iter().map(|waits| of(waits)).sum::<f64>() / runs.len() as f64
+        mean(&runs.iter().map(|waits| of(waits)).collect::<Vec<_>>())
     }
 
     fn seconds(&self, ticks: f64) -> f64 {
@@ -366,18 +360,16 @@ impl<'a> Advising<'a> {
     }
 
     fn judged(&self, runs: &Runs) -> Waits {
-        let sizes = || {
-            self.log.jobs[self.first..]
-                .iter()
-                .map(|job| self.seconds(job.size))
-        };
-        let slowdown = |(wait, size): (&f64, f64)| Outcome::bounded_slowdown(*wait, size);
+        let jobs = &self.log.jobs[self.first..];
         let slowdowns = |waits: &[f64]| {
-            let own = &waits[self.first..];
-            own.iter().zip(sizes()).map(slowdown).sum::<f64>() / own.len() as f64
+            let pairs = waits[self.first..].iter().zip(jobs);
+            let slowdown = |(wait, job): (&f64, &Job)| {
+                Outcome::bounded_slowdown(*wait, self.seconds(job.size))
+            };
+            mean(&pairs.map(slowdown).collect::<Vec<_>>())
         };
         Waits {
-            jobs: (self.log.jobs.len() - self.first) as u64,
+            jobs: jobs.len() as u64,
             mean: self.over(runs, |waits| mean(&waits[self.first..])),
             slowdown: self.over(runs, slowdowns),
             longest: self.over(runs, |waits| largest(&waits[self.first..])),
@@ -386,12 +378,10 @@ impl<'a> Advising<'a> {
 
     fn likeness(&self) -> Option<Likeness> {
         let recorded = |n: usize| self.seconds(self.log.jobs[n].waited);
-        let known: Vec<usize> = (self.first..self.log.jobs.len())
-            .filter(|n| !recorded(*n).is_nan())
-            .collect();
-        let over = |of: &dyn Fn(usize) -> f64| {
-            known.iter().map(|n| of(*n)).sum::<f64>() / known.len() as f64
-        };
+        let known = (self.first..self.log.jobs.len()).filter(|n| !recorded(*n).is_nan());
+        let known: Vec<usize> = known.collect();
+        let over =
+            |of: &dyn Fn(usize) -> f64| mean(&known.iter().map(|n| of(*n)).collect::<Vec<_>>());
         (!known.is_empty()).then(|| Likeness {
             recorded: over(&recorded),
             replayed: self.over(&self.today, |waits| over(&|n| waits[n])),
@@ -424,17 +414,14 @@ impl<'a> Advising<'a> {
         let most = (1.0 - PAST) * span / FEWEST_BLOCKS;
         let length = DAY.max(WAITS * mean).min(most);
         let blocks = Blocks::draw(&submits, [PAST * span, span], length, self.seed)?;
-        let means = |runs: &Runs| -> Vec<Vec<Option<f64>>> {
-            let each = runs.iter().map(|waits| blocks.means(waits.iter().copied()));
-            each.collect()
+        let drawn = |runs: &Runs, run: fn(usize, usize) -> usize| -> Vec<Option<f64>> {
+            let means = runs.iter().map(|waits| blocks.means(waits.iter().copied()));
+            let means: Vec<_> = means.collect();
+            let draws = 0..means[0].len();
+            draws.map(|n| means[run(n, means.len())][n]).collect()
         };
-        let (own, today) = (means(runs), means(&self.today));
-        let drawn = |of: &[Vec<Option<f64>>], run: fn(usize, usize) -> usize| -> Vec<Option<f64>> {
-            let draws = 0..of[0].len();
-            draws.map(|n| of[run(n, of.len())][n]).collect()
-        };
-        let own = drawn(&own, |n, runs| n % runs);
-        let today = drawn(&today, |n, runs| n / runs % runs);
+        let own = drawn(runs, |n, runs| n % runs);
+        let today = drawn(&self.today, |n, runs| n / runs % runs);
         Interval::of_ratio(&own, &today)
     }
 
@@ -463,11 +450,8 @@ impl<'a> Advising<'a> {
         };
         let mut parts: Vec<Part> = sums.into_iter().map(part).collect();
         let lost = |part: &Part| (part.changed - part.today) * part.jobs as f64;
-        parts.sort_by(|a, b| {
-            lost(b)
-                .total_cmp(&lost(a))
-                .then_with(|| a.name.cmp(&b.name))
-        });
+        parts.sort_by(|a, b| a.name.cmp(&b.name));
+        parts.sort_by(|a, b| lost(b).total_cmp(&lost(a)));
         parts
     }
 

@@ -22,10 +22,7 @@ impl Amounts {
     }
 
     /// Both together.
-    pub fn plus(mut self, more: &Amounts) -> Amounts {
-        for name in more.gres.keys() {
-            self.gres.entry(name.clone()).or_default();
-        }
+    pub fn plus(self, more: &Amounts) -> Amounts {
         self.with(more, u64::saturating_add)
     }
 
@@ -40,16 +37,16 @@ impl Amounts {
     }
 
     /// Of each the greater.
-    pub fn most(mut self, other: &Amounts) -> Amounts {
-        for name in other.gres.keys() {
-            self.gres.entry(name.clone()).or_default();
-        }
+    pub fn most(self, other: &Amounts) -> Amounts {
         self.with(other, u64::max)
     }
 
     fn with(mut self, other: &Amounts, of: fn(u64, u64) -> u64) -> Amounts {
         self.cpus = of(self.cpus, other.cpus);
         self.memory = of(self.memory, other.memory);
+        for name in other.gres.keys() {
+            self.gres.entry(name.clone()).or_default();
+        }
         for (name, count) in &mut self.gres {
             *count = of(*count, other.gres(name));
         }
@@ -123,7 +120,7 @@ impl Amounts {
             .collect();
         for part in bare.split(',') {
             let (name, amount) = gres_of(part)?;
-            let entry = gres.entry(name.to_owned()).or_default();
+            let entry: &mut u64 = gres.entry(name.to_owned()).or_default();
             *entry = entry.saturating_add(amount);
         }
         Some(with_totals(gres))

@@ -1,5 +1,6 @@
 //! What a login node says of a site: its jobs of the last weeks, and how it is set up.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use synth_trace::trace::EXPORT;
@@ -15,24 +16,8 @@ pub struct Text {
     pub text: String,
 }
 
-/// How a cluster is set up, as files have it or commands print it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Texts {
-    /// slurm.conf, or `scontrol show config`.
-    pub conf: Option<Text>,
-    /// `scontrol show node -o`, or `sinfo -N`.
-    pub nodes: Option<Text>,
-    /// `scontrol show partition -o`.
-    pub partitions: Option<Text>,
-    /// `sacctmgr -P show qos`.
-    pub qos: Option<Text>,
-    /// `sacctmgr -P show assoc tree`.
-    pub associations: Option<Text>,
-    /// `sshare -alP`.
-    pub shares: Option<Text>,
-    /// `scontrol show reservation -o`.
-    pub reservations: Option<Text>,
-}
+/// How a cluster is set up: the answers by the name of the file into which a user writes them, the first of [`QUESTIONS`].
+pub type Texts = BTreeMap<&'static str, Text>;
 
 /// The answers of Slurm's commands.
 #[derive(Clone, Debug)]
@@ -48,25 +33,26 @@ pub struct Exported {
 /// How long sacct may take.
 const SACCT_LIMIT: Duration = Duration::from_secs(600);
 
-/// What is requested beside the jobs, and the file into which a user writes it.
-const QUESTIONS: [(&str, &str); 7] = [
-    ("scontrol show config", "config.txt"),
-    ("scontrol show node -o", "nodes.txt"),
-    ("scontrol show partition -o", "partitions.txt"),
-    ("sacctmgr -P show qos", "qos.txt"),
-    ("sacctmgr -P show assoc tree", "assoc.txt"),
-    ("sshare -alP", "shares.txt"),
-    ("scontrol show reservation -o", "reservations.txt"),
+/// The commands besides that for the jobs, and the names of the file for the answer of each; commands write the first one.
+pub(crate) const QUESTIONS: [(&str, &[&str]); 7] = [
+    ("scontrol show config", &["config.txt", "slurm.conf"]),
+    ("scontrol show node -o", &["nodes.txt"]),
+    ("scontrol show partition -o", &["partitions.txt"]),
+    ("sacctmgr -P show qos", &["qos.txt"]),
+    ("sacctmgr -P show assoc tree", &["assoc.txt"]),
+    ("sshare -alP", &["shares.txt"]),
+    (
+        "scontrol show reservation -o",
+        &["reservations.txt", "reservation.txt", "res.txt", "resv.txt"],
+    ),
 ];
 
 impl Exported {
     /// Returns the commands whose answers these are, as they are typed on a login node; `since` is such as `now-4weeks`.
     pub fn commands(since: &str) -> Vec<String> {
-        let jobs = (sacct(since), "jobs.txt");
-        let others = QUESTIONS.map(|(command, file)| (command.to_owned(), file));
-        let all = std::iter::once(jobs).chain(others);
-        all.map(|(command, file)| format!("{command} > {file}"))
-            .collect()
+        let jobs = format!("{} > jobs.txt", sacct(since));
+        let others = QUESTIONS.map(|(command, files)| format!("{command} > {}", files[0]));
+        std::iter::once(jobs).chain(others).collect()
     }
 }
 
@@ -95,38 +81,18 @@ impl Slurm {
         })
     }
 
-    /// Asks how the cluster is set up. Returns what was answered, and of the rest why not.
+    /// Asks how the cluster is set up. Returns the answers, and why others are missing.
     pub fn set_up(&self) -> (Texts, Vec<String>) {
-        let mut remarks = Vec::new();
-        let answers = QUESTIONS.map(|(command, _)| match self.answer(command) {
-            Ok(text) if text.text.trim().is_empty() => {
-                remarks.push(format!("`{command}` wrote nothing"));
-                None
+        let (mut texts, mut remarks) = (Texts::new(), Vec::new());
+        for (command, files) in QUESTIONS {
+            match self.answer(command) {
+                Ok(text) if text.text.trim().is_empty() => {
+                    remarks.push(format!("`{command}` wrote nothing"));
+                }
+                Ok(text) => drop(texts.insert(files[0], text)),
+                Err(why) => remarks.push(format!("`{command}`: {why}")),
             }
-            Ok(text) => Some(text),
-            Err(why) => {
-                remarks.push(format!("`{command}`: {why}"));
-                None
-            }
-        });
-        let [
-            conf,
-            nodes,
-            partitions,
-            qos,
-            associations,
-            shares,
-            reservations,
-        ] = answers;
-        let texts = Texts {
-            conf,
-            nodes,
-            partitions,
-            qos,
-            associations,
-            shares,
-            reservations,
-        };
+        }
         (texts, remarks)
     }
 

@@ -31,6 +31,7 @@ pub use amounts::Amounts;
 pub(crate) use amounts::{bytes, count, whole};
 pub use columns::{Table, Unread};
 pub use error::SlurmError;
+pub(crate) use export::QUESTIONS;
 pub use export::{Exported, Text, Texts};
 pub use hostlist::{expand, is_plain};
 pub use id::{JobId, Key};

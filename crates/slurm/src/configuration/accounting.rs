@@ -1,12 +1,14 @@
 //! Who may have what, from what `sacctmgr -P` and `sshare -P` print: a table between `|`, whose first line names the columns.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+
+use itertools::Itertools as _;
 
 use crate::commands::Text;
 
-use super::text::{Pair, Place, Record, SiteError, TIME, time, tres};
-use super::{Association, Limits, Qos, Site, Tres, scope};
+use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, time, tres, words};
+use super::{Association, Limits, Qos, Site, scope};
 
 /// Columns of a QOS that are read and not followed; after a colon the value with which they change nothing.
 const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxSubmitPU MaxSubmitPA MaxTRESRunMinsPA \
@@ -57,33 +59,26 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
     lines.map(row).collect()
 }
 
-/// Reads a limit of amounts.
-fn limit(row: &Record, keys: &[&str], left: &mut Left) -> Result<Tres, SiteError> {
-    let mut others = Vec::new();
-    let pair = row.pair(keys);
-    let expected = "amounts such as cpu=100,mem=500G,gres/gpu=4";
-    let limit = pair.map(|pair| pair.read(expected, |text| tres(text, &mut others)));
-    let limit = limit.transpose()?.unwrap_or_default();
-    for name in others {
-        left.note(&format!("{} {name}", keys[0]));
-    }
-    Ok(limit)
-}
-
 /// Reads the limits of a row from these columns.
 fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<Limits, SiteError> {
     let mut limits = Limits::default();
     for (own, names) in limits.iter_mut().zip(columns.split(';')) {
         let (count, amounts) = names.split_once(' ').unwrap_or_default();
-        own.tres = limit(row, &[amounts], left)?;
-        own.jobs = if count == "MaxWall" {
-            let wall = row
-                .read(&[count, "MaxWallDurationPerJob"], TIME, time)?
-                .flatten();
-            wall.map(|seconds| (seconds / 60.0) as u64)
+        let most = if count == "MaxWall" {
+            let wall = row.read(&[count, "MaxWallDurationPerJob"], TIME, time)?;
+            wall.flatten().map(|seconds| (seconds / 60.0) as u64)
         } else {
-            jobs(row, &[count])?
+            let jobs = row.read(&[count], "a number of jobs", number_or(&["-1"]))?;
+            jobs.flatten()
         };
+        own.set("", most);
+        let expected = "amounts such as cpu=100,mem=500G,gres/gpu=4";
+        let mut others = Vec::new();
+        let found = row.read(&[amounts], expected, |text| tres(text, &mut others))?;
+        own.0.extend(found.unwrap_or_default().0);
+        for name in others {
+            note(left, format!("{amounts} {name}"));
+        }
     }
     Ok(limits)
 }
@@ -105,81 +100,57 @@ pub(super) fn drop_unenforced(site: &mut Site, options: &Record) {
     let limits = limits.chain(site.associations.iter_mut().map(|own| &mut own.limits));
     let (mut dropped, mut uncounted) = (0, BTreeSet::new());
     for own in limits.filter(|own| **own != Limits::default()) {
-        dropped += usize::from(!is_held);
-        let names = own
-            .iter()
-            .flat_map(|limit| limit.tres.named())
-            .map(|own| own.0);
-        let is_counted = |name: &&str| match *name {
+        let names = own.iter().flat_map(|limit| &limit.0).map(|own| &own.0);
+        let is_counted = |name: &&String| match name.as_str() {
+            "" | "node" => true,
             "mem" => counted.iter().any(|own| own == "memory"),
-            name => name == "node" || counted.iter().any(|own| own == name),
+            _ => counted.contains(name),
         };
-        uncounted.extend(names.filter(|name| !is_counted(name)).map(str::to_owned));
+        uncounted.extend(names.filter(|name| !is_counted(name)).cloned());
         if !is_held {
+            dropped += 1;
             *own = Limits::default();
         }
     }
     if dropped > 0 {
-        let setting = match has_slurmdbd {
-            true => {
-                format!("AccountingStorageEnforce is {word}, without `limits`, `safe` or `all`")
-            }
-            false => format!("AccountingStorageType is {kind}"),
-        };
+        let mut setting = format!("AccountingStorageType is {kind}");
+        if has_slurmdbd {
+            setting =
+                format!("AccountingStorageEnforce is {word}, without `limits`, `safe` or `all`");
+        }
         site.assumed.push(format!(
             "{setting}: as in Slurm, the limits of QOS and accounts are ignored ({dropped} found)"
         ));
     } else if !uncounted.is_empty() {
-        let names = uncounted.into_iter().collect::<Vec<_>>().join(", ");
+        let names = uncounted.iter().join(", ");
         let why = "limits on this are not followed, since nodes do not have or do not count it";
         site.remarks.push(format!("{names}: {why}"));
     }
 }
 
-/// Reads a count; −1 and nothing are no limit.
-fn jobs(row: &Record, keys: &[&str]) -> Result<Option<u64>, SiteError> {
-    let pair = row.pair(keys).filter(|pair| pair.value != "-1");
-    let read = |pair: &Pair| pair.read("a number of jobs", super::text::number);
-    pair.map(read).transpose()
+/// Settings that are not followed, with the number of rows that have them.
+type Left = BTreeMap<String, usize>;
+
+fn note(left: &mut Left, what: impl Into<String>) {
+    *left.entry(what.into()).or_default() += 1;
 }
 
-/// What is set and not followed: how often.
-#[derive(Default)]
-struct Left(Vec<(String, usize)>);
-
-impl Left {
-    fn note(&mut self, what: &str) {
-        match self.0.iter_mut().find(|(own, _)| own == what) {
-            Some((_, times)) => *times += 1,
-            None => self.0.push((what.to_owned(), 1)),
+/// Notes the columns of these names that have a value.
+fn note_columns(left: &mut Left, row: &Record, columns: &'static str) {
+    for column in columns.split_whitespace() {
+        let (column, neutral) = column.split_once(':').unwrap_or((column, "-1"));
+        if row.text(&[column]).is_some_and(|value| value != neutral) {
+            note(left, column);
         }
     }
+}
 
-    /// Notes the columns of these names that have a value.
-    fn of(&mut self, row: &Record, columns: &str) {
-        for column in columns.split_whitespace() {
-            let (column, neutral) = column.split_once(':').unwrap_or((column, "-1"));
-            if row
-                .pair(&[column])
-                .is_some_and(|pair| pair.value != neutral)
-            {
-                self.note(column);
-            }
-        }
-    }
-
-    fn tell(self, name: &str, remarks: &mut Vec<String>) {
-        let columns = self
-            .0
-            .into_iter()
-            .map(|(what, times)| format!("{what} ({times})"));
-        let columns: Vec<String> = columns.collect();
-        if !columns.is_empty() {
-            remarks.push(format!(
-                "{name}: not followed, with how many rows have it: {}",
-                columns.join(", ")
-            ));
-        }
+fn tell(left: &Left, name: &str, remarks: &mut Vec<String>) {
+    let columns = left.iter().map(|(what, rows)| format!("{what} ({rows})"));
+    let columns = columns.collect::<Vec<_>>().join(", ");
+    if !columns.is_empty() {
+        let what = "not followed, with how many rows have it";
+        remarks.push(format!("{name}: {what}: {columns}"));
     }
 }
 
@@ -190,15 +161,12 @@ impl Left {
 pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, SiteError> {
     let mut left = Left::default();
     let read = |row: Record| {
-        left.of(&row, QOS_LEFT);
-        let flags = row.text(&["Flags"]).unwrap_or_default().split(',');
-        let flags: Vec<String> = flags
-            .filter(|flag| !flag.is_empty())
-            .map(str::to_owned)
-            .collect();
-        let is_known = |flag: &&String| FLAGS.split(' ').any(|own| own.eq_ignore_ascii_case(flag));
-        let unknown = flags.iter().filter(|flag| !is_known(flag));
-        unknown.for_each(|flag| left.note(&format!("flag {flag}")));
+        note_columns(&mut left, &row, QOS_LEFT);
+        let flags: Vec<String> = words(row.text(&["Flags"])).map(str::to_owned).collect();
+        let unknown = flags
+            .iter()
+            .filter(|flag| !is_one_of(flag, FLAGS.split(' ')));
+        unknown.for_each(|flag| note(&mut left, format!("flag {flag}")));
         Ok(Qos {
             name: row.text(&["Name"]).unwrap_or_default().to_owned(),
             priority: u32::try_from(row.number(&["Priority"], 0)?).unwrap_or(u32::MAX),
@@ -211,7 +179,7 @@ pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, Si
         .into_iter()
         .map(read)
         .collect();
-    left.tell(&text.name, remarks);
+    tell(&left, &text.name, remarks);
     qos
 }
 
@@ -243,14 +211,11 @@ pub(super) fn associations(
             continue;
         };
         if other.is_some() || row.pair(&["Partition"]).is_some() {
-            left.note(if other.is_some() {
-                "rows of other clusters"
-            } else {
-                "rows of one partition"
-            });
+            let kinds = ["rows of one partition", "rows of other clusters"];
+            note(&mut left, kinds[usize::from(other.is_some())]);
             continue;
         }
-        left.of(&row, ASSOCIATIONS_LEFT);
+        note_columns(&mut left, &row, ASSOCIATIONS_LEFT);
         let mut own = association(&row, cell.value.trim(), &mut left)?;
         if own.user.is_none() {
             let depth = cell.value.len() - cell.value.trim_start().len();
@@ -274,7 +239,7 @@ pub(super) fn associations(
         let why = "it has no column Share, so that all accounts and users have one share each";
         remarks.push(format!("{}: {why}: {help}", text.name));
     }
-    left.tell(&text.name, remarks);
+    tell(&left, &text.name, remarks);
     in_order(found).map(inherited)
 }
 
@@ -285,9 +250,11 @@ fn inherited(mut all: Vec<Association>) -> Vec<Association> {
             continue;
         };
         let pairs = all[n].limits.iter_mut().zip(above);
-        pairs
-            .skip(scope::USER)
-            .for_each(|(own, above)| own.inherit(above));
+        for (own, above) in pairs.skip(scope::USER) {
+            let others = above.0.into_iter();
+            let others: Vec<_> = others.filter(|(name, _)| own.get(name).is_none()).collect();
+            own.0.extend(others);
+        }
     }
     all
 }
@@ -299,16 +266,8 @@ fn association(row: &Record, account: &str, left: &mut Left) -> Result<Associati
         Some(_) => account,
         None => row.text(&["ParentName"]).unwrap_or_default(),
     };
-    let shares = row.read(
-        &["Share", "RawShares"],
-        "shares, a whole number, or parent",
-        |text| {
-            if text.eq_ignore_ascii_case("parent") {
-                return Some(None);
-            }
-            super::text::number(text).map(Some)
-        },
-    );
+    let expected = "shares, a whole number, or parent";
+    let shares = row.read(&["Share", "RawShares"], expected, number_or(&["parent"]));
     Ok(Association {
         account: account.to_owned(),
         parent: parent.to_owned(),
@@ -323,48 +282,27 @@ fn association(row: &Record, account: &str, left: &mut Left) -> Result<Associati
 
 /// Puts parents before their children, else in the order of the table.
 fn in_order(found: Vec<(Association, Place)>) -> Result<Vec<Association>, SiteError> {
-    let accounts = found.iter().filter(|(own, _)| own.user.is_none());
-    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-    for (at, (own, place)) in found.iter().enumerate() {
-        places.entry(own.parent.clone()).or_default().push(at);
-        let is_known = own.parent.is_empty()
-            || accounts
-                .clone()
-                .any(|(above, _)| above.account == own.parent);
-        if !is_known {
-            let why = format!(
-                "the account `{}` is below `{}`, which has no row: add it",
-                own.account, own.parent
-            );
-            return Err(place.wrong(why));
-        }
-    }
+    let (all, places): (Vec<Association>, Vec<Place>) = found.into_iter().unzip();
+    let parents = Association::parents(&all);
     let mut order = Vec::new();
-    let mut next = vec![String::new()];
-    let mut seen = HashSet::new();
-    while let Some(account) = next.pop() {
-        if !seen.insert(account.clone()) {
+    for (n, own) in all.iter().enumerate() {
+        let above = std::iter::successors(parents[n], |n| parents[*n]);
+        let depth = above.take(all.len()).count();
+        let why = if parents[n].is_none() && !own.parent.is_empty() {
+            "which has no row: add it"
+        } else if depth == all.len() {
+            "and so below itself: write its parent"
+        } else {
+            order.push((depth, n));
             continue;
-        }
-        let below = places.remove(&account).unwrap_or_default();
-        for at in below.iter().rev().filter(|at| found[**at].0.user.is_none()) {
-            next.push(found[*at].0.account.clone());
-        }
-        order.extend(below);
+        };
+        let (account, parent) = (&own.account, &own.parent);
+        let why = format!("the account `{account}` is below `{parent}`, {why}");
+        return Err(places[n].wrong(why));
     }
-    if let Some(at) = places.into_values().flatten().min() {
-        let (own, place) = &found[at];
-        let why = format!(
-            "the account `{}` is below itself, by way of `{}`: write its parent",
-            own.account, own.parent
-        );
-        return Err(place.wrong(why));
-    }
-    let mut found: Vec<Option<Association>> = found.into_iter().map(|(own, _)| Some(own)).collect();
-    Ok(order
-        .into_iter()
-        .filter_map(|at| found[at].take())
-        .collect())
+    order.sort_unstable();
+    let mut all: Vec<Option<Association>> = all.into_iter().map(Some).collect();
+    Ok(order.iter().filter_map(|own| all[own.1].take()).collect())
 }
 
 /// Adds what was used so far, from what `sshare -alP` printed.

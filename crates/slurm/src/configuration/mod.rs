@@ -23,13 +23,15 @@ mod tests;
 pub use files::of_path;
 pub use nodes::NODES_HELP;
 pub use site::{
-    Association, Limit, Limits, Node, Partition, Priority, Qos, Scheduler, Site, Tres, Weights,
-    scope,
+    Association, Limits, Node, Partition, Priority, Qos, Scheduler, Site, Tres, factor, scope,
 };
 pub use text::SiteError;
 
 use crate::commands::Texts;
 use slurm_conf::Conf;
+
+/// The name of the text of slurm.conf, or of `scontrol show config`.
+const CONF: &str = "config.txt";
 
 /// Reads a site. Without slurm.conf the defaults of Slurm 22.05 hold; nodes and partitions of `scontrol` or `sinfo` take
 /// the place of those of slurm.conf; without associations those of `sshare` do.
@@ -38,27 +40,36 @@ use slurm_conf::Conf;
 /// Where a text is not what it should be, or there are no nodes or partitions.
 pub fn of_texts(texts: &Texts) -> Result<Site, SiteError> {
     let mut site = Site::default();
-    let conf = match &texts.conf {
-        Some(text) => Conf::read(&text.name, &text.text)?,
-        None => Conf::default(),
-    };
-    of_options(&mut site, &conf, texts.conf.is_none())?;
+    let conf = texts.get(CONF);
+    let name = conf.map_or("slurm.conf", |text| &text.name);
+    let conf = conf.map(|text| Conf::read(&text.name, &text.text));
+    let conf = conf.transpose()?.unwrap_or_default();
+    if texts.contains_key(CONF) {
+        let options = conf.options.0.iter().cloned();
+        site.options = options.map(|own| (own.key, own.value)).collect();
+        site.cluster = conf.options.text(&["ClusterName"]).unwrap_or("").to_owned();
+        site.scheduler = options::scheduler(&conf.options, &mut site.remarks);
+        site.priority = options::priority(&conf.options)?;
+        options::others(&conf.options, conf.is_shown, &mut site);
+    } else {
+        site.remarks.push("no slurm.conf: the defaults of Slurm 22.05 are taken; `scontrol show config` prints what holds".into());
+    }
     let mut records = conf.partitions.clone();
-    if let Some(text) = &texts.partitions {
+    if let Some(text) = texts.get("partitions.txt") {
         records = nodes::shown(text, "PartitionName=");
         if records.is_empty() {
             let why = "it has no partitions: give what `scontrol show partition -o` prints";
             return Err(SiteError(format!("{}: {why}", text.name)));
         }
     }
-    let mut places = match &texts.nodes {
+    let mut places = match texts.get("nodes.txt") {
         Some(text) => nodes::of_text(&mut site, text, records.is_empty())?,
         None => nodes::of_conf(&mut site, &conf)?,
     };
-    if texts.nodes.is_some() {
+    if texts.contains_key("nodes.txt") {
         places.add_sets(&conf)?;
     }
-    let weight = site.priority.weights.partition;
+    let weight = site.priority.weights[factor::PARTITION];
     if records.is_empty() && site.priority.is_multifactor && weight > 0.0 {
         let why = "is not followed, since the job factors of partitions are unknown";
         let told = format!("PriorityWeightPartition={weight} {why}: {NODES_HELP}");
@@ -67,67 +78,43 @@ pub fn of_texts(texts: &Texts) -> Result<Site, SiteError> {
     nodes::unfollowed(&mut site, &places);
     nodes::partitions(&mut site, &records, &places)?;
     options::of_partitions(&records, &mut site);
-    let is_missing = [
+    for (what, is_missing) in [
         ("nodes", site.nodes.is_empty()),
         ("partitions", site.partitions.is_empty()),
-    ];
-    if let Some((what, _)) = is_missing.iter().find(|(_, is_missing)| *is_missing) {
-        let name = texts
-            .conf
-            .as_ref()
-            .map_or("slurm.conf", |text| text.name.as_str());
-        let why = format!("{name}: it has no {what}: give what this prints, too: {NODES_HELP}");
-        return Err(SiteError(why));
+    ] {
+        if is_missing {
+            let why = format!("{name}: it has no {what}: give what this prints, too: {NODES_HELP}");
+            return Err(SiteError(why));
+        }
     }
-    if options::gives_whole_nodes(&conf.options) && texts.conf.is_some() {
-        site.partitions
-            .iter_mut()
-            .for_each(|own| own.is_exclusive = true);
+    if texts.contains_key(CONF) && options::gives_whole_nodes(&conf.options) {
+        let partitions = site.partitions.iter_mut();
+        partitions.for_each(|own| own.is_exclusive = true);
     }
     of_accounting(&mut site, texts)?;
     accounting::drop_unenforced(&mut site, &conf.options);
-    if let Some(text) = &texts.reservations {
+    if let Some(text) = texts.get("reservations.txt") {
         let names = nodes::shown(text, "ReservationName=").into_iter();
         let names: Vec<String> = names.map(|own| own.0[0].value.clone()).collect();
-        let why = "are not followed: jobs start on their nodes at all times";
-        let (name, names) = (&text.name, names.join(", "));
         if !names.is_empty() {
-            site.remarks
-                .push(format!("{name}: the reservations {names} {why}"));
+            let why = "are not followed: jobs start on their nodes at all times";
+            let what = format!("{}: the reservations {} {why}", text.name, names.join(", "));
+            site.remarks.push(what);
         }
     }
     Ok(site)
 }
 
-/// Reads the options that hold for the whole cluster.
-fn of_options(site: &mut Site, conf: &Conf, is_missing: bool) -> Result<(), SiteError> {
-    let remarks = &mut site.remarks;
-    if is_missing {
-        remarks.push("no slurm.conf: the defaults of Slurm 22.05 are taken; `scontrol show config` prints what holds".into());
-    }
-    let cluster = conf.options.text(&["ClusterName"]);
-    site.cluster = cluster.unwrap_or_default().to_owned();
-    if is_missing {
-        return Ok(());
-    }
-    let options = conf.options.0.iter().cloned();
-    site.options = options.map(|own| (own.key, own.value)).collect();
-    site.scheduler = options::scheduler(&conf.options, remarks);
-    site.priority = options::priority(&conf.options)?;
-    options::others(&conf.options, conf.is_shown, site);
-    Ok(())
-}
-
 /// Reads who may have what.
 fn of_accounting(site: &mut Site, texts: &Texts) -> Result<(), SiteError> {
     let cluster = site.cluster.clone();
-    if let Some(text) = &texts.qos {
+    if let Some(text) = texts.get("qos.txt") {
         site.qos = accounting::qos(text, &mut site.remarks)?;
     }
-    if let Some(text) = &texts.associations {
+    if let Some(text) = texts.get("assoc.txt") {
         site.associations = accounting::associations(text, &cluster, &mut site.remarks)?;
     }
-    if let Some(text) = &texts.shares {
+    if let Some(text) = texts.get("shares.txt") {
         let shares = accounting::associations(text, &cluster, &mut site.remarks)?;
         match site.associations.is_empty() {
             true => site.associations = shares,
@@ -139,8 +126,8 @@ fn of_accounting(site: &mut Site, texts: &Texts) -> Result<(), SiteError> {
     let missing: Vec<String> = missing.map(|own| own.name.clone()).collect();
     if !missing.is_empty() {
         let why = "their quality of service is not among those of `sacctmgr -P show qos`, and limits nothing";
-        site.remarks
-            .push(format!("partitions {}: {why}", missing.join(", ")));
+        let remark = format!("partitions {}: {why}", missing.join(", "));
+        site.remarks.push(remark);
     }
     Ok(())
 }

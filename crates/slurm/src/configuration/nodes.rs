@@ -8,7 +8,7 @@ use itertools::Itertools as _;
 use crate::commands::{Amounts, Text, expand};
 
 use super::slurm_conf::Conf;
-use super::text::{Pair, Place, Record, SiteError, TIME, short, time};
+use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, short, time, words};
 use super::{Node, Partition, Site, Tres};
 
 /// What gives nodes and partitions best.
@@ -42,8 +42,8 @@ impl Places {
             return Ok(());
         }
         let node = node(record)?;
-        let gres = node.has.gres.iter();
-        let bases = gres.filter_map(|(name, _)| name.split_once(':'));
+        let amounts = node.has.0.iter();
+        let bases = amounts.filter_map(|(name, _)| name.split_once(':'));
         let has_several = bases.map(|own| own.0).duplicates().next().is_some();
         if has_several && !site.remarks.iter().any(|own| own.ends_with(SEVERAL_TYPES)) {
             let why = format!("{}={} {SEVERAL_TYPES}", name.key, name.value);
@@ -61,10 +61,8 @@ impl Places {
                 ..node.clone()
             });
             for feature in words(features) {
-                self.sets
-                    .entry(format!("={feature}"))
-                    .or_default()
-                    .push(place);
+                let set = self.sets.entry(format!("={feature}"));
+                set.or_default().push(place);
             }
         }
         Ok(())
@@ -118,12 +116,6 @@ impl Places {
 
 /// The remark on the first node with several types of a generic resource.
 const SEVERAL_TYPES: &str = "has several types of a resource in one node. A job that does not request a type is assumed to get the first free one, in the order of Gres; this is tracked by the rule slurm only, and other rules may start a typed job too early there";
-
-/// Returns what stands between commas.
-fn words(text: Option<&str>) -> impl Iterator<Item = &str> {
-    let words = text.unwrap_or_default().split(',');
-    words.filter(|word| !word.is_empty())
-}
 
 const ABOVE: &str =
     "write a line NodeName=… above, or see that nodes and partitions are of one cluster";
@@ -224,21 +216,21 @@ fn node(record: &Record) -> Result<Node, SiteError> {
     let text = record.text(&["Gres"]).unwrap_or_default();
     let mut gres = Vec::from_iter(gres.unwrap_or_default());
     gres.sort_by_key(|(name, _)| text.find(name.as_str()));
-    // Accounting does not distinguish the case of types.
-    for (name, _) in &mut gres {
-        if let Some((base, kind)) = name.split_once(':') {
-            *name = format!("{base}:{}", kind.to_ascii_lowercase());
-        }
-    }
     let memory = number(&["RealMemory"], 1)?.saturating_sub(number(&["MemSpecLimit"], 0)?);
+    let mut has = Tres::default();
+    has.set(
+        "cpu",
+        Some(number(&["CPUEfctv"], cpus.saturating_sub(kept))?),
+    );
+    has.set("mem", Some(memory));
+    for (name, count) in gres {
+        // Accounting does not distinguish the case of types.
+        let (base, kind) = name.split_at(name.find(':').unwrap_or(name.len()));
+        has.set(&(base.to_owned() + &kind.to_ascii_lowercase()), Some(count));
+    }
     Ok(Node {
         name: String::new(),
-        has: Tres {
-            cpus: Some(number(&["CPUEfctv"], cpus.saturating_sub(kept))?),
-            memory: Some(memory),
-            nodes: Some(1),
-            gres,
-        },
+        has,
         weight: u32::try_from(number(&["Weight"], 1)?).unwrap_or(u32::MAX),
         is_up: record.text(&["State"]).is_none_or(is_up),
     })
@@ -248,11 +240,9 @@ fn node(record: &Record) -> Result<Node, SiteError> {
 fn is_up(state: &str) -> bool {
     const DOWN: &str =
         "down drain drained draining drng fail failing failg error inval not_responding";
-    let is_down = |word: &str| DOWN.split(' ').any(|down| down.eq_ignore_ascii_case(word));
-    let mut words = state
-        .split('+')
-        .map(|word| word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()));
-    !state.contains('*') && !words.any(is_down)
+    let is_mark = |c: char| !c.is_ascii_alphanumeric();
+    let is_down = |word: &str| is_one_of(word.trim_end_matches(is_mark), DOWN.split(' '));
+    !state.contains('*') && !state.split('+').any(is_down)
 }
 
 /// Names the states and features of nodes that are not followed.
@@ -289,40 +279,27 @@ pub(super) fn partitions(
             let why = format!("a second partition `{name}`: take one out");
             return Err(record.0[0].place.wrong(why));
         }
-        let nodes = record
-            .pair(&["Nodes"])
-            .map(|pair| places.listed(pair))
-            .transpose()?;
+        let nodes = record.pair(&["Nodes"]).map(|pair| places.listed(pair));
         let limit = |key: &str| Ok(record.read(&[key], TIME, time)?.flatten());
-        let plain = Partition::default();
-        let number = |keys: &[&str], without| {
-            record
-                .number(keys, without)
-                .map(|n| u32::try_from(n).unwrap_or(u32::MAX))
+        let number = |keys: &[&str]| {
+            let number = record.number(keys, 1)?;
+            Ok(u32::try_from(number).unwrap_or(u32::MAX))
         };
-        let is_any = |text: &str| {
-            text.eq_ignore_ascii_case("UNLIMITED") || text.eq_ignore_ascii_case("INFINITE")
-        };
-        let max_nodes = record
-            .pair(&["MaxNodes"])
-            .filter(|pair| !is_any(&pair.value));
-        let max_nodes =
-            max_nodes.map(|pair| pair.read("a number of nodes or UNLIMITED", super::text::number));
-        let share = ["OverSubscribe", "Shared"];
+        let any = number_or(&["UNLIMITED", "INFINITE"]);
+        let max_nodes = record.read(&["MaxNodes"], "a number of nodes or UNLIMITED", any)?;
         site.partitions.push(Partition {
-            nodes: nodes.unwrap_or_default(),
-            is_default: record.says(&["Default"], "YES") || record.says(&["Default"], "true"),
+            nodes: nodes.transpose()?.unwrap_or_default(),
+            is_default: record.says(&["Default"], &["YES", "true"]),
             state: record.text(&["State"]).unwrap_or("UP").to_ascii_uppercase(),
             max_time: limit("MaxTime")?,
             default_time: limit("DefaultTime")?,
-            max_nodes: max_nodes.transpose()?,
+            max_nodes: max_nodes.flatten(),
             min_nodes: record.number(&["MinNodes"], 0)?,
-            tier: number(&["PriorityTier", "Priority"], plain.tier.into())?,
-            job_factor: number(&["PriorityJobFactor", "Priority"], plain.job_factor.into())?,
-            is_exclusive: record.says(&share, "EXCLUSIVE")
-                || record.says(&["Exclusive"], "NODE")
-                || record.says(&["Exclusive"], "TOPO")
-                || record.says(&["ExclusiveTopo"], "YES"),
+            tier: number(&["PriorityTier", "Priority"])?,
+            job_factor: number(&["PriorityJobFactor", "Priority"])?,
+            is_exclusive: record.says(&["OverSubscribe", "Shared"], &["EXCLUSIVE"])
+                || record.says(&["Exclusive"], &["NODE", "TOPO"])
+                || record.says(&["ExclusiveTopo"], &["YES"]),
             qos: record.text(&["QOS"]).map(str::to_owned),
             name,
         });
@@ -330,17 +307,15 @@ pub(super) fn partitions(
     Ok(())
 }
 
-/// The columns of sinfo that are looked at, in the order of `%N|%P|%c|%m|%G|%T|%w`.
-const TITLES: &str = "NODELIST PARTITION CPUS MEMORY GRES STATE WEIGHT";
-/// The keys that these are in slurm.conf.
-const KEYS: [&str; 7] = [
-    "NodeName",
-    "PartitionName",
-    "CPUs",
-    "RealMemory",
-    "Gres",
-    "State",
-    "Weight",
+/// The columns of sinfo that are read, in the order of `%N|%P|%c|%m|%G|%T|%w`, and their keys in slurm.conf.
+const COLUMNS: [(&str, &str); 7] = [
+    ("NODELIST", "NodeName"),
+    ("PARTITION", "PartitionName"),
+    ("CPUS", "CPUs"),
+    ("MEMORY", "RealMemory"),
+    ("GRES", "Gres"),
+    ("STATE", "State"),
+    ("WEIGHT", "Weight"),
 ];
 
 /// Reads a table of `sinfo -N`: with titles, between blanks or `|`, or seven columns between `|` without.
@@ -351,7 +326,7 @@ fn of_sinfo(
     with_partitions: bool,
 ) -> Result<(), SiteError> {
     let file: Rc<str> = text.name.as_str().into();
-    let mut columns: Option<Vec<Option<usize>>> = None;
+    let mut columns: Option<[Option<usize>; COLUMNS.len()]> = None;
     for (number, line) in text.text.lines().enumerate() {
         let place = Place::new(&file, number);
         let cells: Vec<&str> = match line.contains('|') {
@@ -359,12 +334,12 @@ fn of_sinfo(
             false => line.split_whitespace().collect(),
         };
         if cells.contains(&"NODELIST") {
-            let of = |title| cells.iter().position(|cell| *cell == title);
-            columns = Some(TITLES.split(' ').map(of).collect());
+            let of = |(title, _)| cells.iter().position(|cell| *cell == title);
+            columns = Some(COLUMNS.map(of));
             continue;
         }
-        if columns.is_none() && line.contains('|') && cells.len() == KEYS.len() {
-            columns = Some((0..KEYS.len()).map(Some).collect());
+        if columns.is_none() && line.contains('|') && cells.len() == COLUMNS.len() {
+            columns = Some(std::array::from_fn(Some));
         }
         // A date stands above the titles of `sinfo -l`.
         let Some(columns) = columns.as_ref().filter(|_| !cells.is_empty()) else {
@@ -377,7 +352,7 @@ fn of_sinfo(
             return Err(place.wrong(why));
         }
         let mut record = Record::default();
-        for (key, column) in KEYS.iter().zip(columns) {
+        for ((_, key), column) in COLUMNS.iter().zip(columns) {
             let value = column.and_then(|column| cells.get(column)).unwrap_or(&"");
             record.0.push(Pair::new(key, value, &place));
         }
@@ -385,26 +360,19 @@ fn of_sinfo(
         if !places.of.contains_key(&name.value) {
             places.add(site, &record, name)?;
         }
-        if let (Some(node), Some(own), true) = (
-            places.of.get(&name.value),
-            record.text(&["PartitionName"]),
-            with_partitions,
-        ) {
+        let partition = record.text(&["PartitionName"]).filter(|_| with_partitions);
+        if let Some((node, own)) = places.of.get(&name.value).zip(partition) {
             of_row(site, own, *node);
         }
     }
-    for (n, own) in columns.iter().flatten().enumerate() {
-        if own.is_none() {
-            let (name, key) = (&text.name, KEYS[n]);
-            let remark =
-                format!("{name}: it tells no {key}: all are taken to be alike. {NODES_HELP}");
-            site.remarks.push(remark);
-        }
-    }
-    if with_partitions {
-        let why = "sinfo tells no limits of partitions, and none is taken";
-        site.remarks
-            .push(format!("{}: {why}. {NODES_HELP}", text.name));
+    let pairs = COLUMNS.iter().zip(columns.into_iter().flatten());
+    let missing = pairs.filter(|(_, column)| column.is_none());
+    let missing =
+        missing.map(|((_, key), _)| format!("it tells no {key}: all are taken to be alike"));
+    let limits = "sinfo tells no limits of partitions, and none is taken".to_owned();
+    for why in missing.chain(with_partitions.then_some(limits)) {
+        let remark = format!("{}: {why}. {NODES_HELP}", text.name);
+        site.remarks.push(remark);
     }
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use synth_core::document::suggest;
 
-use super::text::{Pair, Record, SiteError, TIME, short, time};
-use super::{Priority, Scheduler, Site, Weights};
+use super::text::{Pair, Record, SiteError, TIME, is_one_of, short, time, words};
+use super::{Priority, Scheduler, Site, factor};
 
 /// All options of slurm.conf from 22.05 to 26.05.
 const OPTIONS: &str = include_str!("options.txt");
@@ -31,14 +31,14 @@ const NUMBERS: [Number; 18] = numbers! {
     "bf_max_job_part" 0..=1_000_000 => |own, n| own.bf_max_job_part = n as u32;
     "bf_max_job_user_part" 0..=1_000_000 => |own, n| own.bf_max_job_user_part = n as u32;
     "bf_max_job_start" 0..=10_000 => |own, n| own.bf_max_job_start = n as u32;
-    "bf_max_job_array_resv" 0..=1000 => |own, n| own.bf_max_job_array_resv = n as u32;
+    "bf_max_job_array_resv" 0..=1000 => |_, _| ();
     "bf_min_prio_reserve" 0..=u32::MAX as i64 => |own, n| own.bf_min_prio_reserve = n as u64;
     "bf_min_age_reserve" 0..=2_592_000 => |own, n| own.bf_min_age_reserve = n as f64;
     "bf_job_part_count_reserve" 0..=100_000 => |own, n| own.bf_job_part_count_reserve = n as u32;
     "default_queue_depth" 0..=i32::MAX as i64 => |own, n| own.default_queue_depth = n as u32;
     "partition_job_depth" 0..=i32::MAX as i64 => |own, n| own.partition_job_depth = n as u32;
     "sched_interval" -1..=i32::MAX as i64 => |own, n| own.sched_interval = (n >= 0).then_some(n as f64);
-    "sched_min_interval" 0..=i32::MAX as i64 => |own, n| own.sched_min_interval = n as f64 * 1e-6;
+    "sched_min_interval" 0..=i32::MAX as i64 => |_, _| ();
     "batch_sched_delay" 0..=i32::MAX as i64 => |own, n| own.batch_sched_delay = n as f64;
 };
 
@@ -50,7 +50,7 @@ const NOT_FOLLOWED: &str = "bf_allow_magnetic_slot bf_busy_nodes bf_hetjob_immed
     time_min_as_soft_limit";
 
 /// Parameters that change nothing here.
-const OTHERS: &str = "allow_zero_lic bb_array_stage_cnt bf_node_space_size bf_topopt_iterations bf_yield_interval \
+const OTHERS: &str = "allow_zero_lic bb_array_stage_cnt bf_continue bf_node_space_size bf_topopt_iterations bf_yield_interval \
     bf_yield_rpc_cnt bf_yield_sleep build_queue_timeout correspond_after_task_cnt delay_boot disable_hetjob_steps \
     disable_job_shrink enable_hetjob_steps enable_job_state_cache enable_user_top ignore_constraint_validation \
     ignore_numa ignore_prefer_validation max_array_tasks max_script_size max_submit_line_size no_env_cache \
@@ -72,13 +72,8 @@ fn unfollowed<'a>(
         let [kind, key, neutral, instead] = [(); 4].map(|()| parts.next().unwrap_or_default());
         let pair = record.pair(&[key]).filter(|_| kind == of)?;
         let neutral = neutral.split(',').chain(NEUTRAL);
-        let counts = |word: &&str| !neutral.clone().any(|own| own.eq_ignore_ascii_case(word));
-        let words: Vec<&str> = pair
-            .value
-            .split(',')
-            .map(str::trim)
-            .filter(counts)
-            .collect();
+        let counts = |word: &&str| !is_one_of(word, neutral.clone());
+        let words: Vec<&str> = words(Some(&pair.value)).filter(counts).collect();
         let value = short(&words.join(","));
         (!words.is_empty()).then_some((pair, value, instead, line.starts_with('!')))
     })
@@ -90,10 +85,8 @@ pub(super) fn of_partitions(records: &[Record], site: &mut Site) {
     for record in records {
         for (pair, value, instead, is_first) in unfollowed(record, "partition") {
             let what = format!("{}={value} is not followed: {instead}", pair.key);
-            found
-                .entry((is_first, what))
-                .or_default()
-                .push(&record.0[0].value);
+            let names = found.entry((is_first, what)).or_default();
+            names.push(&record.0[0].value);
         }
     }
     for ((is_first, what), names) in found {
@@ -115,61 +108,50 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
     let Some(pair) = options.pair(&["SchedulerParameters"]) else {
         return own;
     };
-    for part in pair
-        .value
-        .split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-    {
-        let (name, value) = part
-            .split_once('=')
-            .map_or((part, None), |(name, value)| (name, Some(value)));
-        let lower = name.to_ascii_lowercase();
+    let mut tell = |what: String| remarks.push(remark(pair, &what));
+    for part in words(Some(&pair.value)) {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let (lower, shown) = (name.to_ascii_lowercase(), short(part));
         let is_of = |list: &str| list.split_whitespace().any(|known| known == lower);
         // Slurm follows the first `name=` in the text, and max_job_bf only if bf_max_job_test is not in it.
         let is_old = lower == "max_job_bf" && pair.value.contains("bf_max_job_test=");
-        if is_old || value.is_some() && seen.contains(&lower) {
+        if is_old || part.contains('=') && seen.contains(&lower) {
             let why = "is not followed, nor does Slurm: another one comes first, take it out";
-            remarks.push(remark(pair, &format!("`{}` {why}", short(part))));
+            tell(format!("`{shown}` {why}"));
             continue;
         }
         seen.push(lower.clone());
         if let Some((_, range, set)) = NUMBERS.iter().find(|(known, ..)| *known == lower) {
-            let n = value.and_then(|value| value.parse().ok());
-            match n.filter(|n| range.contains(n)) {
-                Some(n) => set(&mut own, n),
-                None => remarks.push(remark(
-                    pair,
-                    &format!(
-                        "`{}` is not followed, nor does Slurm: write {name}=N with N from {} to {}",
-                        short(part),
-                        range.start(),
-                        range.end()
-                    ),
-                )),
+            // Slurm reads the number at the beginning (`atoi`), and no unit behind it.
+            let is_sign = |c: char| c == '-' || c.is_ascii_digit();
+            let rest = value.trim_start_matches(is_sign);
+            let n = value[..value.len() - rest.len()].parse::<i64>().ok();
+            let Some(n) = n.filter(|n| range.contains(n)) else {
+                let (from, to) = (range.start(), range.end());
+                let help = format!("write {name}=N with N from {from} to {to}");
+                tell(format!("`{shown}` is not followed, nor does Slurm: {help}"));
+                continue;
+            };
+            if !rest.is_empty() {
+                tell(format!(
+                    "`{shown}` is read as {name}={n}, as Slurm reads it"
+                ));
             }
+            set(&mut own, n);
             continue;
         }
         match lower.as_str() {
-            "bf_continue" => own.bf_continue = true,
             "defer" | "defer_batch" => own.defers = true,
             "assoc_limit_stop" => own.assoc_limit_stop = true,
             _ if is_of(NOT_FOLLOWED) => not_followed.push(name),
             _ if is_of(OTHERS) => {}
-            _ => remarks.push(remark(
-                pair,
-                &format!(
-                    "`{}` is no parameter of Slurm 22.05 to 26.05, and not followed",
-                    short(part)
-                ),
+            _ => tell(format!(
+                "`{shown}` is no parameter of Slurm 22.05 to 26.05, and not followed"
             )),
         }
     }
     if !not_followed.is_empty() {
-        remarks.push(remark(
-            pair,
-            &format!("not followed: {}", not_followed.join(", ")),
-        ));
+        tell(format!("not followed: {}", not_followed.join(", ")));
     }
     own
 }
@@ -185,37 +167,26 @@ pub(super) fn gives_whole_nodes(options: &Record) -> bool {
 /// # Errors
 /// Where a weight is no number, or a time none.
 pub(super) fn priority(options: &Record) -> Result<Priority, SiteError> {
-    let weight = |name: &str| {
-        let number = options.number(&[&format!("PriorityWeight{name}")], 0);
-        number.map(|number| number as f64)
-    };
     let span = |key: &str, without: f64| {
         let span = options.read(&[key], TIME, time)?;
         Ok(span.map_or(without, |span| span.unwrap_or(f64::INFINITY)))
     };
     let plain = Priority::default();
-    let flags = options
-        .text(&["PriorityFlags"])
-        .unwrap_or_default()
-        .to_ascii_uppercase();
-    let has = |flag: &str| flags.split(',').any(|own| own.trim() == flag);
+    let flags = options.text(&["PriorityFlags"]);
+    let has = |flag: &str| words(flags).any(|own| own.eq_ignore_ascii_case(flag));
     let kind = options.text(&["PriorityType"]);
     let half_life = span("PriorityDecayHalfLife", 7.0 * 86_400.0)?;
+    let mut weights = plain.weights;
+    for (weight, name) in weights.iter_mut().zip(factor::NAMES) {
+        *weight = options.number(&[&format!("PriorityWeight{name}")], 0)? as f64;
+    }
     Ok(Priority {
         is_multifactor: kind.is_some_and(|kind| kind.to_ascii_lowercase().ends_with("multifactor")),
-        weights: Weights {
-            age: weight("Age")?,
-            fair_share: weight("Fairshare")?,
-            job_size: weight("JobSize")?,
-            partition: weight("Partition")?,
-            qos: weight("QOS")?,
-            assoc: weight("Assoc")?,
-        },
+        weights,
         max_age: span("PriorityMaxAge", plain.max_age)?,
         calc_period: span("PriorityCalcPeriod", plain.calc_period)?,
         decay_half_life: Some(half_life).filter(|life| *life > 0.0 && life.is_finite()),
-        favors_small: options.says(&["PriorityFavorSmall"], "yes")
-            || options.says(&["PriorityFavorSmall"], "true"),
+        favors_small: options.says(&["PriorityFavorSmall"], &["yes", "true"]),
         small_relative_to_time: has("SMALL_RELATIVE_TO_TIME"),
         is_fair_tree: !has("NO_FAIR_TREE") && !has("DEPTH_OBLIVIOUS"),
         dampening: options.number(&["FairShareDampeningFactor"], 1)?.max(1) as f64,
@@ -228,10 +199,10 @@ pub(super) fn others(options: &Record, is_shown: bool, site: &mut Site) {
         let what = remark(pair, &format!("`{value}` is not followed: {instead}"));
         site.tell(is_first, what);
     }
-    let remarks = &mut site.remarks;
     if is_shown {
         return;
     }
+    let remarks = &mut site.remarks;
     for (key, old, new) in [
         ("PriorityType", "priority/basic", "priority/multifactor"),
         ("SelectType", "select/linear", "select/cons_tres"),
@@ -244,29 +215,24 @@ pub(super) fn others(options: &Record, is_shown: bool, site: &mut Site) {
     }
     for (n, pair) in options.0.iter().enumerate() {
         let key = pair.key.to_ascii_lowercase();
-        let is_read = ["priority", "sched", "select", "jobsub"]
-            .iter()
-            .any(|own| key.starts_with(own));
+        let starts = ["priority", "sched", "select", "jobsub"];
+        let is_read = starts.iter().any(|own| key.starts_with(own));
         let mut before = options.0[..n].iter();
         if is_read && before.any(|own| own.key.eq_ignore_ascii_case(&key)) {
             let what = "it replaces the line above of this name, in Slurm as well: take one out";
             remarks.push(remark(pair, what));
         }
     }
-    let known: Vec<&str> = OPTIONS
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .collect();
+    let known = OPTIONS.lines().filter(|line| !line.starts_with('#'));
+    let known: Vec<&str> = known.collect();
     for pair in &options.0 {
-        if !known.iter().any(|own| own.eq_ignore_ascii_case(&pair.key)) {
+        if !is_one_of(&pair.key, &known) {
+            let mut what = "no option of Slurm 22.05 to 26.05, and not followed".to_owned();
             let near = suggest(&pair.key, "option", &known);
-            let near = if near.starts_with("did") {
-                format!(": {near}")
-            } else {
-                String::new()
-            };
-            let what = "no option of Slurm 22.05 to 26.05, and not followed";
-            remarks.push(remark(pair, &format!("{what}{near}")));
+            if near.starts_with("did") {
+                what += &format!(": {near}");
+            }
+            remarks.push(remark(pair, &what));
         }
     }
 }

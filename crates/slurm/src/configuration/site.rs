@@ -2,6 +2,8 @@
 //!
 //! The defaults are those of Slurm 22.05 (slurm.conf(5), sacctmgr(1)). Times are in seconds, memory in MiB.
 
+use std::collections::HashMap;
+
 /// A cluster as it is set up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Site {
@@ -27,35 +29,24 @@ pub struct Site {
     pub remarks: Vec<String>,
 }
 
-/// What a node has, or a limit allows; a resource that is not named is 0 of a node, and not limited by a limit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tres {
-    /// CPUs, as Slurm counts them.
-    pub cpus: Option<u64>,
-    /// Memory \[MiB\].
-    pub memory: Option<u64>,
-    /// Nodes.
-    pub nodes: Option<u64>,
-    /// Generic resources by name: `gpu`, of all types together, and of a node also `gpu:a100`, in the order of its `Gres`.
-    pub gres: Vec<(String, u64)>,
-}
+/// Amounts by the names that limits have for them, in the order in which they are written: `cpu`, `mem` \[MiB\], `node`, and
+/// generic resources such as `gpu` and `gpu:a100`; the number of jobs has the empty name. A resource that is missing is 0 of a
+/// node, and is not limited by a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Tres(pub Vec<(String, u64)>);
 
 impl Tres {
-    /// Returns the amounts by the names that Slurm has for them; generic resources are without `gres/`.
-    pub fn named(&self) -> impl Iterator<Item = (&str, u64)> {
-        let own = [
-            ("cpu", self.cpus),
-            ("mem", self.memory),
-            ("node", self.nodes),
-        ];
-        let own = own
-            .into_iter()
-            .filter_map(|(name, amount)| Some((name, amount?)));
-        own.chain(
-            self.gres
-                .iter()
-                .map(|(name, amount)| (name.as_str(), *amount)),
-        )
+    /// Returns the amount of this name.
+    pub fn get(&self, name: &str) -> Option<u64> {
+        let found = self.0.iter().find(|own| own.0 == name);
+        found.map(|own| own.1)
+    }
+
+    /// Sets the amount of this name, or removes it.
+    pub fn set(&mut self, name: &str, amount: Option<u64>) {
+        self.0.retain(|own| own.0 != name);
+        self.0
+            .extend(amount.map(|amount| (name.to_owned(), amount)));
     }
 }
 
@@ -70,6 +61,16 @@ pub struct Node {
     pub weight: u32,
     /// Whether jobs may start on it.
     pub is_up: bool,
+}
+
+impl Node {
+    /// Returns how much it has of a resource of logs; of memory in GiB.
+    pub fn amount(&self, resource: &str) -> f64 {
+        match resource {
+            "memory" => self.has.get("mem").unwrap_or(0) as f64 / 1024.0,
+            name => self.has.get(name).unwrap_or(0) as f64,
+        }
+    }
 }
 
 /// A partition.
@@ -143,24 +144,18 @@ pub struct Scheduler {
     pub bf_max_job_user_part: u32,
     /// Jobs that a pass starts at most; 0: any number.
     pub bf_max_job_start: u32,
-    /// Tasks of an array that a pass reserves for.
-    pub bf_max_job_array_resv: u32,
     /// Jobs of less priority get no reservation.
     pub bf_min_prio_reserve: u64,
     /// Jobs that have waited for less get no reservation \[s\].
     pub bf_min_age_reserve: f64,
     /// Reservations in each partition at most; 0: any number.
     pub bf_job_part_count_reserve: u32,
-    /// Whether a pass goes on after it was interrupted.
-    pub bf_continue: bool,
     /// Jobs that the main scheduler tests at an event.
     pub default_queue_depth: u32,
     /// The same of each partition; 0: any number.
     pub partition_job_depth: u32,
     /// Between two passes of the main scheduler over the whole queue \[s\]; `None`: never.
     pub sched_interval: Option<f64>,
-    /// The least time between two passes of the main scheduler \[s\].
-    pub sched_min_interval: f64,
     /// The least time between two passes after submissions \[s\].
     pub batch_sched_delay: f64,
     /// Whether the ends of jobs are looked at no sooner than submissions: with `defer`, and without an `Epilog`, which nodes
@@ -183,15 +178,12 @@ impl Default for Scheduler {
             bf_max_job_part: 0,
             bf_max_job_user_part: 0,
             bf_max_job_start: 0,
-            bf_max_job_array_resv: 20,
             bf_min_prio_reserve: 0,
             bf_min_age_reserve: 0.0,
             bf_job_part_count_reserve: 0,
-            bf_continue: false,
             default_queue_depth: 100,
             partition_job_depth: 0,
             sched_interval: Some(60.0),
-            sched_min_interval: 2e-6,
             batch_sched_delay: 3.0,
             defers: true,
             assoc_limit_stop: false,
@@ -204,8 +196,8 @@ impl Default for Scheduler {
 pub struct Priority {
     /// Whether a job's priority is a sum of factors (`priority/multifactor`), and not its place in the order of submission.
     pub is_multifactor: bool,
-    /// The weights of the factors.
-    pub weights: Weights,
+    /// The weights of the factors, by [`factor`].
+    pub weights: [f64; 6],
     /// The wait from which age counts no more \[s\].
     pub max_age: f64,
     /// How often priorities are calculated anew \[s\].
@@ -226,7 +218,7 @@ impl Default for Priority {
     fn default() -> Self {
         Priority {
             is_multifactor: false,
-            weights: Weights::default(),
+            weights: [0.0; 6],
             max_age: 7.0 * 86_400.0,
             calc_period: 300.0,
             decay_half_life: Some(7.0 * 86_400.0),
@@ -238,93 +230,27 @@ impl Default for Priority {
     }
 }
 
-/// `PriorityWeight…`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Weights {
-    /// Of the time in the queue.
-    pub age: f64,
-    /// Of what the account and the user used beside what they share.
-    pub fair_share: f64,
-    /// Of a job's size.
-    pub job_size: f64,
-    /// Of the partition.
-    pub partition: f64,
-    /// Of the quality of service.
-    pub qos: f64,
-    /// Of the association's own priority.
-    pub assoc: f64,
+/// The factors of a job's priority, by the place of their weights.
+pub mod factor {
+    /// The time in the queue.
+    pub const AGE: usize = 0;
+    /// The usage of the account and the user compared with their shares.
+    pub const FAIR_SHARE: usize = 1;
+    /// A job's size.
+    pub const JOB_SIZE: usize = 2;
+    /// The partition.
+    pub const PARTITION: usize = 3;
+    /// The quality of service.
+    pub const QOS: usize = 4;
+    /// The association's own priority.
+    pub const ASSOC: usize = 5;
+
+    /// The names of the factors in slurm.conf, behind `PriorityWeight`.
+    pub const NAMES: [&str; 6] = ["Age", "Fairshare", "JobSize", "Partition", "QOS", "Assoc"];
 }
 
-impl Weights {
-    /// Returns them with their names in slurm.conf, behind `PriorityWeight`.
-    pub fn named(&self) -> [(&'static str, f64); 6] {
-        [
-            ("Age", self.age),
-            ("Fairshare", self.fair_share),
-            ("JobSize", self.job_size),
-            ("Partition", self.partition),
-            ("QOS", self.qos),
-            ("Assoc", self.assoc),
-        ]
-    }
-
-    /// Returns them in whole numbers, times one factor that leaves none above this.
-    #[must_use]
-    pub fn at_most(&self, most: f64) -> Self {
-        let part = (most / self.largest()).min(1.0);
-        let of = |own: f64| (own * part).round();
-        Weights {
-            age: of(self.age),
-            fair_share: of(self.fair_share),
-            job_size: of(self.job_size),
-            partition: of(self.partition),
-            qos: of(self.qos),
-            assoc: of(self.assoc),
-        }
-    }
-
-    /// Returns the largest.
-    pub fn largest(&self) -> f64 {
-        self.named()
-            .into_iter()
-            .map(|own| own.1)
-            .fold(0.0, f64::max)
-    }
-}
-
-/// The jobs that may run at once, and the amounts that they may hold.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Limit {
-    /// The number of jobs; of [`scope::MINUTES`] the minutes of a job.
-    pub jobs: Option<u64>,
-    /// The amounts.
-    pub tres: Tres,
-}
-
-impl Limit {
-    /// Returns the amounts by name; that of the number of jobs is empty.
-    pub fn named(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.jobs
-            .map(|jobs| ("", jobs))
-            .into_iter()
-            .chain(self.tres.named())
-    }
-
-    /// Adds the amounts that this limit does not have.
-    pub(super) fn inherit(&mut self, above: Limit) {
-        self.jobs = self.jobs.or(above.jobs);
-        let (own, above) = (&mut self.tres, above.tres);
-        own.cpus = own.cpus.or(above.cpus);
-        own.memory = own.memory.or(above.memory);
-        own.nodes = own.nodes.or(above.nodes);
-        let known: Vec<String> = own.gres.iter().map(|own| own.0.clone()).collect();
-        own.gres
-            .extend(above.gres.into_iter().filter(|own| !known.contains(&own.0)));
-    }
-}
-
-/// The limits of a QOS or an association, by [`scope`].
-pub type Limits = [Limit; 7];
+/// The limits of a QOS or an association, by [`scope`]: the jobs that may run at once, and the amounts that they may hold.
+pub type Limits = [Tres; 7];
 
 /// The jobs that count against a limit.
 pub mod scope {
@@ -401,14 +327,12 @@ impl Association {
 
     /// Returns the place of the account directly above each of these; none of roots.
     pub fn parents(all: &[Self]) -> Vec<Option<usize>> {
-        let account = |name: &str| {
-            let is_it = |own: &Self| own.user.is_none() && own.account == name;
-            all.iter().position(is_it)
-        };
-        let above = |own: &Self| match &own.user {
-            Some(_) => account(&own.account),
-            None if own.parent.is_empty() => None,
-            None => account(&own.parent),
+        let accounts = all.iter().enumerate().rev();
+        let accounts = accounts.filter(|(_, own)| own.user.is_none());
+        let places: HashMap<&str, usize> = accounts.map(|(n, own)| (&*own.account, n)).collect();
+        let above = |own: &Self| match (&*own.parent, &own.user) {
+            ("", None) => None,
+            (parent, _) => places.get(parent).copied(),
         };
         all.iter().map(above).collect()
     }

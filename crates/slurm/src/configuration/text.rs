@@ -109,7 +109,7 @@ impl Record {
         &self,
         keys: &[&str],
         expected: &str,
-        of: impl Fn(&str) -> Option<T>,
+        of: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, SiteError> {
         let pair = self.pair(keys);
         pair.map(|pair| pair.read(expected, of)).transpose()
@@ -124,10 +124,10 @@ impl Record {
         Ok(number.unwrap_or(without))
     }
 
-    /// Returns whether the value says so.
-    pub fn says(&self, keys: &[&str], word: &str) -> bool {
+    /// Returns whether the value is one of these words.
+    pub fn says(&self, keys: &[&str], words: &[&str]) -> bool {
         let text = self.text(keys);
-        text.is_some_and(|text| text.eq_ignore_ascii_case(word))
+        text.is_some_and(|text| is_one_of(text, words))
     }
 
     /// Appends the pairs of a line, `Key=value other="a b"`; returns what is none.
@@ -165,14 +165,33 @@ pub(super) fn number(text: &str) -> Option<u64> {
     whole(text).filter(|_| !text.is_empty())
 }
 
+/// Returns whether a text is one of these words, in any case.
+pub(super) fn is_one_of(text: &str, words: impl IntoIterator<Item: AsRef<str>>) -> bool {
+    let mut words = words.into_iter();
+    words.any(|word| text.eq_ignore_ascii_case(word.as_ref()))
+}
+
+/// Returns the words between commas.
+pub(super) fn words(text: Option<&str>) -> impl Iterator<Item = &str> + Clone {
+    let words = text.unwrap_or_default().split(',').map(str::trim);
+    words.filter(|word| !word.is_empty())
+}
+
+/// Reads digits, or one of these words, which stand for no number.
+pub(super) fn number_or(words: &[&str]) -> impl Fn(&str) -> Option<Option<u64>> {
+    move |text| match is_one_of(text, words) {
+        true => Some(None),
+        false => number(text).map(Some),
+    }
+}
+
 /// What [`time`] reads.
 pub(super) const TIME: &str = "a time such as 30 (minutes), 1:30:00, 2-12, 1-00:00:00 or UNLIMITED";
 
 /// Reads a time \[s\] in whole minutes, rounded up, as slurm.conf has it: `minutes`, `minutes:seconds`,
 /// `hours:minutes:seconds`, `days-hours`, …; `Some(None)` without a limit.
 pub(super) fn time(text: &str) -> Option<Option<f64>> {
-    let is_any = |word: &&str| text.eq_ignore_ascii_case(word);
-    if ["-1", "INFINITE", "UNLIMITED", "NONE"].iter().any(is_any) {
+    if is_one_of(text, &["-1", "INFINITE", "UNLIMITED", "NONE"]) {
         return Some(None);
     }
     let (days, clock) = match text.split_once('-') {
@@ -204,12 +223,9 @@ pub(super) fn tres(text: &str, others: &mut Vec<String>) -> Option<Tres> {
             continue;
         }
         match (name, name.strip_prefix("gres/")) {
-            ("cpu", _) => tres.cpus = Some(count(amount)?),
-            ("mem", _) => tres.memory = Some(bytes(amount)? >> 20),
-            ("node", _) => tres.nodes = Some(count(amount)?),
-            (_, Some(gres)) if !gres.contains(':') => {
-                tres.gres.push((gres.to_owned(), count(amount)?));
-            }
+            ("mem", _) => tres.set(name, Some(bytes(amount)? >> 20)),
+            ("cpu" | "node", _) => tres.set(name, Some(count(amount)?)),
+            (_, Some(gres)) if !gres.contains(':') => tres.set(gres, Some(count(amount)?)),
             _ => others.push(name.to_owned()),
         }
     }

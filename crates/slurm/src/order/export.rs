@@ -5,6 +5,8 @@ use askama::Template;
 use super::Order;
 use super::levels::A_DECADE;
 use crate::commands::is_plain;
+use crate::templates;
+use synth_core::document::filled_in;
 use synth_core::number::in_words;
 
 /// Scripts that read all that they need in job_submit.lua.
@@ -33,11 +35,7 @@ pub fn export(order: &Order, partitions: &str) -> Result<Vec<(String, String)>, 
         ("order.service", Service { site }.render()),
         ("order.timer", Timer { site }.render()),
     ];
-    let text = |(name, text): (&str, askama::Result<String>)| match text {
-        Ok(text) => Ok((name.to_owned(), text.trim_end().to_owned() + "\n")),
-        Err(error) => Err(format!("cannot write {name}: {error}")),
-    };
-    files.into_iter().map(text).collect()
+    filled_in(files)
 }
 
 /// What the files say of the order and of where it is installed.
@@ -143,23 +141,10 @@ fn plain(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Declares the template of each file, and what of it is known there.
-macro_rules! templates {
-    ($($Name:ident: $path:literal, $($field:ident: $Type:ty),+;)+) => {
-        $(
-            #[derive(Template)]
-            #[template(path = $path, escape = "none")]
-            struct $Name<'a> {
-                $($field: &'a $Type,)+
-            }
-        )+
-    };
-}
-
 templates! {
-    Readme: "order/README.md", site: Site, points: Points;
-    Lua: "order/job_submit.lua", site: Site, points: Points;
-    Lines: "order/slurm-lines.conf", points: Points;
-    Service: "order/order.service", site: Site;
-    Timer: "order/order.timer", site: Site;
+    Readme: "order/README.md", site: &'a Site, points: &'a Points;
+    Lua: "order/job_submit.lua", site: &'a Site, points: &'a Points;
+    Lines: "order/slurm-lines.conf", points: &'a Points;
+    Service: "order/order.service", site: &'a Site;
+    Timer: "order/order.timer", site: &'a Site;
 }

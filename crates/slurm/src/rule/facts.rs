@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::jobs::{Amounts, Facts};
+use super::jobs::Facts;
 use super::limits::{Limits, MINUTE};
-use crate::configuration::{Association, Partition, Site};
+use crate::configuration::{Association, Site, factor};
 use itertools::Itertools as _;
 use synth_core::document::number_of;
-use synth_trace::replay::Log;
+use synth_trace::replay::{Job, Log};
 use synth_trace::trace::{Class, Reason};
 
 /// The facts of a log's jobs, by number, and what had to be supposed.
@@ -33,26 +33,31 @@ pub fn clock_of(log: &Log) -> f64 {
 pub fn prepare(site: &mut Site, log: &mut Log) -> Result<Option<String>, String> {
     assume(site, log);
     let kept = log.jobs.len();
-    let (lines, above) = above(site, log);
+    let above = above(site, log);
+    let lines: HashSet<u32> = above.values().flat_map(|own| own.keys().copied()).collect();
     log.leave_out(Reason::AboveLimit, |job| lines.contains(&job.line));
     let left_out = kept - log.jobs.len();
-    let describe = |(limit, own): (&String, &Above)| {
-        let jobs = if own.jobs == 1 {
-            String::new()
-        } else {
-            format!(", first of {} jobs", own.jobs)
-        };
-        format!("{limit}: line {} ({}){jobs}", own.line, own.what)
+    let describe = |(limit, jobs): (&String, &BTreeMap<u32, String>)| {
+        let (line, what) = jobs.first_key_value()?;
+        let several = format!(", first of {} jobs", jobs.len());
+        let several = if jobs.len() > 1 { &*several } else { "" };
+        Some(format!("{limit}: line {line} ({what}){several}"))
     };
-    let named: Vec<String> = above.iter().map(describe).take(MOST_LIMITS).collect();
-    let more = match above.len() - named.len() {
-        0 => String::new(),
-        more => format!("; and {more} more limits"),
+    let mut named = above
+        .iter()
+        .filter_map(describe)
+        .take(MOST_LIMITS)
+        .join("; ");
+    if above.len() > MOST_LIMITS {
+        named += &format!("; and {} more limits", above.len() - MOST_LIMITS);
+    }
+    let help = match above.keys().any(|limit| limit.starts_with("State=")) {
+        true => "set State=UP where nodes are down, and raise the other limits,",
+        false => "raise the limits",
     };
     let remark = format!(
-        "{left_out} of {kept} jobs are left out: the site as it is now would never start them, so its limits are newer than \
-         these jobs. {}{more}. To replay them, raise the limits in the files of --slurm",
-        named.join("; ")
+        "{left_out} of {kept} jobs are left out: the site as it is now would never start them, so its settings are newer than \
+         these jobs. {named}. To replay them, {help} in the files of --slurm"
     );
     match (left_out, log.jobs.is_empty()) {
         (_, true) => Err(format!("no job is left to replay: {remark}")),
@@ -66,23 +71,14 @@ const MOST_LIMITS: usize = 8;
 /// A job without a known limit may have run this much longer than its limit \[min\]: Slurm ends jobs a little later.
 const OVERRUN: f64 = 2.0;
 
-/// Jobs above a limit: their number, the first line, and its job.
-#[derive(Default)]
-struct Above {
-    jobs: usize,
-    line: u32,
-    what: String,
-}
-
-/// Returns the lines of jobs that exceed a limit by themselves, and these limits.
-fn above(site: &Site, log: &Log) -> (HashSet<u32>, BTreeMap<String, Above>) {
-    let resources = || log.servers.resources.iter().map(String::as_str);
-    let kinds = log.vectors.iter().zip(&log.nodes);
-    let amounts = kinds.map(|(own, nodes)| Amounts::of(resources(), |j| own[j], f64::from(*nodes)));
-    let limits = Limits::new(site, amounts.collect(), Amounts::gres_of(resources()));
-    let capacities = Capacities::new(site, &log.servers.resources);
+/// Returns the jobs that exceed a limit by themselves, in words, by limit and line.
+fn above(site: &Site, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
+    let resources = log.servers.resources.iter().map(String::as_str);
+    let kinds = log.vectors.iter().zip(log.nodes.iter().copied());
+    let limits = Limits::new(site, resources, kinds);
+    let capacities = capacities(site, log);
     let minute = MINUTE * log.tick.per_second() as f64;
-    let (mut lines, mut above) = (HashSet::new(), BTreeMap::<String, Above>::new());
+    let mut above = BTreeMap::<String, BTreeMap<u32, String>>::new();
     for (job, facts) in log.jobs.iter().zip(facts(site, log).facts) {
         let (kind, p) = (job.kind as usize, facts.partition as usize);
         let passed = log.account.passed_limits.get(&job.line);
@@ -92,48 +88,41 @@ fn above(site: &Site, log: &Log) -> (HashSet<u32>, BTreeMap<String, Above>) {
         } else {
             job.size / minute - OVERRUN
         };
-        let exceeded = match capacities.hold(site, p, &log.vectors[kind], log.nodes[kind]) {
+        let exceeded = match holds(site, &capacities, p, log, kind) {
             true => limits.never(kind, limit, &facts, site),
             false => Some("the nodes of each partition".into()),
         };
         if let Some(exceeded) = exceeded {
-            lines.insert(job.line);
-            let own = above.entry(exceeded).or_default();
-            own.jobs += 1;
-            if own.jobs == 1 || job.line < own.line {
-                (own.line, own.what) = (job.line, limits.describe(kind, limit));
-            }
+            let jobs = above.entry(exceeded).or_default();
+            jobs.insert(job.line, limits.describe(kind, limit));
         }
     }
-    (lines, above)
+    above
 }
 
 /// Assumes equal shares where a site gives none, and names weights and columns whose data are missing.
 fn assume(site: &mut Site, log: &Log) {
-    let tells =
-        |of: fn(&Class) -> &String| log.account.classes.iter().any(|own| !of(own).is_empty());
+    let classes = &log.account.classes;
+    let tells = |of: fn(&Class) -> &String| classes.iter().any(|own| !of(own).is_empty());
     let has_users = log.jobs.iter().any(|job| job.user != 0);
     let has_accounts = tells(|own| &own.account);
-    let own = &site.priority.weights;
-    let part = f64::from(u8::from(site.priority.is_multifactor));
-    let [fair_share, qos, assoc] = [own.fair_share, own.qos, own.assoc].map(|own| own * part);
-    let has_shares = !site.associations.is_empty();
+    let [_, fair_share, .., qos, assoc] = match site.priority.is_multifactor {
+        true => site.priority.weights,
+        false => [0.0; factor::NAMES.len()],
+    };
+    let (has_shares, has_qos) = (!site.associations.is_empty(), !site.qos.is_empty());
     let by_account = has_shares || fair_share > 0.0;
     let has_several = site.partitions.len() > 1;
     let is_missing = [
         ("Partition", has_several && !tells(|own| &own.partition)),
-        ("QOS", !site.qos.is_empty() && !tells(|own| &own.qos)),
+        ("QOS", has_qos && !tells(|own| &own.qos)),
         ("Account", by_account && !has_accounts),
-        ("User", (by_account || !site.qos.is_empty()) && !has_users),
+        ("User", (by_account || has_qos) && !has_users),
     ];
-    let missing = is_missing
-        .iter()
-        .filter(|own| own.1)
-        .map(|own| own.0)
-        .join(", ");
-    let mut assumed = Vec::new();
+    let missing = is_missing.iter().filter(|own| own.1);
+    let missing = missing.map(|own| own.0).join(", ");
     if !missing.is_empty() {
-        assumed.push(format!(
+        site.assumed.push(format!(
             "the log does not tell {missing} of its jobs, so that priorities and limits by these are not followed: export \
              these columns, too"
         ));
@@ -141,28 +130,23 @@ fn assume(site: &mut Site, log: &Log) {
     let assoc_txt = "`sacctmgr -P show assoc tree` prints into assoc.txt";
     if fair_share > 0.0 && !has_shares && (has_users || has_accounts) {
         site.associations = equal_shares(log);
-        assumed.push(format!(
+        site.assumed.push(format!(
             "PriorityWeightFairshare={fair_share}, but shares are unknown: fair share is computed as if all accounts of the \
              log had equal shares, and all users equal shares of their account. For the real ones put what {assoc_txt} {FOLDER}"
         ));
     }
+    let qos_txt = "`sacctmgr -P show qos` prints into qos.txt";
     let has_priority = site.associations.iter().any(|own| own.priority > 0);
     for (name, weight, is_known, file) in [
-        (
-            "QOS",
-            qos,
-            !site.qos.is_empty(),
-            "`sacctmgr -P show qos` prints into qos.txt",
-        ),
+        ("QOS", qos, has_qos, qos_txt),
         ("Assoc", assoc, has_priority, assoc_txt),
     ] {
         if weight > 0.0 && !is_known {
-            assumed.push(format!(
+            site.assumed.push(format!(
                 "PriorityWeight{name}={weight} is not followed, since these priorities are unknown: put what {file} {FOLDER}"
             ));
         }
     }
-    site.assumed.extend(assumed);
 }
 
 /// Where the files that describe a site are.
@@ -177,31 +161,23 @@ fn equal_shares(log: &Log) -> Vec<Association> {
         shares: Some(1),
         ..Association::default()
     };
-    let pairs: HashSet<(u32, u32)> = log.jobs.iter().map(|job| (job.class, job.user)).collect();
-    let (classes, names) = (&log.account.classes, &log.account.users);
-    let account = |class: u32| {
-        classes
-            .get(class as usize)
-            .map_or("", |own| own.account.as_str())
+    let classes = &log.account.classes;
+    let names = |job: &Job| {
+        let class = classes.get(job.class as usize);
+        let user = log.account.users.get(&job.user);
+        (
+            class.map_or("", |own| &*own.account),
+            user.map_or("", |own| &**own),
+        )
     };
-    let user = |user: u32| names.get(&user).map_or("", String::as_str);
-    let pairs: BTreeSet<_> = pairs
-        .into_iter()
-        .map(|own| (account(own.0), user(own.1)))
-        .collect();
-    let accounts = pairs
-        .iter()
-        .map(|own| own.0)
-        .filter(|own| *own != ROOT)
-        .dedup();
+    let pairs: BTreeSet<(&str, &str)> = log.jobs.iter().map(names).collect();
+    let accounts = pairs.iter().map(|own| own.0).dedup();
+    let accounts = accounts.filter(|own| *own != ROOT);
     let accounts = accounts.map(|own| association(own, None, ROOT));
-    let users = pairs
-        .iter()
-        .map(|(account, user)| association(account, Some(*user), account));
-    std::iter::once(association(ROOT, None, ""))
-        .chain(accounts)
-        .chain(users)
-        .collect()
+    let users = pairs.iter();
+    let users = users.map(|(account, user)| association(account, Some(*user), account));
+    let root = association(ROOT, None, "");
+    std::iter::once(root).chain(accounts).chain(users).collect()
 }
 
 /// The account above all others.
@@ -210,10 +186,11 @@ const ROOT: &str = "root";
 /// Returns where each job of a log belongs.
 pub fn facts(site: &Site, log: &Log) -> Sent {
     let places = Places::new(site);
-    let [mut unknown, mut moved, mut other_qos, mut part] = [0_usize; 4];
+    let [mut unknown, mut moved, mut part, mut other_qos, mut without] = [0_usize; 5];
     let mut known: HashMap<(u32, u32), Facts> = HashMap::new();
     let mut sent = Sent::default();
-    let capacities = Capacities::new(site, &site.servers().0.resources);
+    let capacities = capacities(site, log);
+    let is_user = |n: u32| site.associations[n as usize].user.is_some();
     for job in &log.jobs {
         let class = log.account.classes.get(job.class as usize);
         let names = class.map_or(["", "", ""], |class| {
@@ -225,57 +202,33 @@ pub fn facts(site: &Site, log: &Log) -> Sent {
         });
         let [partition, _, qos] = names;
         unknown += usize::from(!partition.is_empty() && places.partition(partition).is_none());
-        other_qos += usize::from(!qos.is_empty() && !places.qos.contains_key(qos));
+        let has_qos = qos.is_empty() || places.qos.contains_key(qos);
+        other_qos += usize::from(!site.qos.is_empty() && !has_qos);
+        let is_known = site.associations.is_empty() || facts.association.is_some_and(is_user);
+        without += usize::from(!is_known);
         let kind = job.kind as usize;
-        let holds = |p: usize| capacities.hold(site, p, &log.vectors[kind], log.nodes[kind]);
+        let holds = |p: usize| holds(site, &capacities, p, log, kind);
         if !holds(facts.partition as usize) {
             let other = (0..site.partitions.len()).find(|p| holds(*p));
             facts.partition = other.map_or(facts.partition, |p| p as u32);
             moved += 1;
         }
         let own = &site.partitions[facts.partition as usize];
-        let has_less = |n: &usize| log.vectors[kind][0] < capacities.nodes[*n][0];
+        let has_less = |n: &usize| log.vectors[kind][0] < capacities[*n][0];
         part += usize::from(own.is_exclusive && own.nodes.iter().all(has_less));
         sent.facts.push(facts);
     }
-    let is_user = |n: u32| site.associations[n as usize].user.is_some();
-    let without = sent
-        .facts
-        .iter()
-        .filter(|own| !own.association.is_some_and(is_user));
-    let without = if site.associations.is_empty() {
-        0
-    } else {
-        without.count()
-    };
-    let other_qos = if site.qos.is_empty() { 0 } else { other_qos };
-    let count = log.jobs.len();
     let remarks = [
-        (
-            unknown,
-            "name partitions that the site does not have: they go to the default one",
-        ),
-        (
-            moved,
-            "do not fit into their partition as it is now: they go to one that has nodes",
-        ),
-        (
-            part,
-            "hold less than a node, though their partition gives whole nodes: nodes are shared",
-        ),
-        (
-            other_qos,
-            "have a QOS that the site does not have: that of their association counts",
-        ),
-        (
-            without,
-            "are of users that the site does not have: they have no fair share of their own",
-        ),
+        "name partitions that the site does not have: they go to the default one",
+        "do not fit into their partition as it is now: they go to one that has nodes",
+        "hold less than a node, though their partition gives whole nodes: nodes are shared",
+        "have a QOS that the site does not have: that of their association counts",
+        "are of users that the site does not have: they have no fair share of their own",
     ];
-    let remarks = remarks.into_iter().filter(|own| own.0 > 0);
-    sent.remarks = remarks
-        .map(|(jobs, what)| format!("{jobs} of {count} jobs {what}"))
-        .collect();
+    let counts = [unknown, moved, part, other_qos, without];
+    let remarks = counts.iter().zip(remarks).filter(|own| *own.0 > 0);
+    let remark = |(jobs, what)| format!("{jobs} of {} jobs {what}", log.jobs.len());
+    sent.remarks = remarks.map(remark).collect();
     sent
 }
 
@@ -290,24 +243,18 @@ struct Places<'a> {
 
 impl<'a> Places<'a> {
     fn new(site: &'a Site) -> Self {
-        let numbered = |n: usize| n as u32;
-        let associations = site.associations.iter().enumerate();
+        let associations = site.associations.iter();
+        let names = associations.map(|own| (&*own.account, own.user.as_deref().unwrap_or("")));
         Places {
-            partitions: (site.partitions.iter().enumerate())
-                .map(|(n, own)| (own.name.as_str(), numbered(n)))
+            partitions: site
+                .partitions
+                .iter()
+                .map(|own| &*own.name)
+                .zip(0..)
                 .collect(),
-            qos: (site.qos.iter().enumerate())
-                .map(|(n, own)| (own.name.as_str(), numbered(n)))
-                .collect(),
-            associations: associations
-                .map(|(n, own)| {
-                    (
-                        (own.account.as_str(), own.user.as_deref().unwrap_or("")),
-                        numbered(n),
-                    )
-                })
-                .collect(),
-            default: site.default_partition().map_or(0, numbered),
+            qos: site.qos.iter().map(|own| &*own.name).zip(0..).collect(),
+            associations: names.zip(0..).collect(),
+            default: site.default_partition().map_or(0, |n| n as u32),
             site,
         }
     }
@@ -336,36 +283,22 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What the nodes of each partition have, in the order of a log's resources.
-struct Capacities {
-    nodes: Vec<Vec<f64>>,
+/// Returns the amounts that each node has of a log's resources.
+fn capacities(site: &Site, log: &Log) -> Vec<Vec<f64>> {
+    let nodes = site.nodes.iter().map(|node| {
+        let amounts = log.servers.resources.iter().map(|name| node.amount(name));
+        amounts.collect()
+    });
+    nodes.collect()
 }
 
-impl Capacities {
-    fn new(site: &Site, resources: &[String]) -> Self {
-        let of = |node: &crate::configuration::Node| {
-            let of = |name: &String| match name.as_str() {
-                "cpu" => node.has.cpus.unwrap_or(0) as f64,
-                "memory" => node.has.memory.unwrap_or(0) as f64 / 1024.0,
-                gres => {
-                    let own = node.has.gres.iter().filter(|(own, _)| own == gres);
-                    own.map(|(_, count)| *count as f64).sum()
-                }
-            };
-            resources.iter().map(of).collect()
-        };
-        Capacities {
-            nodes: site.nodes.iter().map(of).collect(),
-        }
-    }
-
-    /// Whether a partition has so many nodes that hold this demand.
-    fn hold(&self, site: &Site, p: usize, demand: &[f64], nodes: u32) -> bool {
-        let own: &Partition = &site.partitions[p];
-        let fits = |n: &&usize| {
-            let mut pairs = demand.iter().zip(&self.nodes[**n]);
-            pairs.all(|(demand, has)| *demand <= *has + 1e-9)
-        };
-        own.nodes.iter().filter(fits).take(nodes as usize).count() == nodes as usize
-    }
+/// Returns whether partition p has enough nodes with these capacities for a job of this kind.
+fn holds(site: &Site, capacities: &[Vec<f64>], p: usize, log: &Log, kind: usize) -> bool {
+    let fits = |n: &&usize| {
+        let mut pairs = log.vectors[kind].iter().zip(&capacities[**n]);
+        pairs.all(|(demand, has)| *demand <= *has + 1e-9)
+    };
+    let count = log.nodes[kind] as usize;
+    let nodes = site.partitions[p].nodes.iter();
+    nodes.filter(fits).take(count).count() == count
 }

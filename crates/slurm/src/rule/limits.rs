@@ -2,23 +2,31 @@
 
 use std::collections::HashMap;
 
-use super::jobs::{Amounts, Facts};
+use super::jobs::Facts;
 use crate::configuration::{self, Association, Site, scope};
+use synth_core::number::shown;
 
 /// The running jobs of each user and each account, next to the limits.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
-    /// The running jobs by holder of limits, scope, and user or account: first the QOS of the site, then its associations.
-    running: HashMap<(usize, usize, u32), Amounts>,
+    /// The amounts of running jobs by holder of limits, scope, and user or account: first the QOS of the site, then its
+    /// associations.
+    running: HashMap<(usize, usize, u32), Vec<f64>>,
     parents: Vec<Option<usize>>,
     /// By partition: the QOS whose limits hold there.
     of_partition: Vec<Option<usize>>,
     /// The number of QOS.
     qos: usize,
-    gres: Vec<(String, usize)>,
+    /// The names of the amounts in limits: jobs, nodes, CPUs, memory \[MiB\] and generic resources.
+    names: Vec<String>,
     /// By type: the amounts that a job holds.
-    types: Vec<Amounts>,
+    types: Vec<Vec<f64>>,
 }
+
+/// The places of amounts.
+pub(super) const NODES: usize = 1;
+pub(super) const CPUS: usize = 2;
+const MEMORY: usize = 3;
 
 /// A limit that a job exceeds: its holder, scope, resource and amount.
 type Exceeded<'a> = (usize, usize, &'a str, u64);
@@ -29,24 +37,46 @@ const TOLERANCE: f64 = 1e-6;
 pub(super) const MINUTE: f64 = 60.0;
 
 impl Limits {
-    pub fn new(site: &Site, types: Vec<Amounts>, gres: Vec<(String, usize)>) -> Self {
+    /// Returns the limits without running jobs; `types` has the demand for these resources on each node, and the nodes.
+    pub fn new<'a>(
+        site: &Site,
+        resources: impl Iterator<Item = &'a str>,
+        types: impl Iterator<Item = (impl AsRef<[f64]>, u32)>,
+    ) -> Self {
+        let resources: Vec<&str> = resources.collect();
+        let others = resources.iter().copied();
+        let others = others.filter(|own| !["cpu", "memory", "node"].contains(own));
+        let names = ["", "node", "cpu", "mem"].into_iter().chain(others);
+        let names: Vec<&str> = names.collect();
+        let amounts = |demand: &[f64], nodes: u32| {
+            let of = |resource: &str| {
+                let place = resources.iter().position(|own| *own == resource);
+                place.map_or(0.0, |j| f64::from(nodes) * demand[j])
+            };
+            let amounts = names.iter().map(|name| match *name {
+                "" => 1.0,
+                "node" => f64::from(nodes),
+                "mem" => 1024.0 * of("memory"),
+                name => of(name),
+            });
+            amounts.collect::<Vec<f64>>()
+        };
         let qos_of = |name: &String| site.qos.iter().position(|own| own.name == *name);
+        let partitions = site.partitions.iter();
         Limits {
             running: HashMap::new(),
             parents: Association::parents(&site.associations),
-            of_partition: site
-                .partitions
-                .iter()
+            of_partition: partitions
                 .map(|own| own.qos.as_ref().and_then(qos_of))
                 .collect(),
             qos: site.qos.len(),
-            gres,
-            types,
+            types: types.map(|own| amounts(own.0.as_ref(), own.1)).collect(),
+            names: names.into_iter().map(str::to_owned).collect(),
         }
     }
 
     /// Returns the amounts that a job of type i holds.
-    pub fn amounts(&self, i: usize) -> &Amounts {
+    pub fn amounts(&self, i: usize) -> &[f64] {
         &self.types[i]
     }
 
@@ -55,8 +85,10 @@ impl Limits {
         let holders: Vec<usize> = self.holders(facts, false).collect();
         for n in holders {
             for (scope, key) in keys(facts).into_iter().enumerate() {
-                let running = self.running.entry((n, scope, key)).or_default();
-                running.add(&self.types[i], sign);
+                let none = || vec![0.0; self.names.len()];
+                let running = self.running.entry((n, scope, key)).or_insert_with(none);
+                let pairs = running.iter_mut().zip(&self.types[i]);
+                pairs.for_each(|(running, own)| *running += sign * own);
             }
         }
     }
@@ -70,33 +102,25 @@ impl Limits {
     /// partition with `own_first`, its association, and the accounts above.
     fn holders(&self, facts: &Facts, own_first: bool) -> impl Iterator<Item = usize> + '_ {
         let partition = self.of_partition[facts.partition as usize];
-        let job = facts
-            .qos
-            .map(|n| n as usize)
-            .filter(|n| partition != Some(*n));
-        let qos = if own_first {
-            [job, partition]
-        } else {
-            [partition, job]
-        };
+        let job = facts.qos.map(|n| n as usize);
+        let job = job.filter(|n| partition != Some(*n));
+        let mut qos = [partition, job];
+        if own_first {
+            qos.reverse();
+        }
         let first = facts.association.map(|n| n as usize);
         let accounts = std::iter::successors(first, |n| self.parents[*n]);
-        qos.into_iter()
-            .flatten()
-            .chain(accounts.map(|n| self.qos + n))
+        let accounts = accounts.map(|n| self.qos + n);
+        qos.into_iter().flatten().chain(accounts)
     }
 
     /// Whether no limit on the number of jobs keeps one from starting now: Slurm checks these before it looks for nodes.
     pub fn allow_one(&self, facts: &Facts, site: &Site) -> bool {
-        let one = Amounts {
-            jobs: 1.0,
-            ..Amounts::default()
-        };
-        self.allow(&one, facts, site)
+        self.allow(&[1.0], facts, site)
     }
 
     /// Whether no limit keeps a job that holds these amounts from starting now.
-    pub fn allow(&self, job: &Amounts, facts: &Facts, site: &Site) -> bool {
+    pub fn allow(&self, job: &[f64], facts: &Facts, site: &Site) -> bool {
         self.exceeded(job, None, facts, site).is_none()
     }
 
@@ -104,15 +128,14 @@ impl Limits {
     /// on single jobs. A QOS takes precedence over accounts: what one of them limits, the next does not (`acct_policy.c`).
     fn exceeded<'a>(
         &self,
-        job: &Amounts,
+        job: &[f64],
         minutes: Option<f64>,
         facts: &Facts,
         site: &'a Site,
     ) -> Option<Exceeded<'a>> {
         let mut limited: Vec<(usize, &str)> = Vec::new();
-        let own_first = facts
-            .qos
-            .is_some_and(|n| site.qos[n as usize].has("OverPartQOS"));
+        let qos = facts.qos.map(|n| &site.qos[n as usize]);
+        let own_first = qos.is_some_and(|own| own.has("OverPartQOS"));
         for n in self.holders(facts, own_first) {
             let is_qos = n < self.qos;
             // Limits on single jobs and on numbers of jobs were handed down from the accounts above.
@@ -122,8 +145,9 @@ impl Limits {
                     continue;
                 }
                 let key = keys(facts).get(scope).copied();
-                let running = || self.running.get(&(n, scope, key?));
-                for (name, most) in limits_of(site, n)[scope].named() {
+                let running = key.and_then(|key| self.running.get(&(n, scope, key)));
+                for (name, most) in &limits_of(site, n)[scope].0 {
+                    let (name, most) = (name.as_str(), *most);
                     let is_limited = |scope: usize| limited.contains(&(scope, name));
                     let of_users = !is_qos && scope == scope::USER;
                     if is_limited(scope) || of_users && is_limited(scope::ACCOUNT) {
@@ -132,12 +156,12 @@ impl Limits {
                     if is_qos {
                         limited.push((scope, name));
                     }
-                    let own = running().map_or(0.0, |running| running.get(name, &self.gres));
-                    let more = job.get(name, &self.gres);
+                    let own = running.map_or(0.0, |running| self.amount(running, name));
+                    let more = self.amount(job, name);
                     let is_within =
                         |more: f64| more == 0.0 || own + more <= most as f64 + TOLERANCE;
                     let is_within = match scope {
-                        scope::NODE => is_within((more / job.nodes.max(1.0)).floor()),
+                        scope::NODE => is_within((more / job[NODES].max(1.0)).floor()),
                         scope::MINUTES => is_within(more * minutes.unwrap_or(0.0)),
                         scope::LEAST => more + TOLERANCE >= most as f64,
                         _ => is_within(more),
@@ -151,49 +175,55 @@ impl Limits {
         None
     }
 
+    /// Returns one of some amounts, by its name; 0 if it is not counted.
+    fn amount(&self, amounts: &[f64], name: &str) -> f64 {
+        let place = self.names.iter().position(|own| own == name);
+        let amount = place.and_then(|place| amounts.get(place));
+        amount.copied().unwrap_or(0.0)
+    }
+
     /// Returns the limit that keeps a job of type i with this time limit \[min\] from ever starting.
     pub fn never(&self, i: usize, minutes: f64, facts: &Facts, site: &Site) -> Option<String> {
-        let job = &self.types[i];
+        let nodes = self.types[i][NODES];
         let own = &site.partitions[facts.partition as usize];
-        let [most_nodes, longest] = [own.max_nodes.map(|most| most as f64), own.max_time];
-        let longest = longest.map(|longest| longest / MINUTE);
-        let is_over = |own: f64, most: Option<f64>| most.is_some_and(|most| own > most + TOLERANCE);
+        let most = own.max_nodes.map_or(f64::INFINITY, |most| most as f64);
+        let longest = own
+            .max_time
+            .map_or(f64::INFINITY, |longest| longest / MINUTE);
         let qos = facts.qos.map(|n| &site.qos[n as usize]);
         for (is_over, flag, setting) in [
             (own.state != "UP", "", format_args!("State={}", own.state)),
             (
-                is_over(job.nodes, most_nodes),
+                nodes > most,
                 "PartitionMaxNodes",
-                format_args!("MaxNodes={}", most_nodes.unwrap_or(0.0)),
+                format_args!("MaxNodes={most}"),
             ),
             (
-                job.nodes < own.min_nodes as f64,
+                nodes < own.min_nodes as f64,
                 "PartitionMinNodes",
                 format_args!("MinNodes={}", own.min_nodes),
             ),
             (
-                is_over(minutes, longest),
+                minutes > longest + TOLERANCE,
                 "PartitionTimeLimit",
-                format_args!("MaxTime={} min", longest.unwrap_or(0.0)),
+                format_args!("MaxTime={longest} min"),
             ),
         ] {
             if is_over && !qos.is_some_and(|qos| qos.has(flag)) {
                 return Some(format!("{setting} of partition {}", own.name));
             }
         }
-        let (n, scope, resource, most) = self.exceeded(job, Some(minutes), facts, site)?;
+        let (n, scope, resource, most) =
+            self.exceeded(&self.types[i], Some(minutes), facts, site)?;
         let (columns, owner) = match site.qos.get(n) {
             Some(qos) => (scope::OF_QOS, format!("QOS {}", qos.name)),
-            None => (
-                scope::OF_ASSOCIATION,
-                site.associations[n - self.qos].describe(),
-            ),
+            None => {
+                let owner = site.associations[n - self.qos].describe();
+                (scope::OF_ASSOCIATION, owner)
+            }
         };
-        let columns = columns
-            .split(';')
-            .nth(scope)
-            .and_then(|own| own.split_once(' '));
-        let (jobs, tres) = columns.unwrap_or_default();
+        let columns = columns.split(';').nth(scope).unwrap_or_default();
+        let (jobs, tres) = columns.split_once(' ').unwrap_or_default();
         Some(match resource {
             "" if scope == scope::MINUTES => format!("{jobs}={most} min of {owner}"),
             "" => format!("{jobs}={most} of {owner}"),
@@ -205,28 +235,28 @@ impl Limits {
 
     /// Returns a job of type i in a few words, with its time limit \[min\].
     pub fn describe(&self, i: usize, minutes: f64) -> String {
-        let job = &self.types[i];
-        let gres = self
-            .gres
-            .iter()
-            .map(|(name, _)| (job.get(name, &self.gres), name.as_str(), ""));
-        let counts = [
-            (job.cpus, "CPU", "s"),
-            (job.nodes, "node", "s"),
-            (job.memory, "MiB", ""),
-        ];
-        let counts = counts.into_iter().chain(gres).filter(|own| own.0 > 0.0);
-        let counts =
-            counts.map(|(n, what, s)| format!("{n} {what}{}, ", if n == 1.0 { "" } else { s }));
-        format!("{}limit {minutes} min", counts.collect::<String>())
+        let rounded = |number: f64| (number * 100.0).round() / 100.0;
+        let amount = |place: usize| {
+            let count = rounded(self.types[i][place]);
+            let name = match (place, count == 1.0) {
+                (CPUS, true) => "CPU",
+                (CPUS, false) => "CPUs",
+                (NODES, false) => "nodes",
+                (MEMORY, _) => "MiB",
+                _ => &self.names[place],
+            };
+            (count > 0.0).then(|| format!("{} {name}, ", shown(count)))
+        };
+        let places = [CPUS, NODES].into_iter().chain(MEMORY..self.names.len());
+        let amounts: String = places.filter_map(amount).collect();
+        format!("{amounts}limit {} min", shown(rounded(minutes.max(0.0))))
     }
 
     /// Returns the longest time limit of a job \[s\].
     pub fn max_wall(&self, facts: &Facts, site: &Site) -> Option<f64> {
-        let mut of = self
-            .holders(facts, false)
-            .map(|n| limits_of(site, n)[scope::MINUTES].jobs);
-        of.find_map(|minutes| Some(minutes? as f64 * MINUTE))
+        let of = |n: usize| limits_of(site, n)[scope::MINUTES].get("");
+        let minutes = self.holders(facts, false).find_map(of)?;
+        Some(minutes as f64 * MINUTE)
     }
 }
 

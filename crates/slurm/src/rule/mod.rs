@@ -32,20 +32,20 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 pub use facts::{Sent, clock_of, facts, prepare};
-pub use jobs::{Facts, Jobs};
+pub use jobs::Facts;
 pub use servers::SlurmRule;
 
-use jobs::{Amounts, members};
-use limits::Limits;
+use limits::{CPUS, Limits};
 use nodes::{Models, Nodes};
 use priority::Factors;
 use set::Set;
 use times::Times;
 
-use crate::configuration::Site;
+use crate::configuration::{Partition, Site, factor};
 use crate::order::Levels;
-use synth_cluster::policy::{Event, Job, Knows, Policy, Priority, System};
-use synth_cluster::workload::Fleet;
+use synth_cluster::policy::{Event, Job, Knows, Policy, System};
+use synth_cluster::simulator::OtherRule as _;
+use synth_cluster::workload::{Fleet, JobType};
 use synth_core::number::seconds_in;
 
 /// What is due within this time is due \[s\]: times are rounded in other units.
@@ -57,15 +57,16 @@ const YEAR: f64 = 365.0 * 86_400.0;
 #[derive(Clone, Debug)]
 pub struct Slurm {
     site: Arc<Site>,
-    jobs: Jobs,
+    /// By number; jobs without facts have the default ones.
+    jobs: Arc<[Facts]>,
     /// The order that a submit script gives jobs by their site factor.
     levels: Option<Levels>,
     /// What a second is in the rule's time.
     second: f64,
     /// What its clock shows at time 0 \[s\]: plans are made in whole minutes of that.
     clock: f64,
-    /// Whether sizes are taken for limits.
-    by_sizes: bool,
+    /// With [`Knows::Sizes`] these are used as limits.
+    knows: Knows,
     /// By partition, its servers.
     members: Vec<Set>,
     nodes: Nodes,
@@ -113,20 +114,18 @@ struct Running {
 impl Running {
     /// Returns whose and how much \[CPU s\] it used since that was counted.
     fn usage(&self, now: f64, limits: &Limits) -> Option<(u32, f64)> {
-        let cpus = limits.amounts(self.i).cpus;
+        let cpus = limits.amounts(self.i)[CPUS];
         Some((self.facts.association?, cpus * (now - self.counted)))
     }
 }
 
 impl Slurm {
-    /// Returns the rule for a fleet: `servers[n]` is the server that node n of the site is, if it is one, `jobs` the facts of those that come.
-    /// With `by_sizes` jobs' sizes are taken for their limits.
-    pub fn new(
-        site: Arc<Site>,
-        jobs: Jobs,
+    /// Returns the rule for the jobs of a site and a fleet: `servers[n]` is the server that node n of the site is, if it is one.
+    fn new(
+        rule: &SlurmRule,
+        (site, jobs): (Arc<Site>, Arc<[Facts]>),
         fleet: &Fleet,
         servers: &[Option<usize>],
-        by_sizes: bool,
     ) -> Self {
         let count = fleet.servers();
         let mut weights = vec![1; count];
@@ -135,31 +134,30 @@ impl Slurm {
                 weights[*n] = node.weight;
             }
         }
-        let cpu = fleet.envelope().resources().iter();
-        let cpu = cpu.clone().position(|own| own.name() == "cpu");
-        let of_shape = |shape: &synth_cluster::workload::Shape| {
-            let cpus = cpu.map_or(0.0, |j| shape.capacity()[j].value());
-            f64::from(shape.count()) * cpus
-        };
-        let cpus = fleet.shapes().iter().map(of_shape).sum();
         let names = fleet.envelope().resources().iter().map(|own| own.name());
-        let of_type = |job: &synth_cluster::workload::JobType| {
-            let demand = |j: usize| job.demand()[j].value();
-            Amounts::of(names.clone(), demand, f64::from(job.nodes()))
-        };
-        let amounts = fleet.types().iter().map(of_type).collect();
+        let cpu = names.clone().position(|own| own == "cpu");
+        let cpus = fleet.shapes().iter().map(|shape| {
+            let each = cpu.map_or(0.0, |j| shape.capacity()[j].value());
+            f64::from(shape.count()) * each
+        });
+        // Nodes that are down now were up for the jobs of the past.
+        let server = |n: &usize| servers[*n];
+        let members = |own: &Partition| Set::of(count, own.nodes.iter().filter_map(server));
+        let demand =
+            |job: &JobType| -> Vec<f64> { job.demand().iter().map(|own| own.value()).collect() };
+        let types = fleet.types().iter();
+        let types = types.map(|job| (demand(job), job.nodes()));
         Slurm {
-            members: members(&site, servers)
-                .into_iter()
-                .map(|own| Set::of(count, own))
-                .collect(),
+            members: site.partitions.iter().map(members).collect(),
             nodes: Nodes::new(weights, cpu.unwrap_or(0), Models::new(fleet)),
-            limits: Limits::new(&site, amounts, Amounts::gres_of(names)),
-            factors: Factors::new(&site, cpus, count),
-            second: 1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0),
-            by_sizes,
-            clock: 0.0,
-            levels: None,
+            limits: Limits::new(&site, names, types),
+            factors: Factors::new(&site, cpus.sum(), count),
+            second: rule
+                .second
+                .unwrap_or(1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0)),
+            knows: rule.knows(fleet),
+            clock: rule.clock,
+            levels: rule.order.map(Levels::of),
             jobs,
             waiting: Vec::new(),
             running: Vec::new(),
@@ -168,17 +166,8 @@ impl Slurm {
         }
     }
 
-    /// The same, where a submit script gives jobs this order, a clock shows this at time 0 \[s\], and a second is so long in
-    /// the rule's time.
-    #[must_use]
-    pub fn with(self, order: Option<Priority>, clock: f64, second: Option<f64>) -> Self {
-        let levels = order.map(Levels::of);
-        Slurm {
-            levels,
-            clock,
-            second: second.unwrap_or(self.second),
-            ..self
-        }
+    fn facts(&self, number: u64) -> Facts {
+        self.jobs.get(number as usize).copied().unwrap_or_default()
     }
 
     fn now(&self, system: &System) -> f64 {
@@ -190,12 +179,11 @@ impl Slurm {
         if self.waiting.is_empty() && self.moves() {
             self.reorder(self.now(system));
         }
-        let facts = self.jobs.of(i, job.number);
+        let facts = self.facts(job.number);
         let partition = &self.site.partitions[facts.partition as usize];
-        let own = if self.by_sizes {
-            system.work_left(job)
-        } else {
-            system.limit_of(job)
+        let own = match self.knows {
+            Knows::Sizes => system.work_left(job),
+            _ => system.limit_of(job),
         };
         let own = Some(own / self.second).filter(|own| own.is_finite());
         let limit = own.or(partition.default_time).unwrap_or(YEAR);
@@ -212,13 +200,12 @@ impl Slurm {
             has_started: false,
         };
         if let Some(levels) = &self.levels {
-            let share = self.limits.amounts(i).cpus;
+            let share = self.limits.amounts(i)[CPUS];
             waiting.facts.site_factor += levels.site_factor(own.or(partition.default_time), share);
         }
         waiting.priority = self.priority(&waiting, self.now(system));
-        let place = self
-            .waiting
-            .partition_point(|other| other.order(&waiting).is_lt());
+        let is_before = |other: &Waiting| other.order(&waiting).is_lt();
+        let place = self.waiting.partition_point(is_before);
         self.waiting.insert(place, waiting);
     }
 
@@ -346,7 +333,8 @@ impl Slurm {
     /// Whether the order of jobs may change as time passes.
     fn moves(&self) -> bool {
         let weights = &self.site.priority.weights;
-        self.priority_is_a_sum() && (weights.age > 0.0 || weights.fair_share > 0.0)
+        self.priority_is_a_sum()
+            && (weights[factor::AGE] > 0.0 || weights[factor::FAIR_SHARE] > 0.0)
     }
 
     fn plan_wake(&self, system: &mut System) {
@@ -366,11 +354,7 @@ impl Slurm {
 
 impl Policy for Slurm {
     fn knows(&self) -> Knows {
-        if self.by_sizes {
-            Knows::Sizes
-        } else {
-            Knows::Estimates
-        }
+        self.knows
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -422,7 +406,7 @@ impl Policy for Slurm {
         for i in 0..system.types() {
             let running: Vec<Job> = system.running_jobs(i).collect();
             for job in running {
-                let facts = self.jobs.of(i, job.number);
+                let facts = self.facts(job.number);
                 let end = (now + (system.limit_left(job) / self.second).min(YEAR)).floor();
                 self.nodes.start(system.places_of(job), end, i, job.number);
                 self.limits.count(i, &facts, 1.0);

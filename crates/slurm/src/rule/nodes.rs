@@ -3,12 +3,11 @@
 use std::cell::RefCell;
 
 use synth_cluster::policy::System;
-use synth_cluster::workload::Fleet;
-use synth_core::number::Decimal;
+use synth_cluster::workload::{Fleet, JobType};
 
 use super::set::Set;
 
-/// Planned end \[s\], type, number and models ([`Models::start`]) of a running job.
+/// A running job: its planned end \[s\], type and number, and the models that it holds ([`Models::start`]).
 type Held = (f64, usize, u64, Vec<f64>);
 
 /// What runs on each server, and until when by its limit.
@@ -55,14 +54,10 @@ impl Models {
             let amounts = places.iter().map(|own| shape.capacity()[own.0].value());
             std::iter::repeat_n(amounts.collect(), shape.count() as usize)
         });
-        let demand = |demand: &[Decimal]| demand.iter().map(|own| own.value()).collect();
+        let demand = |job: &JobType| job.demand().iter().map(|own| own.value()).collect();
         Models {
             free: free.collect(),
-            demand: fleet
-                .types()
-                .iter()
-                .map(|job| demand(job.demand()))
-                .collect(),
+            demand: fleet.types().iter().map(demand).collect(),
             places,
         }
     }
@@ -78,25 +73,20 @@ impl Models {
         let (demand, free) = (&self.demand[i], &mut self.free[n]);
         let mut held: Vec<f64> = self.places.iter().map(|own| demand[own.0]).collect();
         for (k, (_, base)) in self.places.iter().enumerate() {
-            let alike = self
-                .places
-                .iter()
-                .zip(&held)
-                .filter(|(own, _)| own.1 == *base);
+            let pairs = self.places.iter().zip(&held);
+            let alike = pairs.filter(|(own, _)| own.1 == *base);
             let lacking = demand[*base] - alike.map(|(_, held)| held).sum::<f64>();
             held[k] += lacking.min(free[k] - held[k]).max(0.0);
         }
-        free.iter_mut()
-            .zip(&held)
-            .for_each(|(free, held)| *free -= held);
+        add(free, &held, -1.0);
         held
     }
+}
 
-    /// Frees the models that a job held on server n.
-    fn end(&mut self, n: usize, held: &[f64]) {
-        let pairs = self.free[n].iter_mut().zip(held);
-        pairs.for_each(|(free, held)| *free += held);
-    }
+/// Adds amounts of models, times a sign.
+fn add(free: &mut [f64], amounts: &[f64], sign: f64) {
+    let pairs = free.iter_mut().zip(amounts);
+    pairs.for_each(|(free, amount)| *free += sign * amount);
 }
 
 /// A job whose limit is over may end at any time: it is taken to end so much later \[s\].
@@ -123,7 +113,9 @@ impl Nodes {
     pub fn cleared(&self) -> Self {
         let mut models = self.models.clone();
         for (n, running) in self.running.iter().enumerate() {
-            running.iter().for_each(|own| models.end(n, &own.3));
+            running
+                .iter()
+                .for_each(|own| add(&mut models.free[n], &own.3, 1.0));
         }
         Nodes::new(self.weights.clone(), self.cpu, models)
     }
@@ -151,7 +143,7 @@ impl Nodes {
         self.ends.retain(|own| own.1 != number);
         for &n in servers {
             let ended = self.running[n].extract_if(.., |own| own.2 == number);
-            ended.for_each(|own| self.models.end(n, &own.3));
+            ended.for_each(|own| add(&mut self.models.free[n], &own.3, 1.0));
             self.changes[n] += 1;
         }
     }
@@ -183,8 +175,7 @@ impl Nodes {
             let freed = system.demand(*other);
             let pairs = lacking.iter_mut().zip(freed);
             pairs.for_each(|(lacking, freed)| *lacking = lacking.saturating_sub(*freed));
-            let pairs = free.iter_mut().zip(models);
-            pairs.for_each(|(free, freed)| *free += freed);
+            add(&mut free, models, 1.0);
             if lacking.iter().all(|lacking| *lacking == 0) && self.models.fit(i, &free) {
                 return *end;
             }
@@ -195,13 +186,9 @@ impl Nodes {
     /// Returns where a job of type i starts now, on servers of this set; none where there is no room.
     pub fn room_now(&self, i: usize, among: &Set, system: &System) -> Option<Vec<usize>> {
         let fits = |n: &usize| system.fits_on(i, *n) && self.models.fit(i, &self.models.free[*n]);
-        let there = among.iter().filter(fits);
         let free = |n| (n, system.free_on(n, self.cpu));
-        self.choose(
-            system.nodes(i),
-            system.demand(i)[self.cpu],
-            there.map(free).collect(),
-        )
+        let there = among.iter().filter(fits).map(free).collect();
+        self.choose(system.nodes(i), system.demand(i)[self.cpu], there)
     }
 
     /// Returns when \[s\] and where a job of type i may start at the earliest if jobs run to their limits, on servers of
@@ -214,11 +201,8 @@ impl Nodes {
         system: &System,
     ) -> Option<(f64, Vec<usize>)> {
         let count = system.nodes(i);
-        let ready: Vec<(f64, usize)> = among
-            .iter()
-            .map(|n| (self.ready(i, n, system), n))
-            .filter(|(at, _)| *at < f64::INFINITY)
-            .collect();
+        let ready = among.iter().map(|n| (self.ready(i, n, system), n));
+        let ready: Vec<(f64, usize)> = ready.filter(|(at, _)| *at < f64::INFINITY).collect();
         if ready.len() < count {
             return None;
         }
@@ -295,17 +279,12 @@ impl Nodes {
                 (self.weights[run[0].0], !is_enough, waste)
             };
             let run = left.chunk_by(alike).min_by_key(rank)?;
-            let taken: Vec<usize> = if needed == 1 {
-                run.iter()
-                    .min_by_key(|own| own.1)
-                    .map(|own| own.0)
-                    .into_iter()
-                    .collect()
-            } else {
-                run.iter().take(needed).map(|own| own.0).collect()
-            };
-            left.retain(|own| !taken.contains(&own.0));
-            chosen.extend(taken);
+            let mut run = run.to_vec();
+            if needed == 1 {
+                run.sort_by_key(|own| own.1);
+            }
+            chosen.extend(run.iter().take(needed).map(|own| own.0));
+            left.retain(|own| !chosen.contains(&own.0));
         }
         Some(chosen)
     }

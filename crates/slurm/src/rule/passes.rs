@@ -10,14 +10,13 @@ use synth_cluster::policy::System;
 /// When a job at a limit that holds others up is taken to start, where its nodes are free \[s\].
 const UNKNOWN: f64 = 500.0;
 
-/// How many jobs of each kind a pass of backfilling has tested.
+/// What a pass of backfilling has tested, started and reserved.
 #[derive(Default)]
 struct Tested {
     all: u32,
-    users: HashMap<u32, u32>,
-    partitions: HashMap<u32, u32>,
-    both: HashMap<(u32, u32), u32>,
     started: u32,
+    /// By user, by partition, and by both.
+    counts: HashMap<[Option<u32>; 2], u32>,
     reserved: HashMap<u32, u32>,
 }
 
@@ -138,18 +137,18 @@ impl Slurm {
     /// Whether a pass has not yet tested as many of its user and its partition as it may; counts it.
     fn is_tested(&self, own: &Waiting, tested: &mut Tested) -> bool {
         let scheduler = &self.site.scheduler;
-        let (user, partition) = (own.facts.user, own.facts.partition);
-        let users = tested.users.entry(user).or_default();
-        let partitions = tested.partitions.entry(partition).or_default();
-        let both = tested.both.entry((user, partition)).or_default();
-        let within = |most: u32, count: &u32| most == 0 || *count < most;
-        let is_tested = within(scheduler.bf_max_job_user, users)
-            && within(scheduler.bf_max_job_part, partitions)
-            && within(scheduler.bf_max_job_user_part, both);
-        if is_tested {
-            *users += 1;
-            *partitions += 1;
-            *both += 1;
+        let (user, partition) = (Some(own.facts.user), Some(own.facts.partition));
+        let limits = [
+            ([user, None], scheduler.bf_max_job_user),
+            ([None, partition], scheduler.bf_max_job_part),
+            ([user, partition], scheduler.bf_max_job_user_part),
+        ];
+        let count = |key| tested.counts.get(key).copied().unwrap_or(0);
+        let is_tested = limits
+            .iter()
+            .all(|(key, most)| *most == 0 || count(key) < *most);
+        for (key, _) in limits {
+            *tested.counts.entry(key).or_default() += u32::from(is_tested);
         }
         is_tested
     }

@@ -1,8 +1,8 @@
 //! What a job's place in the queue is computed from (`priority_multifactor.c`).
 
 use super::fair_share::FairShare;
-use super::jobs::{Amounts, Facts};
-use super::limits::MINUTE;
+use super::jobs::Facts;
+use super::limits::{CPUS, MINUTE, NODES};
 use crate::configuration::Site;
 
 /// The factors of the cluster: those of jobs are over these.
@@ -68,46 +68,47 @@ impl Factors {
     pub fn priority(
         &self,
         facts: &Facts,
-        job: &Amounts,
+        job: &[f64],
         waited: f64,
         limit: f64,
         site: &Site,
     ) -> f64 {
-        let (own, weights) = (&site.priority, &site.priority.weights);
         let of = |factors: &[f64], n: Option<u32>| {
-            n.and_then(|n| factors.get(n as usize).copied())
-                .unwrap_or(0.0)
+            let factor = n.and_then(|n| factors.get(n as usize));
+            factor.copied().unwrap_or(0.0)
         };
-        let age = if own.max_age > 0.0 {
-            (waited / own.max_age).min(1.0)
-        } else {
-            1.0
-        };
-        let sum = weights.age * age
-            + weights.fair_share * of(&self.fair, facts.association)
-            + weights.job_size * self.size(job, limit, site)
-            + weights.partition * of(&self.partitions, Some(facts.partition))
-            + weights.qos * of(&self.qos, facts.qos)
-            + weights.assoc * of(&self.associations, facts.association)
-            + facts.site_factor;
-        sum.floor().clamp(RANGE[0], RANGE[1])
+        let factors = [
+            match site.priority.max_age {
+                most if most > 0.0 => (waited / most).min(1.0),
+                _ => 1.0,
+            },
+            of(&self.fair, facts.association),
+            self.size(job, limit, site),
+            of(&self.partitions, Some(facts.partition)),
+            of(&self.qos, facts.qos),
+            of(&self.associations, facts.association),
+        ];
+        let weighted = site.priority.weights.iter().zip(factors);
+        let sum: f64 = weighted.map(|(weight, factor)| weight * factor).sum();
+        (sum + facts.site_factor).floor().clamp(RANGE[0], RANGE[1])
     }
 
-    fn size(&self, job: &Amounts, limit: f64, site: &Site) -> f64 {
+    fn size(&self, job: &[f64], limit: f64, site: &Site) -> f64 {
         let favors_small = site.priority.favors_small;
+        let (nodes, cpus) = (job[NODES], job[CPUS]);
         let factor = if site.priority.small_relative_to_time {
-            let per_node = job.nodes * self.cpus / self.nodes;
+            let per_node = nodes * self.cpus / self.nodes;
             // The program keeps whole minutes.
             let minutes = (limit / MINUTE).floor().max(1.0);
-            let factor = per_node.max(job.cpus) / minutes / self.cpus;
+            let factor = per_node.max(cpus) / minutes / self.cpus;
             if favors_small { 1.0 - factor } else { factor }
         } else {
-            let [nodes, cpus] = [job.nodes / self.nodes, job.cpus / self.cpus];
             let large = |part: f64| if favors_small { 1.0 - part } else { part };
-            if job.cpus > 0.0 {
-                (large(nodes) + large(cpus)) / 2.0
+            let of_nodes = large(nodes / self.nodes);
+            if cpus > 0.0 {
+                (of_nodes + large(cpus / self.cpus)) / 2.0
             } else {
-                large(nodes)
+                of_nodes
             }
         };
         factor.clamp(0.0, 1.0)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Slurm;
-use super::jobs::{Facts, Jobs};
+use super::jobs::Facts;
 use crate::configuration::{Node, Partition, Site};
 use itertools::Itertools as _;
 use synth_cluster::policy::{Knows, Policy, Priority, Unsuitable};
@@ -11,9 +11,6 @@ use synth_cluster::simulator::OtherRule;
 use synth_cluster::workload::{self, Fleet, Known};
 use synth_core::number::Decimal;
 use synth_trace::trace::{Servers, Shape};
-
-/// MiB in a GiB, in which logs tell memory.
-const GIB: f64 = 1024.0;
 
 impl Site {
     /// Returns the site of a fleet of which nothing else is known: one partition with all servers, first come first served
@@ -40,50 +37,34 @@ impl Site {
 
     /// Returns the nodes as servers, those that have the same together, and by node which server it is.
     pub fn servers(&self) -> (Servers, Vec<usize>) {
-        let mut gres: Vec<&str> = Vec::new();
-        for (name, _) in self.nodes.iter().flat_map(|node| &node.has.gres) {
-            if !gres.contains(&name.as_str()) {
-                gres.push(name);
-            }
-        }
-        let knows_memory =
-            self.scheduler.counts_memory && self.nodes.iter().any(|node| node.has.memory.is_some());
-        let capacity = |node: &Node| {
-            let has = &node.has;
-            let decimal = |amount: f64| Decimal::new(amount).unwrap_or(Decimal::ZERO);
-            let memory = has.memory.unwrap_or(0) as f64 / GIB;
-            let of = |name: &&str| {
-                let own = has.gres.iter().filter(|(own, _)| own == name);
-                decimal(own.map(|(_, count)| *count as f64).sum())
-            };
-            let mut amounts = vec![decimal(has.cpus.unwrap_or(0) as f64)];
-            amounts.extend(knows_memory.then(|| decimal(memory)));
-            amounts.extend(gres.iter().map(of));
-            amounts
+        let amounts = self.nodes.iter().flat_map(|node| &node.has.0);
+        let names = amounts.filter_map(|(name, _)| match name.as_str() {
+            "mem" => self.scheduler.counts_memory.then_some("memory"),
+            name => Some(name),
+        });
+        let names = std::iter::once("cpu").chain(names).unique();
+        let resources: Vec<String> = names.map(str::to_owned).collect();
+        let decimal = |amount: f64| Decimal::new(amount).unwrap_or(Decimal::ZERO);
+        let capacity = |node: &Node| -> Vec<Decimal> {
+            let amounts = resources.iter().map(|name| decimal(node.amount(name)));
+            amounts.collect()
         };
-        let mut shapes: Vec<(Shape, Vec<usize>)> = Vec::new();
-        for (n, node) in self.nodes.iter().enumerate() {
-            let capacity = capacity(node);
-            match shapes
-                .iter_mut()
-                .find(|(shape, _)| shape.capacity == capacity)
-            {
-                Some((shape, nodes)) => {
-                    shape.count += 1;
-                    nodes.push(n);
-                }
-                None => shapes.push((Shape { count: 1, capacity }, vec![n])),
-            }
+        let mut shapes: Vec<Shape> = Vec::new();
+        let mut of_node: Vec<usize> = Vec::new();
+        for capacity in self.nodes.iter().map(capacity) {
+            let known = shapes.iter().position(|own| own.capacity == capacity);
+            let place = known.unwrap_or_else(|| {
+                shapes.push(Shape { count: 0, capacity });
+                shapes.len() - 1
+            });
+            shapes[place].count += 1;
+            of_node.push(place);
         }
         let mut servers = vec![0; self.nodes.len()];
-        let in_order = shapes.iter().flat_map(|(_, nodes)| nodes);
-        for (server, node) in in_order.enumerate() {
-            servers[*node] = server;
-        }
-        let mut resources = vec!["cpu".to_owned()];
-        resources.extend(knows_memory.then(|| "memory".to_owned()));
-        resources.extend(gres.into_iter().map(str::to_owned));
-        let shapes = shapes.into_iter().map(|(shape, _)| shape).collect();
+        let in_order = (0..self.nodes.len()).sorted_by_key(|n| of_node[*n]);
+        in_order
+            .enumerate()
+            .for_each(|(server, n)| servers[n] = server);
         (Servers::new(resources, shapes), servers)
     }
 }
@@ -143,21 +124,13 @@ impl OtherRule for SlurmRule {
     }
 
     fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
-        let by_sizes = self.knows(fleet) == Knows::Sizes;
-        let (site, jobs, servers) = match &self.at {
-            Some((site, facts)) => {
-                let servers = in_fleet(site, fleet);
-                (site.clone(), Jobs::ByNumber(facts.clone()), servers)
-            }
-            None => {
-                let site = Arc::new(Site::plain(fleet));
-                let facts = vec![Facts::default(); fleet.types().len()];
-                let servers = (0..fleet.servers()).map(Some).collect();
-                (site, Jobs::ByType(facts.into()), servers)
-            }
+        let plain = || (Arc::new(Site::plain(fleet)), Arc::default());
+        let at = self.at.clone().unwrap_or_else(plain);
+        let servers = match &self.at {
+            Some((site, _)) => in_fleet(site, fleet),
+            None => (0..fleet.servers()).map(Some).collect(),
         };
-        let rule = Slurm::new(site, jobs, fleet, &servers, by_sizes);
-        Ok(Box::new(rule.with(self.order, self.clock, self.second)))
+        Ok(Box::new(Slurm::new(self, at, fleet, &servers)))
     }
 }
 
@@ -171,19 +144,19 @@ fn in_fleet(site: &Site, fleet: &Fleet) -> Vec<Option<usize>> {
     };
     // A fleet puts shapes and resources in an order of its own.
     let mut next = 0;
-    let shapes = fleet.shapes().iter().map(|shape| {
-        next += shape.count() as usize;
-        (next - shape.count() as usize, shape)
-    });
-    let own: Vec<_> = shapes.collect();
+    let first = |shape| {
+        let first = next;
+        next += workload::Shape::count(shape) as usize;
+        (first, shape)
+    };
+    let own: Vec<_> = fleet.shapes().iter().map(first).collect();
     let mut numbers = Vec::new();
     for shape in &servers.shapes {
         let amounts = || servers.resources.iter().zip(&shape.capacity);
         let is_it = |other| amounts().all(|(name, amount)| has(other, name) == *amount);
         let found = own.iter().find(|(_, other)| is_it(other));
-        for n in 0..shape.count as usize {
-            numbers.push(found.map(|(first, _)| first + n));
-        }
+        let of_shape = (0..shape.count as usize).map(|n| Some(found?.0 + n));
+        numbers.extend(of_shape);
     }
     places.into_iter().map(|server| numbers[server]).collect()
 }

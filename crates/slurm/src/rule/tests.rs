@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use super::fair_share::FairShare;
 use super::{Facts, SlurmRule};
-use crate::configuration::{Association, Node, Partition, Priority, Qos, Site, Tres, scope};
+use crate::configuration::{
+    Association, Node, Partition, Priority, Qos, Site, Tres, factor, scope,
+};
 use synth_cluster::simulator::OtherRule as _;
 use synth_trace::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
 use synth_trace::trace::{Options, Source, Trace};
@@ -16,10 +18,7 @@ use synth_trace::trace::{Options, Source, Trace};
 fn site(nodes: usize) -> Site {
     let node = |n: usize| Node {
         name: format!("n{n}"),
-        has: Tres {
-            cpus: Some(4),
-            ..Tres::default()
-        },
+        has: Tres(vec![("cpu".into(), 4)]),
         weight: 1,
         is_up: true,
     };
@@ -43,7 +42,7 @@ fn qos(jobs_per_user: u64) -> Qos {
         name: "normal".into(),
         ..Qos::default()
     };
-    own.limits[scope::USER].jobs = Some(jobs_per_user);
+    own.limits[scope::USER].set("", Some(jobs_per_user));
     own
 }
 
@@ -173,7 +172,7 @@ fn priority_is_a_sum_of_factors() {
     let later_first = |n: usize, facts: &mut Facts| facts.site_factor = 100.0 * n as f64;
     assert_eq!(starts(&own, &rows, later_first), [0.0, 1010.0, 1000.0]);
     // A second of age outweighs it.
-    own.priority.weights.age = 1e9;
+    own.priority.weights[factor::AGE] = 1e9;
     own.priority.max_age = 1e6;
     assert_eq!(starts(&own, &rows, later_first), [0.0, 1000.0, 1010.0]);
 }
@@ -183,7 +182,7 @@ fn priority_is_a_sum_of_factors() {
 fn fair_share_ranks_those_who_had_least() {
     let mut own = site(1);
     own.priority.is_multifactor = true;
-    own.priority.weights.fair_share = 1000.0;
+    own.priority.weights[factor::FAIR_SHARE] = 1000.0;
     let user = |account: &str, user: Option<&str>, parent: &str| Association {
         account: account.into(),
         user: user.map(str::to_owned),
@@ -214,8 +213,8 @@ fn limits_of_users_hold() {
         (facts.qos, facts.user) = (Some(0), u32::from(n == 2));
     };
     assert_eq!(starts(&own, &rows, of), [0.0, 100.0, 2.0]);
-    own.qos[0].limits[scope::USER].jobs = None;
-    own.qos[0].limits[scope::USER].tres.cpus = Some(2);
+    own.qos[0].limits[scope::USER].set("", None);
+    own.qos[0].limits[scope::USER].set("cpu", Some(2));
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
     // Limits of numbers of jobs come before room, those of what jobs hold behind it: a job without room holds others up.
     let mut own = Site {
@@ -223,10 +222,10 @@ fn limits_of_users_hold() {
         ..site(1)
     };
     own.scheduler.backfills = false;
-    own.qos[0].limits[scope::USER].tres.cpus = Some(4);
+    own.qos[0].limits[scope::USER].set("cpu", Some(4));
     let rows = [(0, 100, 120, 1, 3), (1, 10, 60, 1, 2), (2, 10, 60, 1, 1)];
     assert_eq!(starts(&own, &rows, of)[2], 100.0);
-    own.qos[0].limits[scope::USER].jobs = Some(1);
+    own.qos[0].limits[scope::USER].set("", Some(1));
     assert_eq!(starts(&own, &rows, of)[2], 2.0);
 }
 
@@ -361,7 +360,7 @@ fn the_limits_of_the_partition_go_first() {
             name: name.into(),
             ..Qos::default()
         };
-        own.limits[scope::GROUP].tres.cpus = Some(cpus);
+        own.limits[scope::GROUP].set("cpu", Some(cpus));
         own
     };
     own.qos = vec![qos("normal", 1), qos("large", 8)];
@@ -377,7 +376,7 @@ fn the_limits_of_the_partition_go_first() {
 #[test]
 fn partitions_keep_their_nodes_where_these_differ() {
     let mut own = site(2);
-    own.nodes[0].has.cpus = Some(8);
+    own.nodes[0].has.set("cpu", Some(8));
     own.partitions[0].nodes = vec![0];
     own.partitions.push(Partition {
         name: "small".into(),
@@ -418,9 +417,9 @@ fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
     let mut own = site(nodes.len());
     for (node, types) in own.nodes.iter_mut().zip(nodes) {
         let types = types.split(',').map(|own| (format!("gpu:{own}"), 2));
-        node.has.gres = types.collect();
-        let all = 2 * node.has.gres.len() as u64;
-        node.has.gres.insert(0, ("gpu".into(), all));
+        let all = 2 * types.clone().count() as u64;
+        node.has.set("gpu", Some(all));
+        node.has.0.extend(types);
     }
     let mut text =
         String::from("JobID|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw\n");

@@ -5,8 +5,8 @@ use crate::bridge::journal::{Journal, Record, Round, key_of};
 use crate::bridge::setup::Setup;
 use crate::bridge::survey::Survey;
 use crate::bridge::types::Untyped;
-use crate::bridge::watch::{Changes, Moment, Watch};
-use synth_cluster::live::Places;
+use crate::bridge::watch::{Changes, Watch};
+use synth_cluster::live::Moment;
 use synth_cluster::live::protocol::{Line, Started};
 use synth_slurm::commands::{Hold, Key, Queue, Row, State, Unread};
 
@@ -110,7 +110,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
     let setup = <Typed as clap::Parser>::parse_from(["synth"]).setup;
     let watch = || {
         let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
-        Watch::new(map, &setup, Places::new(&fleet(GANGS)), 1.0)
+        Watch::new(map, &setup, &fleet(GANGS), 1.0)
     };
     let at = Moment {
         now: 10.0,
@@ -184,7 +184,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
 fn what_has_no_type_is_reported_with_its_work() {
     let setup = <Typed as clap::Parser>::parse_from(["synth"]).setup;
     let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
-    let watch = Watch::new(map, &setup, Places::new(&fleet(GANGS)), 1.0);
+    let watch = Watch::new(map, &setup, &fleet(GANGS), 1.0);
     let limited = |row: Row, id: &str, limit| Row {
         key: Key {
             submitted: 0,

@@ -1,10 +1,9 @@
 //! Qualities of service and associations.
 
-use super::super::{Site, SiteError, Tres, of_texts, scope};
-use super::text;
+use super::super::{CONF, Limits, Site, SiteError, of_texts, scope};
+use super::{text, tres};
 use crate::commands::Texts;
 
-const GROUP: usize = scope::GROUP;
 const USER: usize = scope::USER;
 
 /// As 22.05 and 26.05 name the columns (src/sacctmgr/common.c); the rows are by hand.
@@ -23,17 +22,19 @@ const TREE: &str = "Cluster|Account|User|Partition|Share|Priority|GrpJobs|GrpTRE
     c|  biology|cleo||parent|||||||\n";
 
 fn site(qos: &str, associations: &str, shares: &str) -> Result<Site, SiteError> {
-    let some = |name, own: &str| text(name, own).filter(|own| !own.text.is_empty());
-    of_texts(&Texts {
-        conf: text(
-            "slurm.conf",
-            "ClusterName=c\nSelectType=select/cons_tres\nPriorityType=priority/basic\nAccountingStorageEnforce=limits\nNodeName=n RealMemory=1024 Gres=gpu:1\nPartitionName=p Nodes=n",
-        ),
-        qos: some("qos.txt", qos),
-        associations: some("assoc.txt", associations),
-        shares: some("shares.txt", shares),
-        ..Texts::default()
-    })
+    let conf = "ClusterName=c\nSelectType=select/cons_tres\nPriorityType=priority/basic\nAccountingStorageEnforce=limits\nNodeName=n RealMemory=1024 Gres=gpu:1\nPartitionName=p Nodes=n";
+    let texts = [
+        (CONF, conf),
+        ("qos.txt", qos),
+        ("assoc.txt", associations),
+        ("shares.txt", shares),
+    ];
+    let texts = texts.into_iter().filter(|own| !own.1.is_empty());
+    of_texts(
+        &texts
+            .map(|(name, own)| (name, text(name, own)))
+            .collect::<Texts>(),
+    )
 }
 
 fn tree(site: &Site) -> Vec<(&str, Option<&str>, &str, Option<u64>)> {
@@ -46,43 +47,29 @@ fn tree(site: &Site) -> Vec<(&str, Option<&str>, &str, Option<u64>)> {
 fn limits_of_a_quality_of_service() {
     let site = site(QOS, "", "").unwrap();
     let short = site.qos("short").unwrap();
-    let limit = |n: usize| &short.limits[n];
+    assert_eq!(short.priority, 1000);
     assert_eq!(
-        (short.priority, limit(GROUP).jobs, limit(USER).jobs),
-        (1000, Some(7), Some(12))
+        short.limits,
+        [
+            tres(&[("", 7), ("cpu", 100), ("mem", 512_000), ("gpu", 4)]),
+            tres(&[("", 12), ("cpu", 64), ("mem", 1536)]),
+            tres(&[]),
+            tres(&[("node", 2)]),
+            tres(&[]),
+            tres(&[("", 240)]),
+            tres(&[]),
+        ]
     );
-    assert_eq!(limit(scope::MINUTES).jobs, Some(240));
-    assert_eq!(
-        limit(GROUP).tres,
-        Tres {
-            cpus: Some(100),
-            memory: Some(512_000),
-            nodes: None,
-            gres: vec![("gpu".into(), 4)]
-        }
-    );
-    assert_eq!(
-        limit(USER).tres,
-        Tres {
-            cpus: Some(64),
-            memory: Some(1536),
-            ..Tres::default()
-        }
-    );
-    assert_eq!(limit(scope::JOB).tres.nodes, Some(2));
-    assert_eq!(
-        site.qos("normal").unwrap().limits[scope::MINUTES].jobs,
-        None
-    );
+    assert_eq!(site.qos("normal").unwrap().limits, Limits::default());
     assert_eq!(
         site.remarks,
         [
-            "qos.txt: not followed, with how many rows have it: GrpTRESMins (1), GrpTRES gres/gpu:a100 (1)"
+            "qos.txt: not followed, with how many rows have it: GrpTRES gres/gpu:a100 (1), GrpTRESMins (1)"
         ]
     );
     // Other columns, in another order.
     let site = self::site("MaxJobsPU|Priority|Name|\n3|2|x|\n", "", "").unwrap();
-    assert_eq!(site.qos("x").unwrap().limits[USER].jobs, Some(3));
+    assert_eq!(site.qos("x").unwrap().limits[USER].get(""), Some(3));
 }
 
 #[test]
@@ -115,7 +102,7 @@ fn parents_stand_before_their_children() {
         .unwrap();
     assert_eq!(
         (
-            physics.limits[GROUP].tres.cpus,
+            physics.limits[scope::GROUP].get("cpu"),
             physics.priority,
             physics.default_qos.as_deref()
         ),
@@ -126,7 +113,7 @@ fn parents_stand_before_their_children() {
         .iter()
         .find(|own| own.user.as_deref() == Some("ann"))
         .unwrap();
-    assert_eq!(ann.limits[USER].jobs, Some(40));
+    assert_eq!(ann.limits[USER].get(""), Some(40));
     assert_eq!(
         by_depth.remarks,
         [
@@ -181,7 +168,7 @@ fn trees_that_are_none() {
         ),
         (
             "Account|ParentName|User\nroot||\na|b|\nb|a|\n",
-            "assoc.txt, line 3: the account `a` is below itself, by way of `b`: write its parent",
+            "assoc.txt, line 3: the account `a` is below `b`, and so below itself: write its parent",
         ),
         (
             "Account|User|Share\nroot||many\n",

@@ -2,9 +2,9 @@
 
 use synth_simulation::{Stream, Streams};
 
-use super::super::of_texts;
+use super::super::{CONF, of_texts};
 use super::{recorded, text};
-use crate::commands::{Text, Texts};
+use crate::commands::Texts;
 
 #[test]
 fn errors_name_the_place_and_what_to_write() {
@@ -53,24 +53,18 @@ fn errors_name_the_place_and_what_to_write() {
     for (conf, why) in wrong {
         let conf = text("slurm.conf", conf);
         assert_eq!(
-            of_texts(&Texts {
-                conf,
-                ..Texts::default()
-            })
-            .unwrap_err()
-            .to_string(),
+            of_texts(&Texts::from([(CONF, conf)]))
+                .unwrap_err()
+                .to_string(),
             why
         );
     }
     let table = "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\nall*         up 1-00:00:00      4   idle n[1-4]\n";
     let nodes = text("sinfo.txt", table);
     assert_eq!(
-        of_texts(&Texts {
-            nodes,
-            ..Texts::default()
-        })
-        .unwrap_err()
-        .to_string(),
+        of_texts(&Texts::from([("nodes.txt", nodes)]))
+            .unwrap_err()
+            .to_string(),
         "sinfo.txt, line 2: `sinfo` tells no CPUs of nodes in this form: give what this prints: scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt"
     );
 }
@@ -86,10 +80,7 @@ fn a_file_of_another_kind() {
         ("; Version: 2.2\n1 0 -1\n", "own is a log of jobs"),
     ] {
         let conf = text("own", what);
-        let read = of_texts(&Texts {
-            conf,
-            ..Texts::default()
-        });
+        let read = of_texts(&Texts::from([(CONF, conf)]));
         let why = read.unwrap_err().to_string();
         assert!(
             why.contains(words) && why.contains("give slurm.conf"),
@@ -108,12 +99,9 @@ fn a_file_that_includes_itself() {
     )
     .unwrap();
     let conf = text(path.to_str().unwrap(), "Include a.conf");
-    let why = of_texts(&Texts {
-        conf,
-        ..Texts::default()
-    })
-    .unwrap_err()
-    .to_string();
+    let why = of_texts(&Texts::from([(CONF, conf)]))
+        .unwrap_err()
+        .to_string();
     assert!(
         why.contains("a.conf, line 2: Include slurm.conf: ")
             && why.ends_with("includes itself: take the line out"),
@@ -156,47 +144,38 @@ fn broken(text: &str, stream: &mut Stream) -> String {
 fn broken_texts_do_no_harm() {
     let qos = "Name|Priority|GrpTRES|MaxWall|MaxTRESPU|MaxJobsPU\nshort|10|cpu=100,mem=500G|04:00:00|gres/gpu=4|12\n";
     let tree = "Account|ParentName|User|Share|GrpTRES|MaxJobs\nroot|||1||\na|root||parent|cpu=3|\nb|a||2||9\nb||u|1||\n";
-    let one = |name| recorded(name);
-    let good = Texts {
-        conf: one("slurm.conf"),
-        nodes: one("nodes-22.05.txt"),
-        partitions: one("partitions-22.05.txt"),
-        qos: text("qos.txt", qos),
-        associations: text("assoc.txt", tree),
-        ..Texts::default()
-    };
+    let names = [CONF, "nodes.txt", "partitions.txt", "qos.txt", "assoc.txt"];
+    let good = [
+        recorded("slurm.conf"),
+        recorded("nodes-22.05.txt"),
+        recorded("partitions-22.05.txt"),
+        text("qos.txt", qos),
+        text("assoc.txt", tree),
+    ];
+    let good: Texts = names.into_iter().zip(good).collect();
     assert!(of_texts(&good).is_ok());
     let [shown, lines, sinfo] = [
         "config-22.05.txt",
         "nodes-lines-22.05.txt",
         "sinfo-22.05.txt",
     ]
-    .map(one);
+    .map(recorded);
     let mut stream = Streams::new(4, 0).service;
     let (mut sites, mut errors) = (0, 0);
     for round in 0..3000 {
         let mut texts = good.clone();
-        let field: &mut Option<Text> = match round % 7 {
-            0 => {
-                (texts.nodes, texts.partitions) = (None, None);
-                &mut texts.conf
-            }
-            1 => &mut texts.nodes,
-            2 => &mut texts.partitions,
-            3 => &mut texts.qos,
-            4 => &mut texts.associations,
-            5 => {
-                texts
-                    .nodes
-                    .clone_from(if round % 2 == 0 { &lines } else { &sinfo });
-                &mut texts.nodes
-            }
-            _ => {
-                texts.conf.clone_from(&shown);
-                &mut texts.conf
-            }
+        let other = match round % 7 {
+            5 if round % 2 == 0 => Some(("nodes.txt", &lines)),
+            5 => Some(("nodes.txt", &sinfo)),
+            6 => Some((CONF, &shown)),
+            _ => None,
         };
-        let own = field.as_mut().unwrap();
+        if round % 7 == 0 {
+            texts.retain(|name, _| !["nodes.txt", "partitions.txt"].contains(name));
+        }
+        let field = other.map_or(names[round % 7 % 5], |own| own.0);
+        texts.extend(other.map(|(name, own)| (name, own.clone())));
+        let own = texts.get_mut(field).unwrap();
         own.text = broken(&own.text, &mut stream);
         match of_texts(&texts) {
             Ok(site) => {

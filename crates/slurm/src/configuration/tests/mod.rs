@@ -7,18 +7,23 @@ mod accounts;
 mod broken;
 mod sites;
 
-use super::{Site, of_texts};
+use super::{CONF, Site, Tres, of_texts};
 use crate::commands::{Text, Texts};
 
-fn text(name: &str, text: &str) -> Option<Text> {
-    Some(Text {
+fn text(name: &str, text: &str) -> Text {
+    Text {
         name: name.into(),
         text: text.into(),
-    })
+    }
+}
+
+fn tres(amounts: &[(&str, u64)]) -> Tres {
+    let amounts = amounts.iter().map(|(name, n)| ((*name).to_owned(), *n));
+    Tres(amounts.collect())
 }
 
 /// A recorded file, by its path.
-fn recorded(name: &str) -> Option<Text> {
+fn recorded(name: &str) -> Text {
     let folder = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/src/configuration/tests/recorded"
@@ -29,12 +34,7 @@ fn recorded(name: &str) -> Option<Text> {
 
 /// A site of a slurm.conf alone.
 fn of_conf(conf: &str) -> Site {
-    let conf = text("slurm.conf", conf);
-    of_texts(&Texts {
-        conf,
-        ..Texts::default()
-    })
-    .unwrap()
+    of_texts(&Texts::from([(CONF, text("slurm.conf", conf))])).unwrap()
 }
 
 /// Its nodes, and the names of each partition's, in the order of names: Slurm sorts them.

@@ -1,25 +1,19 @@
 //! Nodes, partitions and options.
 
-use super::super::{Scheduler, Site, Tres, of_texts};
-use super::{of_conf, recorded, sorted, text};
+use super::super::{CONF, Scheduler, Site, of_texts};
+use super::{of_conf, recorded, sorted, text, tres};
 use crate::commands::Texts;
 
 fn of_file() -> Site {
-    let conf = recorded("slurm.conf");
-    of_texts(&Texts {
-        conf,
-        ..Texts::default()
-    })
-    .unwrap()
+    of_texts(&Texts::from([(CONF, recorded("slurm.conf"))])).unwrap()
 }
 
 fn of_commands(nodes: &str) -> Site {
-    of_texts(&Texts {
-        conf: recorded("config-22.05.txt"),
-        nodes: recorded(nodes),
-        partitions: recorded("partitions-22.05.txt"),
-        ..Texts::default()
-    })
+    of_texts(&Texts::from([
+        (CONF, recorded("config-22.05.txt")),
+        ("nodes.txt", recorded(nodes)),
+        ("partitions.txt", recorded("partitions-22.05.txt")),
+    ]))
     .unwrap()
 }
 
@@ -32,17 +26,18 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
         panic!("{:?}", file.nodes);
     };
     assert_eq!(
-        (cpu.has.cpus, cpu.has.memory, cpu.weight),
-        (Some(14), Some(14_000), 2)
+        (&cpu.has, cpu.weight),
+        (&tres(&[("cpu", 14), ("mem", 14_000)]), 2)
     );
     assert_eq!(
-        (gpu.has.cpus, gpu.has.gres.clone()),
-        (
-            Some(16),
-            [("gpu", 3), ("gpu:a100", 2), ("gpu:h100", 1)]
-                .map(|(name, count)| (name.to_owned(), count))
-                .to_vec()
-        )
+        gpu.has,
+        tres(&[
+            ("cpu", 16),
+            ("mem", 15_000),
+            ("gpu", 3),
+            ("gpu:a100", 2),
+            ("gpu:h100", 1)
+        ])
     );
     let names: Vec<(&str, &[usize], u32, u32)> = file
         .partitions
@@ -83,10 +78,8 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
         Scheduler {
             bf_interval: 20.0,
             bf_window: 172_800.0,
-            bf_continue: true,
             bf_max_job_test: 300,
             default_queue_depth: 1000,
-            sched_min_interval: 0.0,
             batch_sched_delay: 0.0,
             ..Scheduler::default()
         }
@@ -98,10 +91,7 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
             && rank.small_relative_to_time
             && !rank.is_fair_tree
     );
-    assert_eq!(
-        (rank.weights.age, rank.weights.fair_share, rank.weights.qos),
-        (1000.0, 5000.0, 0.0)
-    );
+    assert_eq!(&rank.weights[..2], [1000.0, 5000.0]);
     assert_eq!(
         (rank.max_age, rank.decay_half_life),
         (14.0 * 86_400.0, Some(216_000.0))
@@ -129,13 +119,14 @@ fn remarks_say_what_is_not_followed() {
     assert!(types.contains("several types"), "{types}");
     let site = of_conf(
         "SelectType=select/cons_tres\nPriorityType=priority/basic\nPriorityWeigthAge=3\nPreemptType=preempt/qos\n\
-         SchedulerParameters=bf_window=week,bf_magic,defer,bf_interval=-1,sched_interval=-1\n\
+         SchedulerParameters=bf_window=week,bf_resolution=30s,bf_magic,defer,bf_interval=-1,sched_interval=-1\n\
          NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1 LLN=YES\n",
     );
     assert_eq!(
         site.remarks,
         [
             "slurm.conf, line 5: SchedulerParameters: `bf_window=week` is not followed, nor does Slurm: write bf_window=N with N from 1 to 43200",
+            "slurm.conf, line 5: SchedulerParameters: `bf_resolution=30s` is read as bf_resolution=30, as Slurm reads it",
             "slurm.conf, line 5: SchedulerParameters: `bf_magic` is no parameter of Slurm 22.05 to 26.05, and not followed",
             "slurm.conf, line 4: PreemptType: `preempt/qos` is not followed: no job is preempted",
             "slurm.conf, line 3: PriorityWeigthAge: no option of Slurm 22.05 to 26.05, and not followed: did you mean `PriorityWeightAge`?",
@@ -143,9 +134,10 @@ fn remarks_say_what_is_not_followed() {
         ]
     );
     assert!(site.scheduler.defers && !site.scheduler.backfills);
+    assert_eq!(site.scheduler.sched_interval, None);
     assert_eq!(
-        (site.scheduler.bf_window, site.scheduler.sched_interval),
-        (86_400.0, None)
+        (site.scheduler.bf_window, site.scheduler.bf_resolution),
+        (86_400.0, 30.0)
     );
 }
 
@@ -180,15 +172,6 @@ fn nodes_have_types_of_resources() {
     let site = of_conf(
         "NodeName=n1 Gres=gpu:V100:2(S:0-1),gpu:a100:2,nic:x:1\nPartitionName=p Nodes=n1\n",
     );
-    let gres = [
-        ("gpu", 4),
-        ("gpu:v100", 2),
-        ("gpu:a100", 2),
-        ("nic", 1),
-        ("nic:x", 1),
-    ];
-    let found = &site.nodes[0].has.gres;
-    assert_eq!(*found, gres.map(|(name, count)| (name.to_owned(), count)));
     assert_eq!(
         site.servers().0.to_string(),
         "cpu=1,gpu=4,gpu:v100=2,gpu:a100=2,nic=1,nic:x=1"
@@ -293,15 +276,7 @@ fn settings_that_are_not_followed_are_named() {
 fn defaults_of_22_05() {
     let lines = "NodeName=n[1-2]\nPartitionName=p Nodes=n[1-2]\n";
     let site = of_conf(lines);
-    assert_eq!(
-        site.nodes[1].has,
-        Tres {
-            cpus: Some(1),
-            memory: Some(1),
-            nodes: Some(1),
-            gres: vec![]
-        }
-    );
+    assert_eq!(site.nodes[1].has, tres(&[("cpu", 1), ("mem", 1)]));
     assert!(
         site.partitions[0].is_exclusive
             && !site.priority.is_multifactor
@@ -315,7 +290,7 @@ fn defaults_of_22_05() {
         "SelectType=select/cons_tres\nNodeName=n Sockets=2 CoresPerSocket=8 ThreadsPerCore=2\nPartitionName=p Nodes=ALL",
     );
     assert!(!site.partitions[0].is_exclusive && site.scheduler.counts_memory);
-    assert_eq!(site.nodes[0].has.cpus, Some(32));
+    assert_eq!(site.nodes[0].has.get("cpu"), Some(32));
 }
 
 #[test]
@@ -331,8 +306,8 @@ fn lines_go_on_and_defaults_hold_from_there_on() {
         .map(|own| {
             (
                 &*own.name,
-                own.has.cpus,
-                own.has.memory,
+                own.has.get("cpu"),
+                own.has.get("mem"),
                 own.weight,
                 own.is_up,
             )
@@ -361,33 +336,28 @@ fn nodes_of_newer_versions() {
          MaxNodes=UNLIMITED MaxTime=2-00:00:00 MaxCPUsPerNode=UNLIMITED MaxCPUsPerSocket=UNLIMITED Nodes=c1,g1 \
          PriorityJobFactor=1 PriorityTier=1 OverSubscribe=NO State=UP TotalCPUs=192 Topology=default\n\n\
          PartitionName=some Exclusive=NO Nodes=c1 OverSubscribe=NO State=INACTIVE\n";
-    let site = of_texts(&Texts {
-        nodes: recorded("nodes-25.05.txt"),
-        partitions: text("partitions.txt", partitions),
-        ..Texts::default()
-    })
+    let site = of_texts(&Texts::from([
+        ("nodes.txt", recorded("nodes-25.05.txt")),
+        ("partitions.txt", text("partitions.txt", partitions)),
+    ]))
     .unwrap();
     let [cpu, gpu] = &site.nodes[..] else {
         panic!();
     };
     assert_eq!(
-        (cpu.has.cpus, cpu.has.memory, cpu.is_up),
+        (cpu.has.get("cpu"), cpu.has.get("mem"), cpu.is_up),
         (Some(126), Some(510_000), true)
     );
     // Its reason says other things.
+    assert_eq!((gpu.weight, gpu.is_up), (100, false));
+    let amounts = gpu
+        .has
+        .0
+        .iter()
+        .map(|(name, count)| format!("{name}={count}"));
     assert_eq!(
-        (gpu.has.memory, gpu.weight, gpu.is_up),
-        (Some(1_024_000), 100, false)
-    );
-    let gres = [
-        ("gpu", 4),
-        ("gpu:h100", 4),
-        ("shard", 16),
-        ("shard:h100", 16),
-    ];
-    assert_eq!(
-        gpu.has.gres,
-        gres.map(|(name, count)| (name.to_owned(), count))
+        amounts.skip(1).collect::<Vec<_>>().join(" "),
+        "mem=1024000 gpu=4 gpu:h100=4 shard=16 shard:h100=16"
     );
     let [all, some] = &site.partitions[..] else {
         panic!();
@@ -406,11 +376,7 @@ fn nodes_of_newer_versions() {
 fn sinfo_gives_nodes_too() {
     let known = of_commands("nodes-22.05.txt");
     for (name, has_gres) in [("sinfo-22.05.txt", false), ("sinfo-bars-22.05.txt", true)] {
-        let site = of_texts(&Texts {
-            nodes: recorded(name),
-            ..Texts::default()
-        })
-        .unwrap();
+        let site = of_texts(&Texts::from([("nodes.txt", recorded(name))])).unwrap();
         let names = |site: &Site| -> Vec<(String, Vec<usize>, bool)> {
             let of = |own: &super::super::Partition| {
                 (own.name.clone(), own.nodes.clone(), own.is_default)
@@ -421,12 +387,16 @@ fn sinfo_gives_nodes_too() {
         for (own, known) in site.nodes.iter().zip(&known.nodes) {
             // It does not say what the system keeps of CPUs and memory.
             assert_eq!(
-                (own.has.cpus, own.has.memory, own.weight, own.is_up),
-                (Some(16), Some(15_000), known.weight, true)
+                (&own.has.0[..2], own.weight, own.is_up),
+                (
+                    &tres(&[("cpu", 16), ("mem", 15_000)]).0[..],
+                    known.weight,
+                    true
+                )
             );
             assert_eq!(
-                own.has.gres == known.has.gres,
-                has_gres || known.has.gres.is_empty()
+                own.has.0[2..] == known.has.0[2..],
+                has_gres || known.has.0.len() == 2
             );
         }
         assert_eq!(

@@ -32,21 +32,16 @@ struct Played {
     site: Site,
     starts: Vec<(u32, f64)>,
     remark: String,
-    log: Log,
 }
 
 fn played(conf: &str, qos: &str, assoc: &str, jobs: &str) -> Result<Played, String> {
-    let text = |name: &str, text: &str| {
-        let (name, text) = (name.to_owned(), text.to_owned());
-        Some(Text { name, text }).filter(|own| !own.text.is_empty())
-    };
-    let mut site = of_texts(&Texts {
-        conf: text("slurm.conf", conf),
-        qos: text("qos.txt", qos),
-        associations: text("assoc.txt", assoc),
-        ..Texts::default()
-    })
-    .unwrap();
+    let texts = [("config.txt", conf), ("qos.txt", qos), ("assoc.txt", assoc)];
+    let texts = texts.into_iter().filter(|own| !own.1.is_empty());
+    let texts = texts.map(|(name, text)| {
+        let (own, text) = (name.to_owned(), text.to_owned());
+        (name, Text { name: own, text })
+    });
+    let mut site = of_texts(&texts.collect::<Texts>()).unwrap();
     let options = Options {
         servers: Some(site.servers().0),
         ..Options::default()
@@ -54,13 +49,15 @@ fn played(conf: &str, qos: &str, assoc: &str, jobs: &str) -> Result<Played, Stri
     let source = Source::Text("jobs".into(), jobs.into());
     let mut log = Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap();
     let remark = prepare(&mut site, &mut log)?.unwrap_or_default();
+    let mut reasons = log.account.rows.iter().map(|row| row.reason);
+    let is_above = reasons.any(|own| own == Reason::AboveLimit);
+    assert_eq!(is_above, !remark.is_empty());
     let starts = walked(&site, &log, facts(&site, &log).facts);
     let lines = log.jobs.iter().map(|job| job.line);
     Ok(Played {
         starts: lines.zip(starts).collect(),
         site,
         remark,
-        log,
     })
 }
 
@@ -186,7 +183,29 @@ fn limits_hold_where_slurm_enforces_them() {
     }
 }
 
-/// The job of line 2 exceeds a limit by itself: it ran, so the limit is newer, and the others start as they come.
+/// What is set, its name in the remark with the first job that is left out, and the start of the last job \[s\].
+const ABOVE: &str = "\
+MaxTRESPU|cpu=4 > MaxTRESPU cpu=4 of QOS normal: line 2 > 10
+MaxTRESPA|cpu=5 > MaxTRESPA cpu=5 of QOS normal: line 2 > 605
+GrpTRES|cpu=5 > GrpTRES cpu=5 of QOS normal: line 2 > 605
+MaxTRES|node=9,cpu=4 > MaxTRES cpu=4 of QOS normal: line 2 > 10
+MaxTRESPerNode|cpu=4 > MaxTRESPerNode cpu=4 of QOS normal: line 2 > 10
+MaxTRESMins|cpu=100 > MaxTRESMins cpu=100 of QOS normal: line 2 > 10
+MaxWall|00:59:00 > MaxWall=59 min of QOS normal: line 2 > 10
+MinTRES|cpu=3 > MinTRES cpu=3 of QOS normal: line 3 (2 CPUs, 1 node, limit 10 min) > 600
+GrpTRES|cpu=5|| > GrpTRES cpu=5 of account root: line 2 > 605
+MaxTRES||cpu=5| > MaxTRES cpu=5 of user ann in account a: line 2 > 10
+MaxTRES|cpu=1|cpu=4|cpu=5 > MaxTRES cpu=5 of user ann in account a: line 2 > 10
+MaxWall||30:00| > MaxWall=30 min of user ann in account a: line 2 > 10
+MaxTime=30 > MaxTime=30 min of partition main: line 2 (6 CPUs, 1 node, limit 60 min) > 10
+QOS=p;Name|Priority|MaxTRES;normal|0|cpu=8;p|0|cpu=5 > MaxTRES cpu=5 of QOS p: line 2 > 10
+MaxTime=30;Name|Priority|Flags;normal|0|DenyOnLimit,PartitionTimeLimit >  > 600
+MaxNodes=0 > MaxNodes=0 of partition main: line 2 (6 CPUs, 1 node, limit 60 min), first of 3 jobs. To replay them, raise > none
+MinNodes=2 > MinNodes=2 of partition main: line 2 (6 CPUs, 1 node, limit 60 min), first of 3 jobs > none
+State=DOWN > first of 3 jobs. To replay them, set State=UP where nodes are down > none";
+
+/// A job that exceeds a limit by itself ran, so the limit is newer: it is left out, and the others start as they come, the last
+/// one after the second if a group has only four CPUs.
 #[test]
 fn jobs_above_a_limit_are_left_out_and_named() {
     let jobs = rows(&[
@@ -194,139 +213,36 @@ fn jobs_above_a_limit_are_left_out_and_named() {
         (5, "ann", "a", "normal", 2, 600, 10),
         (10, "bob", "a", "normal", 4, 600, 20),
     ]);
-    let of_qos = |column: &str, limit: &str| {
-        let qos = format!("Name|Priority|{column}\nnormal|0|{limit}\n");
-        (MAIN.to_owned(), qos, String::new())
-    };
-    let of_account = |column: &str, [root, account, user]: [&str; 3]| {
-        let assoc = format!(
-            "Account|User|Share|{column}\nroot||1|{root}\n a||1|{account}\n a|ann|1|{user}\n a|bob|1|\n"
-        );
-        (MAIN.to_owned(), String::new(), assoc)
-    };
-    let of_partition = |what: &str| {
-        (
-            format!("{} {what}\n", MAIN.trim_end()),
-            String::new(),
-            String::new(),
-        )
-    };
-    let of_partition_qos = || {
-        (
-            format!("{} QOS=p\n", MAIN.trim_end()),
-            "Name|Priority|MaxTRES\nnormal|0|cpu=8\np|0|cpu=5\n".to_owned(),
-            String::new(),
-        )
-    };
-    for ((partition, qos, assoc), named) in [
-        (
-            of_qos("MaxTRESPU", "cpu=4"),
-            "MaxTRESPU cpu=4 of QOS normal: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_qos("MaxTRESPA", "cpu=5"),
-            "MaxTRESPA cpu=5 of QOS normal: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_qos("GrpTRES", "cpu=5"),
-            "GrpTRES cpu=5 of QOS normal: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_qos("MaxTRES", "node=9,cpu=4"),
-            "MaxTRES cpu=4 of QOS normal: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_qos("MaxTRESPerNode", "cpu=4"),
-            "MaxTRESPerNode cpu=4 of QOS normal: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_qos("MaxTRESMins", "cpu=100"),
-            "MaxTRESMins cpu=100 of QOS normal: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_qos("MaxWall", "00:59:00"),
-            "MaxWall=59 min of QOS normal: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_account("GrpTRES", ["cpu=5", "", ""]),
-            "GrpTRES cpu=5 of account root: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_account("MaxTRES", ["", "cpu=5", ""]),
-            "MaxTRES cpu=5 of user ann in account a: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_account("MaxTRES", ["cpu=1", "cpu=4", "cpu=5"]),
-            "MaxTRES cpu=5 of user ann in account a: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_account("MaxWall", ["", "30:00", ""]),
-            "MaxWall=30 min of user ann in account a: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_partition("MaxTime=30"),
-            "MaxTime=30 min of partition main: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-        (
-            of_partition_qos(),
-            "MaxTRES cpu=5 of QOS p: line 2 (6 CPUs, 1 node, limit 60 min)",
-        ),
-    ] {
-        let found = played(&(CONF.to_owned() + &partition), &qos, &assoc, &jobs).unwrap();
-        assert!(found.remark.contains(named), "{named}\n{}", found.remark);
-        let [_, second, third] = [0.0, 5.0, 10.0];
-        // With four CPUs of a group the third waits for the second.
-        let third = if named.starts_with("GrpTRES") || named.starts_with("MaxTRESPA") {
-            605.0
-        } else {
-            third
+    for row in ABOVE.lines() {
+        let [setting, named, last] = row.split(" > ").collect::<Vec<_>>()[..] else {
+            panic!("{row}");
         };
-        assert_eq!(found.starts, [(3, second), (4, third)], "{named}");
-        let row = found
-            .log
-            .account
-            .rows
-            .iter()
-            .find(|row| row.reason == Reason::AboveLimit);
-        let row = row.unwrap();
+        let (own, table) = setting.split_once(';').unwrap_or((setting, ""));
+        let (mut conf, mut qos, mut assoc) = (CONF.to_owned() + MAIN, String::new(), String::new());
+        match own.split('|').collect::<Vec<_>>()[..] {
+            [column, limit] => qos = format!("Name|Priority|{column}\nnormal|0|{limit}\n"),
+            [column, root, account, ann] => {
+                assoc = format!("Account|User|Share|{column}\nroot||1|{root}\n a||1|{account}\n")
+                    + &format!(" a|ann|1|{ann}\n a|bob|1|\n");
+            }
+            _ => {
+                (conf, qos) = (
+                    format!("{} {own}\n", conf.trim_end()),
+                    table.replace(';', "\n"),
+                )
+            }
+        }
+        let found = played(&conf, &qos, &assoc, &jobs);
+        let remark = found.as_ref().map_or_else(|why| why, |own| &own.remark);
+        assert!(remark.contains(named), "{row}: {remark}");
         assert_eq!(
-            (row.lines, row.first_line, found.log.account.jobs),
-            (1, 2, 2)
+            remark.starts_with("no job is left"),
+            last == "none",
+            "{row}"
         );
-    }
-    // The least that a job has.
-    let (partition, qos, _) = of_qos("MinTRES", "cpu=3");
-    let found = played(&(CONF.to_owned() + &partition), &qos, "", &jobs).unwrap();
-    assert!(
-        found
-            .remark
-            .contains("MinTRES cpu=3 of QOS normal: line 3 (2 CPUs, 1 node, limit 10 min)"),
-        "{}",
-        found.remark
-    );
-    // A flag of the QOS overrides the partition.
-    let (partition, ..) = of_partition("MaxTime=30");
-    let qos = "Name|Priority|Flags\nnormal|0|DenyOnLimit,PartitionTimeLimit\n";
-    let found = played(&(CONF.to_owned() + &partition), qos, "", &jobs).unwrap();
-    assert_eq!(found.remark, "");
-    // No job may start at all.
-    for (setting, named) in [
-        ("State=DRAIN", "State=DRAIN"),
-        ("MaxNodes=0", "MaxNodes=0"),
-        ("MinNodes=2", "MinNodes=2"),
-    ] {
-        let (partition, ..) = of_partition(setting);
-        let why = played(&(CONF.to_owned() + &partition), "", "", &jobs)
-            .err()
-            .unwrap();
-        assert!(
-            why.starts_with("no job is left") && why.contains(named),
-            "{why}"
-        );
-        assert!(
-            why.contains("line 2") && why.contains("first of 3 jobs"),
-            "{why}"
-        );
+        let starts = found.ok().map(|own| own.starts);
+        let start = starts.map_or("none".into(), |own| own[own.len() - 1].1.to_string());
+        assert_eq!(start, last, "{row}");
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use num_integer::Integer;
 
 use super::arrivals::Batched;
-use super::dispersion::Drift;
-use super::dispersion::Windows;
+use super::dispersion::{Drift, Windows};
 use super::merge::{Vector, apart};
 use super::report::FitError;
 use super::sizes::{Law, Observation};
@@ -93,10 +93,9 @@ impl<'a> Jobs<'a> {
                 of_vector.resize(vector + 1, Vec::new());
             }
             of_vector[vector].push(all.len() as u32);
+            let first = *first.get_or_insert(trace.begin().unwrap_or(job.submit));
             all.push(Job {
-                at: job
-                    .submit
-                    .abs_diff(*first.get_or_insert(trace.begin().unwrap_or(job.submit))),
+                at: job.submit.abs_diff(first),
                 size: job.size,
                 vector: job.demand,
                 user: job.user,
@@ -191,8 +190,8 @@ impl<'a> Jobs<'a> {
 
     fn weight(&self, job: &Job) -> f64 {
         let seconds = job.at as f64 / self.per_second as f64;
-        self.doubles
-            .map_or(1.0, |doubles| (seconds / doubles).exp2())
+        let weight = |doubles: f64| (seconds / doubles).exp2();
+        self.doubles.map_or(1.0, weight)
     }
 
     /// λ of these jobs \[1/s\], by their weights.
@@ -247,16 +246,8 @@ impl<'a> Jobs<'a> {
     pub fn log(&self, most: usize) -> Log {
         let whole = self.all.iter().filter(|job| !job.censored).take(most);
         let jobs = whole.map(|job| replay::Job {
-            submit: job.at as f64,
-            size: job.size as f64,
-            limit: job.size as f64,
-            promised: f64::INFINITY,
-            waited: f64::NAN,
-            line: 0,
-            kind: job.vector,
             user: job.user,
-            class: 0,
-            seen: Seen::Whole,
+            ..replay::Job::new(job.vector, job.at as f64, job.size as f64)
         });
         Log {
             jobs: jobs.collect(),
@@ -318,11 +309,12 @@ impl<'a> Jobs<'a> {
     pub fn together(&self) -> f64 {
         let mut together = 0;
         for instant in self.instants() {
-            let mut groups = BTreeMap::<u32, u64>::new();
-            for job in instant.iter().filter(|job| self.group(job) != 0) {
-                *groups.entry(self.group(job)).or_default() += 1;
-            }
-            together += groups.into_values().filter(|count| *count > 1).sum::<u64>();
+            let groups = instant.iter().map(|job| self.group(job));
+            let counts = groups.filter(|group| *group != 0).counts();
+            together += counts
+                .into_values()
+                .filter(|count| *count > 1)
+                .sum::<usize>();
         }
         together as f64 / self.all.len() as f64
     }

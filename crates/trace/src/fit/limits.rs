@@ -34,11 +34,8 @@ impl Logs {
     /// `Σ (ln x − mean)²`.
     fn variation(self) -> f64 {
         let [count, sum, squares] = self.0;
-        if count > 0.0 {
-            (squares - sum * sum / count).max(0.0)
-        } else {
-            0.0
-        }
+        // Without a job the quotient is no number.
+        (squares - sum * sum / count).max(0.0)
     }
 }
 

@@ -25,10 +25,8 @@ const PRECISION: f64 = 0.01;
 /// # Errors
 /// When the listener ends it.
 pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<Fit, FitError> {
-    if fit.report.load >= 1.0 {
-        return Ok(fit);
-    }
-    let Some(log) = fit.log.take() else {
+    let log = fit.log.take().filter(|_| fit.report.load < 1.0);
+    let Some(log) = log else {
         return Ok(fit);
     };
     let mut other = fit.other.take();
@@ -47,10 +45,8 @@ pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<F
             })
         };
         let mut own = of(&fit.workload)?;
-        if let Some((fleet, arrivals)) = other
-            .take()
-            .filter(|_| own.differs_by(NOTICED) || own.simulated.is_none())
-        {
+        let is_off = own.differs_by(NOTICED) || own.simulated.is_none();
+        if let Some((fleet, arrivals)) = other.take().filter(|_| is_off) {
             let levels = of(&fleet)?;
             if levels.distance() < own.distance() {
                 (fit.workload, fit.report.arrivals, own) = (fleet, arrivals, levels);
@@ -118,8 +114,6 @@ fn simulated(
     if interrupt.load(Ordering::Relaxed) {
         return Err(FitError::Interrupted);
     }
-    let means = run
-        .ok()
-        .and_then(|run| run.mean_waiting.zip(run.mean_response));
-    Ok(means.map(|(wait, response)| [wait, response]))
+    let means = run.ok().map(|run| (run.mean_waiting, run.mean_response));
+    Ok(means.and_then(|(wait, response)| Some([wait?, response?])))
 }

@@ -6,7 +6,7 @@ use super::jobs::Jobs;
 use super::merge::{Merging, Vector, apart};
 use super::report::{FitError, Tried, short};
 use crate::trace::Servers;
-use synth_cluster::workload::{Dominating, Header, Part, Parts};
+use synth_cluster::workload::{Dominating, Header, Part};
 use synth_make::program::{self, Limits};
 use synth_queues::law::{ArrivalProcess, Size};
 
@@ -156,22 +156,22 @@ impl<'a> Search<'a> {
                 sums[*i].1 += self.jobs.vectors[v].busy;
             }
         }
-        let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| Part {
-            name: i.to_string(),
-            nodes: apart(demand, self.servers.resources.len()).1,
-            demand: apart(demand, self.servers.resources.len())
-                .0
-                .iter()
-                .map(|d| short(*d))
-                .collect(),
-            arrivals: ArrivalProcess::Poisson { rate: short(rate) },
-            size: Size::Exponential {
-                mean: short(busy / rate),
-            },
-            limit: None,
+        let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| {
+            let (demand, nodes) = apart(demand, self.servers.resources.len());
+            Part {
+                name: i.to_string(),
+                nodes,
+                demand: demand.iter().map(|d| short(*d)).collect(),
+                arrivals: ArrivalProcess::Poisson { rate: short(rate) },
+                size: Size::Exponential {
+                    mean: short(busy / rate),
+                },
+                limit: None,
+            }
         };
         let parts = demands.iter().zip(sums).enumerate().map(part);
-        let fleet = parts_of(self.servers, parts.collect()).check()?;
+        let fleet = self.servers.workload(in_seconds(), parts.collect());
+        let fleet = fleet.check()?;
         let limits = Limits {
             face: 0,
             ..Limits::default()
@@ -181,18 +181,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A workload of these types on these servers.
-pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
-    let shapes = servers.shapes.iter();
-    let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
-    Parts {
-        header: Header {
-            time_unit: "s".into(),
-            ..Header::default()
-        },
-        resources: servers.resources.clone(),
-        devices: servers.devices.clone(),
-        shapes: shapes.collect(),
-        types,
+/// Returns the header of a workload that counts seconds.
+pub fn in_seconds() -> Header {
+    Header {
+        time_unit: "s".into(),
+        ..Header::default()
     }
 }

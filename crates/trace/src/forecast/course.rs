@@ -75,9 +75,8 @@ impl<'a> Course<'a> {
             started,
             servers,
         });
-        let at = self.log.jobs[self.next - 1].submit;
         let moment = Moment {
-            at,
+            at: self.log.jobs[self.next - 1].submit,
             jobs: jobs.collect(),
             occupied: Vec::new(),
         };

@@ -105,15 +105,18 @@ impl Site {
     /// Returns what the policy sees of these jobs.
     pub(super) fn scene<'a>(&self, jobs: &'a [Job]) -> DecisionState<'a> {
         let (types, fleet) = (self.types.clone(), self.fleet.clone());
-        DecisionState {
-            promised: true,
-            ..DecisionState::new(jobs, types, fleet, self.clock)
-        }
+        DecisionState::promised(jobs, types, fleet, self.clock)
     }
 
     /// Returns a length of the policy's time in seconds.
     pub fn seconds(&self, time: f64) -> f64 {
         self.clock.ticks(time) / self.per_second
+    }
+
+    /// Returns how long a job has run up to this time \[ticks\].
+    fn ran(&self, own: &Present, now: f64) -> f64 {
+        let ran = own.started.map(|start| self.clock.ticks(now - start));
+        ran.unwrap_or(0.0)
     }
 
     /// Returns when these of the jobs that are there start, after the moment \[s\]: of each so many draws in ascending order,
@@ -133,12 +136,9 @@ impl Site {
         let by_limits = self.by_limits(moment, policy, jobs)?;
         let known = by_limits.iter().copied().filter(|time| time.is_finite());
         let day = DAY * self.per_second;
-        let latest = known.fold(f64::NEG_INFINITY, f64::max);
-        let until = if latest.is_finite() {
+        let until = known.reduce(f64::max).map_or(WEEK * day, |latest| {
             (LATER * self.clock.ticks(latest) + day).min(DAYS * day)
-        } else {
-            WEEK * day
-        };
+        });
         // With many jobs that wait a run takes longer, and there are fewer.
         let most = JOBS / moment.jobs.len().max(1) as u32;
         let draws = Draws {
@@ -147,11 +147,11 @@ impl Site {
         };
         let drawn = self.draws(moment, past, policy, jobs, draws, until)?;
         let seconds = |time: f64| self.seconds(time).min(HORIZON);
-        let drawn = drawn
-            .into_iter()
-            .map(|own| own.into_iter().map(seconds).collect());
-        let by_limits = by_limits.into_iter().map(|time| self.seconds(time));
-        Ok(drawn.zip(by_limits).collect())
+        let of_job = |(draws, by_limits): (Vec<f64>, f64)| {
+            let draws = draws.into_iter().map(seconds).collect();
+            (draws, self.seconds(by_limits))
+        };
+        Ok(drawn.into_iter().zip(by_limits).map(of_job).collect())
     }
 
     /// Returns the draws in the policy's time, infinity beyond the horizon; others come for so long \[ticks\].
@@ -165,10 +165,7 @@ impl Site {
         horizon: f64,
     ) -> Result<Vec<Vec<f64>>, Stopped> {
         let now = self.clock.submit(moment.at);
-        let ran = |own: &Present| {
-            own.started
-                .map_or(0.0, |start| self.clock.ticks(now - start))
-        };
+        let ran = |own: &Present| self.ran(own, now);
         let laws = moment.jobs.iter().map(|own| past.law(&own.job, ran(own)));
         let laws: Vec<Law> = laws.collect();
         let rules: Vec<_> = (0..draws.runs).map(|_| policy.clone_rule()).collect();
@@ -214,16 +211,13 @@ impl Site {
     ) -> Result<Vec<f64>, Stopped> {
         let now = self.clock.submit(moment.at);
         let all = moment.jobs.iter().map(|own| {
-            let ran = own
-                .started
-                .map_or(0.0, |start| self.clock.ticks(now - start));
             let has_limit = own.job.promised.is_finite();
             let limit = if has_limit {
                 own.job.limit
             } else {
                 f64::INFINITY
             };
-            let size = limit.max(ran.floor() + 1.0);
+            let size = limit.max(self.ran(own, now).floor() + 1.0);
             Job { size, ..own.job }
         });
         let rule = (policy.clone_rule(), 0);
@@ -255,14 +249,10 @@ impl Site {
             let back = (levels.fresh() * days).floor() + 1.0;
             let from = at - back * length;
             let place = came.partition_point(|job| job.submit < from);
-            for job in &came[place..] {
-                if job.submit >= from + length {
-                    break;
-                }
-                let mut job = Job {
-                    submit: begin + (job.submit - from),
-                    ..*job
-                };
+            let of_day = |job: &&Job| job.submit < from + length;
+            for job in came[place..].iter().take_while(of_day) {
+                let submit = begin + (job.submit - from);
+                let mut job = Job { submit, ..*job };
                 if job.size.is_nan() {
                     job.size = past.law(&job, 0.0).at(levels.fresh()).ceil().max(1.0);
                 }
@@ -287,11 +277,9 @@ impl Site {
         let mut scene = self.scene(all);
         scene.seed = seed;
         let now = self.clock.submit(moment.at);
-        let present: Vec<_> = moment
-            .jobs
-            .iter()
-            .map(|own| (own.started, &own.servers[..]))
-            .collect();
+        let present = moment.jobs.iter();
+        let present = present.map(|own| (own.started, &own.servers[..]));
+        let present: Vec<_> = present.collect();
         let mut walk = Walk::from_present(&scene, &present, &moment.occupied, policy, now);
         let until = now + self.clock.size(HORIZON * self.per_second);
         let starts = walk.starts(jobs, until)?;

@@ -5,27 +5,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::calibration::{Calibration, LEVELS, Quantiles};
+use super::calibration::{Calibration, Quantiles};
 use super::course::Course;
 use super::draw::{Draws, Site};
 use super::map::{Map, Probes};
-use crate::replay::{Log, Speed, Stopped};
+use crate::replay::{Log, NoResult, Speed, Stopped};
 use synth_cluster::policy::Policy;
-use synth_core::document::DocumentError;
-
-/// Why there is no result.
-#[derive(Debug, thiserror::Error)]
-pub enum ForecastError {
-    /// A replay ended.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    /// The jobs cannot be counted.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// The rule cannot serve such jobs.
-    #[error("{0}")]
-    Rule(String),
-}
 
 /// A forecast, and what came. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -113,14 +98,14 @@ impl Scoring<'_> {
         make: impl FnOnce(&Site) -> Result<Box<dyn Policy>, String>,
         mapped: bool,
         listener: &mut dyn FnMut(usize),
-    ) -> Result<Scored, ForecastError> {
+    ) -> Result<Scored, NoResult> {
         let log = self.log;
         let site = Site::of_log(log, self.speed)?;
         let scene = site.scene(&log.jobs);
-        let policy = make(&site).map_err(ForecastError::Rule)?;
+        let policy = make(&site).map_err(NoResult::Refused)?;
         let mut course = Course::new(log, &site, &scene, policy);
         let mut probes = mapped.then(|| Probes::of(log));
-        let (mut forecasts, mut waited) = (Vec::new(), 0);
+        let (mut of_jobs, mut forecasts, mut waited) = (Vec::new(), Vec::new(), 0);
         let (mut spent, mut slowest) = (0.0, (0.0, 0));
         while let Some(come) = course.step()? {
             if self.interrupt.load(Ordering::Relaxed) {
@@ -160,26 +145,23 @@ impl Scoring<'_> {
             }
             for (place, (draws, by_limits)) in chosen.into_iter().zip(drawn) {
                 let job = &log.jobs[places[place]];
-                forecasts.push((
-                    places[place],
-                    Forecast {
-                        line: job.line,
-                        submitted: site.seconds(site.clock.submit(job.submit)),
-                        waiting,
-                        said: Quantiles([f64::NAN; 3]),
-                        by_limits,
-                        wait: f64::NAN,
-                        draws,
-                    },
-                ));
+                of_jobs.push(places[place]);
+                forecasts.push(Forecast {
+                    line: job.line,
+                    submitted: site.seconds(site.clock.submit(job.submit)),
+                    waiting,
+                    said: Quantiles([f64::NAN; 3]),
+                    by_limits,
+                    wait: f64::NAN,
+                    draws,
+                });
             }
         }
         let waits = course.waits()?;
-        for (n, own) in &mut forecasts {
-            own.wait = site.seconds(waits[*n]);
+        for (n, own) in of_jobs.into_iter().zip(&mut forecasts) {
+            own.wait = site.seconds(waits[n]);
         }
         let mean = spent / forecasts.len().max(1) as f64;
-        let forecasts = forecasts.into_iter().map(|(_, own)| own).collect();
         let mut scored = calibrated(forecasts, log.has_limits);
         scored.waited = [waited, log.arrivals().len()];
         scored.map = probes.map(|probes| probes.map(&scored.calibration));
@@ -234,10 +216,5 @@ impl Record {
             error_by_limits: limits(error(&|own| own.by_limits)),
             before_limits: limits(share(&|own| own.wait < own.by_limits)),
         }
-    }
-
-    /// Returns what the shares were to be.
-    pub fn levels() -> [f64; 3] {
-        LEVELS
     }
 }

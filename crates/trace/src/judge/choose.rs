@@ -107,17 +107,12 @@ impl Tried {
         self.scores.iter().sum::<f64>() / self.scores.len() as f64
     }
 
-    /// Those that keep the promise are before the others.
+    /// Returns the sort key: those that keep the promise are before the others.
     fn rank(&self) -> (bool, f64) {
-        let keeps = self.excess <= 1.0;
-        (
-            !keeps,
-            if keeps {
-                self.score() + self.handicap
-            } else {
-                self.excess
-            },
-        )
+        match self.excess <= 1.0 {
+            true => (false, self.score() + self.handicap),
+            false => (true, self.excess),
+        }
     }
 }
 

@@ -1,9 +1,24 @@
 //! One server, or a fleet with one queue, to which the jobs of a trace come.
 
 use super::scene::DecisionState;
-use synth_cluster::policy::{Action, Event, Knows, Policy, System, Violation};
+use synth_cluster::policy::{Action, Event, Knows, Policy, System};
 use synth_cluster::simulator::{Contender, Due, Ends, Failure, Server};
+use synth_core::document::DocumentError;
 use synth_simulation::{Stream, Streams};
+
+/// Why there is no result on a log.
+#[derive(Debug, thiserror::Error)]
+pub enum NoResult {
+    /// A replay ended.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// The jobs cannot be counted.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// The log is too short, or the rule cannot serve its jobs.
+    #[error("{0}")]
+    Refused(String),
+}
 
 /// The result of a replay.
 #[derive(Clone, Debug)]
@@ -51,14 +66,13 @@ pub fn replay(
     let policy = rule.rule(&scene.fleet)?;
     let needs_limits = policy.knows() == Knows::Estimates;
     let mut engine = Engine::new(scene, policy, needs_limits);
-    let violated = |violation: Violation| Stopped::Failure(violation.into());
     while engine.go_on(BURST) {
-        engine.audit().map_err(violated)?;
+        engine.audit()?;
         if !goes_on(engine.next) {
             return Err(Stopped::Interrupted);
         }
     }
-    match engine.audit().map_err(violated)? {
+    match engine.audit()? {
         0 => Ok(Replayed {
             runs_through: engine.server.system.counters().preemptions == 0,
             has_clocks: !engine.server.system.clocks().is_empty(),
@@ -89,10 +103,7 @@ impl<'a> Walk<'a> {
             engine.server.next_end().min(engine.arrival()).min(wake)
         };
         while next(engine) < time && engine.step() {}
-        engine
-            .audit()
-            .map_err(|violation| Stopped::Failure(violation.into()))?;
-        Ok(())
+        engine.audit().map(drop)
     }
 
     /// Goes on until the last job has left.
@@ -176,19 +187,13 @@ impl<'a> Walk<'a> {
         for (server, units) in occupied {
             system.occupy(*server, units, now);
         }
-        let mut service = Streams::new(scene.seed, 0).service;
-        let decides_on_state = policy.decides_on_state();
-        Walk(Engine {
+        Walk(Engine::with_present(
             scene,
-            server: Server::resume(system, policy, &mut service),
-            next: present.len(),
-            ends: vec![f64::NAN; present.len()],
-            service,
-            needs_limits: true,
-            decides_on_state,
-            events: 0,
-            rings: 0,
-        })
+            system,
+            policy,
+            present.len(),
+            true,
+        ))
     }
 
     /// Goes on until these jobs, by their places in the scene, have started, or no more starts before this time; returns when
@@ -217,9 +222,7 @@ impl<'a> Walk<'a> {
                 break;
             }
         }
-        engine
-            .audit()
-            .map_err(|violation| Stopped::Failure(violation.into()))?;
+        engine.audit()?;
         Ok(jobs.iter().map(|n| starts[*n]).collect())
     }
 }
@@ -241,19 +244,23 @@ struct Engine<'a> {
     rings: u64,
 }
 
-/// What comes next.
-#[derive(Clone, Copy, PartialEq)]
-enum Next {
-    End,
-    Arrival,
-}
-
 impl<'a> Engine<'a> {
     fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>, needs_limits: bool) -> Self {
-        let mut service = Streams::new(scene.seed, 0).service;
-        let decides_on_state = policy.decides_on_state();
         let system = System::for_policy(&scene.fleet, &*policy);
         let (system, present) = scene.begun(system, needs_limits);
+        Engine::with_present(scene, system, policy, present, needs_limits)
+    }
+
+    /// Begins with a system in which so many jobs are present, the first ones of the scene.
+    fn with_present(
+        scene: &'a DecisionState<'a>,
+        system: System,
+        policy: Box<dyn Policy>,
+        present: usize,
+        needs_limits: bool,
+    ) -> Self {
+        let mut service = Streams::new(scene.seed, 0).service;
+        let decides_on_state = policy.decides_on_state();
         // Jobs come with their sizes.
         let server = match present {
             0 => Server::new(system, policy, Some(Ends::default()), &mut service),
@@ -286,12 +293,11 @@ impl<'a> Engine<'a> {
     }
 
     /// Checks the system's invariants; returns how many jobs are there, which nothing starts any more once it is over.
-    fn audit(&mut self) -> Result<u64, Violation> {
+    fn audit(&mut self) -> Result<u64, Stopped> {
         self.server.settle();
-        match self.server.system.violation() {
-            Some(violation) => Err(violation.clone()),
-            None => Ok(self.server.system.jobs()),
-        }
+        let system = &self.server.system;
+        let violation = system.violation().cloned().map(Failure::from);
+        violation.map_or_else(|| Ok(system.jobs()), |why| Err(why.into()))
     }
 
     /// Carries out the next instant; returns whether there was one.
@@ -314,14 +320,11 @@ impl<'a> Engine<'a> {
         if until == f64::INFINITY {
             return false;
         }
-        let next = if end <= arrival {
-            Next::End
-        } else {
-            Next::Arrival
-        };
+        // Where both come at one instant, the end comes first.
+        let is_end = end <= arrival;
         if self.decides_on_state {
-            self.instant(until, next)
-        } else if let Some(event) = self.happen(until, next) {
+            self.instant(until, is_end)
+        } else if let Some(event) = self.happen(until, is_end) {
             self.server.react(event);
         }
         true
@@ -336,44 +339,33 @@ impl<'a> Engine<'a> {
             arrival
         };
         let (now, due) = self.server.due(bound);
-        let next = match due {
-            None => Next::Arrival,
-            Some(Due::End) => Next::End,
-            Some(due) => {
-                self.server.happen(now, due, &mut self.service);
-                self.events += 1;
-                self.rings += 1;
-                return;
-            }
-        };
-        if let Some(event) = self.happen(now, next) {
+        if let Some(due) = due.filter(|due| !matches!(due, Due::End)) {
+            self.server.happen(now, due, &mut self.service);
+            self.events += 1;
+            self.rings += 1;
+        } else if let Some(event) = self.happen(now, due.is_some()) {
             self.server.react(event);
         }
     }
 
     /// Carries out all that happens at this instant, and then one decision.
-    fn instant(&mut self, now: f64, first: Next) {
-        let mut event = self.happen(now, first);
+    fn instant(&mut self, now: f64, is_end: bool) {
+        let mut event = self.happen(now, is_end);
         let mut is_alone = true;
         loop {
-            let next = if self.server.next_end() == now {
-                Next::End
-            } else if self.arrival() == now {
-                Next::Arrival
-            } else {
+            let is_end = self.server.next_end() == now;
+            if !is_end && self.arrival() != now {
                 break;
-            };
+            }
             is_alone = false;
             event.into_iter().for_each(|event| self.server.note(event));
-            event = self.happen(now, next);
+            event = self.happen(now, is_end);
         }
-        match event {
-            Some(event) if is_alone => self.server.react(event),
-            _ if is_alone => {}
-            event => {
-                event.into_iter().for_each(|event| self.server.note(event));
-                self.server.decide();
-            }
+        if is_alone {
+            event.into_iter().for_each(|event| self.server.react(event));
+        } else {
+            event.into_iter().for_each(|event| self.server.note(event));
+            self.server.decide();
         }
     }
 
@@ -386,22 +378,18 @@ impl<'a> Engine<'a> {
 
     /// A job comes or leaves.
     #[inline(always)]
-    fn happen(&mut self, now: f64, next: Next) -> Option<Event> {
+    fn happen(&mut self, now: f64, is_end: bool) -> Option<Event> {
         self.events += 1;
         self.rings = 0;
-        match next {
-            Next::End => {
-                let left = self.server.end(now)?;
-                self.ends[left.job.number as usize] = now;
-                Some(Event::Completion(left.job_type))
-            }
-            Next::Arrival => {
-                let (scene, n) = (self.scene, self.next);
-                scene.arrive(n, now, self.needs_limits, &mut self.server.system);
-                self.next += 1;
-                self.ends.push(f64::NAN);
-                Some(Event::Arrival(scene.type_of(n)))
-            }
+        if is_end {
+            let left = self.server.end(now)?;
+            self.ends[left.job.number as usize] = now;
+            return Some(Event::Completion(left.job_type));
         }
+        let (scene, n) = (self.scene, self.next);
+        scene.arrive(n, now, self.needs_limits, &mut self.server.system);
+        self.next += 1;
+        self.ends.push(f64::NAN);
+        Some(Event::Arrival(scene.type_of(n)))
     }
 }

@@ -4,7 +4,6 @@ use csv::{ReaderBuilder, Trim};
 use serde::Deserialize;
 
 use super::Job;
-use crate::trace::Seen;
 
 /// A row; other columns are ignored.
 #[derive(Deserialize)]
@@ -47,16 +46,8 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<Job>, String> {
             )
         })?;
         jobs.push(Job {
-            submit: row.arrival,
-            size: row.size,
-            limit: row.size,
-            promised: f64::INFINITY,
-            waited: f64::NAN,
             line: line as u32,
-            kind: kind as u32,
-            user: 0,
-            class: 0,
-            seen: Seen::Whole,
+            ..Job::new(kind as u32, row.arrival, row.size)
         });
     }
     jobs.sort_by(|a, b| a.submit.total_cmp(&b.submit));

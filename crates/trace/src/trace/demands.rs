@@ -33,10 +33,8 @@ impl Demands {
             return self.add(demand, nodes);
         }
         self.rounded += 1;
-        match self.known(&rounded, nodes) {
-            Some(known) => known,
-            None => self.add(&rounded, nodes),
-        }
+        let known = self.known(&rounded, nodes);
+        known.unwrap_or_else(|| self.add(&rounded, nodes))
     }
 
     /// Returns the number of this vector, if it has one; its key is left in `key`.

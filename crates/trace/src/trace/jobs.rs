@@ -1,7 +1,8 @@
 //! The jobs of a trace, one after the other.
 
-mod buffer;
 mod conclusion;
+
+use std::collections::BTreeMap;
 
 use super::account::Gap;
 use super::duplicates::{Counted, Known};
@@ -11,7 +12,6 @@ use super::window::{Activity, Why, Window};
 use super::{
     Account, Demands, Edge, Format, Job, Options, Reason, Seen, Servers, Shape, Tick, TraceError,
 };
-use buffer::Buffer;
 
 /// A trace that is being read.
 pub struct Trace {
@@ -26,7 +26,8 @@ pub struct Trace {
     /// By vector, the largest fraction of a resource of all servers together.
     shares: Vec<f64>,
     account: Account,
-    buffer: Buffer,
+    /// The jobs that wait until no earlier one is expected, by submission and line.
+    buffer: BTreeMap<(i64, u32), Job>,
     /// Which row counts for each job.
     known: Known,
     /// Jobs that had not ended when the file did, with their demands and how they would be taken.
@@ -48,7 +49,6 @@ pub struct Trace {
     /// Jobs that arrived.
     arrivals: u64,
     gap: Gap,
-    is_read: bool,
     /// Of the jobs that no server holds the one with most work: that, its line, its servers and what it holds on each.
     largest: Option<(f64, u32, u32, Vec<f64>)>,
 }
@@ -89,11 +89,10 @@ impl Trace {
             activity: Activity::default(),
             window: None,
             arrivals: 0,
-            buffer: Buffer::new(Self::MOST_OUT_OF_ORDER + 1),
+            buffer: BTreeMap::new(),
             before: (i64::MIN, 0),
             span: None,
             gap: Gap::default(),
-            is_read: false,
             largest: None,
             per_capacity,
             rows,
@@ -112,10 +111,10 @@ impl Trace {
                     break;
                 };
                 if let Some(job) = self.admit(raw) {
-                    self.buffer.push(job);
+                    self.buffer.insert((job.submit, job.line), job);
                 }
             }
-            let Some(job) = self.buffer.pop() else {
+            let Some((_, job)) = self.buffer.pop_first() else {
                 return self.conclude().map(|()| None);
             };
             if let Some(job) = self.takes_part(job)? {
@@ -126,21 +125,17 @@ impl Trace {
 
     /// The next line that stands for a job. Faulty lines, and those that are no jobs, are noted and passed over.
     fn read(&mut self) -> Result<Option<Raw>, TraceError> {
-        while !self.is_read {
-            let (rows, account) = (&mut self.rows, &mut self.account);
-            self.is_read = !rows.advance(account)?;
-            if self.is_read {
-                break;
-            }
+        while self.rows.advance(&mut self.account)? {
+            let (rows, account) = (&self.rows, &mut self.account);
             match self.reader.read((rows, &mut self.demand, account)) {
                 Ok(None) => {}
                 Ok(Some(mut job)) => {
-                    self.last = self.last.max(begun(&job).saturating_add(job.size.max(0)));
+                    self.last = self.last.max(job.last());
                     if !self.is_latest(&mut job) {
                         continue;
                     }
                     if self.span.is_none() {
-                        note_activity(&mut self.activity, &job);
+                        self.activity.note(&job);
                     }
                     if !job.is_open {
                         return Ok(Some(job));
@@ -155,7 +150,7 @@ impl Trace {
             return Ok(self.reader.left(&mut self.demand, &mut self.account));
         };
         (self.demand, self.account.supposed) = (demand, supposed);
-        let size = self.last - begun(&job);
+        let size = self.last - job.begun();
         let seen = Seen::Censored;
         Ok(Some(Raw { size, seen, ..job }))
     }
@@ -171,8 +166,8 @@ impl Trace {
         let mut counted = Counted::new(job);
         if let Some(before) = before {
             let place = (before.submit, before.line);
-            let is_latest =
-                counted.replaces(&before) && (!before.is_job || self.buffer.remove(place));
+            let is_latest = counted.rank >= before.rank
+                && (!before.is_job || self.buffer.remove(&place).is_some());
             self.account.note(Reason::Repeated, job.line, 0.0);
             if !is_latest {
                 self.account.decide(false, job.line, 0.0);
@@ -324,6 +319,7 @@ impl Trace {
             let share = self.share(&self.demands.vectors()[demand as usize], nodes);
             self.shares.push(share);
         }
+        let waited = raw.start.map(|start| start.saturating_sub(raw.submit));
         let job = Job {
             line: raw.line,
             submit: raw.submit,
@@ -333,12 +329,10 @@ impl Trace {
             user: raw.user,
             class: raw.class,
             batch: raw.batch,
-            waited: raw
-                .start
-                .map(|start| start.saturating_sub(raw.submit).max(0).unsigned_abs()),
+            waited: waited.map(|waited| waited.max(0).unsigned_abs()),
             end: match raw.end {
                 Some(end) if size == raw.size.unsigned_abs() && raw.seen == Seen::Whole => end,
-                _ => begun(raw).saturating_add_unsigned(size),
+                _ => raw.begun().saturating_add_unsigned(size),
             },
             seen: raw.seen,
         };
@@ -348,25 +342,19 @@ impl Trace {
     /// Why a line takes no part, if it does not.
     fn left_out(&self, raw: &Raw, nodes: u32) -> Option<Reason> {
         let broken = raw.fate == Fate::Broken;
-        if !self.is_selected(raw) {
-            Some(Reason::Others)
-        } else if raw.fate == Fate::Part {
-            Some(Reason::Partial)
-        } else if raw.size < 0 || raw.size == 0 && broken {
-            Some(Reason::NeverRan)
-        } else if broken && self.options.completed_only {
-            Some(Reason::NotCompleted)
-        } else if raw.fate == Fate::Unplaced {
-            Some(Reason::TooLarge)
-        } else if raw.fate == Fate::OtherType {
-            Some(Reason::OtherType)
-        } else if self.demand.iter().all(|demand| *demand == 0.0) {
-            Some(Reason::NoDemand)
-        } else if !self.servers.hold(&self.demand, nodes) {
-            Some(Reason::TooLarge)
-        } else {
-            None
-        }
+        let asks_nothing = self.demand.iter().all(|demand| *demand == 0.0);
+        let reasons = [
+            (!self.is_selected(raw), Reason::Others),
+            (raw.fate == Fate::Part, Reason::Partial),
+            (raw.size < 0 || raw.size == 0 && broken, Reason::NeverRan),
+            (broken && self.options.completed_only, Reason::NotCompleted),
+            (raw.fate == Fate::Unplaced, Reason::TooLarge),
+            (raw.fate == Fate::OtherType, Reason::OtherType),
+            (asks_nothing, Reason::NoDemand),
+            (!self.servers.hold(&self.demand, nodes), Reason::TooLarge),
+        ];
+        let mut reasons = reasons.into_iter();
+        reasons.find(|(is, _)| *is).map(|(_, reason)| reason)
     }
 
     /// Returns whether a job is of the partition and of the user of the options.
@@ -429,10 +417,13 @@ impl Trace {
     fn instant(&self, edge: Option<Edge>, first: i64) -> Result<Option<f64>, TraceError> {
         let per_second = self.tick().per_second() as f64;
         let at = |edge: Edge| {
-            edge.instant(first as f64 / per_second)
-                .map(|at| at * per_second)
+            match edge.instant(first as f64 / per_second) {
+            Some(at) => Ok(at * per_second),
+            None => Err(self.rows.wrong(
+                "its times are no dates: write --from and --to as a time after the first job, such as 120d",
+            )),
+        }
         };
-        let at = |edge: Edge| at(edge).ok_or_else(|| self.has_no_dates());
         edge.map(at).transpose()
     }
 
@@ -442,35 +433,13 @@ impl Trace {
         let from = from.map(|from| (from.ceil() as i64).max(first));
         let activity = std::mem::take(&mut self.activity);
         let found = activity.first_end(from.unwrap_or(i64::MIN), self.rows.format);
-        Ok(match (from, found) {
-            (Some(from), Some((end, true))) => Some(Window::new(from, Why::Given(Some(end)))),
-            (Some(from), _) => Some(Window::new(from, Why::Given(None))),
-            (None, Some((end, true))) => Some(Window::new(end, Why::Activity)),
-            (None, Some((end, false))) => Some(Window::new(end, Why::Possible)),
-            (None, None) => None,
-        })
-    }
-
-    /// A date cannot be found in this trace.
-    fn has_no_dates(&self) -> TraceError {
-        TraceError::Refused(format!(
-            "{}: its times are no dates: write --from and --to as a time after the first job, such as 120d",
-            self.rows.name
-        ))
-    }
-}
-
-/// Returns when a job started; when it was submitted, where that is not known.
-fn begun(raw: &Raw) -> i64 {
-    raw.start.unwrap_or(raw.submit)
-}
-
-/// Notes the submission and the end of a job. Jobs that neither ran nor ended are ignored.
-fn note_activity(activity: &mut Activity, raw: &Raw) {
-    let ran = || (raw.size >= 0).then(|| begun(raw).saturating_add(raw.size));
-    let is_open = raw.is_open || raw.seen == Seen::Censored;
-    let end = raw.end.or_else(ran).map(|end| end.max(raw.submit));
-    if end.is_some() || is_open {
-        activity.note(raw.submit, end.filter(|_| !is_open));
+        let evident = found.filter(|(_, is_evident)| *is_evident);
+        let why = match evident {
+            _ if from.is_some() => Why::Given(evident.map(|(end, _)| end)),
+            Some(_) => Why::Activity,
+            None => Why::Possible,
+        };
+        let begin = from.or(found.map(|(end, _)| end));
+        Ok(begin.map(|begin| Window::new(begin, why)))
     }
 }

@@ -2,6 +2,7 @@
 
 use itertools::Itertools as _;
 
+use synth_cluster::workload::{Header, Part, Parts};
 use synth_core::number::Decimal;
 
 /// What the trace's jobs ran on, as `--servers` says it, or the file.
@@ -39,6 +40,19 @@ impl Servers {
             resources,
             devices,
             shapes,
+        }
+    }
+
+    /// Returns the workload of these types on these servers.
+    pub fn workload(&self, header: Header, types: Vec<Part>) -> Parts {
+        let shapes = self.shapes.iter();
+        let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
+        Parts {
+            header,
+            resources: self.resources.clone(),
+            devices: self.devices.clone(),
+            shapes: shapes.collect(),
+            types,
         }
     }
 

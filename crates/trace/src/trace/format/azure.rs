@@ -101,12 +101,10 @@ fn unchosen(machine: Option<&str>, machines: BTreeMap<String, u32>) -> String {
     /// How many machines are named.
     const MOST: usize = 8;
     let found = machine.map_or(String::new(), |machine| format!("no machine `{machine}`; "));
-    let mut machines: Vec<(String, u32)> = machines.into_iter().collect();
-    machines.sort_by_key(|(_, types)| std::cmp::Reverse(*types));
-    machines.truncate(MOST);
-    let machines = machines.iter();
+    let machines = machines.into_iter();
+    let machines = machines.sorted_by_key(|(_, types)| std::cmp::Reverse(*types));
     let machines = machines.map(|(name, types)| format!("{name} ({types} types)"));
-    let machines = machines.format(", ");
+    let machines = machines.take(MOST).format(", ");
     format!(
         "{found}say with --machine which one the servers are; the ones with most types: {machines}"
     )

@@ -130,6 +130,7 @@ impl Borg {
             }
             return Ok(None);
         }
+        let waits = |own: &Instance| own.since.is_none();
         let fresh = Instance {
             line: rows.number(),
             submit: time,
@@ -144,22 +145,19 @@ impl Borg {
                 None
             }
             Event::Schedule => {
-                let before = self.instances.remove(&instance);
-                let submit = before.filter(|before| before.since.is_none());
+                let before = self.instances.get(&instance).copied();
+                let submit = before.filter(waits).map(|own| own.submit);
                 let scheduled = Instance {
-                    submit: submit.map_or(time, |before| before.submit),
+                    submit: submit.unwrap_or(time),
                     since: Some(time),
                     ..fresh
                 };
                 self.instances.insert(instance, scheduled);
                 // The end of the run before it was not logged.
-                let lost = before.filter(|before| before.since.is_some());
+                let lost = before.filter(|own| !waits(own));
                 lost.map(|lost| (lost, Fate::Broken))
             }
-            Event::End(fate) => {
-                let ended = self.instances.remove(&instance).unwrap_or(fresh);
-                Some((ended, fate))
-            }
+            Event::End(fate) => Some((self.instances.remove(&instance).unwrap_or(fresh), fate)),
         })
     }
 

@@ -14,6 +14,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead, Cursor, Read};
 
 use clap::ValueEnum;
+use itertools::Itertools as _;
 use synth_core::document::FileKind;
 
 use super::fields::Fault;
@@ -189,17 +190,28 @@ impl Raw {
         Raw { id, ..self }
     }
 
+    /// Returns when it started; when it was submitted, where that is not known.
+    pub fn begun(&self) -> i64 {
+        self.start.unwrap_or(self.submit)
+    }
+
+    /// Returns the last instant at which it is known to hold its room.
+    pub fn last(&self) -> i64 {
+        self.begun().saturating_add(self.size.max(0))
+    }
+
     /// Takes what starts together with it as one job, which holds its room until the last has ended.
-    fn join(&mut self, other: Raw) {
-        self.size = self.size.max(other.size);
-        self.end = self.end.max(other.end);
-        self.limit = self.limit.zip(other.limit).map(|(a, b)| a.max(b));
-        self.nodes = self.nodes.max(1).saturating_add(other.nodes.max(1));
-        if other.seen == Seen::Censored {
-            self.seen = other.seen;
-        }
-        if self.fate == Fate::Completed {
-            self.fate = other.fate;
+    fn join(self, other: Raw) -> Raw {
+        let is_censored = other.seen == Seen::Censored;
+        let has_completed = self.fate == Fate::Completed;
+        Raw {
+            size: self.size.max(other.size),
+            end: self.end.max(other.end),
+            limit: self.limit.zip(other.limit).map(|(a, b)| a.max(b)),
+            nodes: self.nodes.max(1).saturating_add(other.nodes.max(1)),
+            seen: if is_censored { other.seen } else { self.seen },
+            fate: if has_completed { other.fate } else { self.fate },
+            ..self
         }
     }
 }
@@ -261,50 +273,50 @@ const LOOK: u64 = 1 << 16;
 /// Opens a file, and finds out what it is.
 pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceError> {
     let name = source.name();
-    let mut file = File {
-        name: name.clone(),
-        format: Format::Csv,
-        input: input::open(source)?,
-        options,
-    };
-    let start = file.beginning()?;
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
+    let (start, input) = beginning(&name, input::open(source)?)?;
     let text = String::from_utf8_lossy(&start);
-    foreign::described(&text, false).map_or(Ok(()), |why| Err(refused(why)))?;
-    if let (None, Some(kind)) = (options.format, other_kind(&start)) {
+    let is_auto = options.columns.is_empty();
+    foreign::check(&text, false, is_auto).map_err(refused)?;
+    let kind = FileKind::of(&text).filter(|kind| *kind != FileKind::Log);
+    if let (None, Some(kind)) = (options.format, kind) {
         let what = kind.words(&name);
         return Err(TraceError::Refused(format!(
             "{what}; a log of jobs is expected here"
         )));
     }
-    let is_table = |format: Option<Format>| matches!(format, None | Some(Format::Csv));
-    let is_unknown = is_table(options.format) && is_table(Format::found(first_line(&start)));
-    foreign::described(&text, is_unknown).map_or(Ok(()), |why| Err(refused(why)))?;
-    let format = choose(options.format, first_line(&start)).map_err(refused)?;
-    without_use(format, options).map_or(Ok(()), |why| Err(refused(why)))?;
-    read(format, name, file.input, options)
+    let first = first_line(&start);
+    let mut formats = [options.format, Format::found(first)].into_iter();
+    let is_unknown = formats.all(|own| matches!(own, None | Some(Format::Csv)));
+    foreign::check(&text, is_unknown, is_auto).map_err(refused)?;
+    let format = choose(options.format, first).map_err(refused)?;
+    without_use(format, options).map_err(refused)?;
+    read(format, name, input, options)
 }
 
-/// Returns the options that mean nothing for this format, if any.
-fn without_use(format: Format, options: &Options) -> Option<String> {
-    let has_people = matches!(format, Format::Sacct | Format::Swf);
-    if !has_people && (options.partition.is_some() || options.user.is_some()) {
-        return Some(format!(
+/// Checks that all options mean something for this format.
+fn without_use(format: Format, options: &Options) -> Result<(), String> {
+    let is_of_people = options.partition.is_some() || options.user.is_some();
+    if is_of_people && !matches!(format, Format::Sacct | Format::Swf) {
+        return Err(format!(
             "--partition and --user are for files of the formats sacct and swf, and this one is read as {}: leave them out",
             format.name()
         ));
     }
-    let request = [
+    let mut request = [
         ("--columns", Format::Csv, !options.columns.is_empty()),
         ("--unit", Format::Csv, !options.units.is_empty()),
         ("--vm-types", Format::Azure, options.vm_types.is_some()),
-    ];
-    let mut request = request.into_iter().filter(|(_, _, is_set)| *is_set);
-    let (option, of, _) = request.find(|(_, of, _)| *of != format)?;
-    let (of, format) = (of.name(), format.name());
-    Some(format!(
-        "{option} is for files of the format {of}, and this one is read as {format}: leave it out, or name --format {of}"
-    ))
+    ]
+    .into_iter();
+    let unused = request.find(|(_, of, is_set)| *is_set && *of != format);
+    let message = |(option, of, _): (&str, Format, _)| {
+        let (of, format) = (of.name(), format.name());
+        format!(
+            "{option} is for files of the format {of}, and this one is read as {format}: leave it out, or name --format {of}"
+        )
+    };
+    unused.map_or(Ok(()), |own| Err(message(own)))
 }
 
 /// Begins to read a file of this format.
@@ -314,26 +326,21 @@ pub(super) fn read(
     input: Box<dyn BufRead>,
     options: &Options,
 ) -> Result<Opened, TraceError> {
-    let mut file = File {
-        name: name.clone(),
-        format,
-        input,
-        options,
-    };
-    let mut start = file.beginning()?;
+    let (mut start, input) = beginning(&name, input)?;
     if start.len() as u64 == LOOK {
         let whole = start.iter().rposition(|byte| *byte == b'\n');
         start.truncate(whole.unwrap_or(LOOK as usize));
     }
-    let mut opened = read_file(file)?;
+    let file = |input| File {
+        name: name.clone(),
+        format,
+        input,
+        start: start.clone(),
+        options,
+    };
+    let mut opened = file(input).open()?;
     if !opened.2.has_ids {
-        let input: Box<dyn BufRead> = Box::new(Cursor::new(start));
-        opened.2.has_ids = identifies(read_file(File {
-            name,
-            format,
-            input,
-            options,
-        })?)?;
+        opened.2.has_ids = identifies(file(Box::new(Cursor::new(start.clone()))).open()?)?;
     }
     if let (Format::Csv, Some(id), false) = (format, opened.2.id, opened.2.has_ids) {
         let remark = format!(
@@ -375,22 +382,18 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
         && lines <= 4 * names.len())
 }
 
-fn read_file(file: File<'_>) -> Result<Opened, TraceError> {
-    match file.format {
-        Format::Swf => swf::open(file),
-        Format::Sacct => sacct::open(file),
-        Format::Openb => openb::open(file),
-        Format::Azure => azure::open(file),
-        Format::Borg => borg::open(file),
-        Format::Csv => table::open(file),
-    }
-}
-
 /// Returns the format that was named, unless the file is of another one for certain; else the one that is found.
 fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
     match (named, Format::found(first)) {
         _ if first.is_empty() => Err("the file is empty".into()),
-        (None, None) => Err(unknown(first)),
+        (None, None) => {
+            let all = Format::value_variants().iter().map(|own| own.name());
+            Err(format!(
+                "no known format begins with `{}`: name one with --format ({})",
+                short(first),
+                all.format(", ")
+            ))
+        }
         (Some(named), Some(found))
             if named != found && named != Format::Csv && found != Format::Csv =>
         {
@@ -410,18 +413,21 @@ pub(super) struct File<'a> {
     pub name: String,
     pub format: Format,
     pub input: Box<dyn BufRead>,
+    /// The lines at its beginning, which are read once more to find out how the others are written.
+    pub start: Vec<u8>,
     pub options: &'a Options,
 }
 
 impl File<'_> {
-    /// Looks at the beginning of the file, which stays to be read.
-    fn beginning(&mut self) -> Result<Vec<u8>, TraceError> {
-        let mut start = Vec::new();
-        let begun = (&mut self.input).take(LOOK).read_to_end(&mut start);
-        begun.map_err(|why| TraceError::unreadable(&self.name, 0, why))?;
-        let rest = std::mem::replace(&mut self.input, Box::new(Cursor::new(Vec::new())));
-        self.input = Box::new(Cursor::new(start.clone()).chain(rest));
-        Ok(start)
+    fn open(self) -> Result<Opened, TraceError> {
+        match self.format {
+            Format::Swf => swf::open(self),
+            Format::Sacct => sacct::open(self),
+            Format::Openb => openb::open(self),
+            Format::Azure => azure::open(self),
+            Format::Borg => borg::open(self),
+            Format::Csv => table::open(self),
+        }
     }
 
     /// Returns the servers of the header, and the rows below it.
@@ -439,25 +445,22 @@ impl File<'_> {
     }
 }
 
+/// Returns the beginning of a file, and all of it to be read.
+fn beginning(
+    name: &str,
+    mut input: Box<dyn BufRead>,
+) -> Result<(Vec<u8>, Box<dyn BufRead>), TraceError> {
+    let mut start = Vec::new();
+    let read = (&mut input).take(LOOK).read_to_end(&mut start);
+    read.map_err(|why| TraceError::unreadable(name, 0, why))?;
+    let all = Cursor::new(start.clone()).chain(input);
+    Ok((start, Box::new(all)))
+}
+
 /// Returns the first line that is neither empty nor blank.
 fn first_line(start: &[u8]) -> &[u8] {
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.find(|line| !line.is_empty()).unwrap_or_default()
-}
-
-/// Returns what a file is that begins so, if it is a workload or a policy.
-fn other_kind(start: &[u8]) -> Option<FileKind> {
-    let kind = FileKind::of(&String::from_utf8_lossy(start))?;
-    (kind != FileKind::Log).then_some(kind)
-}
-
-fn unknown(first: &[u8]) -> String {
-    let all: Vec<&str> = Format::value_variants().iter().map(|f| f.name()).collect();
-    format!(
-        "no known format begins with `{}`: name one with --format ({})",
-        short(first),
-        all.join(", ")
-    )
 }
 
 /// Returns the beginning of a line, as it can be shown.

@@ -177,19 +177,16 @@ impl Rows {
     fn cut_at_blanks(&mut self) -> Result<(), Fault> {
         let line = self.lines.line();
         self.bounds.clear();
-        let mut at = 0;
-        for _ in 0..SWF_FIELDS {
-            while line.get(at).is_some_and(is_blank) {
-                at += 1;
+        let mut start = 0;
+        for field in line.split(|byte| matches!(byte, b' ' | b'\t')) {
+            let end = start + field.len();
+            if end > start && self.bounds.len() < SWF_FIELDS {
+                self.bounds.push((start, end));
             }
-            let start = at;
-            while line.get(at).is_some_and(|byte| !is_blank(byte)) {
-                at += 1;
-            }
-            if at == start {
-                return Err(Fault::at(line, b"", "18 fields: the line ends here"));
-            }
-            self.bounds.push((start, at));
+            start = end + 1;
+        }
+        if self.bounds.len() < SWF_FIELDS {
+            return Err(Fault::at(line, b"", "18 fields: the line ends here"));
         }
         Ok(())
     }
@@ -226,20 +223,22 @@ impl Rows {
     /// Whether the line has a field for each column.
     fn count(&self) -> Result<(), Fault> {
         let (line, columns) = (self.lines.line(), self.header.len());
-        match self.bounds.get(columns) {
-            Some((start, _)) => {
-                let mut expected = "no more fields than the header has: a name with a comma stands in quotation marks";
-                if self.format == Format::Sacct {
-                    expected = "no more fields than the header has: a `|` in a name makes more of them; leave JobName out";
-                }
-                Err(Fault::at(&line[..*start], &line[*start..], expected))
+        let expected = match self.format {
+            Format::Sacct => {
+                "no more fields than the header has: a `|` in a name makes more of them; leave JobName out"
             }
-            None if self.bounds.len() < columns => {
-                let expected = "as many fields as the header has: the line ends here";
-                Err(Fault::at(line, b"", expected))
+            _ => {
+                "no more fields than the header has: a name with a comma stands in quotation marks"
             }
-            None => Ok(()),
+        };
+        if let Some((start, _)) = self.bounds.get(columns) {
+            return Err(Fault::at(&line[..*start], &line[*start..], expected));
         }
+        if self.bounds.len() < columns {
+            let expected = "as many fields as the header has: the line ends here";
+            return Err(Fault::at(line, b"", expected));
+        }
+        Ok(())
     }
 
     /// Returns the names of the columns.
@@ -267,18 +266,22 @@ impl Rows {
     /// # Errors
     /// When there is none, or two: says what the format has.
     pub fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
-        for name in names {
-            if let Some(column) = self.column(name)? {
-                return Ok(column);
-            }
-        }
-        Err(self.wrong(format!(
-            "its first line has no column `{}`, which {} has; {}. {}",
-            names[0],
-            self.format.name(),
-            suggest(names[0], "it has", &self.header()),
-            self.format.help()
-        )))
+        let missing = || {
+            self.wrong(format!(
+                "its first line has no column `{}`, which {} has; {}. {}",
+                names[0],
+                self.format.name(),
+                suggest(names[0], "it has", &self.header()),
+                self.format.help()
+            ))
+        };
+        self.either(names)?.ok_or_else(missing)
+    }
+
+    /// Returns the first column that has one of these names, if there is one.
+    pub fn either(&self, names: &[&str]) -> Result<Option<usize>, TraceError> {
+        let mut found = names.iter().map(|name| self.column(name));
+        found.find_map(Result::transpose).transpose()
     }
 
     /// Returns that the format reports nothing of this resource.
@@ -366,10 +369,6 @@ impl Rows {
 /// Returns the text of a comment.
 fn comment(line: &[u8]) -> Option<&[u8]> {
     line.trim_ascii_start().strip_prefix(b";")
-}
-
-fn is_blank(byte: &u8) -> bool {
-    matches!(byte, b' ' | b'\t')
 }
 
 /// Returns how many blanks the text begins with, of which none stands between fields.

@@ -12,7 +12,9 @@ use std::collections::btree_map::Entry;
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
 use crate::trace::account::YEAR;
 use crate::trace::duplicates::Counted;
-use crate::trace::fields::{Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole};
+use crate::trace::fields::{
+    self, Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole,
+};
 use crate::trace::{Account, Reason, Seen, Tick, TraceError};
 use itertools::Itertools as _;
 use synth_core::number::{self, clock, is_epoch, stamp};
@@ -65,19 +67,16 @@ struct Sacct {
     class: [Option<usize>; 3],
     /// The TRES of each resource, in lower case.
     names: Vec<String>,
+    /// Whether it was reported how instants are written, and that types of a resource are not told apart.
+    is_reported: [bool; 2],
     /// The components of heterogeneous jobs, by first id and submission.
     joined: BTreeMap<(Vec<u8>, i64), Components>,
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let (servers, mut rows) = file.table()?;
-    // The first of these that there is.
-    let either = |names: &[&str]| {
-        let mut found = names.iter().map(|name| rows.column(name));
-        found.find_map(Result::transpose).transpose()
-    };
     let tres = [rows.column("AllocTRES")?, rows.column("ReqTRES")?];
-    let cpus = either(&["AllocCPUS", "NCPUS", "ReqCPUS"])?;
+    let cpus = rows.either(&["AllocCPUS", "NCPUS", "ReqCPUS"])?;
     let name = |resource: &String| match &*resource.to_ascii_lowercase() {
         "memory" => "mem".to_owned(),
         own @ ("cpu" | "mem" | "node" | "billing" | "energy" | "pages" | "vmem") => own.to_owned(),
@@ -108,7 +107,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         cpus,
         memory: rows.column("ReqMem")?,
         gres: [rows.column("AllocGRES")?, rows.column("ReqGRES")?],
-        nodes: either(&["AllocNodes", "NNodes", "ReqNodes"])?,
+        nodes: rows.either(&["AllocNodes", "NNodes", "ReqNodes"])?,
         user: rows.column("User")?,
         class: [
             rows.column("Partition")?,
@@ -116,6 +115,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
             rows.column("QOS")?,
         ],
         names: servers.resources.iter().map(name).collect(),
+        is_reported: [false; 2],
         joined: BTreeMap::new(),
     };
     (rows.id, rows.has_ids) = (Some(reader.id), true);
@@ -145,22 +145,19 @@ impl Reader for Sacct {
         let whole = (id[..plus].to_vec(), job.submit);
         let components = self.joined.entry(whole).or_default();
         let is_first = components.is_empty();
-        let reason = match components.entry(id[plus..].to_vec()) {
-            Entry::Vacant(place) => {
-                place.insert((job, demand.to_vec()));
-                Some(Reason::Component).filter(|_| !is_first)
+        let own = components.entry(id[plus..].to_vec());
+        if let Entry::Occupied(mut known) = own {
+            let before = known.get().0;
+            if Counted::new(&job).rank >= Counted::new(&before).rank {
+                let line = before.line;
+                known.insert((Raw { line, ..job }, demand.to_vec()));
             }
-            Entry::Occupied(mut known) => {
-                let before = known.get().0;
-                if Counted::new(&job).replaces(&Counted::new(&before)) {
-                    let line = before.line;
-                    known.insert((Raw { line, ..job }, demand.to_vec()));
-                }
-                Some(Reason::Repeated)
-            }
-        };
-        if let Some(reason) = reason {
-            account.note(reason, rows.number(), 0.0);
+            account.note(Reason::Repeated, rows.number(), 0.0);
+            return Ok(None);
+        }
+        own.or_insert((job, demand.to_vec()));
+        if !is_first {
+            account.note(Reason::Component, rows.number(), 0.0);
         }
         Ok(None)
     }
@@ -168,23 +165,32 @@ impl Reader for Sacct {
     fn left(&mut self, demand: &mut [f64], _: &mut Account) -> Option<Raw> {
         demand.fill(0.0);
         let (_, components) = self.joined.pop_first()?;
-        let whole = components.into_values().map(|(job, own)| {
+        let jobs = components.into_values().map(|(job, own)| {
             let pairs = demand.iter_mut().zip(own);
             pairs.for_each(|(sum, own)| *sum += own);
             job
         });
-        whole.reduce(|mut first, job| {
-            first.join(job);
-            first
-        })
+        jobs.reduce(Raw::join)
     }
 }
 
 impl Sacct {
     /// Reads the job of a line.
-    fn job(&self, rows: &Rows, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
+    fn job(
+        &mut self,
+        rows: &Rows,
+        demand: &mut [f64],
+        account: &mut Account,
+    ) -> Result<Raw, Fault> {
         let submit = instant(rows, Some(self.submit))?;
         let submit = submit.ok_or_else(|| rows.fault(self.submit, INSTANT))?;
+        let notation = fields::number(rows.get(self.submit)).and_then(stamp);
+        if let Some((_, notation)) = notation.filter(|own| own.1 != "seconds since 1970")
+            && !std::mem::replace(&mut self.is_reported[0], true)
+        {
+            let remark = format!("its instants are read as {notation}");
+            account.remarks.push(remark);
+        }
         let state = state(rows.get(self.state)).ok_or_else(|| {
             let expected = "a state of Slurm, such as COMPLETED or TIMEOUT";
             rows.fault(self.state, expected)
@@ -210,6 +216,16 @@ impl Sacct {
             )?),
         };
         let (nodes, is_other_type) = self.demand(rows, demand, account)?;
+        let requested = self.tres[1].map_or(&b""[..], |column| rows.get(column));
+        if requested.contains(&b':')
+            && !self.is_reported[1]
+            && let Some(name) = self.typed(requested)
+        {
+            self.is_reported[1] = true;
+            account.remarks.push(format!(
+                "jobs request types such as {name}, which the servers do not tell apart: all may run on any. Name the types in --servers, such as {name}=8"
+            ));
+        }
         let span = start.zip(end).filter(|_| state != State::Runs);
         if span.is_some_and(|(start, end)| match end - start - elapsed {
             // Time for which a job is suspended does not count, either.
@@ -226,20 +242,21 @@ impl Sacct {
         if eligible > submit {
             account.suppose(Reason::Eligible);
         }
+        let text = |column: Option<usize>| column.map_or(&b""[..], |column| rows.get(column));
+        let class = self.class.map(text);
+        let still_runs = state == State::Runs && !never_ran;
         Ok(Raw {
             start,
             end,
             nodes,
-            seen: match state {
-                State::Runs if !never_ran => Seen::Censored,
-                _ => Seen::Whole,
+            seen: if still_runs {
+                Seen::Censored
+            } else {
+                Seen::Whole
             },
             limit,
             user: self.user.map_or(0, |column| account.user(rows.get(column))),
-            class: account.class(
-                self.class
-                    .map(|column| column.map_or(&b""[..], |column| rows.get(column))),
-            ),
+            class: account.class(class),
             fate: match state {
                 _ if is_other_type => Fate::OtherType,
                 State::Ended(fate) => fate,
@@ -302,23 +319,33 @@ impl Sacct {
         Ok([all, requested])
     }
 
+    /// Returns the first type of a resource that is requested, if the servers have that resource without types.
+    fn typed(&self, requested: &[u8]) -> Option<String> {
+        let text = String::from_utf8_lossy(requested).to_ascii_lowercase();
+        let mut types = text.split(',').filter_map(|part| part.split_once(':'));
+        let has_types = |kind: &str| {
+            self.names
+                .iter()
+                .any(|own| own.starts_with(&format!("{kind}:")))
+        };
+        let has_one = |kind: &str| self.names.iter().any(|own| own == kind) && !has_types(kind);
+        let (kind, name) = types.find(|(kind, _)| has_one(kind))?;
+        let kind = kind.trim_start_matches("gres/");
+        Some(format!("{kind}:{}", name.split('=').next()?))
+    }
+
     /// Returns whether a job needs a type of a resource that no server has, where the servers have other types of it.
     fn lacks_type(&self, [allocated, requested]: [&[u8]; 2]) -> bool {
-        let text = if requested.is_empty() {
-            allocated
-        } else {
-            requested
-        };
+        let is_known = !requested.is_empty();
+        let text = if is_known { requested } else { allocated };
         text.split(|byte| *byte == b',').any(|part| {
             let name = part.split(|byte| *byte == b'=').next().unwrap_or(part);
             if !name.contains(&b':') {
                 return false;
             }
             let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-            let alike = |own: &String| {
-                name.find(':')
-                    .is_some_and(|at| own.starts_with(&name[..=at]))
-            };
+            let kind = &name[..=name.find(':').unwrap_or(0)];
+            let alike = |own: &String| own.starts_with(kind);
             self.names.iter().any(alike) && !self.names.contains(&name)
         })
     }
@@ -367,16 +394,13 @@ fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
     }
     let numbered = || {
         let number = whole(field)? as f64;
-        if is_epoch(number) {
-            return Some(number);
-        }
-        Some(stamp(number).map_or(number, |(at, _)| at))
+        let date = stamp(number).filter(|_| !is_epoch(number));
+        Some(date.map_or(number, |(at, _)| at))
     };
-    let instant = number::instant(field).or_else(numbered);
-    instant.map_or_else(
-        || Err(rows.fault(column, INSTANT)),
-        |at| Ok(Some(at as i64)),
-    )
+    match fields::instant(field).or_else(numbered) {
+        Some(at) => Ok(Some(at as i64)),
+        None => Err(rows.fault(column, INSTANT)),
+    }
 }
 
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
@@ -405,19 +429,13 @@ fn needed<'a>(
     name: &str,
     account: &mut Account,
 ) -> Result<Option<f64>, &'a [u8]> {
-    let own = if allocated.is_empty() {
-        requested
-    } else {
-        allocated
-    };
-    let amount = tres_of(own, name)?;
+    let is_given = !allocated.is_empty();
+    let amount = tres_of(if is_given { allocated } else { requested }, name)?;
     if !name.contains(':') {
         return Ok(amount);
     }
     if requested.is_empty() {
-        if amount.is_some() {
-            account.suppose(Reason::GivenType);
-        }
+        amount.inspect(|_| account.suppose(Reason::GivenType));
         return Ok(amount);
     }
     Ok(tres_of(requested, name)?.map(|asked| amount.unwrap_or(asked)))
@@ -453,14 +471,15 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
 /// Returns generic resources of each node, such as `gpu:v100:2(S:0),nic`, as TRES of all: `gres/gpu:v100=4,gres/nic=2`.
 fn tres(text: &[u8], nodes: f64) -> String {
     let text = String::from_utf8_lossy(text);
-    let parts = text.split(',').filter(|part| !part.is_empty()).map(|part| {
+    let parts = text.split(',').filter(|part| !part.is_empty());
+    let tres = parts.map(|part| {
         let part = part.split('(').next().unwrap_or(part);
         let counted = part.rsplit_once(':');
         let counted = counted.and_then(|(name, count)| Some((name, count.parse::<f64>().ok()?)));
         let (name, count) = counted.unwrap_or((part, 1.0));
         format!("gres/{name}={}", nodes * count)
     });
-    parts.collect::<Vec<_>>().join(",")
+    tres.format(",").to_string()
 }
 
 /// Returns an amount such as `500G`; of memory in GiB, and MiB without a unit.

@@ -1,5 +1,6 @@
 //! Checks at the end of a trace, and remarks on it.
 
+use itertools::Itertools as _;
 use synth_cluster::workload::is_of_gpus;
 
 use super::Trace;
@@ -37,7 +38,7 @@ impl Trace {
                 )
             };
             return Err(TraceError::Refused(format!(
-                "{name}: {} of {} lines are not what the format {} has, more than {} % of them may be:\n{}\n{help}",
+                "{name}: {} of {} lines are not what the format {} has, more than {} % of them may be:\n  {}\n{help}",
                 account.count(Reason::Fault),
                 account.lines,
                 self.rows.format.name(),
@@ -48,7 +49,7 @@ impl Trace {
         if account.jobs == 0 || self.window.is_some() && self.arrivals == 0 {
             let mut why = account.why_none();
             if self.options.partition.is_some() {
-                why += &format!("\nits partitions are: {}", account.partitions().join(", "));
+                why += &format!("\nits partitions are: {}", account.partitions());
             }
             return Err(TraceError::Empty(format!("{name}: no job takes part{why}")));
         }
@@ -90,30 +91,25 @@ impl Trace {
 
     /// Checks that the servers hold the jobs: that of all work at most this share is left out for that.
     fn is_whole(&mut self, most: f64) -> Result<(), TraceError> {
-        let account = &self.account;
-        let row = account
-            .rows
-            .iter()
-            .find(|row| row.reason == Reason::TooLarge);
-        let share = row.map_or(0.0, |row| row.work / account.all_work());
+        let mut rows = self.account.rows.iter();
+        let row = rows.find(|row| row.reason == Reason::TooLarge);
         let Some((row, (_, line, nodes, demand))) = row.zip(self.largest.as_ref()) else {
             return Ok(());
         };
+        let share = row.work / self.account.all_work();
         if share.is_nan() || share <= FAULTS.min(most) {
             return Ok(());
         }
         let names = self.servers.resources.iter().zip(demand);
-        let held: Vec<String> = names.map(|(name, held)| format!("{name}={held}")).collect();
-        let on = match nodes {
-            1 => String::new(),
-            nodes => format!(" on each of {nodes} servers"),
-        };
+        let held = names.map(|(name, held)| format!("{name}={held}")).join(",");
+        let on = Some(format!(" on each of {nodes} servers")).filter(|_| *nodes != 1);
+        let on = on.unwrap_or_default();
         let lost = format!(
             "{} jobs with {:.1} % of the work are larger than the servers {}: the one with most work, line {line}, holds {}{on}",
             row.lines,
             100.0 * share,
             self.servers,
-            held.join(",")
+            held
         );
         if share > most {
             let enough = (100.0 * share).floor() + 1.0;

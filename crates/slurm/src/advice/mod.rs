@@ -27,8 +27,7 @@ use twin::{Setting, Twin};
 
 use crate::configuration::Site;
 use crate::rule::facts;
-use synth_trace::judge::Outcome;
-use synth_trace::replay::{Blocks, Interval, Job, Log, early};
+use synth_trace::replay::{Blocks, Interval, Job, Log, bounded_slowdown, early};
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -371,7 +370,7 @@ impl<'a> Advising<'a> {
                 .iter()
                 .map(|job| self.seconds(job.size))
         };
-        let slowdown = |(wait, size): (&f64, f64)| Outcome::bounded_slowdown(*wait, size);
+        let slowdown = |(wait, size): (&f64, f64)| bounded_slowdown(wait + size, size);
         let slowdowns = |waits: &[f64]| {
             let own = &waits[self.first..];
             own.iter().zip(sizes()).map(slowdown).sum::<f64>() / own.len() as f64

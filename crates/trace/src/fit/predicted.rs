@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::report::{Fit, FitError, NOTICED, Predicted};
+use super::report::{Fit, FitError, Listener, NOTICED, Predicted};
 use crate::replay::{
     Clock, DecisionState, Kinds, Log, Measured, Speed, Window, gathered, replay, visits,
 };
@@ -24,7 +24,7 @@ const PRECISION: f64 = 0.01;
 ///
 /// # Errors
 /// When the listener ends it.
-pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<Fit, FitError> {
+pub fn predict(mut fit: Fit, listener: Listener<'_>) -> Result<Fit, FitError> {
     let log = fit.log.take().filter(|_| fit.report.load < 1.0);
     let Some(log) = log else {
         return Ok(fit);
@@ -58,11 +58,7 @@ pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<F
 }
 
 /// Returns the mean wait and response time of the log's jobs under a rule; `None` where it cannot serve them.
-fn replayed(
-    log: &Log,
-    rule: &str,
-    listener: &mut dyn FnMut(&str) -> bool,
-) -> Result<Option<[f64; 2]>, FitError> {
+fn replayed(log: &Log, rule: &str, listener: Listener<'_>) -> Result<Option<[f64; 2]>, FitError> {
     let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(log));
     let Ok((fleet, types)) = gathered(log, &log.jobs, &kinds, clock, 0.0, true) else {
         return Ok(None);
@@ -93,7 +89,7 @@ fn replayed(
 fn simulated(
     fleet: &Fleet,
     rule: &str,
-    listener: &mut dyn FnMut(&str) -> bool,
+    listener: Listener<'_>,
 ) -> Result<Option<[Estimate; 2]>, FitError> {
     let Ok(contender) = Contender::named(rule, fleet) else {
         return Ok(None);

@@ -42,17 +42,12 @@ pub struct Quantiles(pub [f64; 3]);
 impl Calibration {
     /// Takes in the outcomes that are known at this time \[s\].
     pub fn look(&mut self, now: f64) {
-        let (shift, seen) = (&mut self.shift, &mut self.seen);
-        self.open.retain(|(known, n, started)| {
-            let is_known = *known <= now;
-            if is_known {
-                let first = FIRST / (1.0 + f64::from(seen[*n]) / SOON);
-                let off = LEVELS[*n] - f64::from(u8::from(*started));
-                shift[*n] += STEPS[*n] * first.max(1.0) * off;
-                seen[*n] += 1;
-            }
-            !is_known
-        });
+        for (_, n, started) in self.open.extract_if(.., |own| own.0 <= now) {
+            let first = FIRST / (1.0 + f64::from(self.seen[n]) / SOON);
+            let off = LEVELS[n] - f64::from(u8::from(started));
+            self.shift[n] += STEPS[n] * first.max(1.0) * off;
+            self.seen[n] += 1;
+        }
     }
 
     /// Returns the quantiles of these draws in ascending order, as forecasts before say that they have to be taken.

@@ -51,13 +51,9 @@ impl<'a> Course<'a> {
         let now = self.site.clock.submit(first.submit);
         self.walk.until(now.next_up())?;
         let (past, ends) = (&mut self.past, self.walk.ends());
-        self.open.retain(|n| {
-            let has_ended = ends[*n] <= now;
-            if has_ended {
-                past.ended(*n, self.log.jobs[*n].size);
-            }
-            !has_ended
-        });
+        for n in self.open.extract_if(.., |n| ends[*n] <= now) {
+            past.ended(n, self.log.jobs[n].size);
+        }
         let come = self.log.jobs[self.next..].iter();
         let come = come.take_while(|job| job.submit == first.submit).count();
         let come = self.next..self.next + come;

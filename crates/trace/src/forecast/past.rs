@@ -50,9 +50,8 @@ const DOUBT: f64 = 2.0;
 
 /// What lengths are counted in: limits, or ticks where there is none.
 fn unit(job: &Job) -> f64 {
-    Some(job.promised)
-        .filter(|limit| limit.is_finite())
-        .unwrap_or(1.0)
+    let limit = Some(job.promised).filter(|limit| limit.is_finite());
+    limit.unwrap_or(1.0)
 }
 
 impl Past {

@@ -162,34 +162,31 @@ impl Scoring<'_> {
             own.wait = site.seconds(waits[n]);
         }
         let mean = spent / forecasts.len().max(1) as f64;
-        let mut scored = calibrated(forecasts, log.has_limits);
-        scored.waited = [waited, log.arrivals().len()];
-        scored.map = probes.map(|probes| probes.map(&scored.calibration));
-        scored.took = (mean, slowest.0, slowest.1);
-        Ok(scored)
+        let calibration = calibrate(&mut forecasts);
+        let first = (LEARNING * forecasts.len() as f64) as usize;
+        let forecasts = forecasts.split_off(first);
+        Ok(Scored {
+            record: (!forecasts.is_empty()).then(|| Record::of(&forecasts, log.has_limits)),
+            forecasts,
+            waited: [waited, log.arrivals().len()],
+            map: probes.map(|probes| probes.map(&calibration)),
+            took: (mean, slowest.0, slowest.1),
+            calibration,
+        })
     }
 }
 
-/// Says of each what the forecasts before it allow, and how right that was.
-fn calibrated(mut forecasts: Vec<Forecast>, has_limits: bool) -> Scored {
+/// Says of each what the forecasts before it allow; returns where the levels end.
+fn calibrate(forecasts: &mut [Forecast]) -> Calibration {
     let mut calibration = Calibration::default();
-    for own in &mut forecasts {
+    for own in forecasts {
         calibration.look(own.submitted);
         own.said = calibration.quantiles(&own.draws);
         calibration.said(own.submitted, own.said, own.wait);
     }
-    let first = (LEARNING * forecasts.len() as f64) as usize;
-    let forecasts = forecasts.split_off(first);
     // What is known by the end.
     calibration.look(f64::INFINITY);
-    Scored {
-        record: (!forecasts.is_empty()).then(|| Record::of(&forecasts, has_limits)),
-        forecasts,
-        waited: [0; 2],
-        map: None,
-        took: (0.0, 0.0, 0),
-        calibration,
-    }
+    calibration
 }
 
 impl Record {

@@ -65,13 +65,8 @@ impl Estimates {
         // At one instant ends come before arrivals.
         let arrival = |n: usize| (scene.clock.submit(scene.jobs[n].submit), true, n);
         let mut events: Vec<(f64, bool, usize)> = come.map(arrival).collect();
-        self.open.retain(|&n| {
-            let has_ended = ends[n] < time;
-            if has_ended {
-                events.push((ends[n], false, n));
-            }
-            !has_ended
-        });
+        let ended = self.open.extract_if(.., |n| ends[*n] < time);
+        events.extend(ended.map(|n| (ends[n], false, n)));
         events.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
         for (now, arrives, n) in events {
             let promise = promise(scene, shares, n);

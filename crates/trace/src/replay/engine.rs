@@ -65,31 +65,45 @@ pub fn replay(
 ) -> Result<Replayed, Stopped> {
     let policy = rule.rule(&scene.fleet)?;
     let needs_limits = policy.knows() == Knows::Estimates;
-    let mut engine = Engine::new(scene, policy, needs_limits);
-    while engine.go_on(BURST) {
-        engine.audit()?;
-        if !goes_on(engine.next) {
+    let mut walk = Walk::begin(scene, policy, needs_limits);
+    while walk.go_on(BURST) {
+        walk.audit()?;
+        if !goes_on(walk.next) {
             return Err(Stopped::Interrupted);
         }
     }
-    match engine.audit()? {
+    match walk.audit()? {
         0 => Ok(Replayed {
-            runs_through: engine.server.system.counters().preemptions == 0,
-            has_clocks: !engine.server.system.clocks().is_empty(),
-            events: engine.events,
-            ends: engine.ends,
+            runs_through: walk.server.system.counters().preemptions == 0,
+            has_clocks: !walk.server.system.clocks().is_empty(),
+            events: walk.events,
+            ends: walk.ends,
         }),
         left => Err(Stopped::Stuck(left)),
     }
 }
 
 /// A replay under way, in which one policy may follow another: each begins with the jobs that wait and run.
-pub struct Walk<'a>(Engine<'a>);
+pub struct Walk<'a> {
+    scene: &'a DecisionState<'a>,
+    server: Server,
+    /// The job that comes next.
+    next: usize,
+    /// When each job that has come left; NaN before.
+    ends: Vec<f64>,
+    service: Stream,
+    needs_limits: bool,
+    decides_on_state: bool,
+    /// Arrivals, completions and clocks so far.
+    events: u64,
+    /// Clocks that rang since a job came or left.
+    rings: u64,
+}
 
 impl<'a> Walk<'a> {
     /// Begins with this policy, and with the jobs that ran when the log began.
     pub fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
-        Walk(Engine::new(scene, policy, true))
+        Walk::begin(scene, policy, true)
     }
 
     /// Goes on with all that happens before this time.
@@ -97,13 +111,12 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// When the policy made a decision that no server could carry out.
     pub fn until(&mut self, time: f64) -> Result<(), Stopped> {
-        let engine = &mut self.0;
-        let next = |engine: &mut Engine<'_>| {
-            let wake = engine.server.system.wake();
-            engine.server.next_end().min(engine.arrival()).min(wake)
+        let next = |own: &mut Self| {
+            let wake = own.server.system.wake();
+            own.server.next_end().min(own.arrival()).min(wake)
         };
-        while next(engine) < time && engine.step() {}
-        engine.audit().map(drop)
+        while next(self) < time && self.step() {}
+        self.audit().map(drop)
     }
 
     /// Goes on until the last job has left.
@@ -112,7 +125,7 @@ impl<'a> Walk<'a> {
     /// As [`until`](Self::until), and when the policy leaves jobs waiting.
     pub fn finish(&mut self) -> Result<(), Stopped> {
         self.until(f64::INFINITY)?;
-        match self.0.server.system.jobs() {
+        match self.server.system.jobs() {
             0 => Ok(()),
             left => Err(Stopped::Stuck(left)),
         }
@@ -120,24 +133,24 @@ impl<'a> Walk<'a> {
 
     /// Another policy decides from this time on, before which all has happened.
     pub fn hand_over(&mut self, policy: Box<dyn Policy>, time: f64) {
-        self.0.server.system.advance(time);
-        self.0.server.hand_over(policy);
+        self.server.system.advance(time);
+        self.server.hand_over(policy);
     }
 
     /// Returns when each job that has come left, in the policy's time; NaN where it has not.
     pub fn ends(&self) -> &[f64] {
-        &self.0.ends
+        &self.ends
     }
 
     /// Returns a copy of the policy as it is now.
     pub fn policy(&self) -> Box<dyn Policy> {
-        self.0.server.policy()
+        self.server.policy()
     }
 
     /// Returns the jobs that wait and run now: the place of each in the scene, when it started if it runs, and on which
     /// servers of a fleet.
     pub fn present(&self) -> Vec<(usize, Option<f64>, Vec<usize>)> {
-        let system = &self.0.server.system;
+        let system = &self.server.system;
         let mut present = Vec::new();
         for i in 0..system.types() {
             let waiting = system.waiting_jobs(i);
@@ -187,13 +200,7 @@ impl<'a> Walk<'a> {
         for (server, units) in occupied {
             system.occupy(*server, units, now);
         }
-        Walk(Engine::with_present(
-            scene,
-            system,
-            policy,
-            present.len(),
-            true,
-        ))
+        Walk::with_present(scene, system, policy, present.len(), true)
     }
 
     /// Goes on until these jobs, by their places in the scene, have started, or no more starts before this time; returns when
@@ -202,53 +209,35 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// When the policy made a decision that no server could carry out.
     pub fn starts(&mut self, jobs: &[usize], until: f64) -> Result<Vec<f64>, Stopped> {
-        let engine = &mut self.0;
         let count = jobs.iter().max().map_or(0, |last| last + 1);
-        let mut starts = vec![f64::INFINITY; count];
-        let mut left = vec![false; count];
-        jobs.iter().for_each(|n| left[*n] = true);
-        let mut missing = left.iter().filter(|left| **left).count();
+        let mut starts = vec![f64::NAN; count];
+        jobs.iter().for_each(|n| starts[*n] = f64::INFINITY);
+        let mut missing = starts.iter().filter(|own| own.is_infinite()).count();
         loop {
-            for action in engine.server.system.actions() {
+            let system = &self.server.system;
+            for action in system.actions() {
                 if let Action::Start(_, job) = action
-                    && let Some(own) = left.get_mut(job.number as usize)
-                    && std::mem::take(own)
+                    && let Some(own) = starts.get_mut(job.number as usize)
+                    && own.is_infinite()
                 {
-                    starts[job.number as usize] = engine.server.system.now();
+                    *own = system.now();
                     missing -= 1;
                 }
             }
-            if missing == 0 || engine.server.system.now() >= until || !engine.step() {
+            if missing == 0 || system.now() >= until || !self.step() {
                 break;
             }
         }
-        engine.audit()?;
+        self.audit()?;
         Ok(jobs.iter().map(|n| starts[*n]).collect())
     }
 }
 
-/// A replay under way.
-struct Engine<'a> {
-    scene: &'a DecisionState<'a>,
-    server: Server,
-    /// The job that comes next.
-    next: usize,
-    /// When each job that has come left; NaN before.
-    ends: Vec<f64>,
-    service: Stream,
-    needs_limits: bool,
-    decides_on_state: bool,
-    /// Arrivals, completions and clocks so far.
-    events: u64,
-    /// Clocks that rang since a job came or left.
-    rings: u64,
-}
-
-impl<'a> Engine<'a> {
-    fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>, needs_limits: bool) -> Self {
+impl<'a> Walk<'a> {
+    fn begin(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>, needs_limits: bool) -> Self {
         let system = System::for_policy(&scene.fleet, &*policy);
         let (system, present) = scene.begun(system, needs_limits);
-        Engine::with_present(scene, system, policy, present, needs_limits)
+        Walk::with_present(scene, system, policy, present, needs_limits)
     }
 
     /// Begins with a system in which so many jobs are present, the first ones of the scene.
@@ -268,7 +257,7 @@ impl<'a> Engine<'a> {
         };
         let mut ends = Vec::with_capacity(scene.jobs.len());
         ends.resize(present, f64::NAN);
-        Engine {
+        Walk {
             scene,
             server,
             next: present,

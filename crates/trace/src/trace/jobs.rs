@@ -233,19 +233,19 @@ impl Trace {
     fn take_apart(&mut self, raw: &Raw) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [Shape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
+        let mut nodes = raw.nodes.max(1);
         if raw.nodes == 1 || is_one || self.servers.resources.iter().any(counts) {
-            let times = if raw.is_each { raw.nodes.max(1) } else { 1 };
+            let times = if raw.is_each { nodes } else { 1 };
             let names = self.servers.resources.iter().zip(&mut self.demand);
             let amounts = names.filter(|(name, _)| !counts(name));
             amounts.for_each(|(_, amount)| *amount *= f64::from(times));
             return 1;
         }
         if raw.is_each {
-            return raw.nodes.max(1);
+            return nodes;
         }
         let mut part = self.demand.clone();
-        self.servers.part(&mut part, raw.nodes.max(1));
-        let mut nodes = raw.nodes.max(1);
+        self.servers.part(&mut part, nodes);
         if !self.servers.hold(&part, nodes)
             && let Some(spread) = self.servers.spread(&self.demand, raw.nodes)
         {
@@ -279,9 +279,8 @@ impl Trace {
         self.account.decide(reason.is_none(), raw.line, work);
         if let Some(reason) = reason {
             self.account.note(reason, raw.line, work);
-            if reason == Reason::TooLarge
-                && self.largest.as_ref().is_none_or(|(most, ..)| work > *most)
-            {
+            let is_largest = self.largest.as_ref().is_none_or(|(most, ..)| work > *most);
+            if reason == Reason::TooLarge && is_largest {
                 self.largest = Some((work, raw.line, nodes, self.demand.clone()));
             }
             return (None, work);
@@ -416,10 +415,13 @@ impl Trace {
     /// Returns an edge of the options \[ticks\], where the first job was submitted at `first`.
     fn instant(&self, edge: Option<Edge>, first: i64) -> Result<Option<f64>, TraceError> {
         let per_second = self.tick().per_second() as f64;
+        let first = first as f64 / per_second;
         let at = |edge: Edge| {
-            match edge.instant(first as f64 / per_second) {
-            Some(at) => Ok(at * per_second),
-            None => Err(self.rows.wrong(
+            match edge {
+            Edge::After(time) => Ok((first + time) * per_second),
+            // Clocks of other logs begin with the log: it would have begun after three years.
+            Edge::At(at) if first > 1e8 => Ok(at * per_second),
+            Edge::At(_) => Err(self.rows.wrong(
                 "its times are no dates: write --from and --to as a time after the first job, such as 120d",
             )),
         }

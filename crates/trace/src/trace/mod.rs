@@ -120,18 +120,6 @@ pub enum Edge {
     At(f64),
 }
 
-impl Edge {
-    /// Returns when it is, where the first job comes at `first` \[s by the trace's clock\]; `None` where that clock
-    /// does not count from 1970.
-    fn instant(self, first: f64) -> Option<f64> {
-        match self {
-            Edge::After(time) => Some(first + time),
-            // Clocks of other logs begin with the log: it would have begun after three years.
-            Edge::At(instant) => (first > 1e8).then_some(instant),
-        }
-    }
-}
-
 /// A date, or a time after the first job.
 fn edge(text: &str) -> Result<Edge, String> {
     // A number alone counts seconds, unless it is too large for that.
@@ -194,9 +182,10 @@ pub struct Job {
 }
 
 /// How much of a job the trace saw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seen {
     /// From its submission to its end.
+    #[default]
     Whole,
     /// It still ran when the trace ended.
     Censored,

@@ -131,7 +131,7 @@ impl Format {
 }
 
 /// A line that stands for a job, before it is decided what is done with it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::trace) struct Raw {
     pub line: u32,
     /// \[ticks\]
@@ -166,19 +166,9 @@ impl Raw {
         Raw {
             line,
             submit,
-            start: None,
             size,
-            end: None,
-            is_open: false,
             nodes: 1,
-            is_each: false,
-            id: None,
-            seen: Seen::Whole,
-            limit: None,
-            user: 0,
-            class: 0,
-            batch: 0,
-            fate: Fate::Completed,
+            ..Raw::default()
         }
     }
 
@@ -217,9 +207,10 @@ impl Raw {
 }
 
 /// What became of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::trace) enum Fate {
     /// It completed, as far as is known.
+    #[default]
     Completed,
     /// It failed, was killed, cancelled, evicted or timed out.
     Broken,

@@ -138,7 +138,7 @@ impl Reader for Sacct {
             account.note(Reason::Step, rows.number(), 0.0);
             return Ok(None);
         }
-        let job = self.job(rows, demand, account)?;
+        let job = self.job((rows, &mut *demand, &mut *account))?;
         let Some(plus) = id.iter().position(|byte| *byte == b'+') else {
             return Ok(Some(job));
         };
@@ -176,12 +176,7 @@ impl Reader for Sacct {
 
 impl Sacct {
     /// Reads the job of a line.
-    fn job(
-        &mut self,
-        rows: &Rows,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Raw, Fault> {
+    fn job(&mut self, (rows, demand, account): Line<'_>) -> Result<Raw, Fault> {
         let submit = instant(rows, Some(self.submit))?;
         let submit = submit.ok_or_else(|| rows.fault(self.submit, INSTANT))?;
         let notation = fields::number(rows.get(self.submit)).and_then(stamp);
@@ -215,17 +210,7 @@ impl Sacct {
                 "a limit [min], 1-02:00:00, UNLIMITED or Partition_Limit",
             )?),
         };
-        let (nodes, is_other_type) = self.demand(rows, demand, account)?;
-        let requested = self.tres[1].map_or(&b""[..], |column| rows.get(column));
-        if requested.contains(&b':')
-            && !self.is_reported[1]
-            && let Some(name) = self.typed(requested)
-        {
-            self.is_reported[1] = true;
-            account.remarks.push(format!(
-                "jobs request types such as {name}, which the servers do not tell apart: all may run on any. Name the types in --servers, such as {name}=8"
-            ));
-        }
+        let (nodes, is_other_type) = self.demand((rows, demand, &mut *account))?;
         let span = start.zip(end).filter(|_| state != State::Runs);
         if span.is_some_and(|(start, end)| match end - start - elapsed {
             // Time for which a job is suspended does not count, either.
@@ -268,12 +253,7 @@ impl Sacct {
 
     /// Reads the allocated amounts, or the requested ones if nothing was allocated. Returns the number of nodes, 0 if it is not
     /// reported, and whether the job needs a type of a resource that the servers lack.
-    fn demand(
-        &self,
-        rows: &Rows,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<(u32, bool), Fault> {
+    fn demand(&mut self, (rows, demand, account): Line<'_>) -> Result<(u32, bool), Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
         if allocated.is_none() && requested.is_some() {
@@ -301,7 +281,15 @@ impl Sacct {
         }
         let nodes = column.map_or(Ok(None), |column| tres_of(rows.get(column), "node"));
         let nodes = nodes.map_err(fault)?.or(named).unwrap_or(0.0);
-        Ok((nodes as u32, self.lacks_type(texts)))
+        let is_requested = !texts[1].is_empty();
+        let (is_other_type, untold) = self.types(texts[usize::from(is_requested)]);
+        if let Some(name) = untold.filter(|_| is_requested && !self.is_reported[1]) {
+            self.is_reported[1] = true;
+            account.remarks.push(format!(
+                "jobs request types such as {name}, which the servers do not tell apart: all may run on any. Name the types in --servers, such as {name}=8"
+            ));
+        }
+        Ok((nodes as u32, is_other_type))
     }
 
     /// Returns the allocated and the requested amounts of a log without TRES, from the columns that it has in their place.
@@ -319,35 +307,23 @@ impl Sacct {
         Ok([all, requested])
     }
 
-    /// Returns the first type of a resource that is requested, if the servers have that resource without types.
-    fn typed(&self, requested: &[u8]) -> Option<String> {
-        let text = String::from_utf8_lossy(requested).to_ascii_lowercase();
-        let mut types = text.split(',').filter_map(|part| part.split_once(':'));
-        let has_types = |kind: &str| {
-            self.names
-                .iter()
-                .any(|own| own.starts_with(&format!("{kind}:")))
-        };
-        let has_one = |kind: &str| self.names.iter().any(|own| own == kind) && !has_types(kind);
-        let (kind, name) = types.find(|(kind, _)| has_one(kind))?;
-        let kind = kind.trim_start_matches("gres/");
-        Some(format!("{kind}:{}", name.split('=').next()?))
-    }
-
-    /// Returns whether a job needs a type of a resource that no server has, where the servers have other types of it.
-    fn lacks_type(&self, [allocated, requested]: [&[u8]; 2]) -> bool {
-        let is_known = !requested.is_empty();
-        let text = if is_known { requested } else { allocated };
-        text.split(|byte| *byte == b',').any(|part| {
-            let name = part.split(|byte| *byte == b'=').next().unwrap_or(part);
-            if !name.contains(&b':') {
-                return false;
+    /// Returns whether a job needs a type of a resource that no server has, where the servers have other types of it; and
+    /// a type of a resource of which the servers tell no types.
+    fn types(&self, text: &[u8]) -> (bool, Option<String>) {
+        let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+        let (mut lacks, mut untold) = (false, None);
+        for part in text.split(',').filter(|part| part.contains(':')) {
+            let name = part.split('=').next().unwrap_or(part);
+            let kind = name.split(':').next().unwrap_or(name);
+            let is_type = |own: &String| own.starts_with(&name[..=kind.len()]);
+            let has_types = self.names.iter().any(is_type);
+            let has = |name: &str| self.names.iter().any(|own| own == name);
+            lacks |= has_types && !has(name);
+            if !has_types && has(kind) {
+                untold = Some(name.replacen("gres/", "", 1));
             }
-            let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-            let kind = &name[..=name.find(':').unwrap_or(0)];
-            let alike = |own: &String| own.starts_with(kind);
-            self.names.iter().any(alike) && !self.names.contains(&name)
-        })
+        }
+        (lacks, untold)
     }
 
     /// Reads the memory that a job requested \[GiB\]: `4000Mc` is that for each cpu, `16Gn` that for each node.

@@ -4,7 +4,7 @@
 
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
 use crate::trace::fields::{Fault, MOST, number};
-use crate::trace::{Reason, Servers, Tick, TraceError};
+use crate::trace::{Reason, Servers, Shape, Tick, TraceError};
 use synth_core::number::{Decimal, stamp};
 
 /// Names that processors may have in a capacity.
@@ -46,7 +46,10 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         }
     })?;
     let size = size[0].or(size[1]).or((!has_rows).then_some(Decimal::ONE));
-    let servers = size.map(|size| Servers::one(vec![("cpu".into(), size)]));
+    let servers = size.map(|size| {
+        let capacity = vec![size];
+        Servers::new(vec!["cpu".into()], vec![Shape { count: 1, capacity }])
+    });
     let servers = file.options.servers.clone().or(servers).ok_or_else(|| {
         rows.wrong(
             "its header tells neither MaxProcs nor MaxNodes: give --capacity, such as --capacity cpu=128",

@@ -294,7 +294,7 @@ impl Columns {
         let names = names.into_iter().flat_map(|(_, names)| names.split(','));
         let end = rows.either(&names.collect_vec())?;
         let begin = self.start.unwrap_or(self.time).column;
-        let (mut parts, mut seconds, mut account) = (0, 0, Account::default());
+        let (mut seconds, mut account) = (Vec::new(), Account::default());
         while rows.advance(&mut account)? {
             let instant = |column| Some(stamp(number(rows.get(column))?)?.0);
             let Some(size) = number(rows.get(self.held.column)) else {
@@ -303,12 +303,10 @@ impl Columns {
             let length = end.and_then(instant).zip(instant(begin));
             let length = length.map(|(end, begin)| end - begin);
             let is_of_seconds = |own: f64| (size - own).abs() < (size * unit - own).abs();
-            match length.map_or(size.fract() != 0.0, is_of_seconds) {
-                true => seconds += 1,
-                false => parts += 1,
-            }
+            seconds.push(length.map_or(size.fract() != 0.0, is_of_seconds));
         }
-        if self.has_end || seconds >= parts || !options.units.is_empty() {
+        let parts = seconds.iter().filter(|is_whole| !**is_whole).count();
+        if self.has_end || 2 * parts <= seconds.len() || !options.units.is_empty() {
             return Ok(None);
         }
         self.held.unit = unit;
@@ -338,12 +336,11 @@ impl Columns {
             lines += 1;
             let amounts = self.amounts.iter().map(|own| amount(rows.get(*own)));
             let amounts: Vec<f64> = amounts.map(Option::unwrap_or_default).collect();
-            let all = amounts
-                .iter()
-                .map(|own| own * f64::from(nodes.unwrap_or(1)));
+            let count = nodes.unwrap_or(1);
+            let all = amounts.iter().map(|own| own * f64::from(count));
             let fits = match is_one {
-                true => servers.hold(&all.collect::<Vec<_>>(), 1),
-                false => servers.hold(&amounts, nodes.unwrap_or(1)),
+                true => servers.hold(&all.collect_vec(), 1),
+                false => servers.hold(&amounts, count),
             };
             if !fits && servers.spread(&amounts, 0).is_some() {
                 too_large.push(rows.number());

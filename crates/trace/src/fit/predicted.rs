@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::report::{Fit, FitError, Listener, NOTICED, Predicted};
 use crate::replay::{
-    Clock, DecisionState, Kinds, Log, Measured, Speed, Window, gathered, replay, visits,
+    Clock, DecisionState, Kinds, Log, Measured, Speed, Stopped, Window, gathered, replay, visits,
 };
 use synth_cluster::simulator::Contender;
 use synth_cluster::workload::Fleet;
@@ -67,22 +67,18 @@ fn replayed(log: &Log, rule: &str, listener: Listener<'_>) -> Result<Option<[f64
         return Ok(None);
     };
     let scene = DecisionState::new(&log.jobs, types, fleet, clock);
-    let mut is_ended = false;
-    let played = replay(&contender, &scene, &mut |_| {
-        is_ended = !listener(&format!("replaying the log under {rule}"));
-        !is_ended
-    });
-    if is_ended {
-        return Err(FitError::Interrupted);
-    }
+    let what = format!("replaying the log under {rule}");
+    let played = match replay(&contender, &scene, &mut |_| listener(&what)) {
+        Ok(played) => played,
+        Err(Stopped::Interrupted) => return Err(FitError::Interrupted),
+        Err(_) => return Ok(None),
+    };
     let per_second = log.tick.per_second() as f64;
-    let measured = played.ok().map(|played| {
-        let visits: Vec<_> = visits(&scene, &played, per_second).collect();
-        let within = Window::MIDDLE.within(log.span() / per_second);
-        let measured = Measured::of(&visits, within, &kinds);
-        [measured.mean_wait, measured.mean_response]
-    });
-    Ok(measured.filter(|means| means.iter().all(|mean| mean.is_finite())))
+    let visits: Vec<_> = visits(&scene, &played, per_second).collect();
+    let within = Window::MIDDLE.within(log.span() / per_second);
+    let measured = Measured::of(&visits, within, &kinds);
+    let means = [measured.mean_wait, measured.mean_response];
+    Ok(Some(means).filter(|means| means.iter().all(|mean| mean.is_finite())))
 }
 
 /// Simulates a rule on a workload, whose unit is a second.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::draw::{Moment, Present, Site};
 use super::past::Past;
-use crate::replay::{DecisionState, Log, Stopped, Walk};
+use crate::replay::{Log, Stopped, Walk};
 use synth_cluster::policy::Policy;
 
 /// A log that comes again under a rule; and of each moment what was known then.
@@ -20,16 +20,11 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    pub fn new(
-        log: &'a Log,
-        site: &'a Site,
-        scene: &'a DecisionState<'a>,
-        policy: Box<dyn Policy>,
-    ) -> Self {
+    pub fn new(log: &'a Log, site: &'a Site, walk: Walk<'a>) -> Self {
         Course {
             log,
             site,
-            walk: Walk::new(scene, policy),
+            walk,
             past: Past::default(),
             open: Vec::new(),
             next: 0,

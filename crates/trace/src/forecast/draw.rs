@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use itertools::Itertools as _;
 use rayon::prelude::*;
 
 use super::past::{Law, Past};
@@ -174,14 +175,12 @@ impl Site {
             let mut most = FIRST * (moment.jobs.len() + FIRST);
             loop {
                 let mut levels = Levels::new(draws.seed, n as u32);
-                let standing = moment.jobs.iter().zip(&laws);
-                let mut all: Vec<Job> = standing
-                    .map(|(own, law)| {
-                        let level = levels.of(&own.job);
-                        let size = law.at(level).max(ran(own).floor() + 1.0).ceil();
-                        Job { size, ..own.job }
-                    })
-                    .collect();
+                let standing = moment.jobs.iter().zip(&laws).map(|(own, law)| {
+                    let level = levels.of(&own.job);
+                    let size = law.at(level).max(ran(own).floor() + 1.0).ceil();
+                    Job { size, ..own.job }
+                });
+                let mut all: Vec<Job> = standing.collect();
                 let until = self.come(moment.at, past, horizon, (&mut levels, most), &mut all);
                 let starts = self.run(moment, &all, (rule.clone_rule(), seed), jobs)?;
                 // Those that come later than all starts change nothing.
@@ -194,12 +193,11 @@ impl Site {
             }
         });
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
-        let sorted = (0..jobs.len()).map(|n| {
-            let mut own: Vec<f64> = runs.iter().map(|run| run[n]).collect();
-            own.sort_unstable_by(f64::total_cmp);
-            own
-        });
-        Ok(sorted.collect())
+        let sorted = |n| {
+            let own = runs.iter().map(|run: &Vec<f64>| run[n]);
+            own.sorted_unstable_by(f64::total_cmp).collect()
+        };
+        Ok((0..jobs.len()).map(sorted).collect())
     }
 
     /// Returns when these jobs would start if all ran up to their limits and no others came.
@@ -211,13 +209,7 @@ impl Site {
     ) -> Result<Vec<f64>, Stopped> {
         let now = self.clock.submit(moment.at);
         let all = moment.jobs.iter().map(|own| {
-            let has_limit = own.job.promised.is_finite();
-            let limit = if has_limit {
-                own.job.limit
-            } else {
-                f64::INFINITY
-            };
-            let size = limit.max(self.ran(own, now).floor() + 1.0);
+            let size = own.job.own_limit().max(self.ran(own, now).floor() + 1.0);
             Job { size, ..own.job }
         });
         let rule = (policy.clone_rule(), 0);
@@ -313,15 +305,11 @@ impl Levels {
     fn of(&mut self, job: &Job) -> f64 {
         let (which, own) = (self.fresh(), self.fresh());
         let [same, user] = SHARED;
-        let level = if job.user == 0 {
-            own
-        } else if which < same {
-            let key = (job.user, job.promised.to_bits(), job.kind);
-            *self.of_same.entry(key).or_insert(own)
-        } else if which < same + user {
-            *self.of_user.entry(job.user).or_insert(own)
-        } else {
-            own
+        let key = (job.user, job.promised.to_bits(), job.kind);
+        let level = match which {
+            _ if job.user == 0 || which >= same + user => own,
+            _ if which < same => *self.of_same.entry(key).or_insert(own),
+            _ => *self.of_user.entry(job.user).or_insert(own),
         };
         if self.mirrored { 1.0 - level } else { level }
     }

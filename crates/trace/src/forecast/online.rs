@@ -75,10 +75,10 @@ impl Online {
         let place = present.iter().position(|(id, _)| **id == *job);
         let place = place.ok_or("others use the room that it needs, or servers are down")?;
         let past = scene.past(scheduler, &present);
-        if past.known() < FEWEST {
+        let known = past.known();
+        if known < FEWEST {
             return Err(format!(
-                "{} jobs have ended so far, and {FEWEST} are needed to know how long jobs run",
-                past.known()
+                "{known} jobs have ended so far, and {FEWEST} are needed to know how long jobs run"
             ));
         }
         let there = |(_, seen): &(_, Seen)| Present {

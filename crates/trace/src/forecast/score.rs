@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::calibration::{Calibration, Quantiles};
 use super::course::Course;
 use super::draw::{Draws, Site};
 use super::map::{Map, Probes};
-use crate::replay::{Log, NoResult, Speed, Stopped};
+use crate::replay::{Log, NoResult, Speed, Stopped, Walk};
 use synth_cluster::policy::Policy;
 
 /// A forecast, and what came. Times are in seconds.
@@ -103,7 +104,7 @@ impl Scoring<'_> {
         let site = Site::of_log(log, self.speed)?;
         let scene = site.scene(&log.jobs);
         let policy = make(&site).map_err(NoResult::Refused)?;
-        let mut course = Course::new(log, &site, &scene, policy);
+        let mut course = Course::new(log, &site, Walk::new(&scene, policy));
         let mut probes = mapped.then(|| Probes::of(log));
         let (mut of_jobs, mut forecasts, mut waited) = (Vec::new(), Vec::new(), 0);
         let (mut spent, mut slowest) = (0.0, (0.0, 0));
@@ -196,19 +197,20 @@ impl Record {
         let share = |is: &dyn Fn(&Forecast) -> bool| {
             forecasts.iter().filter(|own| is(own)).count() as f64 / count
         };
+        let by = |said: &dyn Fn(&Forecast) -> Quantiles| {
+            [0, 1, 2].map(|n| share(&|own| own.wait <= said(own).0[n]))
+        };
         let error = |of: &dyn Fn(&Forecast) -> f64| {
             let errors = forecasts.iter();
             let errors = errors.map(|own| (of(own).min(ENDLESS) - own.wait).abs());
-            let mut errors: Vec<f64> = errors.collect();
-            errors.sort_unstable_by(f64::total_cmp);
+            let errors = errors.sorted_unstable_by(f64::total_cmp).collect_vec();
             errors[errors.len() / 2]
         };
         let limits = |value: f64| if has_limits { value } else { f64::NAN };
         Record {
             forecasts: forecasts.len(),
-            started: [0, 1, 2].map(|n| share(&|own| own.wait <= own.said.0[n])),
-            uncalibrated: [0, 1, 2]
-                .map(|n| share(&|own| own.wait <= raw.quantiles(&own.draws).0[n])),
+            started: by(&|own| own.said),
+            uncalibrated: by(&|own| raw.quantiles(&own.draws)),
             error: error(&|own| own.said.0[1]),
             error_by_limits: limits(error(&|own| own.by_limits)),
             before_limits: limits(share(&|own| own.wait < own.by_limits)),

@@ -120,11 +120,9 @@ impl Estimates {
 
 fn promise(scene: &DecisionState<'_>, shares: &[f64], n: usize) -> Promise {
     let job = &scene.jobs[n];
-    let has_none = job.promised.is_infinite();
-    let limit = if has_none { f64::INFINITY } else { job.limit };
     Promise {
         user: job.user,
-        limit: scene.clock.size(limit),
+        limit: scene.clock.size(job.own_limit()),
         share: shares[scene.types[job.kind as usize] as usize],
         submitted: scene.clock.submit(job.submit),
     }

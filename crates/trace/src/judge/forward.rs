@@ -210,7 +210,10 @@ impl<'a> Forward<'a> {
             let (past, choice) = match windows.last() {
                 // Nothing has ended since: no more is known of sizes.
                 Some(last) if ended == seen => (last.past, last.choice.clone()),
-                _ => self.choose(&estimates, walk.ends(), time)?,
+                _ => {
+                    let past = walk.ends().len().min(MOST);
+                    (past, self.choose(&estimates, walk.ends(), time)?)
+                }
             };
             seen = ended;
             let estimator = estimates.estimator(choice.point.estimate);
@@ -243,18 +246,13 @@ impl<'a> Forward<'a> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
         estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
-        let (_, choice) = self.choose(&estimates, walk.ends(), f64::INFINITY)?;
+        let choice = self.choose(&estimates, walk.ends(), f64::INFINITY)?;
         let learned = estimates.estimator(choice.point.estimate).learned();
         Ok((choice, learned))
     }
 
-    /// Chooses a rule from the jobs that ended before this time; how many these are.
-    fn choose(
-        &self,
-        estimates: &Estimates,
-        ends: &[f64],
-        time: f64,
-    ) -> Result<(usize, Choice), NoResult> {
+    /// Chooses a rule from the latest jobs that came before this time.
+    fn choose(&self, estimates: &Estimates, ends: &[f64], time: f64) -> Result<Choice, NoResult> {
         let ended = ends.iter().filter(|end| **end < time).count();
         if ended < FEWEST {
             return Err(NoResult::Refused(format!(
@@ -282,8 +280,8 @@ impl<'a> Forward<'a> {
             Past::new(self.log, &self.kinds, jobs, &tables, *speed)
         });
         let pasts = pasts.collect::<Result<Vec<_>, _>>()?;
-        let choice = choose(&self.goal, &pasts, Estimates::of(self.log), self.interrupt)?;
-        Ok((past.len(), choice))
+        let estimates = Estimates::of(self.log);
+        Ok(choose(&self.goal, &pasts, estimates, self.interrupt)?)
     }
 
     /// Returns a job as it is known at a time: one that has not ended is taken to run for what the tree estimated when it came. Without such

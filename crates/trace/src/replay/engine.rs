@@ -66,21 +66,26 @@ pub fn replay(
     let policy = rule.rule(&scene.fleet)?;
     let needs_limits = policy.knows() == Knows::Estimates;
     let mut walk = Walk::begin(scene, policy, needs_limits);
-    while walk.go_on(BURST) {
-        walk.audit()?;
+    let left = loop {
+        let until = walk.events + BURST;
+        while walk.events < until && walk.step() {}
+        let left = walk.audit()?;
+        if walk.events < until {
+            break left;
+        }
         if !goes_on(walk.next) {
             return Err(Stopped::Interrupted);
         }
+    };
+    if left > 0 {
+        return Err(Stopped::Stuck(left));
     }
-    match walk.audit()? {
-        0 => Ok(Replayed {
-            runs_through: walk.server.system.counters().preemptions == 0,
-            has_clocks: !walk.server.system.clocks().is_empty(),
-            events: walk.events,
-            ends: walk.ends,
-        }),
-        left => Err(Stopped::Stuck(left)),
-    }
+    Ok(Replayed {
+        runs_through: walk.server.system.counters().preemptions == 0,
+        has_clocks: !walk.server.system.clocks().is_empty(),
+        events: walk.events,
+        ends: walk.ends,
+    })
 }
 
 /// A replay under way, in which one policy may follow another: each begins with the jobs that wait and run.
@@ -270,17 +275,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes on for about so many events; returns whether there is more to come.
-    fn go_on(&mut self, events: u64) -> bool {
-        let until = self.events + events;
-        while self.events < until {
-            if !self.step() {
-                return false;
-            }
-        }
-        true
-    }
-
     /// Checks the system's invariants; returns how many jobs are there, which nothing starts any more once it is over.
     fn audit(&mut self) -> Result<u64, Stopped> {
         self.server.settle();
@@ -322,11 +316,8 @@ impl<'a> Walk<'a> {
     /// The same where the rule's clocks may ring before.
     fn step_with_clocks(&mut self, end: f64, arrival: f64) {
         // Where both come at one instant, the end comes first.
-        let bound = if end <= arrival {
-            f64::INFINITY
-        } else {
-            arrival
-        };
+        let bound = Some(arrival).filter(|arrival| *arrival < end);
+        let bound = bound.unwrap_or(f64::INFINITY);
         let (now, due) = self.server.due(bound);
         if let Some(due) = due.filter(|due| !matches!(due, Due::End)) {
             self.server.happen(now, due, &mut self.service);

@@ -140,10 +140,8 @@ fn amounts(log: &Log) -> (Vec<String>, Vec<u8>) {
         false => format!("{name} {least} to {most}"),
     };
     let names = ends.into_iter().map(named).collect();
-    (
-        names,
-        amounts.iter().map(|amount| group(amount) as u8).collect(),
-    )
+    let groups = amounts.iter().map(|amount| group(amount) as u8);
+    (names, groups.collect())
 }
 
 /// Groups jobs by who sent them: names, and by job the group.

@@ -43,6 +43,12 @@ impl Job {
             seen: Seen::Whole,
         }
     }
+
+    /// Returns its limit \[ticks\]; infinity where it came without one.
+    pub fn own_limit(&self) -> f64 {
+        let has_none = self.promised.is_infinite();
+        if has_none { f64::INFINITY } else { self.limit }
+    }
 }
 
 /// A trace that was read to its end.
@@ -155,10 +161,7 @@ impl Log {
     /// Leaves out the jobs for which `is_out` holds, and accounts for their lines.
     pub fn leave_out(&mut self, reason: Reason, is_out: impl Fn(&Job) -> bool) {
         let total = self.servers.total();
-        let (out, jobs) = std::mem::take(&mut self.jobs).into_iter().partition(is_out);
-        self.jobs = jobs;
-        let out: Vec<Job> = out;
-        for job in out {
+        for job in self.jobs.extract_if(.., |job| is_out(job)) {
             let kind = job.kind as usize;
             let share = largest_share(&self.vectors[kind], &total);
             let work = share * f64::from(self.nodes[kind]) * job.size;

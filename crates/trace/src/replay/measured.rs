@@ -252,9 +252,8 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
         averages[0].add(visit.submit, visit.start, 1.0);
         averages[1].add(visit.start, visit.end, 1.0);
         averages[2].add(visit.submit, visit.start, work);
-        for (own, held) in averages[3..].iter_mut().zip(held) {
-            own.add(visit.start, visit.end, *held);
-        }
+        let pairs = averages[3..].iter_mut().zip(held);
+        pairs.for_each(|(own, held)| own.add(visit.start, visit.end, *held));
     }
     let averages: Vec<Vec<f64>> = averages.into_iter().map(Averages::by_step).collect();
     let step_at = |n: usize| Step {

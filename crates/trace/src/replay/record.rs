@@ -39,11 +39,8 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<Job>, String> {
         }
         let known = types.iter().position(|own| *own == row.job_type);
         let kind = known.ok_or_else(|| {
-            let types = types.join(", ");
-            format!(
-                "line {line}: unknown type `{}`; those of the policy are {types}",
-                row.job_type
-            )
+            let (own, types) = (&row.job_type, types.join(", "));
+            format!("line {line}: unknown type `{own}`; those of the policy are {types}")
         })?;
         jobs.push(Job {
             line: line as u32,

@@ -176,8 +176,8 @@ impl<'a> DecisionState<'a> {
     /// Returns how long the n-th job is thought to hold its room at most, by its limit.
     pub(super) fn limit(&self, n: usize) -> f64 {
         let job = &self.jobs[n];
-        let has_none = self.promised && job.promised.is_infinite();
-        let limit = if has_none { f64::INFINITY } else { job.limit };
+        let own = job.own_limit();
+        let limit = if self.promised { own } else { job.limit };
         self.clock.size(limit) + self.latency
     }
 }

@@ -31,6 +31,8 @@ macro_rules! reasons {
         pub enum Reason { $($(#[$doc])* $name,)* }
 
         impl Reason {
+            const ALL: &[Reason] = &[$(Reason::$name,)*];
+
             fn words(self) -> (&'static str, &'static str, &'static str) {
                 match self { $(Reason::$name => ($found, $done, $option),)* }
             }
@@ -100,6 +102,11 @@ reasons! {
 }
 
 impl Reason {
+    /// Returns the bit that stands for it.
+    pub(super) fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
     /// Returns what was found, in words.
     pub fn found(self) -> &'static str {
         self.words().0
@@ -153,9 +160,9 @@ pub struct Account {
     /// Where the log begins, in a sentence; none where that is with its first submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
-    /// How the line that is read now would be taken, if it takes part.
+    /// How the line that is read now would be taken, if it takes part, as bits.
     #[serde(skip)]
-    pub(super) supposed: Vec<Reason>,
+    pub(super) supposed: u32,
     /// The reasons noted for the line that is decided now, as bits.
     #[serde(skip)]
     pub(super) noted: u32,
@@ -216,13 +223,11 @@ impl Gap {
             1 => "job".into(),
             few => format!("{few} jobs"),
         };
-        let (which, at) = match few == self.before {
-            true => (format!("first {jobs}, up to line {last}"), self.first),
-            false => (format!("last {jobs}, from line {next} on"), self.last.0),
-        };
-        let (side, option) = match few == self.before {
-            true => ("before", "--from"),
-            false => ("after", "--to"),
+        let first = format!("first {jobs}, up to line {last}");
+        let last = format!("last {jobs}, from line {next} on");
+        let (which, at, side, option) = match few == self.before {
+            true => (first, self.first, "before", "--from"),
+            false => (last, self.last.0, "after", "--to"),
         };
         // Clocks that count from the beginning of the log show no year.
         let year = 1970 + (at / per_second as i64).div_euclid(YEAR);
@@ -252,7 +257,7 @@ impl Account {
             at
         });
         let row = &mut self.rows[at];
-        self.noted |= 1 << reason as u32;
+        self.noted |= reason.bit();
         row.lines += 1;
         row.first_line = row.first_line.min(line);
         row.work += work;
@@ -260,9 +265,7 @@ impl Account {
 
     /// The line that is read now is taken like this, if it takes part.
     pub(super) fn suppose(&mut self, reason: Reason) {
-        if !self.supposed.contains(&reason) {
-            self.supposed.push(reason);
-        }
+        self.supposed |= reason.bit();
     }
 
     /// Returns the number of a user of this name, which is kept; 0 of none.
@@ -300,12 +303,11 @@ impl Account {
 
     /// The line that is read now, with so much work, takes part or not.
     pub(super) fn decide(&mut self, takes_part: bool, line: u32, work: f64) {
-        // Taken out and put back, so that nothing is allocated a line.
-        let mut supposed = std::mem::take(&mut self.supposed);
-        for reason in supposed.drain(..).filter(|_| takes_part) {
-            self.note(reason, line, work);
+        let supposed = std::mem::take(&mut self.supposed);
+        let is_supposed = |own: &&Reason| takes_part && supposed & own.bit() != 0;
+        for reason in Reason::ALL.iter().filter(is_supposed) {
+            self.note(*reason, line, work);
         }
-        self.supposed = supposed;
     }
 
     /// A faulty line, and what is wrong with it.

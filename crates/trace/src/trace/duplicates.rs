@@ -89,7 +89,7 @@ impl Counted {
     pub fn retract(&self, account: &mut Account) {
         account.lines -= 1;
         for row in &mut account.rows {
-            if self.reasons >> row.reason as u32 & 1 == 1 {
+            if self.reasons & row.reason.bit() != 0 {
                 row.lines -= 1;
                 row.work = (row.work - self.work).max(0.0);
             }

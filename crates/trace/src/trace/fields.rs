@@ -147,11 +147,8 @@ pub(super) fn whole(field: &[u8]) -> Option<i64> {
         let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
         Some(10 * value + digit)
     })?;
-    Some(if digits.len() < field.len() {
-        -value
-    } else {
-        value
-    })
+    let sign = if digits.len() < field.len() { -1 } else { 1 };
+    Some(sign * value)
 }
 
 /// A time in whole ticks, of which `per_unit` make the unit of the field; and whether it had to be rounded.

@@ -62,10 +62,9 @@ fn unpacked(source: &Source) -> io::Result<Box<dyn BufRead>> {
         let why = "it is packed by zstd: unpack it first, such as with `zstd -dc FILE`, and read standard input (-)";
         return Err(io::Error::new(io::ErrorKind::Unsupported, why));
     }
-    let is_gzip = start.starts_with(&[0x1f, 0x8b]);
-    Ok(if is_gzip {
-        Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(raw)))
-    } else {
-        Box::new(raw)
-    })
+    if !start.starts_with(&[0x1f, 0x8b]) {
+        return Ok(Box::new(raw));
+    }
+    let unpacked = MultiGzDecoder::new(raw);
+    Ok(Box::new(BufReader::with_capacity(1 << 16, unpacked)))
 }

@@ -31,7 +31,7 @@ pub struct Trace {
     /// Which row counts for each job.
     known: Known,
     /// Jobs that had not ended when the file did, with their demands and how they would be taken.
-    open: Vec<(Raw, Vec<f64>, Vec<Reason>)>,
+    open: Vec<(Raw, Vec<f64>, u32)>,
     /// The last instant that a line tells \[ticks\].
     last: i64,
     /// By resource, whether a job demands it (R).
@@ -143,7 +143,7 @@ impl Trace {
                     let supposed = std::mem::take(&mut self.account.supposed);
                     self.open.push((job, self.demand.clone(), supposed));
                 }
-                Err(fault) => fault.note(rows.number(), account),
+                Err(fault) => fault.note(rows.number, account),
             }
         }
         let Some((job, demand, supposed)) = self.open.pop() else {
@@ -374,12 +374,10 @@ impl Trace {
         }
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
         if job.submit < last {
+            let (name, line, most) = (&self.rows.name, job.line, Self::MOST_OUT_OF_ORDER);
+            let sort = self.rows.format.sort();
             return Err(TraceError::Refused(format!(
-                "{}, line {}: submitted before a job of more than {} lines earlier: {}",
-                self.rows.name,
-                job.line,
-                Self::MOST_OUT_OF_ORDER,
-                self.rows.format.sort()
+                "{name}, line {line}: submitted before a job of more than {most} lines earlier: {sort}"
             )));
         }
         self.span = Some((first, job.submit));

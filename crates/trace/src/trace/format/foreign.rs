@@ -41,10 +41,8 @@ pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), 
 
 fn holds(condition: &str, lines: &[&str]) -> bool {
     const SEPARATORS: [char; 4] = ['|', ',', ';', '\t'];
-    let (first, text) = (
-        lines[0],
-        condition.get(1..).unwrap_or_default().replace('+', " "),
-    );
+    let first = lines[0];
+    let text = condition.get(1..).unwrap_or_default().replace('+', " ");
     let mut words = first.split(|c: char| c.is_whitespace() || SEPARATORS.contains(&c));
     let mut fields = lines.iter().flat_map(|line| line.split(SEPARATORS));
     match condition {

@@ -271,10 +271,8 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
     foreign::check(&text, false, is_auto).map_err(refused)?;
     let kind = FileKind::of(&text).filter(|kind| *kind != FileKind::Log);
     if let (None, Some(kind)) = (options.format, kind) {
-        let what = kind.words(&name);
-        return Err(TraceError::Refused(format!(
-            "{what}; a log of jobs is expected here"
-        )));
+        let why = format!("{}; a log of jobs is expected here", kind.words(&name));
+        return Err(TraceError::Refused(why));
     }
     let first = first_line(&start);
     let mut formats = [options.format, Format::found(first)].into_iter();
@@ -287,27 +285,28 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
 
 /// Checks that all options mean something for this format.
 fn without_use(format: Format, options: &Options) -> Result<(), String> {
-    let is_of_people = options.partition.is_some() || options.user.is_some();
+    let (own, is_of_people) = (
+        format.name(),
+        options.partition.is_some() || options.user.is_some(),
+    );
     if is_of_people && !matches!(format, Format::Sacct | Format::Swf) {
         return Err(format!(
-            "--partition and --user are for files of the formats sacct and swf, and this one is read as {}: leave them out",
-            format.name()
+            "--partition and --user are for files of the formats sacct and swf, and this one is read as {own}: leave them out"
         ));
     }
-    let mut request = [
+    for (option, of, is_set) in [
         ("--columns", Format::Csv, !options.columns.is_empty()),
         ("--unit", Format::Csv, !options.units.is_empty()),
         ("--vm-types", Format::Azure, options.vm_types.is_some()),
-    ]
-    .into_iter();
-    let unused = request.find(|(_, of, is_set)| *is_set && *of != format);
-    let message = |(option, of, _): (&str, Format, _)| {
-        let (of, format) = (of.name(), format.name());
-        format!(
-            "{option} is for files of the format {of}, and this one is read as {format}: leave it out, or name --format {of}"
-        )
-    };
-    unused.map_or(Ok(()), |own| Err(message(own)))
+    ] {
+        if is_set && of != format {
+            let of = of.name();
+            return Err(format!(
+                "{option} is for files of the format {of}, and this one is read as {own}: leave it out, or name --format {of}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Begins to read a file of this format.
@@ -358,7 +357,7 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
         lines += 1;
         ids.insert(id);
         names.insert(rows.id().to_vec());
-        let row = rows.line().to_vec();
+        let row = rows.line.to_vec();
         let has_ended = !raw.is_open && raw.seen != Seen::Censored && raw.size >= 0;
         let other = has_ended.then(|| ended.insert((id, raw.start), row.clone()));
         if other.flatten().is_some_and(|other| other != row) {
@@ -367,36 +366,29 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
         tasks += usize::from(before == row);
         before = row;
     }
-    Ok(lines > 0
-        && 10 * tasks <= lines
-        && 2 * ids.len() <= 3 * names.len()
-        && lines <= 4 * names.len())
+    let is_id = 2 * ids.len() <= 3 * names.len() && lines <= 4 * names.len();
+    Ok(lines > 0 && 10 * tasks <= lines && is_id)
 }
 
 /// Returns the format that was named, unless the file is of another one for certain; else the one that is found.
 fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
-    match (named, Format::found(first)) {
-        _ if first.is_empty() => Err("the file is empty".into()),
-        (None, None) => {
-            let all = Format::value_variants().iter().map(|own| own.name());
-            Err(format!(
-                "no known format begins with `{}`: name one with --format ({})",
-                short(first),
-                all.format(", ")
-            ))
-        }
-        (Some(named), Some(found))
-            if named != found && named != Format::Csv && found != Format::Csv =>
-        {
-            Err(format!(
-                "it is {found}, not {named}, by its first line `{}`: name --format {found}, or none",
-                short(first),
-                found = found.name(),
-                named = named.name(),
-            ))
-        }
-        (Some(format), _) | (None, Some(format)) => Ok(format),
+    if first.is_empty() {
+        return Err("the file is empty".into());
     }
+    let (found, is_certain) = (Format::found(first), |own: &Format| *own != Format::Csv);
+    if let (Some(named), Some(found)) = (named.filter(is_certain), found.filter(is_certain))
+        && named != found
+    {
+        let (first, found, named) = (short(first), found.name(), named.name());
+        return Err(format!(
+            "it is {found}, not {named}, by its first line `{first}`: name --format {found}, or none"
+        ));
+    }
+    named.or(found).ok_or_else(|| {
+        let (first, all) = (short(first), Format::value_variants().iter());
+        let all = all.map(|own| own.name()).format(", ");
+        format!("no known format begins with `{first}`: name one with --format ({all})")
+    })
 }
 
 /// A file that is about to be read.

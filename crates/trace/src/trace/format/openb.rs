@@ -56,16 +56,14 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
                 return Err(rows.fault(deleted, "a time not before scheduled_time [s]"));
             }
         }
-        let failed = rows.get(phase) == b"Failed";
         Ok(Some(Raw {
             start,
             is_open,
-            fate: if failed {
-                Fate::Broken
-            } else {
-                Fate::Completed
+            fate: match rows.get(phase) {
+                b"Failed" => Fate::Broken,
+                _ => Fate::Completed,
             },
-            ..Raw::new(rows.number(), submit, held).of(rows.id(), submit)
+            ..Raw::new(rows.number, submit, held).of(rows.id(), submit)
         }))
     };
     Ok((Tick::Second, servers, rows, Box::new(read)))
@@ -79,14 +77,11 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 /// When the file cannot be read or is no such list; any faulty line is an error.
 pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
     let mut rows = Rows::of_file(path, Format::Openb)?;
-    let column = |name: &str| {
-        rows.column(name)?.ok_or_else(|| {
-            rows.wrong(format!(
-                "it is no list of nodes, which has the columns cpu_milli, memory_mib and gpu; its columns are {}",
-                rows.header().join(", ")
-            ))
-        })
-    };
+    let names = rows.header().join(", ");
+    let why = format!(
+        "it is no list of nodes, which has the columns cpu_milli, memory_mib and gpu; its columns are {names}"
+    );
+    let column = |name: &str| rows.column(name)?.ok_or_else(|| rows.wrong(&why));
     let columns = [
         (column("cpu_milli")?, MILLI),
         (column("memory_mib")?, MIB),

@@ -27,9 +27,9 @@ pub(in crate::trace) struct Rows {
     pub id: Option<usize>,
     pub has_ids: bool,
     input: Box<dyn BufRead>,
-    /// The line that was read last, without its end, and its number.
-    line: Vec<u8>,
-    number: u32,
+    /// The line that was read last, without its end, and its number, from 1.
+    pub line: Vec<u8>,
+    pub number: u32,
     /// What stands between two fields.
     separator: u8,
     /// The line that was read last has not been returned as a row yet.
@@ -95,7 +95,7 @@ impl Rows {
             rows.separator = separator(&rows.line).unwrap_or(b',');
         }
         if let Err(fault) = rows.cut() {
-            let why = format!("in its first line, {}", fault.reported(rows.number()));
+            let why = format!("in its first line, {}", fault.reported(rows.number));
             return Err(rows.wrong(why));
         }
         let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
@@ -141,10 +141,10 @@ impl Rows {
             };
             match cut {
                 Ok(()) if self.is_header()? => {
-                    account.note(Reason::Header, self.number(), 0.0);
+                    account.note(Reason::Header, self.number, 0.0);
                 }
                 Ok(()) => return Ok(true),
-                Err(fault) => fault.note(self.number(), account),
+                Err(fault) => fault.note(self.number, account),
             }
         }
         Ok(false)
@@ -157,7 +157,7 @@ impl Rows {
     ) -> Result<(), TraceError> {
         let mut account = Account::default();
         while self.advance(&mut account)? {
-            read(self).map_err(|fault| self.wrong(fault.reported(self.number())))?;
+            read(self).map_err(|fault| self.wrong(fault.reported(self.number)))?;
         }
         let fault = account.faults.first();
         fault.map_or(Ok(()), |fault| Err(self.wrong(fault)))
@@ -178,9 +178,9 @@ impl Rows {
             return Ok(false);
         }
         if !names().eq(fields()) {
+            let line = self.number;
             return Err(self.wrong(format!(
-                "line {} is a header with the columns in another order: concatenate exports with the same columns, or give each by itself",
-                self.number()
+                "line {line} is a header with the columns in another order: concatenate exports with the same columns, or give each by itself"
             )));
         }
         Ok(true)
@@ -190,11 +190,6 @@ impl Rows {
     pub fn id(&self) -> &[u8] {
         let id = self.id.map_or(&b""[..], |column| self.get(column));
         if is_unknown(id) { b"" } else { id }
-    }
-
-    /// Returns the text of the row.
-    pub fn line(&self) -> &[u8] {
-        &self.line
     }
 
     fn is_blank(&self) -> bool {
@@ -281,12 +276,9 @@ impl Rows {
     pub fn column(&self, name: &str) -> Result<Option<usize>, TraceError> {
         let is_named = |column: &usize| self.header[*column].eq_ignore_ascii_case(name);
         let mut named = (0..self.header.len()).filter(is_named);
-        match (named.next(), named.next()) {
-            (found, None) => Ok(found),
-            _ => Err(self.wrong(format!(
-                "the column `{name}` stands twice in its first line"
-            ))),
-        }
+        let (found, second) = (named.next(), named.next());
+        let twice = || format!("the column `{name}` stands twice in its first line");
+        second.map_or(Ok(found), |_| Err(self.wrong(twice())))
     }
 
     /// Returns the column that has one of these names.
@@ -295,12 +287,10 @@ impl Rows {
     /// When there is none, or two: says what the format has.
     pub fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
         let missing = || {
+            let (name, format, help) = (names[0], self.format.name(), self.format.help());
+            let others = suggest(name, "it has", &self.header());
             self.wrong(format!(
-                "its first line has no column `{}`, which {} has; {}. {}",
-                names[0],
-                self.format.name(),
-                suggest(names[0], "it has", &self.header()),
-                self.format.help()
+                "its first line has no column `{name}`, which {format} has; {others}. {help}"
             ))
         };
         self.either(names)?.ok_or_else(missing)
@@ -323,11 +313,6 @@ impl Rows {
     /// It is not what was expected of it.
     pub fn wrong(&self, why: impl Display) -> TraceError {
         TraceError::Refused(format!("{}: {why}", self.name))
-    }
-
-    /// Returns the number of the line, from 1.
-    pub fn number(&self) -> u32 {
-        self.number
     }
 
     /// Returns the field of this column.

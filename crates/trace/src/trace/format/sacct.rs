@@ -51,9 +51,8 @@ struct Sacct {
     eligible: Option<usize>,
     start: Option<usize>,
     end: Option<usize>,
-    /// A length of time, and the seconds of its unit where it is a number.
-    elapsed: (usize, f64),
-    limit: Option<(usize, f64)>,
+    elapsed: usize,
+    limit: Option<usize>,
     state: usize,
     /// What is allocated, what is requested.
     tres: [Option<usize>; 2],
@@ -83,12 +82,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         other if other.contains('/') => other.to_owned(),
         gres => format!("gres/{gres}"),
     };
-    let length = |names: [&str; 2], unit: f64| {
-        let raw = rows.column(names[0])?.map(|column| (column, unit));
-        Ok(raw.or(rows.column(names[1])?.map(|column| (column, unit))))
-    };
-    let elapsed = length(["ElapsedRaw", "Elapsed"], 1.0)?;
-    let elapsed = elapsed.map_or_else(|| Ok((rows.needed(&["ElapsedRaw"])?, 1.0)), Ok)?;
+    let elapsed = rows.needed(&["ElapsedRaw", "Elapsed"])?;
     let state = rows.needed(&["State"])?;
     if tres == [None; 2] && cpus.is_none() {
         rows.needed(&["AllocTRES"])?;
@@ -101,7 +95,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         start: rows.column("Start")?,
         end: rows.column("End")?,
         elapsed,
-        limit: length(["TimelimitRaw", "Timelimit"], MINUTE)?,
+        limit: rows.either(&["TimelimitRaw", "Timelimit"])?,
         state,
         tres,
         cpus,
@@ -135,7 +129,7 @@ impl Reader for Sacct {
         // `123.batch` and `123.0` are steps of job 123; `123_4` is a job, the fourth of an array.
         let id = rows.get(self.id);
         if id.contains(&b'.') {
-            account.note(Reason::Step, rows.number(), 0.0);
+            account.note(Reason::Step, rows.number, 0.0);
             return Ok(None);
         }
         let job = self.job((rows, &mut *demand, &mut *account))?;
@@ -152,12 +146,12 @@ impl Reader for Sacct {
                 let line = before.line;
                 known.insert((Raw { line, ..job }, demand.to_vec()));
             }
-            account.note(Reason::Repeated, rows.number(), 0.0);
+            account.note(Reason::Repeated, rows.number, 0.0);
             return Ok(None);
         }
         own.or_insert((job, demand.to_vec()));
         if !is_first {
-            account.note(Reason::Component, rows.number(), 0.0);
+            account.note(Reason::Component, rows.number, 0.0);
         }
         Ok(None)
     }
@@ -190,25 +184,25 @@ impl Sacct {
             let expected = "a state of Slurm, such as COMPLETED or TIMEOUT";
             rows.fault(self.state, expected)
         })?;
-        let time = |(column, per_unit): (usize, f64), expected: &'static str| {
+        let time = |column: usize, per_unit: f64, expected: &'static str| {
             let field = rows.get(column);
             let ticks = ticks(field, per_unit).or_else(|| clock_ticks(clock(field)?, 1.0));
             let ticks = ticks.filter(|(ticks, _)| *ticks >= 0);
             ticks.map_or_else(|| Err(rows.fault(column, expected)), |(ticks, _)| Ok(ticks))
         };
-        let elapsed = time(self.elapsed, "a length of time ≥ 0 [s]")?;
+        let elapsed = time(self.elapsed, 1.0, "a length of time ≥ 0 [s]")?;
         let after = |column: Option<usize>| {
             let is_known = |at: &i64| !is_placeholder(*at as f64, submit as f64);
             Ok(instant(rows, column)?.filter(is_known))
         };
         let (start, end) = (after(self.start)?, after(self.end)?);
-        let limit = match self.limit.map(|column| (column, rows.get(column.0))) {
+        let limit = match self.limit.map(|column| (column, rows.get(column))) {
             None | Some((_, b"UNLIMITED" | b"Partition_Limit")) => None,
             Some((_, field)) if is_unknown(field) => None,
-            Some((column, _)) => Some(time(
-                column,
-                "a limit [min], 1-02:00:00, UNLIMITED or Partition_Limit",
-            )?),
+            Some((column, _)) => {
+                let expected = "a limit [min], 1-02:00:00, UNLIMITED or Partition_Limit";
+                Some(time(column, MINUTE, expected)?)
+            }
         };
         let (nodes, is_other_type) = self.demand((rows, demand, &mut *account))?;
         let span = start.zip(end).filter(|_| state != State::Runs);
@@ -234,10 +228,9 @@ impl Sacct {
             start,
             end,
             nodes,
-            seen: if still_runs {
-                Seen::Censored
-            } else {
-                Seen::Whole
+            seen: match still_runs {
+                true => Seen::Censored,
+                false => Seen::Whole,
             },
             limit,
             user: self.user.map_or(0, |column| account.user(rows.get(column))),
@@ -247,7 +240,7 @@ impl Sacct {
                 State::Ended(fate) => fate,
                 State::Runs | State::Waits => Fate::Completed,
             },
-            ..Raw::new(rows.number(), submit.max(eligible), size).of(rows.id(), submit)
+            ..Raw::new(rows.number, submit.max(eligible), size).of(rows.id(), submit)
         })
     }
 
@@ -312,9 +305,11 @@ impl Sacct {
     fn types(&self, text: &[u8]) -> (bool, Option<String>) {
         let text = String::from_utf8_lossy(text).to_ascii_lowercase();
         let (mut lacks, mut untold) = (false, None);
-        for part in text.split(',').filter(|part| part.contains(':')) {
-            let name = part.split('=').next().unwrap_or(part);
-            let kind = name.split(':').next().unwrap_or(name);
+        let names = text.split(',').map(|part| part.split('=').next());
+        for name in names.flatten() {
+            let Some((kind, _)) = name.split_once(':') else {
+                continue;
+            };
             let is_type = |own: &String| own.starts_with(&name[..=kind.len()]);
             let has_types = self.names.iter().any(is_type);
             let has = |name: &str| self.names.iter().any(|own| own == name);
@@ -425,15 +420,12 @@ fn needed<'a>(
 fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     let mut of_types = None;
     for part in text.split(|byte| *byte == b',') {
-        let Some((own, rest)) = part.split_at_checked(name.len()) else {
-            continue;
-        };
+        let own = part.split_at_checked(name.len());
+        let own = own.filter(|(own, _)| own.eq_ignore_ascii_case(name.as_bytes()));
+        let rest = own.map_or(&b""[..], |(_, rest)| rest);
         let Some(at) = rest.iter().position(|byte| *byte == b'=') else {
             continue;
         };
-        if !own.eq_ignore_ascii_case(name.as_bytes()) {
-            continue;
-        }
         let amount = || amount_of(&rest[at + 1..], name).ok_or(part);
         match rest[..at] {
             [] => return amount().map(Some),
@@ -461,13 +453,11 @@ fn tres(text: &[u8], nodes: f64) -> String {
 /// Returns an amount such as `500G`; of memory in GiB, and MiB without a unit.
 fn amount_of(text: &[u8], name: &str) -> Option<f64> {
     let (without, gib) = if name == "mem" { (2, 3) } else { (0, 0) };
-    let (text, unit) = match text {
-        [text @ .., b'K'] => (text, 1),
-        [text @ .., b'M'] => (text, 2),
-        [text @ .., b'G'] => (text, 3),
-        [text @ .., b'T'] => (text, 4),
-        text => (text, without),
-    };
+    let unit = text
+        .last()
+        .and_then(|last| b"KMGT".iter().position(|own| own == last));
+    let text = &text[..text.len() - usize::from(unit.is_some())];
+    let unit = unit.map_or(without, |unit| unit as i32 + 1);
     let scale = 1024_f64.powi(unit - gib);
     amount(text).map(|amount| amount * scale)
 }

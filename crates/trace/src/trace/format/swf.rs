@@ -106,11 +106,9 @@ impl Reader for Swf {
         }
         demand[self.processors] = processors;
         if let Some(memory) = self.memory {
-            let reported = [
-                amount(field::REQUESTED_MEMORY)?,
-                amount(field::USED_MEMORY)?,
-            ];
-            let kib = reported.into_iter().find(|kib| *kib >= 0.0);
+            let fields = [field::REQUESTED_MEMORY, field::USED_MEMORY];
+            let [requested, used] = fields.map(amount);
+            let kib = [requested?, used?].into_iter().find(|kib| *kib >= 0.0);
             if kib.is_none() {
                 account.suppose(Reason::NoAmount);
             }
@@ -143,7 +141,7 @@ impl Reader for Swf {
             class: account.class(class),
             fate,
             nodes: 0,
-            ..Raw::new(rows.number(), submit, run).of(id, submit)
+            ..Raw::new(rows.number, submit, run).of(id, submit)
         }))
     }
 }

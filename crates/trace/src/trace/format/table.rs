@@ -9,7 +9,7 @@ use crate::trace::account::name;
 use crate::trace::fields::{
     Fault, amount, clock_ticks, instant, is_placeholder, is_unknown, number, ticks,
 };
-use crate::trace::{Account, Options, Seen, Servers, Shape, Tick, TraceError};
+use crate::trace::{Account, Options, Seen, Shape, Tick, TraceError};
 use synth_core::document::suggest;
 use synth_core::number::{clock, seconds_in, stamp};
 
@@ -21,7 +21,7 @@ const ROLES: [(&str, &str); 10] = [
         "time,submit,submitted,submit_time,arrival,arrival_time",
     ),
     ("start", "start,started,start_time"),
-    ("end", "end,ended,end_time,stop,finish"),
+    ("end", END),
     ("size", "size,runtime,run_time,duration,elapsed"),
     ("limit", "limit,time_limit,timelimit,walltime"),
     (
@@ -35,6 +35,8 @@ const ROLES: [(&str, &str); 10] = [
     ("batch", "batch"),
     ("censored", "censored"),
 ];
+/// Names of the column of ends.
+const END: &str = "end,ended,end_time,stop,finish";
 /// Words in the name of a column of amounts that are of each server.
 const EACH: [&str; 5] = ["per_", "per-", "per ", "pernode", "each"];
 /// Ticks from the coarsest to the finest.
@@ -128,14 +130,15 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         Rows::open(&rows.name, Format::Csv, start)
     };
     let mut remarks = Vec::new();
-    remarks.extend(columns.notations(again()?, options)?);
+    let list = |what, names: String| (!names.is_empty()).then(|| format!("{what}: {names}"));
+    let notations = columns.notations(again()?, options)?;
+    remarks.extend(list("numbers read as instants", notations));
     remarks.extend(columns.lengths(again()?, options)?);
-    if !columns.has_counts(again()?, &servers, options.amounts)? && !is_named {
+    if !columns.has_counts(again()?, options)? && !is_named {
         read.retain(|own| Some(*own) != columns.nodes);
         columns.nodes = None;
         by_name.retain(|own| !own.starts_with("nodes="));
     }
-    let list = |what, names: String| (!names.is_empty()).then(|| format!("{what}: {names}"));
     remarks.extend(list("columns taken by their names", by_name.join(", ")));
     if columns.has_end && columns.start.is_none() {
         remarks.push("no column tells when jobs started: each is taken to have started as it came. If some waited, name the column with --columns start=COLUMN".into());
@@ -173,9 +176,8 @@ impl Found<'_> {
         if let Some(column) = self.named(what) {
             let none = || suggest(column, "the file's columns", &rows.header());
             let none = || rows.wrong(format!("no column `{column}`; {}", none()));
-            let place = rows.column(column)?.ok_or_else(none)?;
-            self.read.push(place);
-            return Ok(Some(place));
+            self.read.push(rows.column(column)?.ok_or_else(none)?);
+            return Ok(self.read.last().copied());
         }
         let role = ROLES.iter().find(|(role, _)| *role == what);
         let names = role.map_or(what, |(_, names)| names).split(',');
@@ -227,15 +229,11 @@ impl Found<'_> {
 }
 
 impl Columns {
-    /// Finds out how instants are written in these rows where they are numbers without a unit; returns a remark.
+    /// Finds out how instants are written in these rows where they are numbers without a unit; returns the notations.
     ///
     /// # Errors
     /// When they may as well be seconds of another clock.
-    fn notations(
-        &mut self,
-        mut rows: Rows,
-        options: &Options,
-    ) -> Result<Option<String>, TraceError> {
+    fn notations(&mut self, mut rows: Rows, options: &Options) -> Result<String, TraceError> {
         let end = self.has_end.then_some(&mut self.held);
         let all = [
             ("time", Some(&mut self.time)),
@@ -278,8 +276,7 @@ impl Columns {
                 }
             }
         }
-        let words = Some(words.join(", ")).filter(|words| !words.is_empty());
-        Ok(words.map(|words| format!("numbers read as instants: {words}")))
+        Ok(words.join(", "))
     }
 
     /// Reads lengths of time in the unit of the dates next to them if that is a part of a second, unless starts and ends
@@ -290,9 +287,7 @@ impl Columns {
             Some("microseconds since 1970") => ("us", 1e-6),
             _ => return Ok(None),
         };
-        let names = ROLES.iter().find(|(role, _)| *role == "end");
-        let names = names.into_iter().flat_map(|(_, names)| names.split(','));
-        let end = rows.either(&names.collect_vec())?;
+        let end = rows.either(&END.split(',').collect_vec())?;
         let begin = self.start.unwrap_or(self.time).column;
         let (mut seconds, mut account) = (Vec::new(), Account::default());
         while rows.advance(&mut account)? {
@@ -318,13 +313,8 @@ impl Columns {
 
     /// Returns whether the column `nodes` holds numbers of servers in these rows. Also decides whether amounts are per
     /// server, unless the options do: by the name of the column, and as totals if a job would not fit otherwise.
-    fn has_counts(
-        &mut self,
-        mut rows: Rows,
-        servers: &Servers,
-        named: Option<bool>,
-    ) -> Result<bool, TraceError> {
-        let Some(column) = self.nodes else {
+    fn has_counts(&mut self, mut rows: Rows, options: &Options) -> Result<bool, TraceError> {
+        let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);
         };
         let is_one = matches!(servers.shapes[..], [Shape { count: 1, .. }]);
@@ -343,7 +333,7 @@ impl Columns {
                 false => servers.hold(&amounts, count),
             };
             if !fits && servers.spread(&amounts, 0).is_some() {
-                too_large.push(rows.number());
+                too_large.push(rows.number);
             }
         }
         // A single job that is too large is an error in its row.
@@ -358,7 +348,7 @@ impl Columns {
         let is_named_each = !self.amounts.is_empty() && self.amounts.iter().all(says_each);
         let is_each =
             is_named_each || !name.to_ascii_lowercase().contains("node") && too_large.is_empty();
-        self.is_each = named.unwrap_or(is_each);
+        self.is_each = options.amounts.unwrap_or(is_each);
         let (of, other, option) = match is_each {
             true => ("each server", "of all together", "total"),
             false => ("all servers together", "of each", "per-node"),
@@ -366,10 +356,9 @@ impl Columns {
         let why = too_large.first().filter(|_| !is_each);
         let why = why.map(|line| format!(", since otherwise the job in line {line} does not fit"));
         let why = why.unwrap_or_default();
-        self.convention = Some(format!(
+        self.convention = options.amounts.is_none().then(|| format!(
             "jobs run on several servers (column `{name}`): their amounts are read as those of {of}{why}. If they are those {other}, use --amounts {option}"
         ));
-        self.convention.take_if(|_| named.is_some());
         Ok(has_counts)
     }
 
@@ -476,11 +465,11 @@ impl Reader for Columns {
         let mut held = self.get((rows, account), Some(self.held), after)?;
         if self.has_end {
             held = begun.zip(held).map(|(begun, end)| end - begun);
+            let expected = match self.start {
+                Some(_) => "an end that is not before its start",
+                None => "an end that is not before its time",
+            };
             if held.is_some_and(|held| held < 0) {
-                let expected = match self.start {
-                    Some(_) => "an end that is not before its start",
-                    None => "an end that is not before its time",
-                };
                 return Err(rows.fault(self.held.column, expected));
             }
         }
@@ -492,11 +481,10 @@ impl Reader for Columns {
             Some((_, b"1" | b"true" | b"yes")) => true,
             Some((column, _)) => return Err(rows.fault(column, "0 or 1")),
         };
-        let nodes = self.nodes.map(|column| {
+        let nodes = self.nodes.map_or(Ok(0), |column| {
             let expected = "a number of servers, 1 or more";
             count(rows.get(column)).ok_or_else(|| rows.fault(column, expected))
-        });
-        let nodes = nodes.transpose()?.unwrap_or(0);
+        })?;
         if nodes > 1 {
             account.remarks.extend(self.convention.take());
         }
@@ -509,7 +497,7 @@ impl Reader for Columns {
             limit: self.get((rows, account), self.limit, None)?,
             user: self.user.map_or(0, |column| account.user(rows.get(column))),
             batch: self.batch.map_or(0, |column| name(rows.get(column))),
-            ..Raw::new(rows.number(), submit, held.unwrap_or(-1)).of(rows.id(), submit)
+            ..Raw::new(rows.number, submit, held.unwrap_or(-1)).of(rows.id(), submit)
         }))
     }
 }

@@ -25,25 +25,17 @@ impl Trace {
         let most = self.options.faults.unwrap_or(FAULTS);
         let share = account.count(Reason::Fault) as f64 / account.lines as f64;
         if share > most {
-            let help = if share > MOST_FAULTS {
-                "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into()
-            } else {
-                let enough = (100.0 * share).floor() + 1.0;
-                let lost = match share > NOTICED_FAULTS {
-                    true => ": the load then lacks their jobs, whose work is unknown",
-                    false => "",
-                };
-                format!(
-                    "mend the lines, name another --format, or leave them out with --faults {enough}%{lost}"
-                )
+            let enough = (100.0 * share).floor() + 1.0;
+            let lost = ": the load then lacks their jobs, whose work is unknown";
+            let lost = if share > NOTICED_FAULTS { lost } else { "" };
+            let help = match share > MOST_FAULTS {
+                true => "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into(),
+                false => format!("mend the lines, name another --format, or leave them out with --faults {enough}%{lost}"),
             };
-            return Err(TraceError::Refused(format!(
-                "{name}: {} of {} lines are not what the format {} has, more than {} % of them may be:\n  {}\n{help}",
-                account.count(Reason::Fault),
-                account.lines,
-                self.rows.format.name(),
-                100.0 * most,
-                account.faulty()
+            let (faults, lines) = (account.count(Reason::Fault), account.lines);
+            let (format, most, why) = (self.rows.format.name(), 100.0 * most, account.faulty());
+            return Err(self.rows.wrong(format!(
+                "{faults} of {lines} lines are not what the format {format} has, more than {most} % of them may be:\n  {why}\n{help}"
             )));
         }
         if account.jobs == 0 || self.window.is_some() && self.arrivals == 0 {
@@ -59,10 +51,9 @@ impl Trace {
         let seconds = (last - first).max(0) as u64 / self.tick.per_second();
         let is_unfiltered = self.options.partition.is_none() && self.options.user.is_none();
         if self.rows.format == Format::Sacct && is_unfiltered && seconds < SHORT {
+            let (hours, help) = (seconds as f64 / 3600.0, Format::Sacct.help());
             self.account.remarks.push(format!(
-                "all its jobs came within {:.1} hours, which says little of any other day; without -S sacct tells those of today. {}",
-                seconds as f64 / 3600.0,
-                Format::Sacct.help()
+                "all its jobs came within {hours:.1} hours, which says little of any other day; without -S sacct tells those of today. {help}"
             ));
         }
         let account = &mut self.account;
@@ -104,23 +95,18 @@ impl Trace {
         let held = names.map(|(name, held)| format!("{name}={held}")).join(",");
         let on = Some(format!(" on each of {nodes} servers")).filter(|_| *nodes != 1);
         let on = on.unwrap_or_default();
+        let (jobs, percent, servers) = (row.lines, 100.0 * share, &self.servers);
         let lost = format!(
-            "{} jobs with {:.1} % of the work are larger than the servers {}: the one with most work, line {line}, holds {}{on}",
-            row.lines,
-            100.0 * share,
-            self.servers,
-            held
+            "{jobs} jobs with {percent:.1} % of the work are larger than the servers {servers}: the one with most work, line {line}, holds {held}{on}"
         );
         if share > most {
             let enough = (100.0 * share).floor() + 1.0;
-            return Err(TraceError::Refused(format!(
-                "{}: {lost}\nname all servers that the log's jobs ran on by --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out by --faults {enough}%",
-                self.rows.name
+            return Err(self.rows.wrong(format!(
+                "{lost}\nname all servers that the log's jobs ran on by --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out by --faults {enough}%"
             )));
         }
-        self.account
-            .remarks
-            .push(format!("warning: {lost}. They are left out"));
+        let warning = format!("warning: {lost}. They are left out");
+        self.account.remarks.push(warning);
         Ok(())
     }
 }

@@ -328,10 +328,10 @@ fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
     let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
     match most.filter(|most| most.work > DISPERSED) {
         None => Arrivals::Poisson,
-        Some(most) if most.if_independent - 1.0 < INDEPENDENT * (most.work - 1.0) => {
-            Arrivals::Common
+        Some(most) if most.if_independent - 1.0 >= INDEPENDENT * (most.work - 1.0) => {
+            Arrivals::Modulated
         }
-        Some(_) => Arrivals::Modulated,
+        Some(_) => Arrivals::Common,
     }
 }
 

@@ -40,10 +40,8 @@ pub fn cut(jobs: &Jobs<'_>, of_vector: &[Option<usize>], types: usize, most: usi
     let mut logs: Vec<BTreeMap<u8, Logs>> = vec![BTreeMap::new(); types];
     for job in &jobs.all {
         if let Some(own) = of_vector[job.vector as usize] {
-            let (sums, log) = (
-                logs[own].entry(job.class).or_default(),
-                (job.size as f64).ln(),
-            );
+            let log = (job.size as f64).ln();
+            let sums = logs[own].entry(job.class).or_default();
             *sums = plus(*sums, [1.0, log, log * log]);
         }
     }

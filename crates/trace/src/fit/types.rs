@@ -144,6 +144,7 @@ impl<'a> Search<'a> {
         demands: &[Vec<f64>],
         of_vector: &[Option<usize>],
     ) -> Result<(f64, bool), FitError> {
+        let servers = self.jobs.trace.servers();
         let mut sums = vec![(0.0, 0.0); demands.len()];
         for (v, i) in of_vector.iter().enumerate() {
             if let Some(i) = i {
@@ -152,7 +153,7 @@ impl<'a> Search<'a> {
             }
         }
         let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| {
-            let (demand, nodes) = apart(demand, self.jobs.trace.servers().resources.len());
+            let (demand, nodes) = self.jobs.apart(demand);
             Part {
                 name: i.to_string(),
                 nodes,
@@ -165,12 +166,7 @@ impl<'a> Search<'a> {
             }
         };
         let parts = demands.iter().zip(sums).enumerate().map(part);
-        let fleet = self
-            .jobs
-            .trace
-            .servers()
-            .workload(in_seconds(), parts.collect());
-        let fleet = fleet.check()?;
+        let fleet = servers.workload(in_seconds(), parts.collect()).check()?;
         let limits = Limits {
             face: 0,
             ..Limits::default()

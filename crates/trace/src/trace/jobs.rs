@@ -414,15 +414,12 @@ impl Trace {
     fn instant(&self, edge: Option<Edge>, first: i64) -> Result<Option<f64>, TraceError> {
         let per_second = self.tick().per_second() as f64;
         let first = first as f64 / per_second;
-        let at = |edge: Edge| {
-            match edge {
+        let why = "its times are no dates: write --from and --to as a time after the first job, such as 120d";
+        let at = |edge: Edge| match edge {
             Edge::After(time) => Ok((first + time) * per_second),
             // Clocks of other logs begin with the log: it would have begun after three years.
             Edge::At(at) if first > 1e8 => Ok(at * per_second),
-            Edge::At(_) => Err(self.rows.wrong(
-                "its times are no dates: write --from and --to as a time after the first job, such as 120d",
-            )),
-        }
+            Edge::At(_) => Err(self.rows.wrong(why)),
         };
         edge.map(at).transpose()
     }

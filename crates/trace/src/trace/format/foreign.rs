@@ -48,7 +48,10 @@ fn holds(condition: &str, lines: &[&str]) -> bool {
     match condition {
         "json" => first.starts_with(['{', '[']),
         "blank" => !first.contains(SEPARATORS),
-        "bars" => first.contains('|') && !["ubmit", "rrival"].iter().any(|own| first.contains(own)),
+        "bars" => {
+            let submitted = ["time", "ubmit", "rrival"];
+            first.contains('|') && !words.any(|own| submitted.iter().any(|part| own.contains(part)))
+        }
         "others" => first.contains([',', ';', '\t']) && !lines.concat().contains(['|', '"']),
         "words" => words.count() > 2 && lines.len() > 1,
         "colons" => lines.iter().any(|line| line.split(':').count() >= 40),

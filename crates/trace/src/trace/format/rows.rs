@@ -318,7 +318,7 @@ impl Rows {
     /// Returns the field of this column.
     pub fn get(&self, column: usize) -> &[u8] {
         let (start, end) = self.bounds[column];
-        &&self.line[start..end]
+        &self.line[start..end]
     }
 
     /// This column holds something else.
@@ -330,7 +330,7 @@ impl Rows {
     /// Returns what stands behind the last field.
     pub fn rest(&self) -> &[u8] {
         let (_, end) = self.bounds.last().copied().unwrap_or_default();
-        &&self.line[end..]
+        &self.line[end..]
     }
 
     /// A time in ticks, of which `per_unit` make the unit of the column; where it has to be rounded, that is noted.

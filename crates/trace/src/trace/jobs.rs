@@ -1,8 +1,7 @@
 //! The jobs of a trace, one after the other.
 
+mod buffer;
 mod conclusion;
-
-use std::collections::BTreeMap;
 
 use super::account::Gap;
 use super::duplicates::{Counted, Known};
@@ -12,6 +11,7 @@ use super::window::{Activity, Why, Window};
 use super::{
     Account, Demands, Edge, Format, Job, Options, Reason, Seen, Servers, Shape, Tick, TraceError,
 };
+use buffer::Buffer;
 
 /// A trace that is being read.
 pub struct Trace {
@@ -26,8 +26,7 @@ pub struct Trace {
     /// By vector, the largest fraction of a resource of all servers together.
     shares: Vec<f64>,
     account: Account,
-    /// The jobs that wait until no earlier one is expected, by submission and line.
-    buffer: BTreeMap<(i64, u32), Job>,
+    buffer: Buffer,
     /// Which row counts for each job.
     known: Known,
     /// Jobs that had not ended when the file did, with their demands and how they would be taken.
@@ -89,7 +88,7 @@ impl Trace {
             activity: Activity::default(),
             window: None,
             arrivals: 0,
-            buffer: BTreeMap::new(),
+            buffer: Buffer::new(Self::MOST_OUT_OF_ORDER + 1),
             before: (i64::MIN, 0),
             span: None,
             gap: Gap::default(),
@@ -111,10 +110,10 @@ impl Trace {
                     break;
                 };
                 if let Some(job) = self.admit(raw) {
-                    self.buffer.insert((job.submit, job.line), job);
+                    self.buffer.push(job);
                 }
             }
-            let Some((_, job)) = self.buffer.pop_first() else {
+            let Some(job) = self.buffer.pop() else {
                 return self.conclude().map(|()| None);
             };
             if let Some(job) = self.takes_part(job)? {
@@ -166,8 +165,8 @@ impl Trace {
         let mut counted = Counted::new(job);
         if let Some(before) = before {
             let place = (before.submit, before.line);
-            let is_latest = counted.rank >= before.rank
-                && (!before.is_job || self.buffer.remove(&place).is_some());
+            let is_latest =
+                counted.rank >= before.rank && (!before.is_job || self.buffer.remove(place));
             self.account.note(Reason::Repeated, job.line, 0.0);
             if !is_latest {
                 self.account.decide(false, job.line, 0.0);

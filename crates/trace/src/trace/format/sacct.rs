@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
-use crate::trace::account::YEAR;
 use crate::trace::duplicates::Counted;
 use crate::trace::fields::{
     self, Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole,
@@ -342,17 +341,14 @@ impl Sacct {
 /// Sunday of March, the last one of September, or the first one of October.
 fn is_set_forward(start: i64, end: i64) -> bool {
     const DAY: i64 = 86_400;
-    let year = |at: i64| 1970 + at.div_euclid(YEAR);
-    let is_within = |(year, day): (i64, &str)| {
-        let first = number::instant(format!("{year}-{day}").as_bytes());
-        let first = first.map_or(i64::MIN, |at| at as i64 / DAY);
+    let weeks = ["03-08".."03-15", "03-25".."04-01", "09-24".."10-08"];
+    let mut days = (start.div_euclid(DAY)..=end.div_euclid(DAY)).take(366);
+    days.any(|day| {
         // The first day of 1970 was a Thursday.
-        let sunday = first.saturating_add((3 - first).rem_euclid(7));
-        (start.div_euclid(DAY)..=end.div_euclid(DAY)).contains(&sunday)
-    };
-    let days = ["03-08", "03-25", "09-24", "10-01"];
-    let mut days = (year(start)..=year(end)).cartesian_product(days);
-    days.any(is_within)
+        let is_sunday = (day - 3).rem_euclid(7) == 0;
+        let date = number::date((day * DAY) as f64);
+        is_sunday && weeks.iter().any(|week| week.contains(&&date[5..10]))
+    })
 }
 
 /// An instant \[s since 1970, local\]; `None` where none is known.

@@ -259,10 +259,9 @@ impl Columns {
         let mut notations = all.iter().filter_map(|(_, times, _)| times.notation);
         let is_dated = notations.any(|own| own.len() > "YYYYMMDDhh".len());
         let mut words = Vec::new();
+        let plain = [CALENDAR, "seconds since 1970"];
         for (what, times, _) in all {
-            times
-                .notation
-                .take_if(|own| [CALENDAR, "seconds since 1970"].contains(own));
+            times.notation.take_if(|own| plain.contains(own));
             let column = rows.header()[times.column];
             match times.notation {
                 None => {}
@@ -373,9 +372,8 @@ impl Columns {
         self.per_second = tick.per_second() as f64;
         let mut account = Account::default();
         while rows.advance(&mut account)? {
-            while times
-                .iter()
-                .any(|own| self.ticks_of(&rows, *own).is_some_and(|(_, off)| off))
+            let is_off = |of: &Self, own: &Times| of.ticks_of(&rows, *own).is_some_and(|own| own.1);
+            while times.iter().any(|own| is_off(self, own))
                 && let Some(finer) = ticks.next()
             {
                 tick = finer;
@@ -426,7 +424,6 @@ impl Columns {
 
 /// The notation of dates with separators.
 const CALENDAR: &str = "calendar dates";
-
 /// The notation of dates whose years have two digits, which are not read.
 const SHORT_YEAR: &str = "YYMMDDhhmmss";
 

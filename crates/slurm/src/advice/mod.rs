@@ -26,8 +26,7 @@ use twin::Setting;
 
 use crate::configuration::Site;
 use crate::rule::facts;
-use synth_trace::judge::Outcome;
-use synth_trace::replay::{Blocks, Interval, Job, Kinds, Log, early};
+use synth_trace::replay::{Blocks, Interval, Job, Kinds, Log, bounded_slowdown, early};
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -364,7 +363,8 @@ impl<'a> Advising<'a> {
         let slowdowns = |waits: &[f64]| {
             let pairs = waits[self.first..].iter().zip(jobs);
             let slowdown = |(wait, job): (&f64, &Job)| {
-                Outcome::bounded_slowdown(*wait, self.seconds(job.size))
+                let size = self.seconds(job.size);
+                bounded_slowdown(wait + size, size)
             };
             mean(&pairs.map(slowdown).collect::<Vec<_>>())
         };

@@ -76,15 +76,11 @@ impl Batched {
     pub fn add(&mut self, jobs: u32, sum: f64, squares: f64) {
         *self.counts.entry(jobs).or_default() += 1;
         let others = f64::from(jobs - 1);
-        let own = [
-            f64::from(jobs) * others,
-            others * sum,
-            others * squares,
-            sum * sum - squares,
-        ];
-        for (all, own) in self.sums.iter_mut().zip(own) {
-            *all += own;
-        }
+        let [pairs, sums, all_squares, products] = &mut self.sums;
+        *pairs += f64::from(jobs) * others;
+        *sums += others * sum;
+        *all_squares += others * squares;
+        *products += sum * sum - squares;
     }
 
     /// Returns the correlation of the sizes of two jobs of a batch, in \[0, 1\].
@@ -93,11 +89,9 @@ impl Batched {
         let mean = sum / pairs;
         let variance = squares / pairs - mean * mean;
         let correlation = (products / pairs - mean * mean) / variance;
-        if pairs > 0.0 && variance > 0.0 {
-            correlation.clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
+        let is_known = pairs > 0.0 && variance > 0.0;
+        let correlation = Some(correlation).filter(|_| is_known);
+        correlation.map_or(0.0, |own| own.clamp(0.0, 1.0))
     }
 
     /// Returns the process of these batches whose jobs come at rate λ \[1/s\].

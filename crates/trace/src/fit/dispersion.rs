@@ -26,30 +26,36 @@ pub struct Windows {
 #[derive(Clone, Debug)]
 struct Level {
     width: u64,
-    /// The window that is open now.
-    index: u64,
     work: Moment,
     /// By kind of job, of its work.
-    kinds: Vec<(u64, Moment)>,
+    kinds: Vec<Moment>,
 }
 
 /// Sums over the windows that are closed, and the sum in the open one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moment {
+    /// The window that is open now.
+    window: u64,
     open: f64,
     sum: f64,
     squares: f64,
 }
 
 impl Moment {
-    fn close(&mut self) {
-        self.sum += self.open;
-        self.squares += self.open * self.open;
-        self.open = 0.0;
+    /// Goes on to this window.
+    fn open(&mut self, window: u64) {
+        if window != self.window {
+            self.sum += self.open;
+            self.squares += self.open * self.open;
+            (self.window, self.open) = (window, 0.0);
+        }
     }
 
     /// Variance over so many windows, those without jobs included.
-    fn variance(&self, windows: f64) -> f64 {
+    fn variance(mut self, windows: u64) -> f64 {
+        // The last window has ended, unless the trace ended with it.
+        self.open(windows.max(self.window));
+        let windows = windows as f64;
         let mean = self.sum / windows;
         (self.squares - windows * mean * mean).max(0.0) / (windows - 1.0)
     }
@@ -62,7 +68,6 @@ impl Windows {
         let widths = widths.take_while(|width| *width <= LONGEST * per_second);
         let levels = widths.map(|width| Level {
             width,
-            index: 0,
             work: Moment::default(),
             kinds: Vec::new(),
         });
@@ -76,21 +81,13 @@ impl Windows {
     pub fn add(&mut self, at: u64, kind: usize, work: f64) {
         self.squares += work * work;
         for level in &mut self.levels {
-            let index = at / level.width;
-            if index != level.index {
-                level.work.close();
-                level.index = index;
-            }
-            level.work.open += work;
             if level.kinds.len() <= kind {
-                level.kinds.resize(kind + 1, (0, Moment::default()));
+                level.kinds.resize(kind + 1, Moment::default());
             }
-            let (own, moment) = &mut level.kinds[kind];
-            if *own != index {
-                moment.close();
-                *own = index;
+            for moment in [&mut level.work, &mut level.kinds[kind]] {
+                moment.open(at / level.width);
+                moment.open += work;
             }
-            moment.open += work;
         }
     }
 
@@ -98,19 +95,12 @@ impl Windows {
     pub fn dispersion(&self, length: u64, per_second: u64) -> Vec<Dispersion> {
         let of = |level: &Level| {
             let windows = length / level.width;
-            let variance = |index: u64, mut moment: Moment| {
-                // Its last window has ended, unless the trace ended with it.
-                if index < windows {
-                    moment.close();
-                }
-                moment.variance(windows as f64)
-            };
             let work = level.width as f64 / length as f64 * self.squares;
             let kinds = level.kinds.iter();
             Dispersion {
                 window: level.width as f64 / per_second as f64,
-                work: variance(level.index, level.work) / work,
-                if_independent: kinds.map(|(n, own)| variance(*n, *own)).sum::<f64>() / work,
+                work: level.work.variance(windows) / work,
+                if_independent: kinds.map(|own| own.variance(windows)).sum::<f64>() / work,
             }
         };
         let enough = |level: &&Level| length / level.width >= FEWEST;

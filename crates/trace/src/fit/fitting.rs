@@ -9,7 +9,7 @@ use super::limits::{self, Cut};
 use super::predicted;
 use super::report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound, short};
 use super::sizes::Law;
-use super::types::{Types, parts_of};
+use super::types::{Types, in_seconds};
 use super::{Dispersion, Excess};
 use synth_cluster::workload::{Fleet, Known, Part, Parts};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
@@ -138,7 +138,8 @@ impl<'a> Fitting<'a> {
             Arrivals::Auto => apart_or_together(&dispersion),
             request => request,
         };
-        let mut parts = parts_of(trace.servers(), self.parts(constant));
+        let servers = trace.servers();
+        let mut parts = servers.workload(in_seconds(), self.parts(constant));
         parts.header.source = Some(self.options.source.clone());
         let all_promise = types.iter().all(|own| own.limit.is_some());
         parts.header.known = all_promise.then_some(Known::TypeLimit);
@@ -153,13 +154,12 @@ impl<'a> Fitting<'a> {
         }
         let workload = parts.check()?;
         let is_open = self.options.arrivals == Arrivals::Auto && changes != Arrivals::Poisson;
-        let other = is_open
-            .then(|| self.with_levels(steady, &dispersion))
-            .flatten();
-        let resources = trace.servers().resources.iter().cloned();
+        let steady = Some(steady).filter(|_| is_open);
+        let other = steady.and_then(|steady| self.with_levels(steady, &dispersion));
+        let resources = servers.resources.iter().cloned();
         let report = Report {
             format: trace.format(),
-            servers: trace.servers().to_string(),
+            servers: servers.to_string(),
             lines: trace.account().clone(),
             span: jobs.seconds(),
             arrived: jobs.all.len() as u64,
@@ -213,30 +213,24 @@ impl<'a> Fitting<'a> {
             window *= 2;
         }
         let windows = (jobs.length() / window) as usize;
-        levels(
-            jobs.in_windows(window),
-            windows,
-            window as f64 / jobs.per_second as f64,
-        )
+        let seconds = window as f64 / jobs.per_second as f64;
+        levels(jobs.in_windows(window), windows, seconds)
     }
 
     /// Types that arrive like this.
     fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<Part> {
-        let types = self.types.iter().zip(arrivals).map(|(own, arrivals)| Part {
-            name: self.name(own),
-            nodes: self.jobs.apart(&own.demand).1,
-            demand: self
-                .jobs
-                .apart(&own.demand)
-                .0
-                .iter()
-                .map(|d| short(*d))
-                .collect(),
-            arrivals,
-            size: size(&own.law, self.jobs.per_second as f64),
-            limit: own.limit.map(short),
-        });
-        types.collect()
+        let part = |(own, arrivals): (&Type, ArrivalProcess)| {
+            let (demand, nodes) = self.jobs.apart(&own.demand);
+            Part {
+                name: self.name(own),
+                nodes,
+                demand: demand.iter().map(|d| short(*d)).collect(),
+                arrivals,
+                size: size(&own.law, self.jobs.per_second as f64),
+                limit: own.limit.map(short),
+            }
+        };
+        self.types.iter().zip(arrivals).map(part).collect()
     }
 
     /// The dispersion of work of independent types that arrive like this, at a constant rate: with B the number of jobs
@@ -323,11 +317,9 @@ impl<'a> Fitting<'a> {
 
 /// Returns whether a rate that is constant but for batches has enough of the dispersion.
 fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
-    let most = dispersion.iter().map(|d| d.work).fold(0.0, f64::max);
-    if most <= DISPERSED * base {
-        Arrivals::Poisson
-    } else {
-        Arrivals::Common
+    match dispersion.iter().any(|own| own.work > DISPERSED * base) {
+        true => Arrivals::Common,
+        false => Arrivals::Poisson,
     }
 }
 
@@ -345,23 +337,16 @@ fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
 
 /// Returns how jobs arrive, in words.
 fn arrivals_of(parts: &Parts) -> &'static str {
-    let processes = parts.types.iter().map(|part| part.arrivals.process());
-    let is = |process: &str| processes.clone().any(|own| own == process);
-    let states = parts
-        .header
-        .modulation
-        .as_ref()
-        .map_or(0, |own| own.factors.len());
-    match (is("batches"), states > 0) {
-        (true, _) if states > 2 => {
-            "in batches, at a rate that changes between levels for all types together"
-        }
-        (_, _) if states > 2 => "at a rate that changes between levels for all types together",
-        (true, true) => "in batches, at a rate that changes for all types together",
-        (true, false) => "in batches",
-        (false, true) => "at a rate that changes for all types together",
-        (false, false) if is("markov-modulated") => "at rates that change, of each type by itself",
-        (false, false) => "as Poisson processes",
+    let is = |process| (parts.types.iter()).any(|part| part.arrivals.process() == process);
+    let modulation = parts.header.modulation.as_ref();
+    match (is("batches"), modulation.map_or(0, |own| own.factors.len())) {
+        (true, 0) => "in batches",
+        (true, 1..=2) => "in batches, at a rate that changes for all types together",
+        (true, _) => "in batches, at a rate that changes between levels for all types together",
+        (false, 0) if is("markov-modulated") => "at rates that change, of each type by itself",
+        (false, 0) => "as Poisson processes",
+        (false, 1..=2) => "at a rate that changes for all types together",
+        (false, _) => "at a rate that changes between levels for all types together",
     }
 }
 
@@ -374,11 +359,10 @@ fn size(law: &Law, per_second: f64) -> Size {
     }
     let values = law.parts(law.count.min(VALUES) as usize);
     if values.first() == values.last() {
-        Size::Deterministic { mean }
-    } else {
-        Size::Empirical {
-            values: values.into_iter().map(seconds).collect(),
-            probabilities: None,
-        }
+        return Size::Deterministic { mean };
+    }
+    Size::Empirical {
+        values: values.into_iter().map(seconds).collect(),
+        probabilities: None,
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use num_integer::Integer;
 
 use super::arrivals::Batched;
-use super::dispersion::Drift;
-use super::dispersion::Windows;
+use super::dispersion::{Drift, Windows};
 use super::merge::{Vector, apart};
-use super::report::FitError;
+use super::report::{FitError, Listener};
 use super::sizes::{Law, Observation};
 use crate::replay::{self, Log};
 use crate::trace::{Seen, Trace};
@@ -80,7 +80,7 @@ impl<'a> Jobs<'a> {
         trace: &'a mut Trace,
         by_limit: bool,
         doubles: Option<f64>,
-        listener: &mut dyn FnMut(&str) -> bool,
+        listener: Listener<'_>,
     ) -> Result<Self, FitError> {
         let (mut all, mut first) = (Vec::new(), None);
         let mut of_vector: Vec<Vec<u32>> = Vec::new();
@@ -93,10 +93,9 @@ impl<'a> Jobs<'a> {
                 of_vector.resize(vector + 1, Vec::new());
             }
             of_vector[vector].push(all.len() as u32);
+            let first = *first.get_or_insert(trace.begin().unwrap_or(job.submit));
             all.push(Job {
-                at: job
-                    .submit
-                    .abs_diff(*first.get_or_insert(trace.begin().unwrap_or(job.submit))),
+                at: job.submit.abs_diff(first),
                 size: job.size,
                 vector: job.demand,
                 user: job.user,
@@ -159,12 +158,10 @@ impl<'a> Jobs<'a> {
             });
         }
         let total = self.trace.servers().total().into_iter().enumerate();
-        let held = |r: usize| {
-            let vectors = self.vectors.iter();
+        let used = total.map(|(r, total)| {
             let held = |v: &Vector| v.busy * v.demand[r] * f64::from(self.apart(&v.demand).1);
-            vectors.map(held).sum::<f64>()
-        };
-        let used = total.map(|(r, total)| held(r) / total);
+            self.vectors.iter().map(held).sum::<f64>() / total
+        });
         self.used = used.collect();
     }
 
@@ -191,8 +188,8 @@ impl<'a> Jobs<'a> {
 
     fn weight(&self, job: &Job) -> f64 {
         let seconds = job.at as f64 / self.per_second as f64;
-        self.doubles
-            .map_or(1.0, |doubles| (seconds / doubles).exp2())
+        let weight = |doubles: f64| (seconds / doubles).exp2();
+        self.doubles.map_or(1.0, weight)
     }
 
     /// λ of these jobs \[1/s\], by their weights.
@@ -247,16 +244,8 @@ impl<'a> Jobs<'a> {
     pub fn log(&self, most: usize) -> Log {
         let whole = self.all.iter().filter(|job| !job.censored).take(most);
         let jobs = whole.map(|job| replay::Job {
-            submit: job.at as f64,
-            size: job.size as f64,
-            limit: job.size as f64,
-            promised: f64::INFINITY,
-            waited: f64::NAN,
-            line: 0,
-            kind: job.vector,
             user: job.user,
-            class: 0,
-            seen: Seen::Whole,
+            ..replay::Job::new(job.vector, job.at as f64, job.size as f64)
         });
         Log {
             jobs: jobs.collect(),
@@ -266,8 +255,8 @@ impl<'a> Jobs<'a> {
 
     /// Returns the window of each job, of windows this long \[ticks\], and its work.
     pub fn in_windows(&self, length: u64) -> impl Iterator<Item = (usize, f64)> {
-        self.works()
-            .map(move |(job, work)| ((job.at / length) as usize, work))
+        let window = move |job: &Job| (job.at / length) as usize;
+        self.works().map(move |(job, work)| (window(job), work))
     }
 
     /// Returns the loads of the three thirds of the span.
@@ -289,12 +278,11 @@ impl<'a> Jobs<'a> {
         }
         let mut loads = vec![0.0; days as usize];
         let mut squares = vec![0.0; days as usize];
-        for (job, work) in self.works() {
-            let (of_day, work) = ((job.at / day) as usize, work / day as f64);
-            if let (Some(load), Some(square)) = (loads.get_mut(of_day), squares.get_mut(of_day)) {
-                *load += work;
-                *square += work * work;
-            }
+        // The last day is not whole.
+        for (n, work) in self.in_windows(day).filter(|(n, _)| (*n as u64) < days) {
+            let work = work / day as f64;
+            loads[n] += work;
+            squares[n] += work * work;
         }
         Some(Drift::of(&loads, &squares))
     }
@@ -302,10 +290,9 @@ impl<'a> Jobs<'a> {
     /// With which others a job came, if they came at one instant: its batch where batches are named, else its user; 0
     /// where that is not known.
     fn group(&self, job: &Job) -> u32 {
-        if self.names_batches {
-            job.batch
-        } else {
-            job.user
+        match self.names_batches {
+            true => job.batch,
+            false => job.user,
         }
     }
 
@@ -318,11 +305,10 @@ impl<'a> Jobs<'a> {
     pub fn together(&self) -> f64 {
         let mut together = 0;
         for instant in self.instants() {
-            let mut groups = BTreeMap::<u32, u64>::new();
-            for job in instant.iter().filter(|job| self.group(job) != 0) {
-                *groups.entry(self.group(job)).or_default() += 1;
-            }
-            together += groups.into_values().filter(|count| *count > 1).sum::<u64>();
+            let groups = instant.iter().map(|job| self.group(job));
+            let counts = groups.filter(|group| *group != 0).counts();
+            let several = counts.into_values().filter(|count| *count > 1);
+            together += several.sum::<usize>();
         }
         together as f64 / self.all.len() as f64
     }

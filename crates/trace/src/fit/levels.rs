@@ -12,6 +12,8 @@
 //! Two states that are left at constant rates have one scale of time and no peak of its own; levels have a scale each, and
 //! the peak that the log has.
 
+use itertools::Itertools as _;
+
 use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::law::CommonModulation;
@@ -139,15 +141,11 @@ fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
             let windows = found.iter().filter(|other| **other == s).count() as f64;
             let pairs = found.iter().zip(counts).filter(|(other, _)| **other == s);
             let sum: f64 = pairs.map(|(_, count)| count).sum();
-            let left = found
-                .windows(2)
-                .filter(|pair| pair[0] == s && pair[1] != s)
-                .count() as f64;
+            let is_left = |pair: &&[usize]| pair[0] == s && pair[1] != s;
+            let left = found.windows(2).filter(is_left).count() as f64;
             if windows > 0.0 {
-                *own = state(
-                    (sum / windows).max(0.01 * low),
-                    (left + 0.5) / (windows + 1.0),
-                );
+                let mean = (sum / windows).max(0.01 * low);
+                *own = state(mean, (left + 0.5) / (windows + 1.0));
             }
         }
     }
@@ -157,10 +155,8 @@ fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
 /// Returns the likeliest path through these states (Viterbi).
 fn path(counts: &[f64], chain: &[[f64; 3]]) -> Vec<usize> {
     let best = |values: &[f64]| {
-        let values = values.iter().enumerate();
-        values
-            .max_by(|a, b| a.1.total_cmp(b.1))
-            .map_or(0, |(state, _)| state)
+        let largest = values.iter().position_max_by(|a, b| a.total_cmp(b));
+        largest.unwrap_or(0)
     };
     let mut value = vec![0.0; chain.len()];
     let mut from = Vec::with_capacity(counts.len());
@@ -171,11 +167,8 @@ fn path(counts: &[f64], chain: &[[f64; 3]]) -> Vec<usize> {
             .map(|s| value[s] + chain[s][1] >= gone[other])
             .collect();
         for (s, [mean, stay, _]) in chain.iter().enumerate() {
-            let before = if stays[s] {
-                value[s] + stay
-            } else {
-                gone[other]
-            };
+            let stayed = value[s] + stay;
+            let before = if stays[s] { stayed } else { gone[other] };
             value[s] = before + count * mean.ln() - mean;
         }
         from.push((stays, other));

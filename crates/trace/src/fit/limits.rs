@@ -18,28 +18,16 @@ pub struct Cut {
 }
 
 /// Sums over jobs of `ln size`: number, sum, and sum of squares.
-#[derive(Clone, Copy, Debug, Default)]
-struct Logs([f64; 3]);
+type Logs = [f64; 3];
 
-impl Logs {
-    fn of(size: u64) -> Self {
-        let log = (size as f64).ln();
-        Logs([1.0, log, log * log])
-    }
+fn plus(own: Logs, other: Logs) -> Logs {
+    [0, 1, 2].map(|n| own[n] + other[n])
+}
 
-    fn plus(self, other: Logs) -> Self {
-        Logs([0, 1, 2].map(|n| self.0[n] + other.0[n]))
-    }
-
-    /// `Σ (ln x − mean)²`.
-    fn variation(self) -> f64 {
-        let [count, sum, squares] = self.0;
-        if count > 0.0 {
-            (squares - sum * sum / count).max(0.0)
-        } else {
-            0.0
-        }
-    }
+/// Returns `Σ (ln x − mean)²`.
+fn variation([count, sum, squares]: Logs) -> f64 {
+    // Without a job the quotient is no number.
+    (squares - sum * sum / count).max(0.0)
 }
 
 /// A cut must explain this much of all variation…
@@ -52,8 +40,9 @@ pub fn cut(jobs: &Jobs<'_>, of_vector: &[Option<usize>], types: usize, most: usi
     let mut logs: Vec<BTreeMap<u8, Logs>> = vec![BTreeMap::new(); types];
     for job in &jobs.all {
         if let Some(own) = of_vector[job.vector as usize] {
+            let log = (job.size as f64).ln();
             let sums = logs[own].entry(job.class).or_default();
-            *sums = sums.plus(Logs::of(job.size));
+            *sums = plus(*sums, [1.0, log, log * log]);
         }
     }
     let whole = logs.iter().enumerate().map(|(by_demand, classes)| Cut {
@@ -63,17 +52,17 @@ pub fn cut(jobs: &Jobs<'_>, of_vector: &[Option<usize>], types: usize, most: usi
     let mut cuts: Vec<Cut> = whole.collect();
     let sum = |cut: &Cut, classes: &[u8]| {
         let own = classes.iter().map(|class| logs[cut.by_demand][class]);
-        own.fold(Logs::default(), Logs::plus)
+        own.fold(Logs::default(), plus)
     };
-    let variation = |cut: &Cut| sum(cut, &cut.classes).variation();
-    let total: f64 = cuts.iter().map(variation).sum();
+    let whole = |cut: &Cut| variation(sum(cut, &cut.classes));
+    let total: f64 = cuts.iter().map(whole).sum();
     while cuts.len() < most {
         let candidates = cuts.iter().enumerate().flat_map(|(n, cut)| {
             (1..cut.classes.len()).filter_map(move |at| {
                 let (short, long) = cut.classes.split_at(at);
                 let [short, long] = [short, long].map(|classes| sum(cut, classes));
-                let gain = short.plus(long).variation() - short.variation() - long.variation();
-                (short.0[0] >= ENOUGH && long.0[0] >= ENOUGH).then_some((n, at, gain))
+                let gain = variation(plus(short, long)) - variation(short) - variation(long);
+                (short[0] >= ENOUGH && long[0] >= ENOUGH).then_some((n, at, gain))
             })
         });
         let best = candidates.max_by(|a, b| a.2.total_cmp(&b.2));

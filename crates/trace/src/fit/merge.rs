@@ -133,13 +133,12 @@ fn intervals(vectors: &[Vector], most: usize) -> Order {
     let mut cost: Vec<f64> = std::iter::once(0.0).chain(of_one).collect();
     let mut begins = vec![vec![0; n + 1]];
     for _ in 1..most.min(n) {
-        let mut next = vec![0.0; n + 1];
-        let mut begin = vec![0; n + 1];
-        for to in 1..=n {
+        let best = |to: usize| {
             let costs = (0..to).map(|from| cost[from] + added(from, to));
             let best = costs.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
-            (begin[to], next[to]) = best.unwrap_or((0, 0.0));
-        }
+            best.unwrap_or_default()
+        };
+        let (begin, next) = (0..=n).map(best).unzip();
         cost = next;
         begins.push(begin);
     }
@@ -218,10 +217,8 @@ fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
 }
 
 fn merge(from: usize, into: usize, groups: &mut [Group]) {
-    let demand = join(&groups[from].demand, &groups[into].demand);
-    let busy = groups[from].busy;
-    groups[into].demand = demand;
-    groups[into].busy += busy;
+    groups[into].demand = join(&groups[from].demand, &groups[into].demand);
+    groups[into].busy += groups[from].busy;
 }
 
 /// Whom of these it costs this group least to join.

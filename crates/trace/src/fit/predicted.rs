@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::report::{Fit, FitError, NOTICED, Predicted};
+use super::report::{Fit, FitError, Listener, NOTICED, Predicted};
 use crate::replay::{
-    Clock, DecisionState, Kinds, Log, Measured, Speed, Window, gathered, replay, visits,
+    Clock, DecisionState, Kinds, Log, Measured, Speed, Stopped, Window, gathered, replay, visits,
 };
 use synth_cluster::simulator::Contender;
 use synth_cluster::workload::Fleet;
@@ -24,11 +24,9 @@ const PRECISION: f64 = 0.01;
 ///
 /// # Errors
 /// When the listener ends it.
-pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<Fit, FitError> {
-    if fit.report.load >= 1.0 {
-        return Ok(fit);
-    }
-    let Some(log) = fit.log.take() else {
+pub fn predict(mut fit: Fit, listener: Listener<'_>) -> Result<Fit, FitError> {
+    let log = fit.log.take().filter(|_| fit.report.load < 1.0);
+    let Some(log) = log else {
         return Ok(fit);
     };
     let mut other = fit.other.take();
@@ -47,10 +45,8 @@ pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<F
             })
         };
         let mut own = of(&fit.workload)?;
-        if let Some((fleet, arrivals)) = other
-            .take()
-            .filter(|_| own.differs_by(NOTICED) || own.simulated.is_none())
-        {
+        let is_off = own.differs_by(NOTICED) || own.simulated.is_none();
+        if let Some((fleet, arrivals)) = other.take().filter(|_| is_off) {
             let levels = of(&fleet)?;
             if levels.distance() < own.distance() {
                 (fit.workload, fit.report.arrivals, own) = (fleet, arrivals, levels);
@@ -62,11 +58,7 @@ pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<F
 }
 
 /// Returns the mean wait and response time of the log's jobs under a rule; `None` where it cannot serve them.
-fn replayed(
-    log: &Log,
-    rule: &str,
-    listener: &mut dyn FnMut(&str) -> bool,
-) -> Result<Option<[f64; 2]>, FitError> {
+fn replayed(log: &Log, rule: &str, listener: Listener<'_>) -> Result<Option<[f64; 2]>, FitError> {
     let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(log));
     let Ok((fleet, types)) = gathered(log, &log.jobs, &kinds, clock, 0.0, true) else {
         return Ok(None);
@@ -75,29 +67,25 @@ fn replayed(
         return Ok(None);
     };
     let scene = DecisionState::new(&log.jobs, types, fleet, clock);
-    let mut is_ended = false;
-    let played = replay(&contender, &scene, &mut |_| {
-        is_ended = !listener(&format!("replaying the log under {rule}"));
-        !is_ended
-    });
-    if is_ended {
-        return Err(FitError::Interrupted);
-    }
+    let what = format!("replaying the log under {rule}");
+    let played = match replay(&contender, &scene, &mut |_| listener(&what)) {
+        Ok(played) => played,
+        Err(Stopped::Interrupted) => return Err(FitError::Interrupted),
+        Err(_) => return Ok(None),
+    };
     let per_second = log.tick.per_second() as f64;
-    let measured = played.ok().map(|played| {
-        let visits: Vec<_> = visits(&scene, &played, per_second).collect();
-        let within = Window::MIDDLE.within(log.span() / per_second);
-        let measured = Measured::of(&visits, within, &kinds);
-        [measured.mean_wait, measured.mean_response]
-    });
-    Ok(measured.filter(|means| means.iter().all(|mean| mean.is_finite())))
+    let visits: Vec<_> = visits(&scene, &played, per_second).collect();
+    let within = Window::MIDDLE.within(log.span() / per_second);
+    let measured = Measured::of(&visits, within, &kinds);
+    let means = [measured.mean_wait, measured.mean_response];
+    Ok(Some(means).filter(|means| means.iter().all(|mean| mean.is_finite())))
 }
 
 /// Simulates a rule on a workload, whose unit is a second.
 fn simulated(
     fleet: &Fleet,
     rule: &str,
-    listener: &mut dyn FnMut(&str) -> bool,
+    listener: Listener<'_>,
 ) -> Result<Option<[Estimate; 2]>, FitError> {
     let Ok(contender) = Contender::named(rule, fleet) else {
         return Ok(None);
@@ -118,8 +106,6 @@ fn simulated(
     if interrupt.load(Ordering::Relaxed) {
         return Err(FitError::Interrupted);
     }
-    let means = run
-        .ok()
-        .and_then(|run| run.mean_waiting.zip(run.mean_response));
-    Ok(means.map(|(wait, response)| [wait, response]))
+    let means = run.ok().map(|run| (run.mean_waiting, run.mean_response));
+    Ok(means.and_then(|(wait, response)| Some([wait?, response?])))
 }

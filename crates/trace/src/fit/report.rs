@@ -29,6 +29,9 @@ pub struct Options {
     pub since: Option<Vec<(String, Vec<f64>)>>,
 }
 
+/// Is notified of progress, and says whether to go on.
+pub type Listener<'a> = &'a mut dyn FnMut(&str) -> bool;
+
 /// How jobs arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Arrivals {

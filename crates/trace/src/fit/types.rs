@@ -5,8 +5,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use super::jobs::Jobs;
 use super::merge::{Merging, Vector, apart};
 use super::report::{FitError, Tried, short};
-use crate::trace::Servers;
-use synth_cluster::workload::{Dominating, Header, Part, Parts};
+use synth_cluster::workload::{Dominating, Header, Part};
 use synth_make::program::{self, Limits};
 use synth_queues::law::{ArrivalProcess, Size};
 
@@ -24,7 +23,6 @@ pub struct Types {
 /// What types are looked for among.
 pub struct Search<'a> {
     jobs: &'a Jobs<'a>,
-    servers: &'a Servers,
     merging: Merging,
     /// The load if nothing were lost by packing, ρ̄ = max_r ρ̄_r.
     fluid: f64,
@@ -43,7 +41,6 @@ impl<'a> Search<'a> {
         let prices: Vec<f64> = pairs.map(|(used, total)| used / (fluid * total)).collect();
         Search {
             jobs,
-            servers,
             merging: Merging::new(jobs.vectors.clone(), &prices, 2 * most, |demand| {
                 let (demand, nodes) = apart(demand, servers.resources.len());
                 servers.hold(demand, nodes)
@@ -88,16 +85,14 @@ impl<'a> Search<'a> {
         }
         while few < enough {
             let between = usize::midpoint(few, enough);
-            if load_of(between, &mut tried)? <= goal {
-                enough = between
-            } else {
-                few = between + 1
+            match load_of(between, &mut tried)? <= goal {
+                true => enough = between,
+                false => few = between + 1,
             }
         }
-        for count in [enough / 2, (2 * enough).min(occurring).min(MOST_TRIED)] {
-            if count > 0 {
-                load_of(count, &mut tried)?;
-            }
+        let others = [enough / 2, (2 * enough).min(occurring).min(MOST_TRIED)];
+        for count in others.into_iter().filter(|count| *count > 0) {
+            load_of(count, &mut tried)?;
         }
         // Where fewer would fit on no server there are more.
         let load = |types: &Types| (types.demands.len(), types.load.0);
@@ -121,7 +116,7 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When the program has no answer.
     pub fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
-        let dominating = Dominating::of(demands, &self.servers.total());
+        let dominating = Dominating::of(demands, &self.jobs.trace.servers().total());
         let serves = |vector: &Vector| {
             let types = dominating.types_of(&vector.demand);
             types.first().map(|(_, i)| *i).filter(|_| vector.busy > 0.0)
@@ -149,6 +144,7 @@ impl<'a> Search<'a> {
         demands: &[Vec<f64>],
         of_vector: &[Option<usize>],
     ) -> Result<(f64, bool), FitError> {
+        let servers = self.jobs.trace.servers();
         let mut sums = vec![(0.0, 0.0); demands.len()];
         for (v, i) in of_vector.iter().enumerate() {
             if let Some(i) = i {
@@ -156,22 +152,21 @@ impl<'a> Search<'a> {
                 sums[*i].1 += self.jobs.vectors[v].busy;
             }
         }
-        let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| Part {
-            name: i.to_string(),
-            nodes: apart(demand, self.servers.resources.len()).1,
-            demand: apart(demand, self.servers.resources.len())
-                .0
-                .iter()
-                .map(|d| short(*d))
-                .collect(),
-            arrivals: ArrivalProcess::Poisson { rate: short(rate) },
-            size: Size::Exponential {
-                mean: short(busy / rate),
-            },
-            limit: None,
+        let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| {
+            let (demand, nodes) = self.jobs.apart(demand);
+            Part {
+                name: i.to_string(),
+                nodes,
+                demand: demand.iter().map(|d| short(*d)).collect(),
+                arrivals: ArrivalProcess::Poisson { rate: short(rate) },
+                size: Size::Exponential {
+                    mean: short(busy / rate),
+                },
+                limit: None,
+            }
         };
         let parts = demands.iter().zip(sums).enumerate().map(part);
-        let fleet = parts_of(self.servers, parts.collect()).check()?;
+        let fleet = servers.workload(in_seconds(), parts.collect()).check()?;
         let limits = Limits {
             face: 0,
             ..Limits::default()
@@ -181,18 +176,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A workload of these types on these servers.
-pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
-    let shapes = servers.shapes.iter();
-    let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
-    Parts {
-        header: Header {
-            time_unit: "s".into(),
-            ..Header::default()
-        },
-        resources: servers.resources.clone(),
-        devices: servers.devices.clone(),
-        shapes: shapes.collect(),
-        types,
+/// Returns the header of a workload that counts seconds.
+pub fn in_seconds() -> Header {
+    Header {
+        time_unit: "s".into(),
+        ..Header::default()
     }
 }

@@ -42,23 +42,18 @@ pub struct Quantiles(pub [f64; 3]);
 impl Calibration {
     /// Takes in the outcomes that are known at this time \[s\].
     pub fn look(&mut self, now: f64) {
-        let (shift, seen) = (&mut self.shift, &mut self.seen);
-        self.open.retain(|(known, n, started)| {
-            let is_known = *known <= now;
-            if is_known {
-                let first = FIRST / (1.0 + f64::from(seen[*n]) / SOON);
-                let off = LEVELS[*n] - f64::from(u8::from(*started));
-                shift[*n] += STEPS[*n] * first.max(1.0) * off;
-                seen[*n] += 1;
-            }
-            !is_known
-        });
+        for (_, n, started) in self.open.extract_if(.., |own| own.0 <= now) {
+            let first = FIRST / (1.0 + f64::from(self.seen[n]) / SOON);
+            let off = LEVELS[n] - f64::from(u8::from(started));
+            self.shift[n] += STEPS[n] * first.max(1.0) * off;
+            self.seen[n] += 1;
+        }
     }
 
     /// Returns the quantiles of these draws in ascending order, as forecasts before say that they have to be taken.
     pub fn quantiles(&self, draws: &[f64]) -> Quantiles {
-        let [low, middle, high] =
-            [0, 1, 2].map(|n| quantile(draws, logit(LEVELS[n]) + self.shift[n]));
+        let at = |n: usize| quantile(draws, logit(LEVELS[n]) + self.shift[n]);
+        let [low, middle, high] = [0, 1, 2].map(at);
         Quantiles([low.min(middle), middle, high.max(middle)])
     }
 
@@ -67,8 +62,8 @@ impl Calibration {
     pub fn said(&mut self, now: f64, said: Quantiles, wait: f64) {
         let outcomes = said.0.into_iter().enumerate();
         let outcomes = outcomes.filter(|(_, said)| *said != wait);
-        self.open
-            .extend(outcomes.map(|(n, said)| (now + wait.min(said), n, wait < said)));
+        let outcomes = outcomes.map(|(n, said)| (now + wait.min(said), n, wait < said));
+        self.open.extend(outcomes);
     }
 }
 
@@ -93,12 +88,10 @@ fn quantile(draws: &[f64], logits: f64) -> f64 {
         let edge = logits - logit((edge + 0.5) / count);
         ((within(place) + GRAIN) * (slope * edge).exp() - GRAIN).max(0.0)
     };
-    if place > count - 1.0 {
-        beyond(count - 1.0, [0.5, 0.9])
-    } else if place < 0.0 {
-        beyond(0.0, [0.1, 0.5])
-    } else {
-        within(place)
+    match place {
+        _ if place > count - 1.0 => beyond(count - 1.0, [0.5, 0.9]),
+        _ if place < 0.0 => beyond(0.0, [0.1, 0.5]),
+        _ => within(place),
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::draw::{Moment, Present, Site};
 use super::past::Past;
-use crate::replay::{DecisionState, Log, Stopped, Walk};
+use crate::replay::{Log, Stopped, Walk};
 use synth_cluster::policy::Policy;
 
 /// A log that comes again under a rule; and of each moment what was known then.
@@ -20,16 +20,11 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    pub fn new(
-        log: &'a Log,
-        site: &'a Site,
-        scene: &'a DecisionState<'a>,
-        policy: Box<dyn Policy>,
-    ) -> Self {
+    pub fn new(log: &'a Log, site: &'a Site, walk: Walk<'a>) -> Self {
         Course {
             log,
             site,
-            walk: Walk::new(scene, policy),
+            walk,
             past: Past::default(),
             open: Vec::new(),
             next: 0,
@@ -51,13 +46,9 @@ impl<'a> Course<'a> {
         let now = self.site.clock.submit(first.submit);
         self.walk.until(now.next_up())?;
         let (past, ends) = (&mut self.past, self.walk.ends());
-        self.open.retain(|n| {
-            let has_ended = ends[*n] <= now;
-            if has_ended {
-                past.ended(*n, self.log.jobs[*n].size);
-            }
-            !has_ended
-        });
+        for n in self.open.extract_if(.., |n| ends[*n] <= now) {
+            past.ended(n, self.log.jobs[n].size);
+        }
         let come = self.log.jobs[self.next..].iter();
         let come = come.take_while(|job| job.submit == first.submit).count();
         let come = self.next..self.next + come;
@@ -75,9 +66,8 @@ impl<'a> Course<'a> {
             started,
             servers,
         });
-        let at = self.log.jobs[self.next - 1].submit;
         let moment = Moment {
-            at,
+            at: self.log.jobs[self.next - 1].submit,
             jobs: jobs.collect(),
             occupied: Vec::new(),
         };

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use itertools::Itertools as _;
 use rayon::prelude::*;
 
 use super::past::{Law, Past};
@@ -105,15 +106,18 @@ impl Site {
     /// Returns what the policy sees of these jobs.
     pub(super) fn scene<'a>(&self, jobs: &'a [Job]) -> DecisionState<'a> {
         let (types, fleet) = (self.types.clone(), self.fleet.clone());
-        DecisionState {
-            promised: true,
-            ..DecisionState::new(jobs, types, fleet, self.clock)
-        }
+        DecisionState::promised(jobs, types, fleet, self.clock)
     }
 
     /// Returns a length of the policy's time in seconds.
     pub fn seconds(&self, time: f64) -> f64 {
         self.clock.ticks(time) / self.per_second
+    }
+
+    /// Returns how long a job has run up to this time \[ticks\].
+    fn ran(&self, own: &Present, now: f64) -> f64 {
+        let ran = own.started.map(|start| self.clock.ticks(now - start));
+        ran.unwrap_or(0.0)
     }
 
     /// Returns when these of the jobs that are there start, after the moment \[s\]: of each so many draws in ascending order,
@@ -133,12 +137,9 @@ impl Site {
         let by_limits = self.by_limits(moment, policy, jobs)?;
         let known = by_limits.iter().copied().filter(|time| time.is_finite());
         let day = DAY * self.per_second;
-        let latest = known.fold(f64::NEG_INFINITY, f64::max);
-        let until = if latest.is_finite() {
+        let until = known.reduce(f64::max).map_or(WEEK * day, |latest| {
             (LATER * self.clock.ticks(latest) + day).min(DAYS * day)
-        } else {
-            WEEK * day
-        };
+        });
         // With many jobs that wait a run takes longer, and there are fewer.
         let most = JOBS / moment.jobs.len().max(1) as u32;
         let draws = Draws {
@@ -147,11 +148,11 @@ impl Site {
         };
         let drawn = self.draws(moment, past, policy, jobs, draws, until)?;
         let seconds = |time: f64| self.seconds(time).min(HORIZON);
-        let drawn = drawn
-            .into_iter()
-            .map(|own| own.into_iter().map(seconds).collect());
-        let by_limits = by_limits.into_iter().map(|time| self.seconds(time));
-        Ok(drawn.zip(by_limits).collect())
+        let of_job = |(draws, by_limits): (Vec<f64>, f64)| {
+            let draws = draws.into_iter().map(seconds).collect();
+            (draws, self.seconds(by_limits))
+        };
+        Ok(drawn.into_iter().zip(by_limits).map(of_job).collect())
     }
 
     /// Returns the draws in the policy's time, infinity beyond the horizon; others come for so long \[ticks\].
@@ -165,10 +166,7 @@ impl Site {
         horizon: f64,
     ) -> Result<Vec<Vec<f64>>, Stopped> {
         let now = self.clock.submit(moment.at);
-        let ran = |own: &Present| {
-            own.started
-                .map_or(0.0, |start| self.clock.ticks(now - start))
-        };
+        let ran = |own: &Present| self.ran(own, now);
         let laws = moment.jobs.iter().map(|own| past.law(&own.job, ran(own)));
         let laws: Vec<Law> = laws.collect();
         let rules: Vec<_> = (0..draws.runs).map(|_| policy.clone_rule()).collect();
@@ -177,14 +175,12 @@ impl Site {
             let mut most = FIRST * (moment.jobs.len() + FIRST);
             loop {
                 let mut levels = Levels::new(draws.seed, n as u32);
-                let standing = moment.jobs.iter().zip(&laws);
-                let mut all: Vec<Job> = standing
-                    .map(|(own, law)| {
-                        let level = levels.of(&own.job);
-                        let size = law.at(level).max(ran(own).floor() + 1.0).ceil();
-                        Job { size, ..own.job }
-                    })
-                    .collect();
+                let standing = moment.jobs.iter().zip(&laws).map(|(own, law)| {
+                    let level = levels.of(&own.job);
+                    let size = law.at(level).max(ran(own).floor() + 1.0).ceil();
+                    Job { size, ..own.job }
+                });
+                let mut all: Vec<Job> = standing.collect();
                 let until = self.come(moment.at, past, horizon, (&mut levels, most), &mut all);
                 let starts = self.run(moment, &all, (rule.clone_rule(), seed), jobs)?;
                 // Those that come later than all starts change nothing.
@@ -197,12 +193,11 @@ impl Site {
             }
         });
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
-        let sorted = (0..jobs.len()).map(|n| {
-            let mut own: Vec<f64> = runs.iter().map(|run| run[n]).collect();
-            own.sort_unstable_by(f64::total_cmp);
-            own
-        });
-        Ok(sorted.collect())
+        let sorted = |n| {
+            let own = runs.iter().map(|run: &Vec<f64>| run[n]);
+            own.sorted_unstable_by(f64::total_cmp).collect()
+        };
+        Ok((0..jobs.len()).map(sorted).collect())
     }
 
     /// Returns when these jobs would start if all ran up to their limits and no others came.
@@ -214,16 +209,7 @@ impl Site {
     ) -> Result<Vec<f64>, Stopped> {
         let now = self.clock.submit(moment.at);
         let all = moment.jobs.iter().map(|own| {
-            let ran = own
-                .started
-                .map_or(0.0, |start| self.clock.ticks(now - start));
-            let has_limit = own.job.promised.is_finite();
-            let limit = if has_limit {
-                own.job.limit
-            } else {
-                f64::INFINITY
-            };
-            let size = limit.max(ran.floor() + 1.0);
+            let size = own.job.own_limit().max(self.ran(own, now).floor() + 1.0);
             Job { size, ..own.job }
         });
         let rule = (policy.clone_rule(), 0);
@@ -255,14 +241,10 @@ impl Site {
             let back = (levels.fresh() * days).floor() + 1.0;
             let from = at - back * length;
             let place = came.partition_point(|job| job.submit < from);
-            for job in &came[place..] {
-                if job.submit >= from + length {
-                    break;
-                }
-                let mut job = Job {
-                    submit: begin + (job.submit - from),
-                    ..*job
-                };
+            let of_day = |job: &&Job| job.submit < from + length;
+            for job in came[place..].iter().take_while(of_day) {
+                let submit = begin + (job.submit - from);
+                let mut job = Job { submit, ..*job };
                 if job.size.is_nan() {
                     job.size = past.law(&job, 0.0).at(levels.fresh()).ceil().max(1.0);
                 }
@@ -287,11 +269,9 @@ impl Site {
         let mut scene = self.scene(all);
         scene.seed = seed;
         let now = self.clock.submit(moment.at);
-        let present: Vec<_> = moment
-            .jobs
-            .iter()
-            .map(|own| (own.started, &own.servers[..]))
-            .collect();
+        let present = moment.jobs.iter();
+        let present = present.map(|own| (own.started, &own.servers[..]));
+        let present: Vec<_> = present.collect();
         let mut walk = Walk::from_present(&scene, &present, &moment.occupied, policy, now);
         let until = now + self.clock.size(HORIZON * self.per_second);
         let starts = walk.starts(jobs, until)?;
@@ -325,15 +305,11 @@ impl Levels {
     fn of(&mut self, job: &Job) -> f64 {
         let (which, own) = (self.fresh(), self.fresh());
         let [same, user] = SHARED;
-        let level = if job.user == 0 {
-            own
-        } else if which < same {
-            let key = (job.user, job.promised.to_bits(), job.kind);
-            *self.of_same.entry(key).or_insert(own)
-        } else if which < same + user {
-            *self.of_user.entry(job.user).or_insert(own)
-        } else {
-            own
+        let key = (job.user, job.promised.to_bits(), job.kind);
+        let level = match which {
+            _ if job.user == 0 || which >= same + user => own,
+            _ if which < same => *self.of_same.entry(key).or_insert(own),
+            _ => *self.of_user.entry(job.user).or_insert(own),
         };
         if self.mirrored { 1.0 - level } else { level }
     }

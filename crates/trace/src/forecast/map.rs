@@ -6,7 +6,6 @@ use super::calibration::{Calibration, Quantiles};
 use super::draw::{Draws, Moment, Present, Site};
 use super::past::Past;
 use crate::replay::{Job, Kinds, Log, Stopped};
-use crate::trace::Seen;
 use synth_cluster::policy::Policy;
 
 /// Waits by width and limit. Times are in seconds.
@@ -70,43 +69,28 @@ impl Probes {
     /// Chooses widths and limits that the log's jobs have, and moments.
     pub fn of(log: &Log) -> Self {
         let kinds = Kinds::exact(log);
-        let share = |kind: u32| {
-            kinds.held[kind as usize]
-                .iter()
-                .copied()
-                .fold(0.0, f64::max)
-        };
+        let share = |kind: u32| kinds.largest(kind);
         let mut widths: Vec<u32> = log.jobs.iter().map(|job| job.kind).collect();
         widths.sort_by(|a, b| share(*a).total_cmp(&share(*b)).then(a.cmp(b)));
         let widths = picked(&widths, share);
         let limits = log.jobs.iter().map(|job| job.promised);
         let mut limits: Vec<f64> = limits.filter(|limit| limit.is_finite()).collect();
         limits.sort_unstable_by(f64::total_cmp);
-        let limits = if limits.is_empty() {
-            vec![f64::INFINITY]
-        } else {
-            picked(&limits, |limit| limit)
-        };
+        if limits.is_empty() {
+            limits.push(f64::INFINITY);
+        }
+        let limits = picked(&limits, |limit| limit);
         let job = |kind: &u32, limit: &f64| Job {
-            submit: 0.0,
-            size: f64::NAN,
             limit: *limit,
             promised: *limit,
-            waited: f64::NAN,
-            line: 0,
-            kind: *kind,
-            user: 0,
-            class: 0,
-            seen: Seen::Whole,
+            ..Job::new(*kind, 0.0, f64::NAN)
         };
+        let name = |kind: &u32| kinds.demands[*kind as usize].0.clone();
         let row = |kind: &u32| limits.iter().map(|limit| job(kind, limit)).collect();
         let first = log.jobs.len() / 2;
         Probes {
             per_second: log.tick.per_second() as f64,
-            names: widths
-                .iter()
-                .map(|n| kinds.demands[*n as usize].0.clone())
-                .collect(),
+            names: widths.iter().map(name).collect(),
             jobs: widths.iter().map(row).collect(),
             draws: vec![vec![Vec::new(); limits.len()]; widths.len()],
             first,
@@ -134,22 +118,16 @@ impl Probes {
             runs: RUNS,
             ..draws
         };
-        let all = self
-            .jobs
-            .iter()
-            .flatten()
-            .zip(self.draws.iter_mut().flatten());
-        for (job, found) in all {
+        let last = moment.jobs.len();
+        let jobs = self.jobs.iter().flatten();
+        for (job, found) in jobs.zip(self.draws.iter_mut().flatten()) {
             let mut moment = moment.clone();
+            let submit = moment.at;
             moment.jobs.push(Present {
-                job: Job {
-                    submit: moment.at,
-                    ..*job
-                },
+                job: Job { submit, ..*job },
                 started: None,
                 servers: Vec::new(),
             });
-            let last = moment.jobs.len() - 1;
             let drawn = site.forecast(&moment, past, policy, &[last], draws)?;
             found.extend(drawn.into_iter().flat_map(|(draws, _)| draws));
         }
@@ -166,18 +144,13 @@ impl Probes {
                 waits: calibration.quantiles(&draws),
             }
         };
-        let limits = self.jobs[0]
-            .iter()
-            .map(|job| job.promised / self.per_second);
+        let limits = self.jobs[0].iter().map(|job| job.promised);
+        let row = |row: Vec<Vec<f64>>| row.into_iter().map(cell).collect();
         Map {
             moments: self.moments,
             widths: self.names,
-            limits: limits.collect(),
-            cells: self
-                .draws
-                .into_iter()
-                .map(|row| row.into_iter().map(cell).collect())
-                .collect(),
+            limits: limits.map(|limit| limit / self.per_second).collect(),
+            cells: self.draws.into_iter().map(row).collect(),
         }
     }
 }

@@ -30,7 +30,7 @@ pub use draw::{Draws, Moment, Present, Site};
 pub use map::{Cell, Map};
 pub use online::Online;
 pub use past::{Law, Past};
-pub use score::{Forecast, ForecastError, Record, Scored, Scoring};
+pub use score::{Forecast, Record, Scored, Scoring};
 
 #[cfg(test)]
 mod tests;

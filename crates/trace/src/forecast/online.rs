@@ -6,7 +6,6 @@ use super::calibration::{Calibration, Quantiles};
 use super::draw::{Draws, Moment, Present, Site};
 use super::past::Past;
 use crate::replay::{Clock, Job, Speed};
-use crate::trace;
 use synth_cluster::live::protocol::Foresight;
 use synth_cluster::live::{Scheduler, Seen};
 use synth_core::number::seconds_in;
@@ -50,10 +49,8 @@ impl Online {
     /// said of one, five and nine of ten.
     pub fn record(&self) -> (usize, [f64; 3]) {
         let (count, by) = self.outcomes;
-        (
-            count,
-            by.map(|started| started as f64 / count.max(1) as f64),
-        )
+        let share = |started| started as f64 / count.max(1) as f64;
+        (count, by.map(share))
     }
 
     /// Another scheduler begins at an earlier time: what was said under the one before has no outcome.
@@ -78,10 +75,10 @@ impl Online {
         let place = present.iter().position(|(id, _)| **id == *job);
         let place = place.ok_or("others use the room that it needs, or servers are down")?;
         let past = scene.past(scheduler, &present);
-        if past.known() < FEWEST {
+        let known = past.known();
+        if known < FEWEST {
             return Err(format!(
-                "{} jobs have ended so far, and {FEWEST} are needed to know how long jobs run",
-                past.known()
+                "{known} jobs have ended so far, and {FEWEST} are needed to know how long jobs run"
             ));
         }
         let there = |(_, seen): &(_, Seen)| Present {
@@ -94,9 +91,8 @@ impl Online {
             jobs: present.iter().map(there).collect(),
             occupied: scheduler.occupied(),
         };
-        let drawn = scene
-            .site
-            .forecast(&moment, &past, &*rule, &[place], self.draws);
+        let (site, draws) = (&scene.site, self.draws);
+        let drawn = site.forecast(&moment, &past, &*rule, &[place], draws);
         let drawn = drawn.map_err(|why| why.to_string())?;
         Ok(drawn.into_iter().flat_map(|(draws, _)| draws).collect())
     }
@@ -154,17 +150,12 @@ impl Scene {
     fn job(&self, seen: &Seen) -> Job {
         let limit = seen.limit * self.per_unit;
         let ran = seen.ended.zip(seen.started).map(|(end, start)| end - start);
+        let size = ran.map_or(f64::NAN, |ran| (ran * self.per_unit).max(1.0));
         Job {
-            submit: seen.since * self.per_unit,
-            size: ran.map_or(f64::NAN, |ran| (ran * self.per_unit).max(1.0)),
             limit,
             promised: limit,
-            waited: f64::NAN,
-            line: 0,
-            kind: seen.job_type as u32,
             user: seen.user,
-            class: 0,
-            seen: trace::Seen::Whole,
+            ..Job::new(seen.job_type as u32, seen.since * self.per_unit, size)
         }
     }
 
@@ -173,9 +164,7 @@ impl Scene {
         let mut past = Past::default();
         let ended = scheduler.ended();
         ended.for_each(|seen| past.learn(&self.job(seen)));
-        let all = scheduler
-            .ended()
-            .chain(present.iter().map(|(_, seen)| seen));
+        let all = scheduler.ended().chain(present.iter().map(|own| &own.1));
         let all = all.filter(|seen| scheduler.is_open(seen.job_type));
         let mut came: Vec<Job> = all.map(|seen| self.job(seen)).collect();
         came.sort_by(|a, b| a.submit.total_cmp(&b.submit));

@@ -50,20 +50,15 @@ const DOUBT: f64 = 2.0;
 
 /// What lengths are counted in: limits, or ticks where there is none.
 fn unit(job: &Job) -> f64 {
-    if job.promised.is_finite() {
-        job.promised
-    } else {
-        1.0
-    }
+    let limit = Some(job.promised).filter(|limit| limit.is_finite());
+    limit.unwrap_or(1.0)
 }
 
 impl Past {
     /// A job has come; nothing is looked at of its size.
     pub fn came(&mut self, job: &Job) {
-        self.comes_with(&Job {
-            size: f64::NAN,
-            ..*job
-        });
+        let size = f64::NAN;
+        self.comes_with(&Job { size, ..*job });
     }
 
     /// A job came; NaN for its size where it has not ended.
@@ -127,19 +122,12 @@ impl Past {
         }
         if lengths.is_empty() {
             // Nothing is known of such: up to its limit, or as long again.
-            let longest = if job.promised > ran {
-                job.promised.min(1e15)
-            } else {
-                2.0 * ran
+            let longest = match job.promised {
+                f64::INFINITY => 2.0 * ran + 1.0,
+                promised if promised > ran => promised.min(1e15),
+                _ => 2.0 * ran,
             };
-            lengths.push((
-                if job.promised.is_finite() {
-                    longest
-                } else {
-                    2.0 * ran + 1.0
-                },
-                1.0,
-            ));
+            lengths.push((longest, 1.0));
         }
         Law(lengths)
     }

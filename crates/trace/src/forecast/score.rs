@@ -3,29 +3,15 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
-use super::calibration::{Calibration, LEVELS, Quantiles};
+use super::calibration::{Calibration, Quantiles};
 use super::course::Course;
 use super::draw::{Draws, Site};
 use super::map::{Map, Probes};
-use crate::replay::{Log, Speed, Stopped};
+use crate::replay::{Log, NoResult, Speed, Stopped, Walk};
 use synth_cluster::policy::Policy;
-use synth_core::document::DocumentError;
-
-/// Why there is no result.
-#[derive(Debug, thiserror::Error)]
-pub enum ForecastError {
-    /// A replay ended.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    /// The jobs cannot be counted.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// The rule cannot serve such jobs.
-    #[error("{0}")]
-    Rule(String),
-}
 
 /// A forecast, and what came. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -113,14 +99,14 @@ impl Scoring<'_> {
         make: impl FnOnce(&Site) -> Result<Box<dyn Policy>, String>,
         mapped: bool,
         listener: &mut dyn FnMut(usize),
-    ) -> Result<Scored, ForecastError> {
+    ) -> Result<Scored, NoResult> {
         let log = self.log;
         let site = Site::of_log(log, self.speed)?;
         let scene = site.scene(&log.jobs);
-        let policy = make(&site).map_err(ForecastError::Rule)?;
-        let mut course = Course::new(log, &site, &scene, policy);
+        let policy = make(&site).map_err(NoResult::Refused)?;
+        let mut course = Course::new(log, &site, Walk::new(&scene, policy));
         let mut probes = mapped.then(|| Probes::of(log));
-        let (mut forecasts, mut waited) = (Vec::new(), 0);
+        let (mut of_jobs, mut forecasts, mut waited) = (Vec::new(), Vec::new(), 0);
         let (mut spent, mut slowest) = (0.0, (0.0, 0));
         while let Some(come) = course.step()? {
             if self.interrupt.load(Ordering::Relaxed) {
@@ -160,54 +146,48 @@ impl Scoring<'_> {
             }
             for (place, (draws, by_limits)) in chosen.into_iter().zip(drawn) {
                 let job = &log.jobs[places[place]];
-                forecasts.push((
-                    places[place],
-                    Forecast {
-                        line: job.line,
-                        submitted: site.seconds(site.clock.submit(job.submit)),
-                        waiting,
-                        said: Quantiles([f64::NAN; 3]),
-                        by_limits,
-                        wait: f64::NAN,
-                        draws,
-                    },
-                ));
+                of_jobs.push(places[place]);
+                forecasts.push(Forecast {
+                    line: job.line,
+                    submitted: site.seconds(site.clock.submit(job.submit)),
+                    waiting,
+                    said: Quantiles([f64::NAN; 3]),
+                    by_limits,
+                    wait: f64::NAN,
+                    draws,
+                });
             }
         }
         let waits = course.waits()?;
-        for (n, own) in &mut forecasts {
-            own.wait = site.seconds(waits[*n]);
+        for (n, own) in of_jobs.into_iter().zip(&mut forecasts) {
+            own.wait = site.seconds(waits[n]);
         }
         let mean = spent / forecasts.len().max(1) as f64;
-        let forecasts = forecasts.into_iter().map(|(_, own)| own).collect();
-        let mut scored = calibrated(forecasts, log.has_limits);
-        scored.waited = [waited, log.arrivals().len()];
-        scored.map = probes.map(|probes| probes.map(&scored.calibration));
-        scored.took = (mean, slowest.0, slowest.1);
-        Ok(scored)
+        let calibration = calibrate(&mut forecasts);
+        let first = (LEARNING * forecasts.len() as f64) as usize;
+        let forecasts = forecasts.split_off(first);
+        Ok(Scored {
+            record: (!forecasts.is_empty()).then(|| Record::of(&forecasts, log.has_limits)),
+            forecasts,
+            waited: [waited, log.arrivals().len()],
+            map: probes.map(|probes| probes.map(&calibration)),
+            took: (mean, slowest.0, slowest.1),
+            calibration,
+        })
     }
 }
 
-/// Says of each what the forecasts before it allow, and how right that was.
-fn calibrated(mut forecasts: Vec<Forecast>, has_limits: bool) -> Scored {
+/// Says of each what the forecasts before it allow; returns where the levels end.
+fn calibrate(forecasts: &mut [Forecast]) -> Calibration {
     let mut calibration = Calibration::default();
-    for own in &mut forecasts {
+    for own in forecasts {
         calibration.look(own.submitted);
         own.said = calibration.quantiles(&own.draws);
         calibration.said(own.submitted, own.said, own.wait);
     }
-    let first = (LEARNING * forecasts.len() as f64) as usize;
-    let forecasts = forecasts.split_off(first);
     // What is known by the end.
     calibration.look(f64::INFINITY);
-    Scored {
-        record: (!forecasts.is_empty()).then(|| Record::of(&forecasts, has_limits)),
-        forecasts,
-        waited: [0; 2],
-        map: None,
-        took: (0.0, 0.0, 0),
-        calibration,
-    }
+    calibration
 }
 
 impl Record {
@@ -217,27 +197,23 @@ impl Record {
         let share = |is: &dyn Fn(&Forecast) -> bool| {
             forecasts.iter().filter(|own| is(own)).count() as f64 / count
         };
+        let by = |said: &dyn Fn(&Forecast) -> Quantiles| {
+            [0, 1, 2].map(|n| share(&|own| own.wait <= said(own).0[n]))
+        };
         let error = |of: &dyn Fn(&Forecast) -> f64| {
             let errors = forecasts.iter();
             let errors = errors.map(|own| (of(own).min(ENDLESS) - own.wait).abs());
-            let mut errors: Vec<f64> = errors.collect();
-            errors.sort_unstable_by(f64::total_cmp);
+            let errors = errors.sorted_unstable_by(f64::total_cmp).collect_vec();
             errors[errors.len() / 2]
         };
         let limits = |value: f64| if has_limits { value } else { f64::NAN };
         Record {
             forecasts: forecasts.len(),
-            started: [0, 1, 2].map(|n| share(&|own| own.wait <= own.said.0[n])),
-            uncalibrated: [0, 1, 2]
-                .map(|n| share(&|own| own.wait <= raw.quantiles(&own.draws).0[n])),
+            started: by(&|own| own.said),
+            uncalibrated: by(&|own| raw.quantiles(&own.draws)),
             error: error(&|own| own.said.0[1]),
             error_by_limits: limits(error(&|own| own.by_limits)),
             before_limits: limits(share(&|own| own.wait < own.by_limits)),
         }
-    }
-
-    /// Returns what the shares were to be.
-    pub fn levels() -> [f64; 3] {
-        LEVELS
     }
 }

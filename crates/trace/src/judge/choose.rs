@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use itertools::{Itertools as _, iproduct};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -107,25 +108,20 @@ impl Tried {
         self.scores.iter().sum::<f64>() / self.scores.len() as f64
     }
 
-    /// Those that keep the promise are before the others.
+    /// Returns the sort key: those that keep the promise are before the others.
     fn rank(&self) -> (bool, f64) {
-        let keeps = self.excess <= 1.0;
-        (
-            !keeps,
-            if keeps {
-                self.score() + self.handicap
-            } else {
-                self.excess
-            },
-        )
+        match self.excess <= 1.0 {
+            true => (false, self.score() + self.handicap),
+            false => (true, self.excess),
+        }
     }
 }
 
 fn sort(tried: &mut [Tried]) {
-    let order = |(broken, least): (bool, f64), (other, own): (bool, f64)| {
-        broken.cmp(&other).then(least.total_cmp(&own))
-    };
-    tried.sort_by(|a, b| order(a.rank(), b.rank()));
+    tried.sort_by(|a, b| {
+        let ((breaks, own), (other_breaks, other)) = (a.rank(), b.rank());
+        breaks.cmp(&other_breaks).then(own.total_cmp(&other))
+    });
 }
 
 /// The pasts, and what came of the rule that runs now on each.
@@ -156,16 +152,10 @@ pub(super) fn choose(
     let plain = race.promised(plain(estimates), &PROMISED[1..2]);
     let mut all = race.run(plain, 0.0)?;
     // Without a narrow promise orders between those that people run are no better on what comes after.
-    let mut kinds: Vec<Point> = Vec::new();
-    for Tried { point, .. } in &all {
-        let kind = |own: &Point| (own.reservations, own.estimate);
-        if goal.longest.is_some_and(|times| times < USUAL)
-            && kinds.len() < KINDS
-            && kinds.iter().all(|own| kind(own) != kind(point))
-        {
-            kinds.push(*point);
-        }
-    }
+    let is_narrow = goal.longest.is_some_and(|times| times < USUAL);
+    let kinds = all.iter().map(|own| own.point).filter(|_| is_narrow);
+    let kinds = kinds.unique_by(|own| (own.reservations.rule(), own.estimate.name()));
+    let kinds: Vec<Point> = kinds.take(KINDS).collect();
     let between = race.promised(between(&kinds), &PROMISED);
     let tried = all.len() + between.len();
     all.extend(race.run(between, MARGIN)?);
@@ -193,15 +183,11 @@ impl Race<'_> {
         let Some(longest) = self.longest() else {
             return points;
         };
-        let with = |part: &f64| {
-            let longest_wait = Some(part * longest);
-            let point = move |own: &Point| Point {
-                longest_wait,
-                ..*own
-            };
-            points.iter().map(point).collect::<Vec<_>>()
+        let with = |(part, own): (&f64, &Point)| Point {
+            longest_wait: Some(part * longest),
+            ..*own
         };
-        parts.iter().flat_map(with).collect()
+        iproduct!(parts, &points).map(with).collect()
     }
 
     /// Tries rules on one past after the other, the busiest first; of those with a handicap few are left after two.

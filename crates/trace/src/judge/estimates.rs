@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use crate::replay::{DecisionState, Log};
-use crate::trace;
+use crate::trace::Seen;
 use synth_cluster::policy::{Estimate, Estimator, Judged, Learned, Promise, Worth, worth};
 
 /// What an estimate is worth.
@@ -35,13 +35,6 @@ struct Kind {
     table: Vec<f64>,
 }
 
-/// What happens at an instant: ends come before arrivals.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Seen {
-    End,
-    Arrival,
-}
-
 impl Estimates {
     /// All kinds, since the rule of today may go by each, in a clock of which a day has so many units.
     pub fn new(day: f64) -> Self {
@@ -69,30 +62,22 @@ impl Estimates {
         let come = self.next..ends.len();
         self.next = ends.len();
         self.open.extend(come.clone());
-        let arrival = |n: usize| (scene.clock.submit(scene.jobs[n].submit), Seen::Arrival, n);
-        let mut events: Vec<(f64, Seen, usize)> = come.map(arrival).collect();
-        self.open.retain(|&n| {
-            let has_ended = ends[n] < time;
-            if has_ended {
-                events.push((ends[n], Seen::End, n));
-            }
-            !has_ended
-        });
+        // At one instant ends come before arrivals.
+        let arrival = |n: usize| (scene.clock.submit(scene.jobs[n].submit), true, n);
+        let mut events: Vec<(f64, bool, usize)> = come.map(arrival).collect();
+        let ended = self.open.extract_if(.., |n| ends[*n] < time);
+        events.extend(ended.map(|n| (ends[n], false, n)));
         events.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
-        for (now, seen, n) in events {
+        for (now, arrives, n) in events {
             let promise = promise(scene, shares, n);
             for kind in &mut self.kinds {
-                match seen {
-                    Seen::Arrival => {
-                        let estimate = kind.estimator.estimate(&promise);
-                        kind.table.push(scene.clock.ticks(estimate));
-                    }
-                    // How long it ran before the log began is not known here.
-                    Seen::End if scene.jobs[n].seen == trace::Seen::Initial => {}
-                    Seen::End => {
-                        let size = scene.clock.size(scene.jobs[n].size);
-                        kind.estimator.learn(&promise, size, now);
-                    }
+                if arrives {
+                    let estimate = kind.estimator.estimate(&promise);
+                    kind.table.push(scene.clock.ticks(estimate));
+                } else if scene.jobs[n].seen != Seen::Initial {
+                    // Of the others it is not known here how long they ran before the log began.
+                    let size = scene.clock.size(scene.jobs[n].size);
+                    kind.estimator.learn(&promise, size, now);
                 }
             }
         }
@@ -135,14 +120,9 @@ impl Estimates {
 
 fn promise(scene: &DecisionState<'_>, shares: &[f64], n: usize) -> Promise {
     let job = &scene.jobs[n];
-    let limit = if job.promised.is_infinite() {
-        f64::INFINITY
-    } else {
-        scene.clock.size(job.limit)
-    };
     Promise {
         user: job.user,
-        limit,
+        limit: scene.clock.size(job.own_limit()),
         share: shares[scene.types[job.kind as usize] as usize],
         submitted: scene.clock.submit(job.submit),
     }

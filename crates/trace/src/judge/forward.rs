@@ -7,13 +7,12 @@ use serde::Serialize;
 
 use super::choose::{Choice, Goal, choose};
 use super::estimates::{Estimates, OfEstimate};
-use super::past::{Outcome, Past, scene, served};
+use super::past::{Outcome, Past, served};
 use super::point::Point;
 use crate::replay::{
-    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, early, gathered, resampled,
+    Clock, DecisionState, Job, Kinds, Log, NoResult, Speed, Walk, early, gathered, resampled,
 };
 use synth_cluster::policy::{Backfilling, Estimates as Lengths, Estimator, Learned, Policy};
-use synth_core::document::DocumentError;
 
 /// How a log is cut.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -24,20 +23,6 @@ pub struct Windows {
     pub every: f64,
     /// By how much faster jobs come than they did.
     pub speed: Speed,
-}
-
-/// Why there is no result.
-#[derive(Debug, thiserror::Error)]
-pub enum JudgeError {
-    /// A replay ended.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    /// The jobs cannot be counted.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// There is nothing to choose from, or to judge.
-    #[error("{0}")]
-    TooShort(String),
 }
 
 /// A window, and its rule.
@@ -118,7 +103,7 @@ impl<'a> Forward<'a> {
         windows: Windows,
         goal: Goal,
         interrupt: &'a AtomicBool,
-    ) -> Result<Self, JudgeError> {
+    ) -> Result<Self, NoResult> {
         let (kinds, clock) = (Kinds::exact(log), Clock::whole(windows.speed));
         let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false)?;
         let second = clock.size(log.tick.per_second() as f64);
@@ -126,7 +111,7 @@ impl<'a> Forward<'a> {
             log,
             kinds,
             shares: fleet.envelope().dominant_shares(),
-            scene: scene(&log.jobs, types, fleet, clock),
+            scene: DecisionState::promised(&log.jobs, types, fleet, clock),
             windows,
             goal,
             learned: Estimates::new(DAY * second),
@@ -137,7 +122,7 @@ impl<'a> Forward<'a> {
         let judged = log.arrivals().len() - past;
         if past < FEWEST || judged == 0 {
             let odd = log.account.warnings();
-            return Err(JudgeError::TooShort(format!(
+            return Err(NoResult::Refused(format!(
                 "the log has {past} jobs before the first window and {judged} behind, where {FEWEST} and 1 are needed: take another --past, or a longer log{odd}"
             )));
         }
@@ -152,8 +137,7 @@ impl<'a> Forward<'a> {
     /// Returns the first job that is judged.
     pub fn first(&self) -> usize {
         let start = self.start();
-        let clock = self.scene.clock;
-        let is_past = |job: &Job| clock.submit(job.submit) < start;
+        let is_past = |job: &Job| self.scene.clock.submit(job.submit) < start;
         self.log.jobs.partition_point(is_past)
     }
 
@@ -172,7 +156,7 @@ impl<'a> Forward<'a> {
     }
 
     /// Returns a walk up to the first window.
-    fn begin(&self) -> Result<Walk<'_>, JudgeError> {
+    fn begin(&self) -> Result<Walk<'_>, NoResult> {
         let blank = Estimates::new(DAY * self.second);
         let estimator = blank.estimator(self.goal.now.estimate);
         let rule = self.rule(self.goal.now.choices(self.second), estimator);
@@ -191,7 +175,7 @@ impl<'a> Forward<'a> {
     ///
     /// # Errors
     /// When a rule makes a decision that no server could carry out.
-    pub fn fixed(&self, point: &Point, sizes: bool) -> Result<Served, JudgeError> {
+    pub fn fixed(&self, point: &Point, sizes: bool) -> Result<Served, NoResult> {
         let mut choices = point.choices(self.second);
         if sizes {
             choices.estimates = Lengths::Inflated(1.0);
@@ -211,7 +195,7 @@ impl<'a> Forward<'a> {
     pub fn chosen(
         &self,
         listener: &mut dyn FnMut(usize, usize),
-    ) -> Result<(Vec<Window>, Served, Vec<OfEstimate>), JudgeError> {
+    ) -> Result<(Vec<Window>, Served, Vec<OfEstimate>), NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         let span = self.span();
         // A window without an end has a beginning all the same.
@@ -226,7 +210,10 @@ impl<'a> Forward<'a> {
             let (past, choice) = match windows.last() {
                 // Nothing has ended since: no more is known of sizes.
                 Some(last) if ended == seen => (last.past, last.choice.clone()),
-                _ => self.choose(&estimates, walk.ends(), time)?,
+                _ => {
+                    let past = walk.ends().len().min(MOST);
+                    (past, self.choose(&estimates, walk.ends(), time)?)
+                }
             };
             seen = ended;
             let estimator = estimates.estimator(choice.point.estimate);
@@ -255,25 +242,20 @@ impl<'a> Forward<'a> {
     ///
     /// # Errors
     /// As [`chosen`](Self::chosen).
-    pub fn best(&self) -> Result<(Choice, Learned), JudgeError> {
+    pub fn best(&self) -> Result<(Choice, Learned), NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
         estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
-        let (_, choice) = self.choose(&estimates, walk.ends(), f64::INFINITY)?;
+        let choice = self.choose(&estimates, walk.ends(), f64::INFINITY)?;
         let learned = estimates.estimator(choice.point.estimate).learned();
         Ok((choice, learned))
     }
 
-    /// Chooses a rule from the jobs that ended before this time; how many these are.
-    fn choose(
-        &self,
-        estimates: &Estimates,
-        ends: &[f64],
-        time: f64,
-    ) -> Result<(usize, Choice), JudgeError> {
+    /// Chooses a rule from the latest jobs that came before this time.
+    fn choose(&self, estimates: &Estimates, ends: &[f64], time: f64) -> Result<Choice, NoResult> {
         let ended = ends.iter().filter(|end| **end < time).count();
         if ended < FEWEST {
-            return Err(JudgeError::TooShort(format!(
+            return Err(NoResult::Refused(format!(
                 "{ended} jobs have ended before the first window: at least {FEWEST} are needed. Take a later --past, or a longer log"
             )));
         }
@@ -298,8 +280,8 @@ impl<'a> Forward<'a> {
             Past::new(self.log, &self.kinds, jobs, &tables, *speed)
         });
         let pasts = pasts.collect::<Result<Vec<_>, _>>()?;
-        let choice = choose(&self.goal, &pasts, Estimates::of(self.log), self.interrupt)?;
-        Ok((past.len(), choice))
+        let estimates = Estimates::of(self.log);
+        Ok(choose(&self.goal, &pasts, estimates, self.interrupt)?)
     }
 
     /// Returns a job as it is known at a time: one that has not ended is taken to run for what the tree estimated when it came. Without such
@@ -310,13 +292,11 @@ impl<'a> Forward<'a> {
             return job;
         }
         let size = estimates.by_tree(n).round().max(1.0);
-        if job.promised.is_infinite() {
-            // The limit is the size itself.
-            let limit = size;
-            return Job { size, limit, ..job };
-        }
-        let size = size.min(job.limit);
-        Job { size, ..job }
+        // A job without a limit has its size as one.
+        let has_none = job.promised.is_infinite();
+        let limit = if has_none { size } else { job.limit };
+        let size = size.min(limit);
+        Job { size, limit, ..job }
     }
 
     /// Returns the past as it was and weeks of it drawn anew, and the same at a speed at which it would have been busy.

@@ -29,7 +29,7 @@ mod point;
 
 pub use choose::{Choice, Goal, Objective};
 pub use estimates::OfEstimate;
-pub use forward::{Forward, JudgeError, Served, Window, Windows};
+pub use forward::{Forward, Served, Window, Windows};
 pub use past::Outcome;
 pub use point::{Point, usual};
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, early, gathered};
+use crate::replay::{
+    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, bounded_slowdown, early, gathered,
+    percentiles,
+};
 use synth_cluster::policy::Guess;
 use synth_cluster::workload::Fleet;
 use synth_core::document::DocumentError;
@@ -27,34 +30,20 @@ pub struct Outcome {
     pub longest_wait: f64,
 }
 
-/// A size below which a slowdown says little \[s\].
-const SHORT: f64 = 10.0;
-
 impl Outcome {
     /// Sums up waits and sizes \[s\].
     pub(super) fn of(served: impl Iterator<Item = (f64, f64)>) -> Self {
-        let (mut waits, mut slowdown) = (Vec::new(), 0.0);
-        for (wait, size) in served {
-            waits.push(wait);
-            slowdown += Self::bounded_slowdown(wait, size);
-        }
+        let (waits, slowdowns): (Vec<f64>, Vec<f64>) = served
+            .map(|(wait, size)| (wait, bounded_slowdown(wait + size, size)))
+            .unzip();
         let count = waits.len().max(1) as f64;
-        let total: f64 = waits.iter().sum();
-        waits.sort_unstable_by(f64::total_cmp);
-        let rank = (0.99 * count).ceil() as usize;
-        let ranked = waits.get(rank.saturating_sub(1));
         Outcome {
             jobs: waits.len() as u64,
-            mean_wait: total / count,
-            mean_bounded_slowdown: slowdown / count,
-            p99_wait: ranked.copied().unwrap_or(0.0),
-            longest_wait: waits.last().copied().unwrap_or(0.0),
+            mean_wait: waits.iter().sum::<f64>() / count,
+            mean_bounded_slowdown: slowdowns.into_iter().sum::<f64>() / count,
+            longest_wait: waits.iter().copied().fold(0.0, f64::max),
+            p99_wait: percentiles(waits.into_iter())[2],
         }
-    }
-
-    /// Returns `max(1, response / max(size, 10 s))` of a job with this wait and size \[s\].
-    pub fn bounded_slowdown(wait: f64, size: f64) -> f64 {
-        ((wait + size) / size.max(SHORT)).max(1.0)
     }
 }
 
@@ -102,12 +91,8 @@ impl<'a> Past<'a> {
     /// # Errors
     /// When it makes a decision that no server could carry out, or starts no more jobs.
     pub fn replay(&self, point: &Point) -> Result<Outcome, Stopped> {
-        let scene = scene(
-            self.jobs,
-            self.types.clone(),
-            self.fleet.clone(),
-            self.clock,
-        );
+        let (types, fleet) = (self.types.clone(), self.fleet.clone());
+        let scene = DecisionState::promised(self.jobs, types, fleet, self.clock);
         let table = self.tables[point.estimate as usize].clone();
         let choices = point.choices(self.clock.size(self.per_second));
         let (workload, servers) = (self.fleet.envelope(), self.fleet.servers());
@@ -116,25 +101,8 @@ impl<'a> Past<'a> {
         walk.finish()?;
         let first = ((WARM_UP * self.jobs.len() as f64) as usize).max(early(self.jobs));
         let places = first..self.jobs.len();
-        Ok(Outcome::of(served(
-            &scene,
-            walk.ends(),
-            places,
-            self.per_second,
-        )))
-    }
-}
-
-/// What rules see of these jobs: limits where they came with one.
-pub(super) fn scene(
-    jobs: &[Job],
-    types: Vec<u32>,
-    fleet: Fleet,
-    clock: Clock,
-) -> DecisionState<'_> {
-    DecisionState {
-        promised: true,
-        ..DecisionState::new(jobs, types, fleet, clock)
+        let served = served(&scene, walk.ends(), places, self.per_second);
+        Ok(Outcome::of(served))
     }
 }
 
@@ -149,9 +117,7 @@ pub(super) fn served<'a>(
     places.map(move |n| {
         let job = &scene.jobs[n];
         let wait = ends[n] - clock.submit(job.submit) - clock.size(job.size);
-        (
-            clock.ticks(wait.max(0.0)) / per_second,
-            job.size / per_second,
-        )
+        let wait = clock.ticks(wait.max(0.0));
+        (wait / per_second, job.size / per_second)
     })
 }

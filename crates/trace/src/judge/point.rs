@@ -1,5 +1,6 @@
 //! Points of the family of backfilling rules, in seconds.
 
+use itertools::iproduct;
 use serde::Serialize;
 
 use synth_cluster::policy::{
@@ -55,11 +56,8 @@ impl Point {
     /// # Errors
     /// Which word is none, and what it can be.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let with_order = if text.contains('+') {
-            text.to_owned()
-        } else {
-            format!("{text}+fcfs")
-        };
+        let order = if text.contains('+') { "" } else { "+fcfs" };
+        let with_order = format!("{text}{order}");
         let choices = Backfilling::parse(&with_order).unwrap_or_else(|| Err(text.to_owned()))?;
         use Reservations::{First, None as Nobody, Strict};
         match (choices.order, choices.estimates) {
@@ -87,21 +85,18 @@ impl Point {
             age,
             offset,
         } = self.order;
-        let order = match Priority::NAMED
-            .iter()
-            .find(|(_, order)| *order == self.order)
-        {
-            Some((name, _)) => (*name).to_owned(),
-            None => format!("order({size},{share},{age},{:.1}h)", offset / HOUR),
-        };
+        let named = Priority::NAMED.into_iter().find(|own| own.1 == self.order);
+        let order = named.map_or_else(
+            || format!("order({size},{share},{age},{:.1}h)", offset / HOUR),
+            |(name, _)| name.to_owned(),
+        );
         let estimate = match self.estimate {
             Estimate::Limit => String::new(),
             other => format!("+{}", other.name()),
         };
-        let promise = match self.longest_wait {
-            Some(time) => format!(", first after {:.1} h", time / HOUR),
-            None => String::new(),
-        };
+        let promise = self.longest_wait.map(|time| time / HOUR);
+        let promise = promise.map(|hours| format!(", first after {hours:.1} h"));
+        let promise = promise.unwrap_or_default();
         format!("{}+{order}{estimate}{promise}", self.reservations.rule())
     }
 }
@@ -119,59 +114,40 @@ pub(super) fn between(kinds: &[Point]) -> Vec<Point> {
         (2.0, 50_000.0),
         (3.0, 50_000.0),
     ];
-    let mut points = Vec::new();
-    for kind in kinds {
-        for (size, share) in FORMS {
-            for (age, offset) in AGES {
-                let order = Priority {
-                    size,
-                    share,
-                    age,
-                    offset,
-                };
-                points.push(Point {
-                    order,
-                    longest_wait: None,
-                    ..*kind
-                });
-            }
-        }
-    }
-    points
+    let point = |(kind, (size, share), (age, offset)): (&Point, _, _)| Point {
+        order: Priority {
+            size,
+            share,
+            age,
+            offset,
+        },
+        longest_wait: None,
+        ..*kind
+    };
+    iproduct!(kinds, FORMS, AGES).map(point).collect()
 }
 
 /// Returns the points that people run, with these estimates.
 pub fn plain(estimates: &[Estimate]) -> Vec<Point> {
-    let mut points = Vec::new();
-    for reservations in [Reservations::First, Reservations::None] {
-        for (_, order) in Priority::NAMED {
-            for estimate in estimates {
-                let point = Point {
-                    order,
-                    estimate: *estimate,
-                    reservations,
-                    longest_wait: None,
-                };
-                if order.size != 0.0 || *estimate == estimates[0] {
-                    points.push(point);
-                }
-            }
-        }
-    }
-    points
+    let reservations = [Reservations::First, Reservations::None];
+    let all = iproduct!(reservations, Priority::NAMED, estimates);
+    let all = all.map(|(reservations, (_, order), estimate)| Point {
+        order,
+        estimate: *estimate,
+        reservations,
+        longest_wait: None,
+    });
+    let differs = |own: &Point| own.order.size != 0.0 || own.estimate == estimates[0];
+    all.filter(differs).collect()
 }
 
 /// Returns the rules that people run on such logs, and then EASY in orders by size as it would be if sizes were known (`true`). Without limits all go by
 /// histories.
 pub fn usual(has_limits: bool) -> impl Iterator<Item = (Point, bool)> {
-    let estimates: &[Estimate] = if has_limits {
-        &[Estimate::Limit, Estimate::History]
-    } else {
-        &[Estimate::History]
-    };
-    let known = plain(&estimates[..1])
-        .into_iter()
-        .filter(|own| own.reservations == Point::EASY.reservations && own.order.size != 0.0);
+    let estimates = &[Estimate::Limit, Estimate::History][usize::from(!has_limits)..];
+    let by_size =
+        |own: &Point| own.reservations == Point::EASY.reservations && own.order.size != 0.0;
+    let known = plain(&estimates[..1]).into_iter().filter(by_size);
     let run = plain(estimates).into_iter().map(|point| (point, false));
     run.chain(known.map(|point| (point, true)))
 }

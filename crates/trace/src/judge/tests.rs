@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::point::plain;
 use super::*;
-use crate::replay::{Clock, DecisionState, Kinds, Log, Speed, gathered, replay, visits};
+use crate::replay::{Clock, DecisionState, Kinds, Log, NoResult, Speed, gathered, replay, visits};
 use crate::trace::{Options, Source, Trace};
 use synth_cluster::policy::Estimate;
 use synth_cluster::simulator::Contender;
@@ -271,7 +271,7 @@ fn a_log_that_is_too_short_is_refused() {
         let windows = Windows { past, ..every(1.0) };
         let walked = Forward::new(&log, windows, goal(None), &interrupt)
             .and_then(|forward| forward.chosen(&mut |_, _| ()));
-        matches!(walked, Err(JudgeError::TooShort(_)))
+        matches!(walked, Err(NoResult::Refused(_)))
     };
     assert!(is_short(&rows(60), 0.5));
     assert!(is_short(&rows(400), 0.01));

@@ -1,9 +1,24 @@
 //! One server, or a fleet with one queue, to which the jobs of a trace come.
 
 use super::scene::DecisionState;
-use synth_cluster::policy::{Action, Event, Knows, Policy, System, Violation};
+use synth_cluster::policy::{Action, Event, Knows, Policy, System};
 use synth_cluster::simulator::{Contender, Due, Ends, Failure, Server};
+use synth_core::document::DocumentError;
 use synth_simulation::{Stream, Streams};
+
+/// Why there is no result on a log.
+#[derive(Debug, thiserror::Error)]
+pub enum NoResult {
+    /// A replay ended.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// The jobs cannot be counted.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// The log is too short, or the rule cannot serve its jobs.
+    #[error("{0}")]
+    Refused(String),
+}
 
 /// The result of a replay.
 #[derive(Clone, Debug)]
@@ -50,32 +65,50 @@ pub fn replay(
 ) -> Result<Replayed, Stopped> {
     let policy = rule.rule(&scene.fleet)?;
     let needs_limits = policy.knows() == Knows::Estimates;
-    let mut engine = Engine::new(scene, policy, needs_limits);
-    let violated = |violation: Violation| Stopped::Failure(violation.into());
-    while engine.go_on(BURST) {
-        engine.audit().map_err(violated)?;
-        if !goes_on(engine.next) {
+    let mut walk = Walk::begin(scene, policy, needs_limits);
+    let left = loop {
+        let until = walk.events + BURST;
+        while walk.events < until && walk.step() {}
+        let left = walk.audit()?;
+        if walk.events < until {
+            break left;
+        }
+        if !goes_on(walk.next) {
             return Err(Stopped::Interrupted);
         }
+    };
+    if left > 0 {
+        return Err(Stopped::Stuck(left));
     }
-    match engine.audit().map_err(violated)? {
-        0 => Ok(Replayed {
-            runs_through: engine.server.system.counters().preemptions == 0,
-            has_clocks: !engine.server.system.clocks().is_empty(),
-            events: engine.events,
-            ends: engine.ends,
-        }),
-        left => Err(Stopped::Stuck(left)),
-    }
+    Ok(Replayed {
+        runs_through: walk.server.system.counters().preemptions == 0,
+        has_clocks: !walk.server.system.clocks().is_empty(),
+        events: walk.events,
+        ends: walk.ends,
+    })
 }
 
 /// A replay under way, in which one policy may follow another: each begins with the jobs that wait and run.
-pub struct Walk<'a>(Engine<'a>);
+pub struct Walk<'a> {
+    scene: &'a DecisionState<'a>,
+    server: Server,
+    /// The job that comes next.
+    next: usize,
+    /// When each job that has come left; NaN before.
+    ends: Vec<f64>,
+    service: Stream,
+    needs_limits: bool,
+    decides_on_state: bool,
+    /// Arrivals, completions and clocks so far.
+    events: u64,
+    /// Clocks that rang since a job came or left.
+    rings: u64,
+}
 
 impl<'a> Walk<'a> {
     /// Begins with this policy, and with the jobs that ran when the log began.
     pub fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
-        Walk(Engine::new(scene, policy, true))
+        Walk::begin(scene, policy, true)
     }
 
     /// Goes on with all that happens before this time.
@@ -83,16 +116,12 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// When the policy made a decision that no server could carry out.
     pub fn until(&mut self, time: f64) -> Result<(), Stopped> {
-        let engine = &mut self.0;
-        let next = |engine: &mut Engine<'_>| {
-            let wake = engine.server.system.wake();
-            engine.server.next_end().min(engine.arrival()).min(wake)
+        let next = |own: &mut Self| {
+            let wake = own.server.system.wake();
+            own.server.next_end().min(own.arrival()).min(wake)
         };
-        while next(engine) < time && engine.step() {}
-        engine
-            .audit()
-            .map_err(|violation| Stopped::Failure(violation.into()))?;
-        Ok(())
+        while next(self) < time && self.step() {}
+        self.audit().map(drop)
     }
 
     /// Goes on until the last job has left.
@@ -101,7 +130,7 @@ impl<'a> Walk<'a> {
     /// As [`until`](Self::until), and when the policy leaves jobs waiting.
     pub fn finish(&mut self) -> Result<(), Stopped> {
         self.until(f64::INFINITY)?;
-        match self.0.server.system.jobs() {
+        match self.server.system.jobs() {
             0 => Ok(()),
             left => Err(Stopped::Stuck(left)),
         }
@@ -109,24 +138,24 @@ impl<'a> Walk<'a> {
 
     /// Another policy decides from this time on, before which all has happened.
     pub fn hand_over(&mut self, policy: Box<dyn Policy>, time: f64) {
-        self.0.server.system.advance(time);
-        self.0.server.hand_over(policy);
+        self.server.system.advance(time);
+        self.server.hand_over(policy);
     }
 
     /// Returns when each job that has come left, in the policy's time; NaN where it has not.
     pub fn ends(&self) -> &[f64] {
-        &self.0.ends
+        &self.ends
     }
 
     /// Returns a copy of the policy as it is now.
     pub fn policy(&self) -> Box<dyn Policy> {
-        self.0.server.policy()
+        self.server.policy()
     }
 
     /// Returns the jobs that wait and run now: the place of each in the scene, when it started if it runs, and on which
     /// servers of a fleet.
     pub fn present(&self) -> Vec<(usize, Option<f64>, Vec<usize>)> {
-        let system = &self.0.server.system;
+        let system = &self.server.system;
         let mut present = Vec::new();
         for i in 0..system.types() {
             let waiting = system.waiting_jobs(i);
@@ -176,19 +205,7 @@ impl<'a> Walk<'a> {
         for (server, units) in occupied {
             system.occupy(*server, units, now);
         }
-        let mut service = Streams::new(scene.seed, 0).service;
-        let decides_on_state = policy.decides_on_state();
-        Walk(Engine {
-            scene,
-            server: Server::resume(system, policy, &mut service),
-            next: present.len(),
-            ends: vec![f64::NAN; present.len()],
-            service,
-            needs_limits: true,
-            decides_on_state,
-            events: 0,
-            rings: 0,
-        })
+        Walk::with_present(scene, system, policy, present.len(), true)
     }
 
     /// Goes on until these jobs, by their places in the scene, have started, or no more starts before this time; returns when
@@ -197,63 +214,47 @@ impl<'a> Walk<'a> {
     /// # Errors
     /// When the policy made a decision that no server could carry out.
     pub fn starts(&mut self, jobs: &[usize], until: f64) -> Result<Vec<f64>, Stopped> {
-        let engine = &mut self.0;
         let count = jobs.iter().max().map_or(0, |last| last + 1);
-        let mut starts = vec![f64::INFINITY; count];
-        let mut left = vec![false; count];
-        jobs.iter().for_each(|n| left[*n] = true);
-        let mut missing = left.iter().filter(|left| **left).count();
+        let mut starts = vec![f64::NAN; count];
+        jobs.iter().for_each(|n| starts[*n] = f64::INFINITY);
+        let mut missing = starts.iter().filter(|own| own.is_infinite()).count();
         loop {
-            for action in engine.server.system.actions() {
+            let system = &self.server.system;
+            for action in system.actions() {
                 if let Action::Start(_, job) = action
-                    && let Some(own) = left.get_mut(job.number as usize)
-                    && std::mem::take(own)
+                    && let Some(own) = starts.get_mut(job.number as usize)
+                    && own.is_infinite()
                 {
-                    starts[job.number as usize] = engine.server.system.now();
+                    *own = system.now();
                     missing -= 1;
                 }
             }
-            if missing == 0 || engine.server.system.now() >= until || !engine.step() {
+            if missing == 0 || system.now() >= until || !self.step() {
                 break;
             }
         }
-        engine
-            .audit()
-            .map_err(|violation| Stopped::Failure(violation.into()))?;
+        self.audit()?;
         Ok(jobs.iter().map(|n| starts[*n]).collect())
     }
 }
 
-/// A replay under way.
-struct Engine<'a> {
-    scene: &'a DecisionState<'a>,
-    server: Server,
-    /// The job that comes next.
-    next: usize,
-    /// When each job that has come left; NaN before.
-    ends: Vec<f64>,
-    service: Stream,
-    needs_limits: bool,
-    decides_on_state: bool,
-    /// Arrivals, completions and clocks so far.
-    events: u64,
-    /// Clocks that rang since a job came or left.
-    rings: u64,
-}
-
-/// What comes next.
-#[derive(Clone, Copy, PartialEq)]
-enum Next {
-    End,
-    Arrival,
-}
-
-impl<'a> Engine<'a> {
-    fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>, needs_limits: bool) -> Self {
-        let mut service = Streams::new(scene.seed, 0).service;
-        let decides_on_state = policy.decides_on_state();
+impl<'a> Walk<'a> {
+    fn begin(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>, needs_limits: bool) -> Self {
         let system = System::for_policy(&scene.fleet, &*policy);
         let (system, present) = scene.begun(system, needs_limits);
+        Walk::with_present(scene, system, policy, present, needs_limits)
+    }
+
+    /// Begins with a system in which so many jobs are present, the first ones of the scene.
+    fn with_present(
+        scene: &'a DecisionState<'a>,
+        system: System,
+        policy: Box<dyn Policy>,
+        present: usize,
+        needs_limits: bool,
+    ) -> Self {
+        let mut service = Streams::new(scene.seed, 0).service;
+        let decides_on_state = policy.decides_on_state();
         // Jobs come with their sizes.
         let server = match present {
             0 => Server::new(system, policy, Some(Ends::default()), &mut service),
@@ -261,7 +262,7 @@ impl<'a> Engine<'a> {
         };
         let mut ends = Vec::with_capacity(scene.jobs.len());
         ends.resize(present, f64::NAN);
-        Engine {
+        Walk {
             scene,
             server,
             next: present,
@@ -274,24 +275,12 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Goes on for about so many events; returns whether there is more to come.
-    fn go_on(&mut self, events: u64) -> bool {
-        let until = self.events + events;
-        while self.events < until {
-            if !self.step() {
-                return false;
-            }
-        }
-        true
-    }
-
     /// Checks the system's invariants; returns how many jobs are there, which nothing starts any more once it is over.
-    fn audit(&mut self) -> Result<u64, Violation> {
+    fn audit(&mut self) -> Result<u64, Stopped> {
         self.server.settle();
-        match self.server.system.violation() {
-            Some(violation) => Err(violation.clone()),
-            None => Ok(self.server.system.jobs()),
-        }
+        let system = &self.server.system;
+        let violation = system.violation().cloned().map(Failure::from);
+        violation.map_or_else(|| Ok(system.jobs()), |why| Err(why.into()))
     }
 
     /// Carries out the next instant; returns whether there was one.
@@ -314,14 +303,11 @@ impl<'a> Engine<'a> {
         if until == f64::INFINITY {
             return false;
         }
-        let next = if end <= arrival {
-            Next::End
-        } else {
-            Next::Arrival
-        };
+        // Where both come at one instant, the end comes first.
+        let is_end = end <= arrival;
         if self.decides_on_state {
-            self.instant(until, next)
-        } else if let Some(event) = self.happen(until, next) {
+            self.instant(until, is_end)
+        } else if let Some(event) = self.happen(until, is_end) {
             self.server.react(event);
         }
         true
@@ -330,50 +316,36 @@ impl<'a> Engine<'a> {
     /// The same where the rule's clocks may ring before.
     fn step_with_clocks(&mut self, end: f64, arrival: f64) {
         // Where both come at one instant, the end comes first.
-        let bound = if end <= arrival {
-            f64::INFINITY
-        } else {
-            arrival
-        };
+        let bound = Some(arrival).filter(|arrival| *arrival < end);
+        let bound = bound.unwrap_or(f64::INFINITY);
         let (now, due) = self.server.due(bound);
-        let next = match due {
-            None => Next::Arrival,
-            Some(Due::End) => Next::End,
-            Some(due) => {
-                self.server.happen(now, due, &mut self.service);
-                self.events += 1;
-                self.rings += 1;
-                return;
-            }
-        };
-        if let Some(event) = self.happen(now, next) {
+        if let Some(due) = due.filter(|due| !matches!(due, Due::End)) {
+            self.server.happen(now, due, &mut self.service);
+            self.events += 1;
+            self.rings += 1;
+        } else if let Some(event) = self.happen(now, due.is_some()) {
             self.server.react(event);
         }
     }
 
     /// Carries out all that happens at this instant, and then one decision.
-    fn instant(&mut self, now: f64, first: Next) {
-        let mut event = self.happen(now, first);
+    fn instant(&mut self, now: f64, is_end: bool) {
+        let mut event = self.happen(now, is_end);
         let mut is_alone = true;
         loop {
-            let next = if self.server.next_end() == now {
-                Next::End
-            } else if self.arrival() == now {
-                Next::Arrival
-            } else {
+            let is_end = self.server.next_end() == now;
+            if !is_end && self.arrival() != now {
                 break;
-            };
+            }
             is_alone = false;
             event.into_iter().for_each(|event| self.server.note(event));
-            event = self.happen(now, next);
+            event = self.happen(now, is_end);
         }
-        match event {
-            Some(event) if is_alone => self.server.react(event),
-            _ if is_alone => {}
-            event => {
-                event.into_iter().for_each(|event| self.server.note(event));
-                self.server.decide();
-            }
+        if is_alone {
+            event.into_iter().for_each(|event| self.server.react(event));
+        } else {
+            event.into_iter().for_each(|event| self.server.note(event));
+            self.server.decide();
         }
     }
 
@@ -386,22 +358,18 @@ impl<'a> Engine<'a> {
 
     /// A job comes or leaves.
     #[inline(always)]
-    fn happen(&mut self, now: f64, next: Next) -> Option<Event> {
+    fn happen(&mut self, now: f64, is_end: bool) -> Option<Event> {
         self.events += 1;
         self.rings = 0;
-        match next {
-            Next::End => {
-                let left = self.server.end(now)?;
-                self.ends[left.job.number as usize] = now;
-                Some(Event::Completion(left.job_type))
-            }
-            Next::Arrival => {
-                let (scene, n) = (self.scene, self.next);
-                scene.arrive(n, now, self.needs_limits, &mut self.server.system);
-                self.next += 1;
-                self.ends.push(f64::NAN);
-                Some(Event::Arrival(scene.type_of(n)))
-            }
+        if is_end {
+            let left = self.server.end(now)?;
+            self.ends[left.job.number as usize] = now;
+            return Some(Event::Completion(left.job_type));
         }
+        let (scene, n) = (self.scene, self.next);
+        scene.arrive(n, now, self.needs_limits, &mut self.server.system);
+        self.next += 1;
+        self.ends.push(f64::NAN);
+        Some(Event::Arrival(scene.type_of(n)))
     }
 }

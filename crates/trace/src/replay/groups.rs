@@ -26,10 +26,8 @@ pub struct OfGroup {
 /// Which groups the jobs of a log are in, one of each way to group them.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// By way, the names of the groups.
-    names: Vec<Vec<String>>,
-    /// By way and job, the group.
-    of_jobs: Vec<Vec<u8>>,
+    /// By way, the names of the groups, and by job the group.
+    ways: Vec<(Vec<String>, Vec<u8>)>,
     /// By job, its work.
     work: Vec<f64>,
 }
@@ -49,8 +47,7 @@ const USERS: usize = 5;
 impl Groups {
     /// Groups the jobs of a log, whose kinds are these.
     pub fn of(log: &Log, kinds: &Kinds) -> Self {
-        let held = |job: &Job| kinds.held[job.kind as usize].iter().copied();
-        let work = |job: &Job| job.size * held(job).fold(0.0, f64::max);
+        let work = |job: &Job| job.size * kinds.largest(job.kind);
         let work: Vec<f64> = log.jobs.iter().map(work).collect();
         let length = |job: &Job| {
             let seconds = job.size / log.tick.per_second() as f64;
@@ -59,29 +56,22 @@ impl Groups {
         let lengths = LENGTHS.map(|(_, name)| name.to_owned()).to_vec();
         let (amounts, amount_of) = amounts(log);
         let amount_of = log.jobs.iter().map(|job| amount_of[job.kind as usize]);
+        let length_of = log.jobs.iter().map(|job| length(job) as u8);
         let ways: [(Vec<String>, Vec<u8>); 3] = [
             (amounts, amount_of.collect()),
-            (
-                lengths,
-                log.jobs.iter().map(|job| length(job) as u8).collect(),
-            ),
+            (lengths, length_of.collect()),
             users(log, &work),
         ];
         // A way by which all are alike says nothing.
         let differ = |of: &[u8]| of.iter().any(|own| *own != of[0]);
-        let ways = ways.into_iter().filter(|(_, of)| differ(of));
-        let (names, of_jobs) = ways.unzip();
-        Groups {
-            names,
-            of_jobs,
-            work,
-        }
+        let ways = ways.into_iter().filter(|(_, of)| differ(of)).collect();
+        Groups { ways, work }
     }
 
     /// Returns the groups of the first way that tells jobs apart, by what they hold where that differs: names, and by job
     /// the group; nothing where all jobs are alike.
     pub fn first_way(&self) -> (&[String], &[u8]) {
-        let first = self.names.first().zip(self.of_jobs.first());
+        let first = self.ways.first();
         first.map_or((&[], &[]), |(names, of)| (names, of))
     }
 
@@ -91,7 +81,7 @@ impl Groups {
         let measured = || (0..visits.len()).filter(|n| visits[*n].is_within(within));
         let total: f64 = measured().map(|n| self.work[n]).sum();
         let mut found = Vec::new();
-        for (names, of_jobs) in self.names.iter().zip(&self.of_jobs) {
+        for (names, of_jobs) in &self.ways {
             let mut sums = vec![(Vec::new(), [0.0; 2]); names.len()];
             for n in measured() {
                 let (waits, sums) = &mut sums[of_jobs[n] as usize];
@@ -123,15 +113,11 @@ fn amounts(log: &Log) -> (Vec<String>, Vec<u8>) {
     let (name, amounts): (&str, Vec<f64>) = if log.nodes.iter().any(|nodes| *nodes > 1) {
         ("nodes", log.nodes.iter().copied().map(f64::from).collect())
     } else {
-        let used = log
-            .work()
-            .into_iter()
-            .zip(log.servers.total())
-            .map(|(work, total)| work / total);
-        let most = used.enumerate().filter(|(_, used)| !used.is_nan());
-        let most = most
-            .max_by(|a, b| a.1.total_cmp(&b.1))
-            .map_or(0, |(r, _)| r);
+        let used = log.work().into_iter().zip(log.servers.total());
+        let used = used.map(|(work, total)| work / total).enumerate();
+        let used = used.filter(|(_, used)| !used.is_nan());
+        let most = used.max_by(|a, b| a.1.total_cmp(&b.1));
+        let most = most.map_or(0, |(r, _)| r);
         let amounts = log.vectors.iter().map(|vector| vector[most]);
         (&log.servers.resources[most], amounts.collect())
     };
@@ -154,10 +140,8 @@ fn amounts(log: &Log) -> (Vec<String>, Vec<u8>) {
         false => format!("{name} {least} to {most}"),
     };
     let names = ends.into_iter().map(named).collect();
-    (
-        names,
-        amounts.iter().map(|amount| group(amount) as u8).collect(),
-    )
+    let groups = amounts.iter().map(|amount| group(amount) as u8);
+    (names, groups.collect())
 }
 
 /// Groups jobs by who sent them: names, and by job the group.

@@ -27,6 +27,30 @@ pub struct Job {
     pub seen: Seen,
 }
 
+impl Job {
+    /// Returns a job of this kind of which no more is known than its submission and its size.
+    pub fn new(kind: u32, submit: f64, size: f64) -> Self {
+        Job {
+            submit,
+            size,
+            limit: size,
+            promised: f64::INFINITY,
+            waited: f64::NAN,
+            line: 0,
+            kind,
+            user: 0,
+            class: 0,
+            seen: Seen::Whole,
+        }
+    }
+
+    /// Returns its limit \[ticks\]; infinity where it came without one.
+    pub fn own_limit(&self) -> f64 {
+        let has_none = self.promised.is_infinite();
+        if has_none { f64::INFINITY } else { self.limit }
+    }
+}
+
 /// A trace that was read to its end.
 #[derive(Clone, Debug)]
 pub struct Log {
@@ -88,21 +112,16 @@ impl Log {
                 Seen::Waiting => &mut waiting,
                 _ => &mut jobs,
             };
+            let limit = Some(job.limit as f64).filter(|limit| *limit > 0.0);
             of_its_state.push(Job {
-                submit: submit as f64,
-                size: job.size as f64,
                 limit: job.limit.max(job.size) as f64,
-                promised: if job.limit == 0 {
-                    f64::INFINITY
-                } else {
-                    job.limit as f64
-                },
+                promised: limit.unwrap_or(f64::INFINITY),
                 waited: job.waited.map_or(f64::NAN, |waited| waited as f64),
                 line: job.line,
-                kind: job.demand,
                 user: job.user,
                 class: job.class,
                 seen: job.seen,
+                ..Job::new(job.demand, submit as f64, job.size as f64)
             });
             if jobs.len() % (1 << 18) == 0 {
                 listener(jobs.len());
@@ -142,16 +161,9 @@ impl Log {
     /// Leaves out the jobs for which `is_out` holds, and accounts for their lines.
     pub fn leave_out(&mut self, reason: Reason, is_out: impl Fn(&Job) -> bool) {
         let total = self.servers.total();
-        let (out, jobs) = std::mem::take(&mut self.jobs).into_iter().partition(is_out);
-        self.jobs = jobs;
-        let out: Vec<Job> = out;
-        for job in out {
+        for job in self.jobs.extract_if(.., |job| is_out(job)) {
             let kind = job.kind as usize;
-            let parts = self.vectors[kind].iter().zip(&total);
-            let parts = parts.filter(|(_, total)| **total > 0.0);
-            let share = parts
-                .map(|(demand, total)| demand / total)
-                .fold(0.0, f64::max);
+            let share = largest_share(&self.vectors[kind], &total);
             let work = share * f64::from(self.nodes[kind]) * job.size;
             self.account.leave_out(reason, job.line, work);
         }
@@ -180,9 +192,14 @@ impl Log {
 
     /// Returns the fluid bound on the load: `ρ = max_r Σ size · demand_r / (T capacity_r)`.
     pub fn load(&self) -> f64 {
-        let pairs = self.work().into_iter().zip(self.servers.total());
-        let there = pairs.filter(|(_, capacity)| *capacity > 0.0);
-        let loads = there.map(|(work, capacity)| work / (self.span() * capacity));
-        loads.fold(0.0, f64::max)
+        let capacity = self.servers.total().into_iter();
+        let most: Vec<f64> = capacity.map(|own| self.span() * own).collect();
+        largest_share(&self.work(), &most)
     }
+}
+
+/// Returns the largest of these amounts over all that there is of the same resource.
+fn largest_share(amounts: &[f64], totals: &[f64]) -> f64 {
+    let there = amounts.iter().zip(totals).filter(|own| *own.1 > 0.0);
+    there.map(|own| own.0 / own.1).fold(0.0, f64::max)
 }

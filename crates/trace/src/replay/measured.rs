@@ -116,10 +116,15 @@ impl Visit {
         !self.is_early && (from..=to).contains(&self.submit)
     }
 
-    /// `max(1, response / max(size, 10 s))`.
+    /// Returns the [`bounded_slowdown`].
     pub fn bounded_slowdown(&self) -> f64 {
-        (self.response() / self.size.max(SHORT)).max(1.0)
+        bounded_slowdown(self.response(), self.size)
     }
+}
+
+/// Returns `max(1, response / max(size, 10 s))`.
+pub fn bounded_slowdown(response: f64, size: f64) -> f64 {
+    (response / size.max(SHORT)).max(1.0)
 }
 
 /// Returns the visits of all jobs, in the order of their submission; `per_second` ticks make a second.
@@ -132,11 +137,7 @@ pub fn visits<'a>(
     // In the policy's time sums and differences are exact where times are whole.
     let seconds = move |time: f64| clock.ticks(time) / per_second;
     // Rounding must not make a wait of none.
-    let grain = if scene.is_whole() {
-        0.0
-    } else {
-        clock.size(1e-6)
-    };
+    let grain = clock.size(if scene.is_whole() { 0.0 } else { 1e-6 });
     let starts_known = if replayed.runs_through { 0.0 } else { f64::NAN };
     let visit = move |(n, (job, end)): (usize, (&Job, &f64))| {
         let (submit, held) = (clock.submit(job.submit), scene.held(n));
@@ -209,7 +210,7 @@ fn starts_known(visits: &[Visit]) -> bool {
 }
 
 /// Quantiles .5, .95 and .99: the least value that so many are not above.
-pub(super) fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
+pub fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
     [0.5, 0.95, 0.99].map(|p| {
@@ -247,13 +248,12 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
     let mut averages = vec![none; 3 + kinds.resources()];
     for visit in visits {
         let held = &kinds.held[visit.kind as usize];
-        let work = (visit.latency + visit.size) * held.iter().copied().fold(0.0, f64::max);
+        let work = (visit.latency + visit.size) * kinds.largest(visit.kind);
         averages[0].add(visit.submit, visit.start, 1.0);
         averages[1].add(visit.start, visit.end, 1.0);
         averages[2].add(visit.submit, visit.start, work);
-        for (own, held) in averages[3..].iter_mut().zip(held) {
-            own.add(visit.start, visit.end, *held);
-        }
+        let pairs = averages[3..].iter_mut().zip(held);
+        pairs.for_each(|(own, held)| own.add(visit.start, visit.end, *held));
     }
     let averages: Vec<Vec<f64>> = averages.into_iter().map(Averages::by_step).collect();
     let step_at = |n: usize| Step {

@@ -38,10 +38,12 @@ mod scene;
 mod speed;
 
 pub use blocks::{Blocks, Interval, resampled};
-pub use engine::{Replayed, Stopped, Walk, replay};
+pub use engine::{NoResult, Replayed, Stopped, Walk, replay};
 pub use groups::{Groups, OfGroup};
 pub use log::{Job, Log, early};
-pub use measured::{Measured, Step, Visit, Window, passes, time_series, visits};
+pub use measured::{
+    Measured, Step, Visit, Window, bounded_slowdown, passes, percentiles, time_series, visits,
+};
 pub use record::record;
 pub use scene::{DecisionState, Kinds, gathered};
 pub use speed::{Clock, Speed, WholeParts};

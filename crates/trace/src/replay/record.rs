@@ -4,7 +4,6 @@ use csv::{ReaderBuilder, Trim};
 use serde::Deserialize;
 
 use super::Job;
-use crate::trace::Seen;
 
 /// A row; other columns are ignored.
 #[derive(Deserialize)]
@@ -40,23 +39,12 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<Job>, String> {
         }
         let known = types.iter().position(|own| *own == row.job_type);
         let kind = known.ok_or_else(|| {
-            let types = types.join(", ");
-            format!(
-                "line {line}: unknown type `{}`; those of the policy are {types}",
-                row.job_type
-            )
+            let (own, types) = (&row.job_type, types.join(", "));
+            format!("line {line}: unknown type `{own}`; those of the policy are {types}")
         })?;
         jobs.push(Job {
-            submit: row.arrival,
-            size: row.size,
-            limit: row.size,
-            promised: f64::INFINITY,
-            waited: f64::NAN,
             line: line as u32,
-            kind: kind as u32,
-            user: 0,
-            class: 0,
-            seen: Seen::Whole,
+            ..Job::new(kind as u32, row.arrival, row.size)
         });
     }
     jobs.sort_by(|a, b| a.submit.total_cmp(&b.submit));

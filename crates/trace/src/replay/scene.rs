@@ -6,7 +6,7 @@ use super::log::{Job, Log};
 use super::speed::Clock;
 use crate::trace::Seen;
 use synth_cluster::policy::{Job as Come, System};
-use synth_cluster::workload::{Fleet, Header, Known, Part, Parts, Workload};
+use synth_cluster::workload::{Fleet, Header, Known, Part, Workload};
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, Size};
@@ -67,6 +67,12 @@ impl Kinds {
         Kinds::new(log, named.collect(), nodes.collect())
     }
 
+    /// Returns the largest fraction of a resource that a job of this kind holds.
+    pub fn largest(&self, kind: u32) -> f64 {
+        let held = self.held[kind as usize].iter();
+        held.copied().fold(0.0, f64::max)
+    }
+
     /// Returns how many resources there are.
     pub(super) fn resources(&self) -> usize {
         self.held.first().map_or(0, Vec::len)
@@ -107,6 +113,14 @@ impl<'a> DecisionState<'a> {
             drawn: Vec::new(),
             promised: false,
             seed: 1,
+        }
+    }
+
+    /// Returns the same jobs, where those that came without a limit have none.
+    pub fn promised(jobs: &'a [Job], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
+        DecisionState {
+            promised: true,
+            ..DecisionState::new(jobs, types, fleet, clock)
         }
     }
 
@@ -162,8 +176,8 @@ impl<'a> DecisionState<'a> {
     /// Returns how long the n-th job is thought to hold its room at most, by its limit.
     pub(super) fn limit(&self, n: usize) -> f64 {
         let job = &self.jobs[n];
-        let has_none = self.promised && job.promised.is_infinite();
-        let limit = if has_none { f64::INFINITY } else { job.limit };
+        let own = job.own_limit();
+        let limit = if self.promised { own } else { job.limit };
         self.clock.size(limit) + self.latency
     }
 }
@@ -209,25 +223,16 @@ pub fn gathered(
             });
         }
     }
-    let shapes = log.servers.shapes.iter();
-    let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
-    let parts = Parts {
-        header: Header {
-            start_latency: (latency > 0.0).then(|| Size::Deterministic {
-                mean: decimal(latency),
-            }),
-            time_unit: log.tick.unit().into(),
-            known: Some(if sizes {
-                Known::Size
-            } else {
-                Known::Limit(Size::Deterministic { mean: Decimal::ONE })
-            }),
-            ..Header::default()
-        },
-        resources: log.servers.resources.clone(),
-        devices: log.servers.devices.clone(),
-        shapes: shapes.collect(),
-        types,
+    let constant = |mean| Size::Deterministic { mean };
+    let known = match sizes {
+        true => Known::Size,
+        false => Known::Limit(constant(Decimal::ONE)),
     };
-    Ok((parts.check()?, places))
+    let header = Header {
+        start_latency: (latency > 0.0).then(|| constant(decimal(latency))),
+        time_unit: log.tick.unit().into(),
+        known: Some(known),
+        ..Header::default()
+    };
+    Ok((log.servers.workload(header, types).check()?, places))
 }

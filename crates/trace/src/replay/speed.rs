@@ -23,10 +23,14 @@ const LARGEST: u64 = 1_000_000;
 
 impl Speed {
     /// As it was.
-    pub const ONE: Speed = Speed {
-        numerator: 1,
-        denominator: 1,
-    };
+    pub const ONE: Speed = Speed::new(1, 1);
+
+    const fn new(numerator: u64, denominator: u64) -> Self {
+        Speed {
+            numerator,
+            denominator,
+        }
+    }
 
     /// Reads `5/4`, `2` or `1.25`.
     ///
@@ -38,10 +42,7 @@ impl Speed {
         let speed = || {
             let (a, b) = text.split_once('/').unwrap_or((text, "1"));
             let ratio = part(a)? / part(b).filter(|b| !b.is_zero())?;
-            Some(Speed {
-                numerator: whole(ratio.numer())?,
-                denominator: whole(ratio.denom())?,
-            })
+            Some(Speed::new(whole(ratio.numer())?, whole(ratio.denom())?))
         };
         speed().ok_or_else(|| format!(
             "`{text}` is no speed: write a fraction of whole numbers up to {LARGEST}, such as 5/4, or 1.25"
@@ -61,13 +62,9 @@ impl Speed {
             let part = rest.floor();
             let next = [0, 1].map(|n| before[n] + part as u64 * last[n]);
             (before, last) = (last, next);
-            let [numerator, denominator] = next;
-            if numerator > 0 && (numerator as f64 / denominator as f64 / ratio - 1.0).abs() <= NEAR
-            {
-                return Some(Speed {
-                    numerator,
-                    denominator,
-                });
+            let speed = Speed::new(next[0], next[1]);
+            if next[0] > 0 && (speed.ratio() / ratio - 1.0).abs() <= NEAR {
+                return Some(speed);
             }
             rest = 1.0 / (rest - part);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 /// What a job was sent to: each is empty where that is not known.
@@ -18,68 +19,113 @@ pub struct Class {
 /// A number that stands for a name: equal names have equal ones, and none has 0.
 pub(super) use synth_core::document::number_of as name;
 
-/// Why a line does not take part as it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reason {
+/// What is done with a line that takes no part, in words.
+const LEFT_OUT: &str = "left out";
+
+/// Defines the reasons: what was found, what is done with such a line, and the option that changes that, if any.
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident: $found:literal, $done:expr, $option:literal;)*) => {
+        /// Why a line does not take part as it stands.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Reason { $($(#[$doc])* $name,)* }
+
+        impl Reason {
+            const ALL: &[Reason] = &[$(Reason::$name,)*];
+
+            fn words(self) -> (&'static str, &'static str, &'static str) {
+                match self { $(Reason::$name => ($found, $done, $option),)* }
+            }
+        }
+    };
+}
+
+reasons! {
     /// Not what the format has: left out.
-    Fault,
+    Fault: "not what the format has", LEFT_OUT, "--faults";
     /// It never ran: left out.
-    NeverRan,
+    NeverRan: "never ran", LEFT_OUT, "";
     /// It took less than a tick: taken as one tick.
-    LessThanATick,
+    LessThanATick: "took less than a tick", "taken as one tick", "";
     /// It failed, was killed or cancelled after its start, where `--status completed` is given: left out.
-    NotCompleted,
+    NotCompleted: "did not complete", LEFT_OUT, "--status";
     /// One of several executions of a job that a line counts as a whole: left out.
-    Partial,
+    Partial: "partial executions", LEFT_OUT, "";
     /// It asks for nothing: left out.
-    NoDemand,
+    NoDemand: "ask for nothing", LEFT_OUT, "";
     /// It was allocated nothing; what it requested is taken.
-    RequestedTaken,
+    RequestedTaken: "allocated nothing", "requested taken", "";
     /// No server holds it: left out.
-    TooLarge,
+    TooLarge: "larger than any server", LEFT_OUT, "--servers, --faults";
     /// It needs a type of a resource, such as a model of GPU, that no server has: left out.
-    OtherType,
+    OtherType: "need a type that no server has", LEFT_OUT, "--servers";
     /// It was allocated a type of a resource, and its request is not in the log: the type is assumed to be requested.
-    GivenType,
+    GivenType: "allocated a type, request unknown (no ReqTRES)", "need that type", "";
     /// A limit of the site never lets it start: left out.
-    AboveLimit,
+    AboveLimit: "above a limit of the site", LEFT_OUT, "--slurm";
     /// On how many servers is not reported, or these had unequal parts: as few are taken as hold it in equal ones.
-    Spread,
+    Spread: "number of servers not told, or unequal parts", "on as few as hold equal parts", "";
     /// Ended before the log begins, or submitted after `--to`: left out.
-    OutsideSpan,
+    OutsideSpan: "outside the span", LEFT_OUT, "--from, --to";
     /// Of another partition than `--partition`, or another user than `--user`: left out.
-    Others,
+    Others: "of others", LEFT_OUT, "--partition, --user";
     /// Submitted before the line before: sorted.
-    Unsorted,
+    Unsorted: "submitted before the line before", "sorted", "";
     /// It has no limit; its size is taken as one.
-    NoLimit,
+    NoLimit: "without a limit", "size taken as limit", "";
     /// It ran past its limit: the limit is raised to what it ran.
-    PastLimit,
+    PastLimit: "ran past their limit", "limit raised", "--past-limit";
     /// The same, where `--past-limit kill` is given: what it ran is cut to the limit.
-    Killed,
+    Killed: "ran past their limit", "cut to their limit", "--past-limit";
     /// It tells no demand for a resource that is looked at; 0 is taken.
-    NoAmount,
+    NoAmount: "without an amount of a resource", "taken as 0", "";
     /// More stands behind what the format has: ignored.
-    MoreText,
+    MoreText: "text behind the last field", "ignored", "";
     /// It still ran when the trace ended.
-    Censored,
+    Censored: "still running at the end", "size known in part; not replayed", "--censored";
     /// It ran or waited when the log began.
-    Initial,
+    Initial: "there before the start", "no arrival; replayed from the start", "--from";
     /// While it ran, the local clock was set back or forth by an hour: instants are taken as they stand.
-    AmbiguousTime,
+    AmbiguousTime: "local clock set by an hour meanwhile", "taken as it stands", "";
     /// Its times have fractions of a tick, and are rounded.
-    RoundedTime,
+    RoundedTime: "times with fractions of a tick", "rounded", "";
     /// Another row reports the same job: the last state counts.
-    Repeated,
+    Repeated: "further rows of the same job", "merged: the last state counts", "";
     /// A repeated header, as in concatenated files: skipped.
-    Header,
+    Header: "repeated headers", "skipped", "";
     /// A step of a job, or what runs in room that another line holds: no job, left out.
-    Step,
+    Step: "steps of other jobs", LEFT_OUT, "";
     /// A further component of a heterogeneous job: it starts with the others.
-    Component,
+    Component: "components of heterogeneous jobs", "joined to one job", "";
     /// It could not start before it was eligible (it depends on others, was held or had a time to begin): it comes then.
-    Eligible,
+    Eligible: "eligible after they were submitted", "come when eligible", "";
+}
+
+impl Reason {
+    /// Returns the bit that stands for it.
+    pub(super) fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
+    /// Returns what was found, in words.
+    pub fn found(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Returns what is done with them, in words.
+    pub fn done(self) -> &'static str {
+        self.words().1
+    }
+
+    /// Returns whether the line takes no part.
+    pub fn is_out(self) -> bool {
+        self.done() == LEFT_OUT
+    }
+
+    /// Returns the option that changes it.
+    pub fn option(self) -> Option<&'static str> {
+        Some(self.words().2).filter(|option| !option.is_empty())
+    }
 }
 
 /// What is known of the lines of one reason.
@@ -114,9 +160,9 @@ pub struct Account {
     /// Where the log begins, in a sentence; none where that is with its first submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
-    /// How the line that is read now would be taken, if it takes part.
+    /// How the line that is read now would be taken, if it takes part, as bits.
     #[serde(skip)]
-    pub(super) supposed: Vec<Reason>,
+    pub(super) supposed: u32,
     /// The reasons noted for the line that is decided now, as bits.
     #[serde(skip)]
     pub(super) noted: u32,
@@ -177,15 +223,11 @@ impl Gap {
             1 => "job".into(),
             few => format!("{few} jobs"),
         };
-        let is_first = few == self.before;
-        let at = if is_first { self.first } else { self.last.0 };
-        let (which, side, option) = match is_first {
-            true => (
-                format!("first {jobs}, up to line {last}"),
-                "before",
-                "--from",
-            ),
-            false => (format!("last {jobs}, from line {next} on"), "after", "--to"),
+        let first = format!("first {jobs}, up to line {last}");
+        let last = format!("last {jobs}, from line {next} on");
+        let (which, at, side, option) = match few == self.before {
+            true => (first, self.first, "before", "--from"),
+            false => (last, self.last.0, "after", "--to"),
         };
         // Clocks that count from the beginning of the log show no year.
         let year = 1970 + (at / per_second as i64).div_euclid(YEAR);
@@ -215,7 +257,7 @@ impl Account {
             at
         });
         let row = &mut self.rows[at];
-        self.noted |= 1 << reason as u32;
+        self.noted |= reason.bit();
         row.lines += 1;
         row.first_line = row.first_line.min(line);
         row.work += work;
@@ -223,9 +265,7 @@ impl Account {
 
     /// The line that is read now is taken like this, if it takes part.
     pub(super) fn suppose(&mut self, reason: Reason) {
-        if !self.supposed.contains(&reason) {
-            self.supposed.push(reason);
-        }
+        self.supposed |= reason.bit();
     }
 
     /// Returns the number of a user of this name, which is kept; 0 of none.
@@ -240,42 +280,34 @@ impl Account {
 
     /// Returns the number of a partition, an account and a quality of service, which are kept.
     pub(super) fn class(&mut self, names: [&[u8]; 3]) -> u32 {
-        let key = names.map(<[u8]>::trim_ascii).join(&0);
-        if let Some(number) = self.numbers.get(&key) {
-            return *number;
+        let next = self.classes.len() as u32;
+        let names = names.map(<[u8]>::trim_ascii);
+        let number = *self.numbers.entry(names.join(&0)).or_insert(next);
+        if number == next {
+            let [partition, account, qos] =
+                names.map(|name| String::from_utf8_lossy(name).into_owned());
+            self.classes.push(Class {
+                partition,
+                account,
+                qos,
+            });
         }
-        let number = self.classes.len() as u32;
-        let [partition, account, qos] =
-            names.map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned());
-        self.classes.push(Class {
-            partition,
-            account,
-            qos,
-        });
-        self.numbers.insert(key, number);
         number
     }
 
     /// Returns the names of the partitions that were seen, in order, each once.
-    pub(super) fn partitions(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self
-            .classes
-            .iter()
-            .map(|own| own.partition.as_str())
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        names
+    pub(super) fn partitions(&self) -> String {
+        let names = self.classes.iter().map(|own| &own.partition);
+        names.sorted().dedup().join(", ")
     }
 
     /// The line that is read now, with so much work, takes part or not.
     pub(super) fn decide(&mut self, takes_part: bool, line: u32, work: f64) {
-        // Taken out and put back, so that nothing is allocated a line.
-        let mut supposed = std::mem::take(&mut self.supposed);
-        for reason in supposed.drain(..).filter(|_| takes_part) {
-            self.note(reason, line, work);
+        let supposed = std::mem::take(&mut self.supposed);
+        let is_supposed = |own: &&Reason| takes_part && supposed & own.bit() != 0;
+        for reason in Reason::ALL.iter().filter(is_supposed) {
+            self.note(*reason, line, work);
         }
-        self.supposed = supposed;
     }
 
     /// A faulty line, and what is wrong with it.
@@ -309,23 +341,17 @@ impl Account {
 
     /// Returns the number of rows read: those that are no jobs of their own as well.
     pub fn rows_read(&self) -> u64 {
-        let extra = [
-            Reason::Step,
-            Reason::Component,
-            Reason::Repeated,
-            Reason::Header,
-        ];
+        use Reason::{Component, Header, Repeated, Step};
+        let extra = [Step, Component, Repeated, Header];
         self.lines + extra.map(|reason| self.count(reason)).iter().sum::<u64>()
     }
 
     /// Returns the first faults, and how many more there are.
     pub(super) fn faulty(&self) -> String {
-        let mut lines: Vec<String> = self.faults.iter().map(|f| format!("  {f}")).collect();
         let more = self.count(Reason::Fault) - self.faults.len() as u64;
-        if more > 0 {
-            lines.push(format!("  and {more} more"));
-        }
-        lines.join("\n")
+        let more = (more > 0).then(|| format!("and {more} more"));
+        let mut lines = self.faults.iter().chain(&more);
+        lines.join("\n  ")
     }
 
     /// Why no job takes part, in words.
@@ -339,104 +365,12 @@ impl Account {
             let option = option.unwrap_or_default();
             format!("\n  {} {found}: {done}{option}", row.lines)
         });
-        format!(
-            " of {} lines:{}",
-            self.rows_read(),
-            rows.collect::<String>()
-        )
+        format!(" of {} lines:{}", self.rows_read(), rows.format(""))
     }
 
     /// Returns how many lines have this reason.
     pub fn count(&self, reason: Reason) -> u64 {
         let row = self.rows.iter().find(|row| row.reason == reason);
         row.map_or(0, |row| row.lines)
-    }
-}
-
-/// What is done with a line that takes no part, in words.
-const LEFT_OUT: &str = "left out";
-
-impl Reason {
-    /// Returns what was found, what is done with it, and the option that changes that, or nothing.
-    fn words(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Reason::Fault => ("not what the format has", LEFT_OUT, "--faults"),
-            Reason::NeverRan => ("never ran", LEFT_OUT, ""),
-            Reason::LessThanATick => ("took less than a tick", "taken as one tick", ""),
-            Reason::NotCompleted => ("did not complete", LEFT_OUT, "--status"),
-            Reason::Partial => ("partial executions", LEFT_OUT, ""),
-            Reason::NoDemand => ("ask for nothing", LEFT_OUT, ""),
-            Reason::RequestedTaken => ("allocated nothing", "requested taken", ""),
-            Reason::TooLarge => ("larger than any server", LEFT_OUT, "--servers, --faults"),
-            Reason::OtherType => ("need a type that no server has", LEFT_OUT, "--servers"),
-            Reason::GivenType => (
-                "allocated a type, request unknown (no ReqTRES)",
-                "need that type",
-                "",
-            ),
-            Reason::AboveLimit => ("above a limit of the site", LEFT_OUT, "--slurm"),
-            Reason::Others => ("of others", LEFT_OUT, "--partition, --user"),
-            Reason::Spread => (
-                "number of servers not told, or unequal parts",
-                "on as few as hold equal parts",
-                "",
-            ),
-            Reason::OutsideSpan => ("outside the span", LEFT_OUT, "--from, --to"),
-            Reason::Unsorted => ("submitted before the line before", "sorted", ""),
-            Reason::NoLimit => ("without a limit", "size taken as limit", ""),
-            Reason::PastLimit => ("ran past their limit", "limit raised", "--past-limit"),
-            Reason::Killed => ("ran past their limit", "cut to their limit", "--past-limit"),
-            Reason::NoAmount => ("without an amount of a resource", "taken as 0", ""),
-            Reason::MoreText => ("text behind the last field", "ignored", ""),
-            Reason::Censored => (
-                "still running at the end",
-                "size known in part; not replayed",
-                "--censored",
-            ),
-            Reason::Initial => (
-                "there before the start",
-                "no arrival; replayed from the start",
-                "--from",
-            ),
-            Reason::AmbiguousTime => (
-                "local clock set by an hour meanwhile",
-                "taken as it stands",
-                "",
-            ),
-            Reason::RoundedTime => ("times with fractions of a tick", "rounded", ""),
-            Reason::Repeated => (
-                "further rows of the same job",
-                "merged: the last state counts",
-                "",
-            ),
-            Reason::Header => ("repeated headers", "skipped", ""),
-            Reason::Step => ("steps of other jobs", LEFT_OUT, ""),
-            Reason::Component => ("components of heterogeneous jobs", "joined to one job", ""),
-            Reason::Eligible => (
-                "eligible after they were submitted",
-                "come when eligible",
-                "",
-            ),
-        }
-    }
-
-    /// Returns what was found, in words.
-    pub fn found(self) -> &'static str {
-        self.words().0
-    }
-
-    /// Returns what is done with them, in words.
-    pub fn done(self) -> &'static str {
-        self.words().1
-    }
-
-    /// Returns whether the line takes no part.
-    pub fn is_out(self) -> bool {
-        self.done() == LEFT_OUT
-    }
-
-    /// Returns the option that changes it.
-    pub fn option(self) -> Option<&'static str> {
-        Some(self.words().2).filter(|option| !option.is_empty())
     }
 }

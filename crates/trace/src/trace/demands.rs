@@ -22,38 +22,33 @@ impl Demands {
     /// The number of this vector (R), each entry finite and ≥ 0, on each of so many servers at once; it is not rounded
     /// where the rounded one does not fit on any server.
     pub fn number(&mut self, demand: &[f64], nodes: u32, fits: impl Fn(&[f64]) -> bool) -> u32 {
-        if let Some(known) = self.known(demand, nodes) {
-            return known;
+        self.set_key(demand, nodes);
+        if let Some(known) = self.numbers.get(self.key.as_slice()) {
+            return *known;
         }
-        if self.vectors.len() < Self::MOST {
-            return self.add(demand, nodes);
+        let is_full = self.vectors.len() >= Self::MOST;
+        let rounded = is_full.then(|| demand.iter().map(|d| up_to_three_digits(*d)).collect());
+        let rounded = rounded.filter(|own: &Vec<f64>| fits(own));
+        self.rounded += u64::from(rounded.is_some());
+        let demand = rounded.as_deref().unwrap_or(demand);
+        self.set_key(demand, nodes);
+        let next = self.vectors.len() as u32;
+        let number = *self
+            .numbers
+            .entry(self.key.as_slice().into())
+            .or_insert(next);
+        if number == next {
+            self.vectors.push(demand.into());
+            self.nodes.push(nodes);
         }
-        let rounded: Vec<f64> = demand.iter().map(|d| up_to_three_digits(*d)).collect();
-        if !fits(&rounded) {
-            return self.add(demand, nodes);
-        }
-        self.rounded += 1;
-        match self.known(&rounded, nodes) {
-            Some(known) => known,
-            None => self.add(&rounded, nodes),
-        }
+        number
     }
 
-    /// Returns the number of this vector, if it has one; its key is left in `key`.
-    fn known(&mut self, demand: &[f64], nodes: u32) -> Option<u32> {
+    /// Writes the key of a vector to `key`, which is kept so that nothing is allocated a line.
+    fn set_key(&mut self, demand: &[f64], nodes: u32) {
         self.key.clear();
         self.key.extend(demand.iter().map(|d| d.to_bits()));
         self.key.push(u64::from(nodes));
-        self.numbers.get(self.key.as_slice()).copied()
-    }
-
-    /// Gives the vector whose key is in `key` a number.
-    fn add(&mut self, demand: &[f64], nodes: u32) -> u32 {
-        let number = self.vectors.len() as u32;
-        self.numbers.insert(self.key.as_slice().into(), number);
-        self.vectors.push(demand.into());
-        self.nodes.push(nodes);
-        number
     }
 
     /// Returns on how many servers at once jobs hold them, by number.

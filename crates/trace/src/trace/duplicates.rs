@@ -17,7 +17,8 @@ pub(super) struct Counted {
     pub line: u32,
     pub submit: i64,
     start: Option<i64>,
-    rank: i64,
+    /// Of two rows of a job the one with the larger rank counts, and of equal ones the later.
+    pub rank: i64,
     /// Whether it is among the jobs that take part.
     pub is_job: bool,
     /// The reasons noted for it, as bits, and the work noted with them.
@@ -69,36 +70,26 @@ impl Counted {
     pub fn new(raw: &Raw) -> Self {
         // Ended jobs rank above running jobs, and running jobs above waiting ones.
         const ENDED: i64 = 1 << 61;
-        let last = raw
-            .start
-            .unwrap_or(raw.submit)
-            .saturating_add(raw.size.max(0));
-        let rank = match raw.fate {
-            _ if raw.is_open || raw.seen == Seen::Censored => last,
-            Fate::Completed if raw.size < 0 => i64::MIN,
-            _ => last.saturating_add(ENDED),
-        };
         Counted {
             line: raw.line,
             submit: raw.submit,
             start: raw.start,
-            rank,
+            rank: match raw.fate {
+                _ if raw.is_open || raw.seen == Seen::Censored => raw.last(),
+                Fate::Completed if raw.size < 0 => i64::MIN,
+                _ => raw.last().saturating_add(ENDED),
+            },
             is_job: false,
             reasons: 0,
             work: 0.0,
         }
     }
 
-    /// Returns whether this row, which was read later, counts instead of the other.
-    pub fn replaces(&self, other: &Self) -> bool {
-        self.rank >= other.rank
-    }
-
     /// Removes the notes of this row from the account.
     pub fn retract(&self, account: &mut Account) {
         account.lines -= 1;
         for row in &mut account.rows {
-            if self.reasons >> row.reason as u32 & 1 == 1 {
+            if self.reasons & row.reason.bit() != 0 {
                 row.lines -= 1;
                 row.work = (row.work - self.work).max(0.0);
             }

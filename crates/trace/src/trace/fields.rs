@@ -1,6 +1,7 @@
 //! Numbers and times as they stand in the fields of a line.
 
 use super::account::Account;
+use synth_core::number::{self, stamp};
 
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,15 +17,13 @@ pub(super) struct Fault {
 impl Fault {
     /// This field of a line of which `before` bytes stand in front of it.
     pub fn at(before: &[u8], field: &[u8], expected: &'static str) -> Self {
-        let found = String::from_utf8_lossy(field);
-        let short: String = found.chars().take(40).collect();
+        let mut found = String::from_utf8_lossy(field).into_owned();
+        if let Some((end, _)) = found.char_indices().nth(40) {
+            found.replace_range(end.., "…");
+        }
         Fault {
             column: 1 + String::from_utf8_lossy(before).chars().count(),
-            found: if short.len() < found.len() {
-                short + "…"
-            } else {
-                short
-            },
+            found,
             expected,
         }
     }
@@ -81,7 +80,7 @@ impl Fault {
 /// Returns whether a field says that nothing is known: it is empty, or a word for that.
 #[inline]
 pub(super) fn is_unknown(field: &[u8]) -> bool {
-    const WORDS: &str = "- -- nan nat null none nil na n/a \\n <none> <nil> unknown";
+    const WORDS: &str = "- -- . ? nan nat null none nil na n/a \\n <na> <none> <nil> unknown";
     let Some(first) = field.first() else {
         return true;
     };
@@ -90,6 +89,19 @@ pub(super) fn is_unknown(field: &[u8]) -> bool {
     }
     let mut words = WORDS.split(' ').map(str::as_bytes);
     words.any(|word| field.eq_ignore_ascii_case(word))
+}
+
+/// Reads an instant, also in the basic form of ISO 8601, such as `20260302T080000` \[s since 1970\].
+pub(super) fn instant(field: &[u8]) -> Option<f64> {
+    let basic = || {
+        let text = std::str::from_utf8(field).ok()?;
+        let (date, clock) = text.split_once('T')?;
+        let digits = format!("{date}{}", clock.trim_end_matches('Z'));
+        let is_full = date.len() == 8 && digits.len() == 14;
+        let (at, _) = stamp(whole(digits.as_bytes()).filter(|_| is_full)? as f64)?;
+        Some(at)
+    };
+    number::instant(field).or_else(basic)
 }
 
 /// Returns whether an instant is a placeholder that logs write for one that has not come: before the submission of the
@@ -127,21 +139,16 @@ pub(super) fn number(field: &[u8]) -> Option<f64> {
 /// A whole number of at most fifteen digits.
 #[inline]
 pub(super) fn whole(field: &[u8]) -> Option<i64> {
-    let (negative, digits) = match field {
-        [b'-', digits @ ..] => (true, digits),
-        digits => (false, digits),
-    };
+    let digits = field.strip_prefix(b"-").unwrap_or(field);
     if digits.is_empty() || digits.len() > 15 {
         return None;
     }
-    let mut value = 0_i64;
-    for digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
-        }
-        value = 10 * value + i64::from(digit - b'0');
-    }
-    Some(if negative { -value } else { value })
+    let value = digits.iter().try_fold(0_i64, |value, digit| {
+        let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
+        Some(10 * value + digit)
+    })?;
+    let sign = if digits.len() < field.len() { -1 } else { 1 };
+    Some(sign * value)
 }
 
 /// A time in whole ticks, of which `per_unit` make the unit of the field; and whether it had to be rounded.
@@ -181,6 +188,9 @@ mod tests {
         assert_eq!(number(b"-1"), Some(-1.0));
         assert_eq!(number(b"129.02"), Some(129.02));
         assert_eq!(number(b"1e3"), Some(1000.0));
+        for none in ["", "-", "<NA>", ".", "?", "n/a"] {
+            assert!(is_unknown(none.as_bytes()), "{none}");
+        }
         for wrong in ["", "-", "nan", "inf", "12a", "0x10", "1 2", "--1", "\u{ff}"] {
             assert_eq!(number(wrong.as_bytes()), None, "{wrong}");
         }

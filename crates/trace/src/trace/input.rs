@@ -62,61 +62,9 @@ fn unpacked(source: &Source) -> io::Result<Box<dyn BufRead>> {
         let why = "it is packed by zstd: unpack it first, such as with `zstd -dc FILE`, and read standard input (-)";
         return Err(io::Error::new(io::ErrorKind::Unsupported, why));
     }
-    let is_gzip = start.starts_with(&[0x1f, 0x8b]);
-    Ok(if is_gzip {
-        Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(raw)))
-    } else {
-        Box::new(raw)
-    })
-}
-
-/// Lines by number, without their ends.
-pub(super) struct Lines {
-    input: Box<dyn BufRead>,
-    line: Vec<u8>,
-    number: u32,
-}
-
-/// A line longer than this is none of a log.
-const LONGEST: u64 = 1 << 20;
-
-impl Lines {
-    pub fn new(input: Box<dyn BufRead>) -> Self {
-        Lines {
-            input,
-            line: Vec::new(),
-            number: 0,
-        }
+    if !start.starts_with(&[0x1f, 0x8b]) {
+        return Ok(Box::new(raw));
     }
-
-    /// Returns the number of the last line that was read; 0 before the first.
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// Reads the next line of the file of this name; `false` at the end.
-    ///
-    /// # Errors
-    /// When the input cannot be read further, or a line does not end.
-    pub fn advance_in(&mut self, name: &str) -> Result<bool, TraceError> {
-        self.line.clear();
-        let mut limited = (&mut self.input).take(LONGEST);
-        let read = match limited.read_until(b'\n', &mut self.line) {
-            Ok(read) if read as u64 == LONGEST => Err(io::Error::other(
-                "the next line has more than a million bytes",
-            )),
-            read => read,
-        };
-        let read = read.map_err(|why| TraceError::unreadable(name, self.number, why))?;
-        while let [.., b'\n' | b'\r'] = self.line.as_slice() {
-            self.line.pop();
-        }
-        self.number = self.number.saturating_add(1);
-        Ok(read > 0)
-    }
-
-    /// Returns the line.
-    pub fn line(&self) -> &[u8] {
-        &self.line
-    }
+    let unpacked = MultiGzDecoder::new(raw);
+    Ok(Box::new(BufReader::with_capacity(1 << 16, unpacked)))
 }

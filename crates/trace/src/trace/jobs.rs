@@ -30,7 +30,7 @@ pub struct Trace {
     /// Which row counts for each job.
     known: Known,
     /// Jobs that had not ended when the file did, with their demands and how they would be taken.
-    open: Vec<(Raw, Vec<f64>, Vec<Reason>)>,
+    open: Vec<(Raw, Vec<f64>, u32)>,
     /// The last instant that a line tells \[ticks\].
     last: i64,
     /// By resource, whether a job demands it (R).
@@ -48,7 +48,6 @@ pub struct Trace {
     /// Jobs that arrived.
     arrivals: u64,
     gap: Gap,
-    is_read: bool,
     /// Of the jobs that no server holds the one with most work: that, its line, its servers and what it holds on each.
     largest: Option<(f64, u32, u32, Vec<f64>)>,
 }
@@ -93,7 +92,6 @@ impl Trace {
             before: (i64::MIN, 0),
             span: None,
             gap: Gap::default(),
-            is_read: false,
             largest: None,
             per_capacity,
             rows,
@@ -126,21 +124,17 @@ impl Trace {
 
     /// The next line that stands for a job. Faulty lines, and those that are no jobs, are noted and passed over.
     fn read(&mut self) -> Result<Option<Raw>, TraceError> {
-        while !self.is_read {
-            let (rows, account) = (&mut self.rows, &mut self.account);
-            self.is_read = !rows.advance(account)?;
-            if self.is_read {
-                break;
-            }
+        while self.rows.advance(&mut self.account)? {
+            let (rows, account) = (&self.rows, &mut self.account);
             match self.reader.read((rows, &mut self.demand, account)) {
                 Ok(None) => {}
                 Ok(Some(mut job)) => {
-                    self.last = self.last.max(begun(&job).saturating_add(job.size.max(0)));
+                    self.last = self.last.max(job.last());
                     if !self.is_latest(&mut job) {
                         continue;
                     }
                     if self.span.is_none() {
-                        note_activity(&mut self.activity, &job);
+                        self.activity.note(&job);
                     }
                     if !job.is_open {
                         return Ok(Some(job));
@@ -148,14 +142,14 @@ impl Trace {
                     let supposed = std::mem::take(&mut self.account.supposed);
                     self.open.push((job, self.demand.clone(), supposed));
                 }
-                Err(fault) => fault.note(rows.number(), account),
+                Err(fault) => fault.note(rows.number, account),
             }
         }
         let Some((job, demand, supposed)) = self.open.pop() else {
             return Ok(self.reader.left(&mut self.demand, &mut self.account));
         };
         (self.demand, self.account.supposed) = (demand, supposed);
-        let size = self.last - begun(&job);
+        let size = self.last - job.begun();
         let seen = Seen::Censored;
         Ok(Some(Raw { size, seen, ..job }))
     }
@@ -172,7 +166,7 @@ impl Trace {
         if let Some(before) = before {
             let place = (before.submit, before.line);
             let is_latest =
-                counted.replaces(&before) && (!before.is_job || self.buffer.remove(place));
+                counted.rank >= before.rank && (!before.is_job || self.buffer.remove(place));
             self.account.note(Reason::Repeated, job.line, 0.0);
             if !is_latest {
                 self.account.decide(false, job.line, 0.0);
@@ -238,19 +232,19 @@ impl Trace {
     fn take_apart(&mut self, raw: &Raw) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [Shape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
+        let mut nodes = raw.nodes.max(1);
         if raw.nodes == 1 || is_one || self.servers.resources.iter().any(counts) {
-            let times = if raw.is_each { raw.nodes.max(1) } else { 1 };
+            let times = if raw.is_each { nodes } else { 1 };
             let names = self.servers.resources.iter().zip(&mut self.demand);
             let amounts = names.filter(|(name, _)| !counts(name));
             amounts.for_each(|(_, amount)| *amount *= f64::from(times));
             return 1;
         }
         if raw.is_each {
-            return raw.nodes.max(1);
+            return nodes;
         }
         let mut part = self.demand.clone();
-        self.servers.part(&mut part, raw.nodes.max(1));
-        let mut nodes = raw.nodes.max(1);
+        self.servers.part(&mut part, nodes);
         if !self.servers.hold(&part, nodes)
             && let Some(spread) = self.servers.spread(&self.demand, raw.nodes)
         {
@@ -284,9 +278,8 @@ impl Trace {
         self.account.decide(reason.is_none(), raw.line, work);
         if let Some(reason) = reason {
             self.account.note(reason, raw.line, work);
-            if reason == Reason::TooLarge
-                && self.largest.as_ref().is_none_or(|(most, ..)| work > *most)
-            {
+            let is_largest = self.largest.as_ref().is_none_or(|(most, ..)| work > *most);
+            if reason == Reason::TooLarge && is_largest {
                 self.largest = Some((work, raw.line, nodes, self.demand.clone()));
             }
             return (None, work);
@@ -324,6 +317,7 @@ impl Trace {
             let share = self.share(&self.demands.vectors()[demand as usize], nodes);
             self.shares.push(share);
         }
+        let waited = raw.start.map(|start| start.saturating_sub(raw.submit));
         let job = Job {
             line: raw.line,
             submit: raw.submit,
@@ -333,12 +327,10 @@ impl Trace {
             user: raw.user,
             class: raw.class,
             batch: raw.batch,
-            waited: raw
-                .start
-                .map(|start| start.saturating_sub(raw.submit).max(0).unsigned_abs()),
+            waited: waited.map(|waited| waited.max(0).unsigned_abs()),
             end: match raw.end {
                 Some(end) if size == raw.size.unsigned_abs() && raw.seen == Seen::Whole => end,
-                _ => begun(raw).saturating_add_unsigned(size),
+                _ => raw.begun().saturating_add_unsigned(size),
             },
             seen: raw.seen,
         };
@@ -348,25 +340,19 @@ impl Trace {
     /// Why a line takes no part, if it does not.
     fn left_out(&self, raw: &Raw, nodes: u32) -> Option<Reason> {
         let broken = raw.fate == Fate::Broken;
-        if !self.is_selected(raw) {
-            Some(Reason::Others)
-        } else if raw.fate == Fate::Part {
-            Some(Reason::Partial)
-        } else if raw.size < 0 || raw.size == 0 && broken {
-            Some(Reason::NeverRan)
-        } else if broken && self.options.completed_only {
-            Some(Reason::NotCompleted)
-        } else if raw.fate == Fate::Unplaced {
-            Some(Reason::TooLarge)
-        } else if raw.fate == Fate::OtherType {
-            Some(Reason::OtherType)
-        } else if self.demand.iter().all(|demand| *demand == 0.0) {
-            Some(Reason::NoDemand)
-        } else if !self.servers.hold(&self.demand, nodes) {
-            Some(Reason::TooLarge)
-        } else {
-            None
-        }
+        let asks_nothing = self.demand.iter().all(|demand| *demand == 0.0);
+        let reasons = [
+            (!self.is_selected(raw), Reason::Others),
+            (raw.fate == Fate::Part, Reason::Partial),
+            (raw.size < 0 || raw.size == 0 && broken, Reason::NeverRan),
+            (broken && self.options.completed_only, Reason::NotCompleted),
+            (raw.fate == Fate::Unplaced, Reason::TooLarge),
+            (raw.fate == Fate::OtherType, Reason::OtherType),
+            (asks_nothing, Reason::NoDemand),
+            (!self.servers.hold(&self.demand, nodes), Reason::TooLarge),
+        ];
+        let mut reasons = reasons.into_iter();
+        reasons.find(|(is, _)| *is).map(|(_, reason)| reason)
     }
 
     /// Returns whether a job is of the partition and of the user of the options.
@@ -387,12 +373,10 @@ impl Trace {
         }
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
         if job.submit < last {
+            let (name, line, most) = (&self.rows.name, job.line, Self::MOST_OUT_OF_ORDER);
+            let sort = self.rows.format.sort();
             return Err(TraceError::Refused(format!(
-                "{}, line {}: submitted before a job of more than {} lines earlier: {}",
-                self.rows.name,
-                job.line,
-                Self::MOST_OUT_OF_ORDER,
-                self.rows.format.sort()
+                "{name}, line {line}: submitted before a job of more than {most} lines earlier: {sort}"
             )));
         }
         self.span = Some((first, job.submit));
@@ -428,11 +412,14 @@ impl Trace {
     /// Returns an edge of the options \[ticks\], where the first job was submitted at `first`.
     fn instant(&self, edge: Option<Edge>, first: i64) -> Result<Option<f64>, TraceError> {
         let per_second = self.tick().per_second() as f64;
-        let at = |edge: Edge| {
-            edge.instant(first as f64 / per_second)
-                .map(|at| at * per_second)
+        let first = first as f64 / per_second;
+        let why = "its times are no dates: write --from and --to as a time after the first job, such as 120d";
+        let at = |edge: Edge| match edge {
+            Edge::After(time) => Ok((first + time) * per_second),
+            // Clocks of other logs begin with the log: it would have begun after three years.
+            Edge::At(at) if first > 1e8 => Ok(at * per_second),
+            Edge::At(_) => Err(self.rows.wrong(why)),
         };
-        let at = |edge: Edge| at(edge).ok_or_else(|| self.has_no_dates());
         edge.map(at).transpose()
     }
 
@@ -442,35 +429,13 @@ impl Trace {
         let from = from.map(|from| (from.ceil() as i64).max(first));
         let activity = std::mem::take(&mut self.activity);
         let found = activity.first_end(from.unwrap_or(i64::MIN), self.rows.format);
-        Ok(match (from, found) {
-            (Some(from), Some((end, true))) => Some(Window::new(from, Why::Given(Some(end)))),
-            (Some(from), _) => Some(Window::new(from, Why::Given(None))),
-            (None, Some((end, true))) => Some(Window::new(end, Why::Activity)),
-            (None, Some((end, false))) => Some(Window::new(end, Why::Possible)),
-            (None, None) => None,
-        })
-    }
-
-    /// A date cannot be found in this trace.
-    fn has_no_dates(&self) -> TraceError {
-        TraceError::Refused(format!(
-            "{}: its times are no dates: write --from and --to as a time after the first job, such as 120d",
-            self.rows.name
-        ))
-    }
-}
-
-/// Returns when a job started; when it was submitted, where that is not known.
-fn begun(raw: &Raw) -> i64 {
-    raw.start.unwrap_or(raw.submit)
-}
-
-/// Notes the submission and the end of a job. Jobs that neither ran nor ended are ignored.
-fn note_activity(activity: &mut Activity, raw: &Raw) {
-    let ran = || (raw.size >= 0).then(|| begun(raw).saturating_add(raw.size));
-    let is_open = raw.is_open || raw.seen == Seen::Censored;
-    let end = raw.end.or_else(ran).map(|end| end.max(raw.submit));
-    if end.is_some() || is_open {
-        activity.note(raw.submit, end.filter(|_| !is_open));
+        let evident = found.filter(|(_, is_evident)| *is_evident);
+        let why = match evident {
+            _ if from.is_some() => Why::Given(evident.map(|(end, _)| end)),
+            Some(_) => Why::Activity,
+            None => Why::Possible,
+        };
+        let begin = from.or(found.map(|(end, _)| end));
+        Ok(begin.map(|begin| Window::new(begin, why)))
     }
 }

@@ -120,32 +120,19 @@ pub enum Edge {
     At(f64),
 }
 
-impl Edge {
-    /// Returns when it is, where the first job comes at `first` \[s by the trace's clock\]; `None` where that clock
-    /// does not count from 1970.
-    fn instant(self, first: f64) -> Option<f64> {
-        match self {
-            Edge::After(time) => Some(first + time),
-            // Clocks of other logs begin with the log: it would have begun after three years.
-            Edge::At(instant) => (first > 1e8).then_some(instant),
-        }
-    }
-}
-
 /// A date, or a time after the first job.
 fn edge(text: &str) -> Result<Edge, String> {
-    let date = instant(text.as_bytes()).map(Edge::At);
     // A number alone counts seconds, unless it is too large for that.
-    let date = match text.parse().ok().and_then(stamp) {
+    let at = match text.parse().ok().and_then(stamp) {
         Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {
             return Err(format!(
                 "`{text}` may be a date or a number of seconds: write such as 2026-03-01, or {text}s"
             ));
         }
-        Some((at, _)) => Some(Edge::At(at)),
-        None => date,
+        Some((at, _)) => Some(at),
+        None => instant(text.as_bytes()),
     };
-    date.map_or_else(|| time(text).map(Edge::After), Ok)
+    at.map_or_else(|| time(text).map(Edge::After), |at| Ok(Edge::At(at)))
         .map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
 }
 
@@ -160,12 +147,11 @@ fn servers(text: &str) -> Result<Servers, String> {
 
 /// `what=column`.
 fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((what, column)) if !what.is_empty() && !column.is_empty() => {
-            Ok((what.trim().into(), column.trim().into()))
-        }
-        _ => Err(format!("`{text}` is no pair: write such as time=submit_s")),
-    }
+    let pair = text.split_once('=');
+    let pair = pair.filter(|(what, column)| !what.is_empty() && !column.is_empty());
+    let (what, column) =
+        pair.ok_or_else(|| format!("`{text}` is no pair: write such as time=submit_s"))?;
+    Ok((what.trim().into(), column.trim().into()))
 }
 
 /// A job that takes part.
@@ -196,9 +182,10 @@ pub struct Job {
 }
 
 /// How much of a job the trace saw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seen {
     /// From its submission to its end.
+    #[default]
     Whole,
     /// It still ran when the trace ended.
     Censored,
@@ -228,23 +215,22 @@ pub enum Tick {
 }
 
 impl Tick {
-    /// Returns how many make a second, and what a workload in ticks calls its unit of time.
-    fn facts(self) -> (u64, &'static str) {
-        match self {
-            Tick::Second => (1, "s"),
-            Tick::Millisecond => (1000, "ms"),
-            Tick::Microsecond => (1_000_000, "us"),
-        }
-    }
-
     /// Returns how many make a second.
     pub fn per_second(self) -> u64 {
-        self.facts().0
+        match self {
+            Tick::Second => 1,
+            Tick::Millisecond => 1000,
+            Tick::Microsecond => 1_000_000,
+        }
     }
 
     /// Returns what a workload in ticks calls its unit of time.
     pub fn unit(self) -> &'static str {
-        self.facts().1
+        match self {
+            Tick::Second => "s",
+            Tick::Millisecond => "ms",
+            Tick::Microsecond => "us",
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! What the jobs of a trace ran on.
 
+use std::collections::HashMap;
+
 use itertools::Itertools as _;
 
+use synth_cluster::workload::{Header, Part, Parts};
 use synth_core::number::Decimal;
 
 /// What the trace's jobs ran on, as `--servers` says it, or the file.
@@ -25,20 +28,25 @@ pub struct Shape {
 }
 
 impl Servers {
-    /// One server with these capacities.
-    pub fn one(capacity: Vec<(String, Decimal)>) -> Self {
-        let (resources, capacity) = capacity.into_iter().unzip();
-        let shapes = vec![Shape { count: 1, capacity }];
-        Servers::new(resources, shapes)
-    }
-
     /// Returns servers without devices.
     pub fn new(resources: Vec<String>, shapes: Vec<Shape>) -> Self {
-        let devices = Vec::new();
         Servers {
             resources,
-            devices,
+            devices: Vec::new(),
             shapes,
+        }
+    }
+
+    /// Returns the workload of these types on these servers.
+    pub fn workload(&self, header: Header, types: Vec<Part>) -> Parts {
+        let shapes = self.shapes.iter();
+        let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
+        Parts {
+            header,
+            resources: self.resources.clone(),
+            devices: self.devices.clone(),
+            shapes: shapes.collect(),
+            types,
         }
     }
 
@@ -77,22 +85,19 @@ impl Servers {
     pub(super) fn spread(&self, total: &[f64], named: u32) -> Option<(u32, Vec<f64>)> {
         let all: u32 = self.shapes.iter().map(|shape| shape.count).sum();
         let mut fewest = total.iter().enumerate().map(|(j, total)| {
-            let mut shapes: Vec<(f64, u32)> = Vec::new();
-            shapes.extend(self.shapes.iter().map(|s| (s.capacity[j].value(), s.count)));
-            shapes.sort_by(|a, b| b.0.total_cmp(&a.0));
-            least(&shapes, *total)
+            let shapes = self.shapes.iter().map(|s| (s.capacity[j].value(), s.count));
+            least(shapes.sorted_by(|a, b| b.0.total_cmp(&a.0)), *total)
         });
         let fewest = fewest.try_fold(1, |most, own| Some(own?.max(most)))?;
         if named > 0 && fewest > named {
             return None;
         }
-        (fewest.max(named)..=all)
-            .take(MOST_TRIED)
-            .find_map(|nodes| {
-                let mut demand = total.to_vec();
-                self.part(&mut demand, nodes);
-                self.hold(&demand, nodes).then_some((nodes, demand))
-            })
+        let mut tried = (fewest.max(named)..=all).take(MOST_TRIED);
+        tried.find_map(|nodes| {
+            let mut demand = total.to_vec();
+            self.part(&mut demand, nodes);
+            self.hold(&demand, nodes).then_some((nodes, demand))
+        })
     }
 
     /// Capacity of all servers together (R).
@@ -129,8 +134,7 @@ impl Servers {
     /// # Errors
     /// When it is no list of shapes; says what is expected.
     pub fn shapes(text: &str) -> Result<Self, String> {
-        let (mut resources, mut devices): (Vec<String>, _) = (Vec::new(), Vec::new());
-        let mut shapes = Vec::new();
+        let (mut devices, mut shapes) = (Vec::new(), Vec::new());
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
             // A name may have an x in it.
             let counted = part.split_once('x');
@@ -139,20 +143,16 @@ impl Servers {
             if count == 0 {
                 return Err(wrong_shape(part));
             }
-            let amounts = amounts(rest, &mut devices)?;
-            for (name, _) in &amounts {
-                if !resources.contains(name) {
-                    resources.push(name.clone());
-                }
-            }
-            shapes.push((count, amounts));
+            shapes.push((count, amounts(rest, &mut devices)?));
         }
         if shapes.is_empty() {
             return Err(wrong_shape(text));
         }
+        let names = shapes.iter().flat_map(|(_, amounts)| amounts);
+        let resources = names.map(|(name, _)| name.clone()).unique().collect_vec();
         let shape = |(count, amounts): (u32, Vec<(String, Decimal)>)| {
-            let own = |name| amounts.iter().find(|(own, _)| own == name);
-            let amount = |name| own(name).map_or(Decimal::ZERO, |(_, amount)| *amount);
+            let amounts: HashMap<String, Decimal> = amounts.into_iter().collect();
+            let amount = |name| amounts.get(name).copied().unwrap_or(Decimal::ZERO);
             let capacity = resources.iter().map(amount).collect();
             Shape { count, capacity }
         };
@@ -172,14 +172,17 @@ const DEVICES: &str = ":devices";
 const MOST_TRIED: usize = 256;
 
 /// The least number of servers of these capacities and counts, the largest first, that together have so much.
-fn least(shapes: &[(f64, u32)], mut amount: f64) -> Option<u32> {
+fn least(shapes: impl Iterator<Item = (f64, u32)>, mut amount: f64) -> Option<u32> {
     let mut nodes = 0;
     for (capacity, count) in shapes {
-        let needed = (amount / capacity).ceil();
-        if amount <= 0.0 || needed <= f64::from(*count) {
-            return Some(nodes + if amount > 0.0 { needed as u32 } else { 0 });
+        if amount <= 0.0 {
+            break;
         }
-        (nodes, amount) = (nodes + count, amount - capacity * f64::from(*count));
+        let needed = (amount / capacity).ceil();
+        if needed <= f64::from(count) {
+            return Some(nodes + needed as u32);
+        }
+        (nodes, amount) = (nodes + count, amount - capacity * f64::from(count));
     }
     (amount <= 0.0).then_some(nodes)
 }
@@ -190,14 +193,14 @@ impl std::fmt::Display for Servers {
         let amounts = |shape: &Shape| {
             let pairs = self.resources.iter().zip(&shape.capacity);
             let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
-            let kind = |name| {
+            let devices = |name| {
                 if self.devices.contains(name) {
                     DEVICES
                 } else {
                     ""
                 }
             };
-            let words = there.map(|(name, amount)| format!("{name}{}={amount}", kind(name)));
+            let words = there.map(|(name, amount)| format!("{name}{}={amount}", devices(name)));
             words.format(",").to_string()
         };
         if let [shape @ Shape { count: 1, .. }] = &self.shapes[..] {

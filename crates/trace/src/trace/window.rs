@@ -25,6 +25,7 @@
 //! convention, even if they begin like this (such as SDSC SP2). A rate before E of more than 0.9 times that after it, or a
 //! beginning of less than 1 % of the span, changes no result notably, and is not looked at.
 
+use super::format::Raw;
 use super::{Account, Format, Job, Seen, Trace};
 use synth_core::number::date;
 
@@ -56,11 +57,15 @@ pub(super) struct Activity {
 type FirstEnd = (i64, bool);
 
 impl Activity {
-    /// Adds a row.
-    pub fn note(&mut self, submit: i64, end: Option<i64>) {
-        if self.rows.len() < ROWS {
-            self.rows.push((submit, end));
-            self.last = self.last.max(end.unwrap_or(submit));
+    /// Adds the row of a job, unless it neither ran nor ended.
+    pub fn note(&mut self, raw: &Raw) {
+        let ran = || (raw.size >= 0).then(|| raw.last());
+        let is_open = raw.is_open || raw.seen == Seen::Censored;
+        let end = raw.end.or_else(ran).map(|end| end.max(raw.submit));
+        if self.rows.len() < ROWS && (end.is_some() || is_open) {
+            let end = end.filter(|_| !is_open);
+            self.rows.push((raw.submit, end));
+            self.last = self.last.max(end.unwrap_or(raw.submit));
         }
     }
 
@@ -96,11 +101,9 @@ impl Activity {
 
     /// Returns `ln U`.
     fn survival(&self, early: &[Row], late: &[Row], end: i64) -> f64 {
-        let stay = |row: &Row| {
-            (
-                row.1.unwrap_or(self.last).saturating_sub(row.0),
-                row.1.is_some(),
-            )
+        let stay = |(submit, end): &Row| {
+            let until = end.unwrap_or(self.last);
+            (until.saturating_sub(*submit), end.is_some())
         };
         let mut stays: Vec<(i64, bool)> = late.iter().map(stay).collect();
         stays.sort_unstable();
@@ -114,9 +117,8 @@ impl Activity {
                 continue;
             }
             next = submit - (TOGETHER * end.saturating_sub(early[0].0) as f64) as i64;
-            while let Some(((_, has_ended), n)) =
-                stays.next_if(|own| own.0.0 < end.saturating_sub(submit))
-            {
+            let age = end.saturating_sub(submit);
+            while let Some(((_, has_ended), n)) = stays.next_if(|own| own.0.0 < age) {
                 if has_ended {
                     left *= 1.0 - 1.0 / (count - f64::from(n));
                 }
@@ -194,12 +196,8 @@ impl Window {
             return Some(job);
         }
         let placed = job.present_at(self.begin);
-        let state = match &placed {
-            Some(own) if own.seen == Seen::Initial => 0,
-            Some(_) => 1,
-            None => 2,
-        };
-        self.earlier[state] += 1;
+        let runs = |own: &Job| usize::from(own.seen != Seen::Initial);
+        self.earlier[placed.as_ref().map_or(2, runs)] += 1;
         placed
     }
 
@@ -240,10 +238,8 @@ impl Window {
                 "its first end: its rows were selected by activity, as sacct -S prints them, and are complete from then on. --from names another beginning"
             }
         };
-        let depends = match is_notable {
-            true => format!(" The load is {ratio:.2} times what it is over the whole span."),
-            false => String::new(),
-        };
+        let depends = format!(" The load is {ratio:.2} times what it is over the whole span.");
+        let depends = Some(depends).filter(|_| is_notable).unwrap_or_default();
         account.window = Some(format!(
             "The log begins at {begin}, {why}. Of the jobs submitted earlier {running} ran then and {waiting} waited: they are its initial state, which is replayed, but they do not arrive and are not measured. {ended} had ended and are left out.{depends}"
         ));

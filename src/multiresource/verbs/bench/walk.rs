@@ -10,9 +10,9 @@ use super::measure::{AGAIN, CHOICE, Line, Listener, Ran, Terms, suspects};
 use super::systems::Tier;
 use crate::document::digest;
 use crate::kind::VerbResult;
-use crate::multiresource::judge::{Forward, Goal, JudgeError, Objective, Point, Served, usual};
+use crate::multiresource::judge::{Forward, Goal, Objective, Point, Served, usual};
 use crate::multiresource::policy::Estimate as OfSize;
-use crate::multiresource::replay::Log;
+use crate::multiresource::replay::{Log, NoResult};
 use crate::simulation::sweep::Knows;
 use crate::simulation::{Health, over_replications};
 
@@ -115,10 +115,10 @@ pub fn walked(
             let served = forward.fixed(point, *knows == Knows::Sizes)?;
             Ok((mean(&served), vec![point.name()]))
         });
-        served.collect::<Result<Vec<(f64, Vec<String>)>, JudgeError>>()
+        served.collect::<Result<Vec<(f64, Vec<String>)>, NoResult>>()
     };
     let by_log = logs.par_iter().map(of_log);
-    let by_log = by_log.collect::<Result<Vec<_>, JudgeError>>()?;
+    let by_log = by_log.collect::<Result<Vec<_>, NoResult>>()?;
     let ran = |(n, (policy, knows, _)): (usize, &Entrant)| {
         let means: Vec<f64> = by_log.iter().map(|own| own[n].0).collect();
         let rules = by_log.iter().flat_map(|own| &own[n].1).counts();

@@ -12,9 +12,9 @@ use clap::Args;
 use crate::kind::{
     Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, json, refuse,
 };
-use crate::multiresource::forecast::{Draws, ForecastError, Record, Scored, Scoring, Site};
+use crate::multiresource::forecast::{Draws, Record, Scored, Scoring, Site};
 use crate::multiresource::policy::{Knows, Policy};
-use crate::multiresource::replay::{Log, Speed};
+use crate::multiresource::replay::{Log, NoResult, Speed};
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::judge::read;
 use crate::slurm::Slurm;
@@ -154,7 +154,7 @@ impl Arguments {
         (log, every): (&Log, usize),
         interrupt: &AtomicBool,
         listener: &mut dyn FnMut(&str),
-    ) -> Result<Scored, ForecastError> {
+    ) -> Result<Scored, NoResult> {
         let scoring = Scoring {
             log,
             speed: self.speed.unwrap_or(Speed::ONE),

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::kind::VerbResult;
 use crate::multiresource::judge::{
-    Forward, Goal, JudgeError, OfEstimate, Outcome, Point, Served, Window, Windows, usual,
+    Forward, Goal, OfEstimate, Outcome, Point, Served, Window, Windows, usual,
 };
-use crate::multiresource::replay::{Blocks, Interval, Kinds, Log};
+use crate::multiresource::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowdown};
 use crate::multiresource::verbs::replay::most_held;
 
 /// A log, and how it is judged.
@@ -147,7 +147,7 @@ impl Judging<'_> {
             let name = point.name() + if sizes { "+size" } else { "" };
             Ok(row(name, role, forward.fixed(&point, sizes)?))
         });
-        rows.extend(others.collect::<Result<Vec<Row>, JudgeError>>()?);
+        rows.extend(others.collect::<Result<Vec<Row>, NoResult>>()?);
         rows[2..].sort_by(|a, b| {
             let key = |row: &Row| (row.role as u8, row.outcome.mean_wait);
             let ((a, own), (b, other)) = (key(a), key(b));
@@ -211,7 +211,7 @@ impl Judging<'_> {
         };
         let means = |row: &Row, of: fn(&(f64, f64)) -> f64| blocks.means(row.jobs.iter().map(of));
         let wait = |(wait, _): &(f64, f64)| *wait;
-        let slowdown = |(wait, size): &(f64, f64)| Outcome::bounded_slowdown(*wait, *size);
+        let slowdown = |(wait, size): &(f64, f64)| bounded_slowdown(wait + size, *size);
         let now = [means(&rows[0], wait), means(&rows[0], slowdown)];
         for (n, row) in rows.iter_mut().enumerate() {
             if WAITS * row.outcome.mean_wait > block {

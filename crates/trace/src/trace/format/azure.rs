@@ -55,7 +55,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
             },
             user: account.user(rows.get(tenant)),
             fate: request.map_or(Fate::Unplaced, |_| Fate::Completed),
-            ..Raw::new(rows.number(), submit, end.unwrap_or(LAST_END) - submit).of(rows.id(), start)
+            ..Raw::new(rows.number, submit, end.unwrap_or(LAST_END) - submit).of(rows.id(), start)
         }))
     };
     Ok((Tick::Second, servers, rows, Box::new(read)))
@@ -64,12 +64,11 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 const NO_TYPES: &str = "what its types ask for stands in a second table, vmType: give --vm-types FILE, and with \
      --machine which of the machines in it the servers are";
 
-/// Returns what each type asks for of this machine, by resource.
-fn kinds(
-    path: &Path,
-    machine: Option<&str>,
-    resources: &[String],
-) -> Result<HashMap<Vec<u8>, Box<[f64]>>, TraceError> {
+/// What each type asks for, by resource.
+type Requests = HashMap<Vec<u8>, Box<[f64]>>;
+
+/// Returns what each type asks for of this machine.
+fn kinds(path: &Path, machine: Option<&str>, names: &[String]) -> Result<Requests, TraceError> {
     let mut rows = Rows::of_file(path, Format::Azure)?;
     let column = |name: &str| rows.needed(&[name]);
     let (kind, own) = (column("vmTypeId")?, column("machineId")?);
@@ -78,7 +77,7 @@ fn kinds(
         "memory" | "hdd" | "ssd" | "nic" => column(resource),
         _ => Err(rows.unreported(resource)),
     };
-    let amounts: Vec<usize> = resources.iter().map(amount).collect::<Result<_, _>>()?;
+    let amounts: Vec<usize> = names.iter().map(amount).collect::<Result<_, _>>()?;
     let mut kinds = HashMap::new();
     let mut machines: BTreeMap<String, u32> = BTreeMap::new();
     rows.read_all(|rows| {
@@ -101,12 +100,10 @@ fn unchosen(machine: Option<&str>, machines: BTreeMap<String, u32>) -> String {
     /// How many machines are named.
     const MOST: usize = 8;
     let found = machine.map_or(String::new(), |machine| format!("no machine `{machine}`; "));
-    let mut machines: Vec<(String, u32)> = machines.into_iter().collect();
-    machines.sort_by_key(|(_, types)| std::cmp::Reverse(*types));
-    machines.truncate(MOST);
-    let machines = machines.iter();
+    let machines = machines.into_iter();
+    let machines = machines.sorted_by_key(|(_, types)| std::cmp::Reverse(*types));
     let machines = machines.map(|(name, types)| format!("{name} ({types} types)"));
-    let machines = machines.format(", ");
+    let machines = machines.take(MOST).format(", ");
     format!(
         "{found}say with --machine which one the servers are; the ones with most types: {machines}"
     )

@@ -47,6 +47,9 @@ struct Instance {
     request: [Option<f64>; 2],
 }
 
+/// An instance that ended, and how.
+type Ended = (Instance, Fate);
+
 /// What an event is.
 enum Event {
     Submit,
@@ -103,16 +106,12 @@ impl Reader for Borg {
 
 impl Borg {
     /// Reads the row; the job that it ends, if it does.
-    fn event(
-        &mut self,
-        rows: &Rows,
-        account: &mut Account,
-    ) -> Result<Option<(Instance, Fate)>, Fault> {
+    fn event(&mut self, rows: &Rows, account: &mut Account) -> Result<Option<Ended>, Fault> {
         let Some(time) = self.time(rows)? else {
             return Ok(None);
         };
-        let event = event(rows.get(self.kind))
-            .ok_or_else(|| rows.fault(self.kind, "an event such as SCHEDULE or 3, of 0 to 10"))?;
+        let expected = "an event such as SCHEDULE or 3, of 0 to 10";
+        let event = event(rows.get(self.kind)).ok_or_else(|| rows.fault(self.kind, expected))?;
         let place = |column: usize| {
             whole(rows.get(column)).ok_or_else(|| rows.fault(column, "a whole number"))
         };
@@ -126,12 +125,13 @@ impl Borg {
         let alloc = self.alloc.map_or(&b""[..], |column| rows.get(column));
         if !matches!(alloc, b"" | b"0") {
             if matches!(event, Event::Schedule) {
-                account.note(Reason::Step, rows.number(), 0.0);
+                account.note(Reason::Step, rows.number, 0.0);
             }
             return Ok(None);
         }
+        let waits = |own: &Instance| own.since.is_none();
         let fresh = Instance {
-            line: rows.number(),
+            line: rows.number,
             submit: time,
             since: None,
             batch: name(rows.get(self.collection)),
@@ -144,22 +144,19 @@ impl Borg {
                 None
             }
             Event::Schedule => {
-                let before = self.instances.remove(&instance);
-                let submit = before.filter(|before| before.since.is_none());
+                let before = self.instances.get(&instance).copied();
+                let submit = before.filter(waits).map(|own| own.submit);
                 let scheduled = Instance {
-                    submit: submit.map_or(time, |before| before.submit),
+                    submit: submit.unwrap_or(time),
                     since: Some(time),
                     ..fresh
                 };
                 self.instances.insert(instance, scheduled);
                 // The end of the run before it was not logged.
-                let lost = before.filter(|before| before.since.is_some());
+                let lost = before.filter(|own| !waits(own));
                 lost.map(|lost| (lost, Fate::Broken))
             }
-            Event::End(fate) => {
-                let ended = self.instances.remove(&instance).unwrap_or(fresh);
-                Some((ended, fate))
-            }
+            Event::End(fate) => Some((self.instances.remove(&instance).unwrap_or(fresh), fate)),
         })
     }
 

@@ -3,16 +3,19 @@
 use super::sacct::EXPORT_HELP;
 
 /// A line for each kind: conditions, a name and what to do, between tabs. The first line whose conditions all hold applies.
-/// `?` is for files of which no other format is known, `^text` and `~text` for a first line that begins with a text and a
+/// `?` is for files of which no other format is known, `auto` for files whose columns are not named, `^text` and `~text` for a first line that begins with a text and a
 /// file that has it (`+` is a blank), `=NAME` for a column.
 const KINDS: &str = include_str!("foreign.txt");
 
 /// How much of a file is looked at.
 const LINES: usize = 50;
 
-/// Returns what a file is that begins so, and what to do, if it is another program's; `is_unknown` says that it is of no
-/// format for certain.
-pub(super) fn described(start: &str, is_unknown: bool) -> Option<String> {
+/// Checks that a file that begins like this is not another program's; `is_unknown` if no format is certain, and `is_auto`
+/// if no columns are named.
+///
+/// # Errors
+/// If it is: describes the file and what to export instead.
+pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), String> {
     let lines = start.trim_start_matches('\u{feff}').lines();
     let lines: Vec<&str> = lines
         .filter(|line| !line.trim().is_empty())
@@ -20,26 +23,36 @@ pub(super) fn described(start: &str, is_unknown: bool) -> Option<String> {
         .collect();
     let is = |kind: &str| {
         let mut conditions = kind.split_whitespace();
-        !lines.is_empty() && conditions.all(|own| own == "?" && is_unknown || holds(own, &lines))
+        !lines.is_empty()
+            && conditions.all(|own| match own {
+                "?" => is_unknown,
+                "auto" => is_auto,
+                own => holds(own, &lines),
+            })
     };
     let mut kinds = KINDS.lines().filter_map(|line| line.split_once('\t'));
-    let (what, how) = kinds.find(|(kind, _)| is(kind))?.1.split_once('\t')?;
+    let found = kinds.find(|(kind, _)| is(kind));
+    let Some((what, how)) = found.and_then(|(_, words)| words.split_once('\t')) else {
+        return Ok(());
+    };
     let how = how.replace("SACCT", EXPORT_HELP);
-    Some(format!("this looks like {what}, which is not read. {how}"))
+    Err(format!("this looks like {what}, which is not read. {how}"))
 }
 
 fn holds(condition: &str, lines: &[&str]) -> bool {
     const SEPARATORS: [char; 4] = ['|', ',', ';', '\t'];
-    let (first, text) = (
-        lines[0],
-        condition.get(1..).unwrap_or_default().replace('+', " "),
-    );
+    let first = lines[0];
+    let text = condition.get(1..).unwrap_or_default().replace('+', " ");
     let mut words = first.split(|c: char| c.is_whitespace() || SEPARATORS.contains(&c));
     let mut fields = lines.iter().flat_map(|line| line.split(SEPARATORS));
     match condition {
         "json" => first.starts_with(['{', '[']),
         "blank" => !first.contains(SEPARATORS),
-        "commas" => first.contains(',') && !first.contains('|') && !lines.concat().contains('"'),
+        "bars" => {
+            let submitted = ["time", "ubmit", "rrival"];
+            first.contains('|') && !words.any(|own| submitted.iter().any(|part| own.contains(part)))
+        }
+        "others" => first.contains([',', ';', '\t']) && !lines.concat().contains(['|', '"']),
         "words" => words.count() > 2 && lines.len() > 1,
         "colons" => lines.iter().any(|line| line.split(':').count() >= 40),
         // `Mar  3 16:46`

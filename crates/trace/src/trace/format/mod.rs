@@ -14,6 +14,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead, Cursor, Read};
 
 use clap::ValueEnum;
+use itertools::Itertools as _;
 use synth_core::document::FileKind;
 
 use super::fields::Fault;
@@ -130,7 +131,7 @@ impl Format {
 }
 
 /// A line that stands for a job, before it is decided what is done with it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::trace) struct Raw {
     pub line: u32,
     /// \[ticks\]
@@ -165,19 +166,9 @@ impl Raw {
         Raw {
             line,
             submit,
-            start: None,
             size,
-            end: None,
-            is_open: false,
             nodes: 1,
-            is_each: false,
-            id: None,
-            seen: Seen::Whole,
-            limit: None,
-            user: 0,
-            class: 0,
-            batch: 0,
-            fate: Fate::Completed,
+            ..Raw::default()
         }
     }
 
@@ -189,25 +180,37 @@ impl Raw {
         Raw { id, ..self }
     }
 
+    /// Returns when it started; when it was submitted, where that is not known.
+    pub fn begun(&self) -> i64 {
+        self.start.unwrap_or(self.submit)
+    }
+
+    /// Returns the last instant at which it is known to hold its room.
+    pub fn last(&self) -> i64 {
+        self.begun().saturating_add(self.size.max(0))
+    }
+
     /// Takes what starts together with it as one job, which holds its room until the last has ended.
-    fn join(&mut self, other: Raw) {
-        self.size = self.size.max(other.size);
-        self.end = self.end.max(other.end);
-        self.limit = self.limit.zip(other.limit).map(|(a, b)| a.max(b));
-        self.nodes = self.nodes.max(1).saturating_add(other.nodes.max(1));
-        if other.seen == Seen::Censored {
-            self.seen = other.seen;
-        }
-        if self.fate == Fate::Completed {
-            self.fate = other.fate;
+    fn join(self, other: Raw) -> Raw {
+        let is_censored = other.seen == Seen::Censored;
+        let has_completed = self.fate == Fate::Completed;
+        Raw {
+            size: self.size.max(other.size),
+            end: self.end.max(other.end),
+            limit: self.limit.zip(other.limit).map(|(a, b)| a.max(b)),
+            nodes: self.nodes.max(1).saturating_add(other.nodes.max(1)),
+            seen: if is_censored { other.seen } else { self.seen },
+            fate: if has_completed { other.fate } else { self.fate },
+            ..self
         }
     }
 }
 
 /// What became of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::trace) enum Fate {
     /// It completed, as far as is known.
+    #[default]
     Completed,
     /// It failed, was killed, cancelled, evicted or timed out.
     Broken,
@@ -261,50 +264,49 @@ const LOOK: u64 = 1 << 16;
 /// Opens a file, and finds out what it is.
 pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceError> {
     let name = source.name();
-    let mut file = File {
-        name: name.clone(),
-        format: Format::Csv,
-        input: input::open(source)?,
-        options,
-    };
-    let start = file.beginning()?;
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
+    let (start, input) = beginning(&name, input::open(source)?)?;
     let text = String::from_utf8_lossy(&start);
-    foreign::described(&text, false).map_or(Ok(()), |why| Err(refused(why)))?;
-    if let (None, Some(kind)) = (options.format, other_kind(&start)) {
-        let what = kind.words(&name);
-        return Err(TraceError::Refused(format!(
-            "{what}; a log of jobs is expected here"
-        )));
+    let is_auto = options.columns.is_empty();
+    foreign::check(&text, false, is_auto).map_err(refused)?;
+    let kind = FileKind::of(&text).filter(|kind| *kind != FileKind::Log);
+    if let (None, Some(kind)) = (options.format, kind) {
+        let why = format!("{}; a log of jobs is expected here", kind.words(&name));
+        return Err(TraceError::Refused(why));
     }
-    let is_table = |format: Option<Format>| matches!(format, None | Some(Format::Csv));
-    let is_unknown = is_table(options.format) && is_table(Format::found(first_line(&start)));
-    foreign::described(&text, is_unknown).map_or(Ok(()), |why| Err(refused(why)))?;
-    let format = choose(options.format, first_line(&start)).map_err(refused)?;
-    without_use(format, options).map_or(Ok(()), |why| Err(refused(why)))?;
-    read(format, name, file.input, options)
+    let first = first_line(&start);
+    let mut formats = [options.format, Format::found(first)].into_iter();
+    let is_unknown = formats.all(|own| matches!(own, None | Some(Format::Csv)));
+    foreign::check(&text, is_unknown, is_auto).map_err(refused)?;
+    let format = choose(options.format, first).map_err(refused)?;
+    without_use(format, options).map_err(refused)?;
+    read(format, name, input, options)
 }
 
-/// Returns the options that mean nothing for this format, if any.
-fn without_use(format: Format, options: &Options) -> Option<String> {
-    let has_people = matches!(format, Format::Sacct | Format::Swf);
-    if !has_people && (options.partition.is_some() || options.user.is_some()) {
-        return Some(format!(
-            "--partition and --user are for files of the formats sacct and swf, and this one is read as {}: leave them out",
-            format.name()
+/// Checks that all options mean something for this format.
+fn without_use(format: Format, options: &Options) -> Result<(), String> {
+    let (own, is_of_people) = (
+        format.name(),
+        options.partition.is_some() || options.user.is_some(),
+    );
+    if is_of_people && !matches!(format, Format::Sacct | Format::Swf) {
+        return Err(format!(
+            "--partition and --user are for files of the formats sacct and swf, and this one is read as {own}: leave them out"
         ));
     }
-    let request = [
+    for (option, of, is_set) in [
         ("--columns", Format::Csv, !options.columns.is_empty()),
         ("--unit", Format::Csv, !options.units.is_empty()),
         ("--vm-types", Format::Azure, options.vm_types.is_some()),
-    ];
-    let mut request = request.into_iter().filter(|(_, _, is_set)| *is_set);
-    let (option, of, _) = request.find(|(_, of, _)| *of != format)?;
-    let (of, format) = (of.name(), format.name());
-    Some(format!(
-        "{option} is for files of the format {of}, and this one is read as {format}: leave it out, or name --format {of}"
-    ))
+    ] {
+        if is_set && of != format {
+            let of = of.name();
+            return Err(format!(
+                "{option} is for files of the format {of}, and this one is read as {own}: leave it out, or name --format {of}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Begins to read a file of this format.
@@ -314,26 +316,21 @@ pub(super) fn read(
     input: Box<dyn BufRead>,
     options: &Options,
 ) -> Result<Opened, TraceError> {
-    let mut file = File {
-        name: name.clone(),
-        format,
-        input,
-        options,
-    };
-    let mut start = file.beginning()?;
+    let (mut start, input) = beginning(&name, input)?;
     if start.len() as u64 == LOOK {
         let whole = start.iter().rposition(|byte| *byte == b'\n');
         start.truncate(whole.unwrap_or(LOOK as usize));
     }
-    let mut opened = read_file(file)?;
+    let file = |input| File {
+        name: name.clone(),
+        format,
+        input,
+        start: start.clone(),
+        options,
+    };
+    let mut opened = file(input).open()?;
     if !opened.2.has_ids {
-        let input: Box<dyn BufRead> = Box::new(Cursor::new(start));
-        opened.2.has_ids = identifies(read_file(File {
-            name,
-            format,
-            input,
-            options,
-        })?)?;
+        opened.2.has_ids = identifies(file(Box::new(Cursor::new(start.clone()))).open()?)?;
     }
     if let (Format::Csv, Some(id), false) = (format, opened.2.id, opened.2.has_ids) {
         let remark = format!(
@@ -360,7 +357,7 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
         lines += 1;
         ids.insert(id);
         names.insert(rows.id().to_vec());
-        let row = rows.line().to_vec();
+        let row = rows.line.to_vec();
         let has_ended = !raw.is_open && raw.seen != Seen::Censored && raw.size >= 0;
         let other = has_ended.then(|| ended.insert((id, raw.start), row.clone()));
         if other.flatten().is_some_and(|other| other != row) {
@@ -369,40 +366,29 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
         tasks += usize::from(before == row);
         before = row;
     }
-    Ok(lines > 0
-        && 10 * tasks <= lines
-        && 2 * ids.len() <= 3 * names.len()
-        && lines <= 4 * names.len())
-}
-
-fn read_file(file: File<'_>) -> Result<Opened, TraceError> {
-    match file.format {
-        Format::Swf => swf::open(file),
-        Format::Sacct => sacct::open(file),
-        Format::Openb => openb::open(file),
-        Format::Azure => azure::open(file),
-        Format::Borg => borg::open(file),
-        Format::Csv => table::open(file),
-    }
+    let is_id = 2 * ids.len() <= 3 * names.len() && lines <= 4 * names.len();
+    Ok(lines > 0 && 10 * tasks <= lines && is_id)
 }
 
 /// Returns the format that was named, unless the file is of another one for certain; else the one that is found.
 fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
-    match (named, Format::found(first)) {
-        _ if first.is_empty() => Err("the file is empty".into()),
-        (None, None) => Err(unknown(first)),
-        (Some(named), Some(found))
-            if named != found && named != Format::Csv && found != Format::Csv =>
-        {
-            Err(format!(
-                "it is {found}, not {named}, by its first line `{}`: name --format {found}, or none",
-                short(first),
-                found = found.name(),
-                named = named.name(),
-            ))
-        }
-        (Some(format), _) | (None, Some(format)) => Ok(format),
+    if first.is_empty() {
+        return Err("the file is empty".into());
     }
+    let (found, is_certain) = (Format::found(first), |own: &Format| *own != Format::Csv);
+    if let (Some(named), Some(found)) = (named.filter(is_certain), found.filter(is_certain))
+        && named != found
+    {
+        let (first, found, named) = (short(first), found.name(), named.name());
+        return Err(format!(
+            "it is {found}, not {named}, by its first line `{first}`: name --format {found}, or none"
+        ));
+    }
+    named.or(found).ok_or_else(|| {
+        let (first, all) = (short(first), Format::value_variants().iter());
+        let all = all.map(|own| own.name()).format(", ");
+        format!("no known format begins with `{first}`: name one with --format ({all})")
+    })
 }
 
 /// A file that is about to be read.
@@ -410,18 +396,21 @@ pub(super) struct File<'a> {
     pub name: String,
     pub format: Format,
     pub input: Box<dyn BufRead>,
+    /// The lines at its beginning, which are read once more to find out how the others are written.
+    pub start: Vec<u8>,
     pub options: &'a Options,
 }
 
 impl File<'_> {
-    /// Looks at the beginning of the file, which stays to be read.
-    fn beginning(&mut self) -> Result<Vec<u8>, TraceError> {
-        let mut start = Vec::new();
-        let begun = (&mut self.input).take(LOOK).read_to_end(&mut start);
-        begun.map_err(|why| TraceError::unreadable(&self.name, 0, why))?;
-        let rest = std::mem::replace(&mut self.input, Box::new(Cursor::new(Vec::new())));
-        self.input = Box::new(Cursor::new(start.clone()).chain(rest));
-        Ok(start)
+    fn open(self) -> Result<Opened, TraceError> {
+        match self.format {
+            Format::Swf => swf::open(self),
+            Format::Sacct => sacct::open(self),
+            Format::Openb => openb::open(self),
+            Format::Azure => azure::open(self),
+            Format::Borg => borg::open(self),
+            Format::Csv => table::open(self),
+        }
     }
 
     /// Returns the servers of the header, and the rows below it.
@@ -439,25 +428,22 @@ impl File<'_> {
     }
 }
 
+/// Returns the beginning of a file, and all of it to be read.
+fn beginning(
+    name: &str,
+    mut input: Box<dyn BufRead>,
+) -> Result<(Vec<u8>, Box<dyn BufRead>), TraceError> {
+    let mut start = Vec::new();
+    let read = (&mut input).take(LOOK).read_to_end(&mut start);
+    read.map_err(|why| TraceError::unreadable(name, 0, why))?;
+    let all = Cursor::new(start.clone()).chain(input);
+    Ok((start, Box::new(all)))
+}
+
 /// Returns the first line that is neither empty nor blank.
 fn first_line(start: &[u8]) -> &[u8] {
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.find(|line| !line.is_empty()).unwrap_or_default()
-}
-
-/// Returns what a file is that begins so, if it is a workload or a policy.
-fn other_kind(start: &[u8]) -> Option<FileKind> {
-    let kind = FileKind::of(&String::from_utf8_lossy(start))?;
-    (kind != FileKind::Log).then_some(kind)
-}
-
-fn unknown(first: &[u8]) -> String {
-    let all: Vec<&str> = Format::value_variants().iter().map(|f| f.name()).collect();
-    format!(
-        "no known format begins with `{}`: name one with --format ({})",
-        short(first),
-        all.join(", ")
-    )
 }
 
 /// Returns the beginning of a line, as it can be shown.

@@ -16,42 +16,33 @@ const MILLI: f64 = 1000.0;
 /// MiB in a GiB.
 const MIB: f64 = 1024.0;
 
-/// Where the amount of a resource stands.
-enum Amount {
-    /// In this column, of which so many make the unit.
-    Column(usize, f64),
-    /// A number of GPUs, and thousandths of each.
-    Gpus(usize, usize),
-}
-
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let (mut servers, mut rows) = file.table()?;
     servers.devices.push("gpu".into());
     rows.id = rows.column("name")?;
     let column = |name: &str| rows.needed(&[name]);
     let amount = |resource: &String| match resource.as_str() {
-        "cpu" => Ok(Amount::Column(column("cpu_milli")?, MILLI)),
-        "memory" => Ok(Amount::Column(column("memory_mib")?, MIB)),
-        "gpu" => Ok(Amount::Gpus(column("num_gpu")?, column("gpu_milli")?)),
+        "cpu" => Ok((column("cpu_milli")?, None, MILLI)),
+        "memory" => Ok((column("memory_mib")?, None, MIB)),
+        "gpu" => Ok((column("num_gpu")?, Some(column("gpu_milli")?), MILLI)),
         _ => Err(rows.unreported(resource)),
     };
+    // By resource its column, that of thousandths of each device, and how many make the unit.
     let amounts = servers.resources.iter().map(amount);
-    let amounts: Vec<Amount> = amounts.collect::<Result<_, _>>()?;
+    let amounts: Vec<_> = amounts.collect::<Result<_, _>>()?;
     let (created, scheduled) = (column("creation_time")?, column("scheduled_time")?);
     let (deleted, phase) = (column("deletion_time")?, column("pod_phase")?);
     let read = move |(rows, demand, account): Line<'_>| {
-        for (demand, amount) in demand.iter_mut().zip(&amounts) {
-            *demand = match *amount {
-                Amount::Column(column, unit) => rows.demand(column, account)? / unit,
-                Amount::Gpus(number, each) => {
-                    let (count, part) =
-                        (rows.demand(number, account)?, rows.demand(each, account)?);
-                    if count > 1.0 && part > 0.0 && part != MILLI {
-                        return Err(rows.fault(each, "1000, as several GPUs are held whole"));
-                    }
-                    count * part / MILLI
+        for (demand, (column, each, unit)) in demand.iter_mut().zip(&amounts) {
+            *demand = rows.demand(*column, account)?;
+            if let Some(each) = *each {
+                let part = rows.demand(each, account)?;
+                if *demand > 1.0 && part > 0.0 && part != MILLI {
+                    return Err(rows.fault(each, "1000, as several GPUs are held whole"));
                 }
-            };
+                *demand *= part;
+            }
+            *demand /= unit;
         }
         let mut time = |column: usize| rows.time(column, 1.0, "a time [s]", account);
         let submit = time(created)?;
@@ -72,7 +63,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
                 b"Failed" => Fate::Broken,
                 _ => Fate::Completed,
             },
-            ..Raw::new(rows.number(), submit, held).of(rows.id(), submit)
+            ..Raw::new(rows.number, submit, held).of(rows.id(), submit)
         }))
     };
     Ok((Tick::Second, servers, rows, Box::new(read)))
@@ -86,14 +77,11 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 /// When the file cannot be read or is no such list; any faulty line is an error.
 pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
     let mut rows = Rows::of_file(path, Format::Openb)?;
-    let column = |name: &str| {
-        rows.column(name)?.ok_or_else(|| {
-            rows.wrong(format!(
-                "it is no list of nodes, which has the columns cpu_milli, memory_mib and gpu; its columns are {}",
-                rows.header().join(", ")
-            ))
-        })
-    };
+    let names = rows.header().join(", ");
+    let why = format!(
+        "it is no list of nodes, which has the columns cpu_milli, memory_mib and gpu; its columns are {names}"
+    );
+    let column = |name: &str| rows.column(name)?.ok_or_else(|| rows.wrong(&why));
     let columns = [
         (column("cpu_milli")?, MILLI),
         (column("memory_mib")?, MIB),

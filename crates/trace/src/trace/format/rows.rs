@@ -2,17 +2,20 @@
 //! and fields between blanks.
 
 use std::fmt::Display;
-use std::io::BufRead;
+use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
 use super::Format;
 use crate::trace::fields::{AMOUNT, Fault, amount, is_unknown, ticks};
-use crate::trace::input::{self, Lines};
+use crate::trace::input;
 use crate::trace::{Account, Reason, Source, TraceError};
 use synth_core::document::suggest;
 
 /// How many fields a line of the Standard Workload Format has.
 pub(super) const SWF_FIELDS: usize = 18;
+
+/// A line longer than this is none of a log.
+const LONGEST: u64 = 1 << 20;
 
 /// A file that is being read, row by row.
 pub(in crate::trace) struct Rows {
@@ -23,7 +26,10 @@ pub(in crate::trace) struct Rows {
     /// The column of ids, and whether rows with the same id and submission are the same job.
     pub id: Option<usize>,
     pub has_ids: bool,
-    lines: Lines,
+    input: Box<dyn BufRead>,
+    /// The line that was read last, without its end, and its number, from 1.
+    pub line: Vec<u8>,
+    pub number: u32,
     /// What stands between two fields.
     separator: u8,
     /// The line that was read last has not been returned as a row yet.
@@ -43,12 +49,35 @@ impl Rows {
             remarks: Vec::new(),
             id: None,
             has_ids: false,
-            lines: Lines::new(input),
+            input,
+            line: Vec::new(),
+            number: 0,
             separator: if format == Format::Sacct { b'|' } else { b',' },
             is_pending: false,
             header: Vec::new(),
             bounds: Vec::new(),
         }
+    }
+
+    /// Reads the next line; `false` at the end.
+    ///
+    /// # Errors
+    /// When the input cannot be read further, or a line does not end.
+    fn next_line(&mut self) -> Result<bool, TraceError> {
+        self.line.clear();
+        let mut limited = (&mut self.input).take(LONGEST);
+        let read = match limited.read_until(b'\n', &mut self.line) {
+            Ok(read) if read as u64 == LONGEST => Err(io::Error::other(
+                "the next line has more than a million bytes",
+            )),
+            read => read,
+        };
+        let read = read.map_err(|why| TraceError::unreadable(&self.name, self.number, why))?;
+        while let [.., b'\n' | b'\r'] = self.line.as_slice() {
+            self.line.pop();
+        }
+        self.number = self.number.saturating_add(1);
+        Ok(read > 0)
     }
 
     /// Reads the names of the columns.
@@ -58,15 +87,15 @@ impl Rows {
     pub fn open(name: &str, format: Format, input: Box<dyn BufRead>) -> Result<Self, TraceError> {
         let mut rows = Rows::new(name, format, input);
         while rows.is_blank() {
-            if !rows.lines.advance_in(name)? {
+            if !rows.next_line()? {
                 return Err(rows.wrong("the file is empty"));
             }
         }
         if format == Format::Csv {
-            rows.separator = separator(rows.lines.line()).unwrap_or(b',');
+            rows.separator = separator(&rows.line).unwrap_or(b',');
         }
         if let Err(fault) = rows.cut() {
-            let why = format!("in its first line, {}", fault.reported(rows.number()));
+            let why = format!("in its first line, {}", fault.reported(rows.number));
             return Err(rows.wrong(why));
         }
         let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
@@ -86,8 +115,8 @@ impl Rows {
 
     /// Reads the comments before the first row; returns whether there is one.
     pub fn comments(&mut self, mut read: impl FnMut(&[u8])) -> Result<bool, TraceError> {
-        while !self.is_pending && self.lines.advance_in(&self.name)? {
-            match comment(self.lines.line()) {
+        while !self.is_pending && self.next_line()? {
+            match comment(&self.line) {
                 Some(text) => read(text),
                 None => self.is_pending = !self.is_blank(),
             }
@@ -101,21 +130,21 @@ impl Rows {
     /// # Errors
     /// When the file cannot be read further.
     pub fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
-        while std::mem::take(&mut self.is_pending) || self.lines.advance_in(&self.name)? {
+        while std::mem::take(&mut self.is_pending) || self.next_line()? {
             if self.is_blank() {
                 continue;
             }
             let cut = match self.format {
-                Format::Swf if comment(self.lines.line()).is_some() => continue,
+                Format::Swf if comment(&self.line).is_some() => continue,
                 Format::Swf => self.cut_at_blanks(),
                 _ => self.cut().and_then(|()| self.count()),
             };
             match cut {
                 Ok(()) if self.is_header()? => {
-                    account.note(Reason::Header, self.number(), 0.0);
+                    account.note(Reason::Header, self.number, 0.0);
                 }
                 Ok(()) => return Ok(true),
-                Err(fault) => fault.note(self.number(), account),
+                Err(fault) => fault.note(self.number, account),
             }
         }
         Ok(false)
@@ -128,7 +157,7 @@ impl Rows {
     ) -> Result<(), TraceError> {
         let mut account = Account::default();
         while self.advance(&mut account)? {
-            read(self).map_err(|fault| self.wrong(fault.reported(self.number())))?;
+            read(self).map_err(|fault| self.wrong(fault.reported(self.number)))?;
         }
         let fault = account.faults.first();
         fault.map_or(Ok(()), |fault| Err(self.wrong(fault)))
@@ -139,20 +168,19 @@ impl Rows {
     /// # Errors
     /// When it has the same columns in another order.
     fn is_header(&self) -> Result<bool, TraceError> {
-        let is_name = |name: &[u8]| self.header.iter().any(|own| own.as_bytes() == name);
-        let field = |column: usize| {
-            let field = self.get(column);
-            field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)
+        let names = || self.header.iter().map(String::as_bytes);
+        let fields = || {
+            let fields = (0..self.header.len()).map(|column| self.get(column));
+            fields.map(|own| own.strip_prefix(b"\xef\xbb\xbf").unwrap_or(own))
         };
-        let mut columns = 0..self.header.len();
-        if columns.is_empty() || field(0).is_empty() || !columns.all(|own| is_name(field(own))) {
+        let is_named = fields().next().is_some_and(|own| !own.is_empty());
+        if !is_named || !fields().all(|own| names().any(|name| name == own)) {
             return Ok(false);
         }
-        let mut names = self.header.iter().enumerate();
-        if !names.all(|(column, own)| own.as_bytes() == field(column)) {
+        if !names().eq(fields()) {
+            let line = self.number;
             return Err(self.wrong(format!(
-                "line {} is a header with the columns in another order: concatenate exports with the same columns, or give each by itself",
-                self.number()
+                "line {line} is a header with the columns in another order: concatenate exports with the same columns, or give each by itself"
             )));
         }
         Ok(true)
@@ -164,39 +192,31 @@ impl Rows {
         if is_unknown(id) { b"" } else { id }
     }
 
-    /// Returns the text of the row.
-    pub fn line(&self) -> &[u8] {
-        self.lines.line()
-    }
-
     fn is_blank(&self) -> bool {
-        self.lines.line().trim_ascii().is_empty()
+        self.line.trim_ascii().is_empty()
     }
 
     /// Finds the fields of a line of the Standard Workload Format, which may have more text behind them.
     fn cut_at_blanks(&mut self) -> Result<(), Fault> {
-        let line = self.lines.line();
+        let line = &self.line;
         self.bounds.clear();
-        let mut at = 0;
-        for _ in 0..SWF_FIELDS {
-            while line.get(at).is_some_and(is_blank) {
-                at += 1;
+        let mut start = 0;
+        for field in line.split(|byte| matches!(byte, b' ' | b'\t')) {
+            let end = start + field.len();
+            if end > start && self.bounds.len() < SWF_FIELDS {
+                self.bounds.push((start, end));
             }
-            let start = at;
-            while line.get(at).is_some_and(|byte| !is_blank(byte)) {
-                at += 1;
-            }
-            if at == start {
-                return Err(Fault::at(line, b"", "18 fields: the line ends here"));
-            }
-            self.bounds.push((start, at));
+            start = end + 1;
+        }
+        if self.bounds.len() < SWF_FIELDS {
+            return Err(Fault::at(line, b"", "18 fields: the line ends here"));
         }
         Ok(())
     }
 
     /// Finds the fields of the line.
     fn cut(&mut self) -> Result<(), Fault> {
-        let (line, separator) = (self.lines.line(), self.separator);
+        let (line, separator) = (&self.line, self.separator);
         self.bounds.clear();
         let mut at = 0;
         loop {
@@ -225,21 +245,23 @@ impl Rows {
 
     /// Whether the line has a field for each column.
     fn count(&self) -> Result<(), Fault> {
-        let (line, columns) = (self.lines.line(), self.header.len());
-        match self.bounds.get(columns) {
-            Some((start, _)) => {
-                let mut expected = "no more fields than the header has: a name with a comma stands in quotation marks";
-                if self.format == Format::Sacct {
-                    expected = "no more fields than the header has: a `|` in a name makes more of them; leave JobName out";
-                }
-                Err(Fault::at(&line[..*start], &line[*start..], expected))
+        let (line, columns) = (&self.line, self.header.len());
+        let expected = match self.format {
+            Format::Sacct => {
+                "no more fields than the header has: a `|` in a name makes more of them; leave JobName out"
             }
-            None if self.bounds.len() < columns => {
-                let expected = "as many fields as the header has: the line ends here";
-                Err(Fault::at(line, b"", expected))
+            _ => {
+                "no more fields than the header has: a name with a comma stands in quotation marks"
             }
-            None => Ok(()),
+        };
+        if let Some((start, _)) = self.bounds.get(columns) {
+            return Err(Fault::at(&line[..*start], &line[*start..], expected));
         }
+        if self.bounds.len() < columns {
+            let expected = "as many fields as the header has: the line ends here";
+            return Err(Fault::at(line, b"", expected));
+        }
+        Ok(())
     }
 
     /// Returns the names of the columns.
@@ -254,12 +276,9 @@ impl Rows {
     pub fn column(&self, name: &str) -> Result<Option<usize>, TraceError> {
         let is_named = |column: &usize| self.header[*column].eq_ignore_ascii_case(name);
         let mut named = (0..self.header.len()).filter(is_named);
-        match (named.next(), named.next()) {
-            (found, None) => Ok(found),
-            _ => Err(self.wrong(format!(
-                "the column `{name}` stands twice in its first line"
-            ))),
-        }
+        let (found, second) = (named.next(), named.next());
+        let twice = || format!("the column `{name}` stands twice in its first line");
+        second.map_or(Ok(found), |_| Err(self.wrong(twice())))
     }
 
     /// Returns the column that has one of these names.
@@ -267,18 +286,20 @@ impl Rows {
     /// # Errors
     /// When there is none, or two: says what the format has.
     pub fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
-        for name in names {
-            if let Some(column) = self.column(name)? {
-                return Ok(column);
-            }
-        }
-        Err(self.wrong(format!(
-            "its first line has no column `{}`, which {} has; {}. {}",
-            names[0],
-            self.format.name(),
-            suggest(names[0], "it has", &self.header()),
-            self.format.help()
-        )))
+        let missing = || {
+            let (name, format, help) = (names[0], self.format.name(), self.format.help());
+            let others = suggest(name, "it has", &self.header());
+            self.wrong(format!(
+                "its first line has no column `{name}`, which {format} has; {others}. {help}"
+            ))
+        };
+        self.either(names)?.ok_or_else(missing)
+    }
+
+    /// Returns the first column that has one of these names, if there is one.
+    pub fn either(&self, names: &[&str]) -> Result<Option<usize>, TraceError> {
+        let mut found = names.iter().map(|name| self.column(name));
+        found.find_map(Result::transpose).transpose()
     }
 
     /// Returns that the format reports nothing of this resource.
@@ -294,27 +315,22 @@ impl Rows {
         TraceError::Refused(format!("{}: {why}", self.name))
     }
 
-    /// Returns the number of the line, from 1.
-    pub fn number(&self) -> u32 {
-        self.lines.number()
-    }
-
     /// Returns the field of this column.
     pub fn get(&self, column: usize) -> &[u8] {
         let (start, end) = self.bounds[column];
-        &self.lines.line()[start..end]
+        &self.line[start..end]
     }
 
     /// This column holds something else.
     pub fn fault(&self, column: usize, expected: &'static str) -> Fault {
-        let before = &self.lines.line()[..self.bounds[column].0];
+        let before = &self.line[..self.bounds[column].0];
         Fault::at(before, self.get(column), expected)
     }
 
     /// Returns what stands behind the last field.
     pub fn rest(&self) -> &[u8] {
         let (_, end) = self.bounds.last().copied().unwrap_or_default();
-        &self.lines.line()[end..]
+        &self.line[end..]
     }
 
     /// A time in ticks, of which `per_unit` make the unit of the column; where it has to be rounded, that is noted.
@@ -366,10 +382,6 @@ impl Rows {
 /// Returns the text of a comment.
 fn comment(line: &[u8]) -> Option<&[u8]> {
     line.trim_ascii_start().strip_prefix(b";")
-}
-
-fn is_blank(byte: &u8) -> bool {
-    matches!(byte, b' ' | b'\t')
 }
 
 /// Returns how many blanks the text begins with, of which none stands between fields.

@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
-use crate::trace::account::YEAR;
 use crate::trace::duplicates::Counted;
-use crate::trace::fields::{Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole};
+use crate::trace::fields::{
+    self, Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole,
+};
 use crate::trace::{Account, Reason, Seen, Tick, TraceError};
 use itertools::Itertools as _;
 use synth_core::number::{self, clock, is_epoch, stamp};
@@ -49,9 +50,8 @@ struct Sacct {
     eligible: Option<usize>,
     start: Option<usize>,
     end: Option<usize>,
-    /// A length of time, and the seconds of its unit where it is a number.
-    elapsed: (usize, f64),
-    limit: Option<(usize, f64)>,
+    elapsed: usize,
+    limit: Option<usize>,
     state: usize,
     /// What is allocated, what is requested.
     tres: [Option<usize>; 2],
@@ -65,31 +65,23 @@ struct Sacct {
     class: [Option<usize>; 3],
     /// The TRES of each resource, in lower case.
     names: Vec<String>,
+    /// Whether it was reported how instants are written, and that types of a resource are not told apart.
+    is_reported: [bool; 2],
     /// The components of heterogeneous jobs, by first id and submission.
     joined: BTreeMap<(Vec<u8>, i64), Components>,
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let (servers, mut rows) = file.table()?;
-    // The first of these that there is.
-    let either = |names: &[&str]| {
-        let mut found = names.iter().map(|name| rows.column(name));
-        found.find_map(Result::transpose).transpose()
-    };
     let tres = [rows.column("AllocTRES")?, rows.column("ReqTRES")?];
-    let cpus = either(&["AllocCPUS", "NCPUS", "ReqCPUS"])?;
+    let cpus = rows.either(&["AllocCPUS", "NCPUS", "ReqCPUS"])?;
     let name = |resource: &String| match &*resource.to_ascii_lowercase() {
         "memory" => "mem".to_owned(),
         own @ ("cpu" | "mem" | "node" | "billing" | "energy" | "pages" | "vmem") => own.to_owned(),
         other if other.contains('/') => other.to_owned(),
         gres => format!("gres/{gres}"),
     };
-    let length = |names: [&str; 2], unit: f64| {
-        let raw = rows.column(names[0])?.map(|column| (column, unit));
-        Ok(raw.or(rows.column(names[1])?.map(|column| (column, unit))))
-    };
-    let elapsed = length(["ElapsedRaw", "Elapsed"], 1.0)?;
-    let elapsed = elapsed.map_or_else(|| Ok((rows.needed(&["ElapsedRaw"])?, 1.0)), Ok)?;
+    let elapsed = rows.needed(&["ElapsedRaw", "Elapsed"])?;
     let state = rows.needed(&["State"])?;
     if tres == [None; 2] && cpus.is_none() {
         rows.needed(&["AllocTRES"])?;
@@ -102,13 +94,13 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         start: rows.column("Start")?,
         end: rows.column("End")?,
         elapsed,
-        limit: length(["TimelimitRaw", "Timelimit"], MINUTE)?,
+        limit: rows.either(&["TimelimitRaw", "Timelimit"])?,
         state,
         tres,
         cpus,
         memory: rows.column("ReqMem")?,
         gres: [rows.column("AllocGRES")?, rows.column("ReqGRES")?],
-        nodes: either(&["AllocNodes", "NNodes", "ReqNodes"])?,
+        nodes: rows.either(&["AllocNodes", "NNodes", "ReqNodes"])?,
         user: rows.column("User")?,
         class: [
             rows.column("Partition")?,
@@ -116,6 +108,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
             rows.column("QOS")?,
         ],
         names: servers.resources.iter().map(name).collect(),
+        is_reported: [false; 2],
         joined: BTreeMap::new(),
     };
     (rows.id, rows.has_ids) = (Some(reader.id), true);
@@ -135,32 +128,29 @@ impl Reader for Sacct {
         // `123.batch` and `123.0` are steps of job 123; `123_4` is a job, the fourth of an array.
         let id = rows.get(self.id);
         if id.contains(&b'.') {
-            account.note(Reason::Step, rows.number(), 0.0);
+            account.note(Reason::Step, rows.number, 0.0);
             return Ok(None);
         }
-        let job = self.job(rows, demand, account)?;
+        let job = self.job((rows, &mut *demand, &mut *account))?;
         let Some(plus) = id.iter().position(|byte| *byte == b'+') else {
             return Ok(Some(job));
         };
         let whole = (id[..plus].to_vec(), job.submit);
         let components = self.joined.entry(whole).or_default();
         let is_first = components.is_empty();
-        let reason = match components.entry(id[plus..].to_vec()) {
-            Entry::Vacant(place) => {
-                place.insert((job, demand.to_vec()));
-                Some(Reason::Component).filter(|_| !is_first)
+        let own = components.entry(id[plus..].to_vec());
+        if let Entry::Occupied(mut known) = own {
+            let before = known.get().0;
+            if Counted::new(&job).rank >= Counted::new(&before).rank {
+                let line = before.line;
+                known.insert((Raw { line, ..job }, demand.to_vec()));
             }
-            Entry::Occupied(mut known) => {
-                let before = known.get().0;
-                if Counted::new(&job).replaces(&Counted::new(&before)) {
-                    let line = before.line;
-                    known.insert((Raw { line, ..job }, demand.to_vec()));
-                }
-                Some(Reason::Repeated)
-            }
-        };
-        if let Some(reason) = reason {
-            account.note(reason, rows.number(), 0.0);
+            account.note(Reason::Repeated, rows.number, 0.0);
+            return Ok(None);
+        }
+        own.or_insert((job, demand.to_vec()));
+        if !is_first {
+            account.note(Reason::Component, rows.number, 0.0);
         }
         Ok(None)
     }
@@ -168,48 +158,52 @@ impl Reader for Sacct {
     fn left(&mut self, demand: &mut [f64], _: &mut Account) -> Option<Raw> {
         demand.fill(0.0);
         let (_, components) = self.joined.pop_first()?;
-        let whole = components.into_values().map(|(job, own)| {
+        let jobs = components.into_values().map(|(job, own)| {
             let pairs = demand.iter_mut().zip(own);
             pairs.for_each(|(sum, own)| *sum += own);
             job
         });
-        whole.reduce(|mut first, job| {
-            first.join(job);
-            first
-        })
+        jobs.reduce(Raw::join)
     }
 }
 
 impl Sacct {
     /// Reads the job of a line.
-    fn job(&self, rows: &Rows, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
+    fn job(&mut self, (rows, demand, account): Line<'_>) -> Result<Raw, Fault> {
         let submit = instant(rows, Some(self.submit))?;
         let submit = submit.ok_or_else(|| rows.fault(self.submit, INSTANT))?;
+        let notation = fields::number(rows.get(self.submit)).and_then(stamp);
+        if let Some((_, notation)) = notation.filter(|own| own.1 != "seconds since 1970")
+            && !std::mem::replace(&mut self.is_reported[0], true)
+        {
+            let remark = format!("its instants are read as {notation}");
+            account.remarks.push(remark);
+        }
         let state = state(rows.get(self.state)).ok_or_else(|| {
             let expected = "a state of Slurm, such as COMPLETED or TIMEOUT";
             rows.fault(self.state, expected)
         })?;
-        let time = |(column, per_unit): (usize, f64), expected: &'static str| {
+        let time = |column: usize, per_unit: f64, expected: &'static str| {
             let field = rows.get(column);
             let ticks = ticks(field, per_unit).or_else(|| clock_ticks(clock(field)?, 1.0));
             let ticks = ticks.filter(|(ticks, _)| *ticks >= 0);
             ticks.map_or_else(|| Err(rows.fault(column, expected)), |(ticks, _)| Ok(ticks))
         };
-        let elapsed = time(self.elapsed, "a length of time ≥ 0 [s]")?;
+        let elapsed = time(self.elapsed, 1.0, "a length of time ≥ 0 [s]")?;
         let after = |column: Option<usize>| {
             let is_known = |at: &i64| !is_placeholder(*at as f64, submit as f64);
             Ok(instant(rows, column)?.filter(is_known))
         };
         let (start, end) = (after(self.start)?, after(self.end)?);
-        let limit = match self.limit.map(|column| (column, rows.get(column.0))) {
+        let limit = match self.limit.map(|column| (column, rows.get(column))) {
             None | Some((_, b"UNLIMITED" | b"Partition_Limit")) => None,
             Some((_, field)) if is_unknown(field) => None,
-            Some((column, _)) => Some(time(
-                column,
-                "a limit [min], 1-02:00:00, UNLIMITED or Partition_Limit",
-            )?),
+            Some((column, _)) => {
+                let expected = "a limit [min], 1-02:00:00, UNLIMITED or Partition_Limit";
+                Some(time(column, MINUTE, expected)?)
+            }
         };
-        let (nodes, is_other_type) = self.demand(rows, demand, account)?;
+        let (nodes, is_other_type) = self.demand((rows, demand, &mut *account))?;
         let span = start.zip(end).filter(|_| state != State::Runs);
         if span.is_some_and(|(start, end)| match end - start - elapsed {
             // Time for which a job is suspended does not count, either.
@@ -226,37 +220,32 @@ impl Sacct {
         if eligible > submit {
             account.suppose(Reason::Eligible);
         }
+        let text = |column: Option<usize>| column.map_or(&b""[..], |column| rows.get(column));
+        let class = self.class.map(text);
+        let still_runs = state == State::Runs && !never_ran;
         Ok(Raw {
             start,
             end,
             nodes,
-            seen: match state {
-                State::Runs if !never_ran => Seen::Censored,
-                _ => Seen::Whole,
+            seen: match still_runs {
+                true => Seen::Censored,
+                false => Seen::Whole,
             },
             limit,
             user: self.user.map_or(0, |column| account.user(rows.get(column))),
-            class: account.class(
-                self.class
-                    .map(|column| column.map_or(&b""[..], |column| rows.get(column))),
-            ),
+            class: account.class(class),
             fate: match state {
                 _ if is_other_type => Fate::OtherType,
                 State::Ended(fate) => fate,
                 State::Runs | State::Waits => Fate::Completed,
             },
-            ..Raw::new(rows.number(), submit.max(eligible), size).of(rows.id(), submit)
+            ..Raw::new(rows.number, submit.max(eligible), size).of(rows.id(), submit)
         })
     }
 
     /// Reads the allocated amounts, or the requested ones if nothing was allocated. Returns the number of nodes, 0 if it is not
     /// reported, and whether the job needs a type of a resource that the servers lack.
-    fn demand(
-        &self,
-        rows: &Rows,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<(u32, bool), Fault> {
+    fn demand(&mut self, (rows, demand, account): Line<'_>) -> Result<(u32, bool), Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
         if allocated.is_none() && requested.is_some() {
@@ -284,7 +273,15 @@ impl Sacct {
         }
         let nodes = column.map_or(Ok(None), |column| tres_of(rows.get(column), "node"));
         let nodes = nodes.map_err(fault)?.or(named).unwrap_or(0.0);
-        Ok((nodes as u32, self.lacks_type(texts)))
+        let is_requested = !texts[1].is_empty();
+        let (is_other_type, untold) = self.types(texts[usize::from(is_requested)]);
+        if let Some(name) = untold.filter(|_| is_requested && !self.is_reported[1]) {
+            self.is_reported[1] = true;
+            account.remarks.push(format!(
+                "jobs request types such as {name}, which the servers do not tell apart: all may run on any. Name the types in --servers, such as {name}=8"
+            ));
+        }
+        Ok((nodes as u32, is_other_type))
     }
 
     /// Returns the allocated and the requested amounts of a log without TRES, from the columns that it has in their place.
@@ -302,25 +299,25 @@ impl Sacct {
         Ok([all, requested])
     }
 
-    /// Returns whether a job needs a type of a resource that no server has, where the servers have other types of it.
-    fn lacks_type(&self, [allocated, requested]: [&[u8]; 2]) -> bool {
-        let text = if requested.is_empty() {
-            allocated
-        } else {
-            requested
-        };
-        text.split(|byte| *byte == b',').any(|part| {
-            let name = part.split(|byte| *byte == b'=').next().unwrap_or(part);
-            if !name.contains(&b':') {
-                return false;
-            }
-            let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-            let alike = |own: &String| {
-                name.find(':')
-                    .is_some_and(|at| own.starts_with(&name[..=at]))
+    /// Returns whether a job needs a type of a resource that no server has, where the servers have other types of it; and
+    /// a type of a resource of which the servers tell no types.
+    fn types(&self, text: &[u8]) -> (bool, Option<String>) {
+        let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+        let (mut lacks, mut untold) = (false, None);
+        let names = text.split(',').map(|part| part.split('=').next());
+        for name in names.flatten() {
+            let Some((kind, _)) = name.split_once(':') else {
+                continue;
             };
-            self.names.iter().any(alike) && !self.names.contains(&name)
-        })
+            let is_type = |own: &String| own.starts_with(&name[..=kind.len()]);
+            let has_types = self.names.iter().any(is_type);
+            let has = |name: &str| self.names.iter().any(|own| own == name);
+            lacks |= has_types && !has(name);
+            if !has_types && has(kind) {
+                untold = Some(name.replacen("gres/", "", 1));
+            }
+        }
+        (lacks, untold)
     }
 
     /// Reads the memory that a job requested \[GiB\]: `4000Mc` is that for each cpu, `16Gn` that for each node.
@@ -344,17 +341,14 @@ impl Sacct {
 /// Sunday of March, the last one of September, or the first one of October.
 fn is_set_forward(start: i64, end: i64) -> bool {
     const DAY: i64 = 86_400;
-    let year = |at: i64| 1970 + at.div_euclid(YEAR);
-    let is_within = |(year, day): (i64, &str)| {
-        let first = number::instant(format!("{year}-{day}").as_bytes());
-        let first = first.map_or(i64::MIN, |at| at as i64 / DAY);
+    let weeks = ["03-08".."03-15", "03-25".."04-01", "09-24".."10-08"];
+    let mut days = (start.div_euclid(DAY)..=end.div_euclid(DAY)).take(366);
+    days.any(|day| {
         // The first day of 1970 was a Thursday.
-        let sunday = first.saturating_add((3 - first).rem_euclid(7));
-        (start.div_euclid(DAY)..=end.div_euclid(DAY)).contains(&sunday)
-    };
-    let days = ["03-08", "03-25", "09-24", "10-01"];
-    let mut days = (year(start)..=year(end)).cartesian_product(days);
-    days.any(is_within)
+        let is_sunday = (day - 3).rem_euclid(7) == 0;
+        let date = number::date((day * DAY) as f64);
+        is_sunday && weeks.iter().any(|week| week.contains(&&date[5..10]))
+    })
 }
 
 /// An instant \[s since 1970, local\]; `None` where none is known.
@@ -367,16 +361,13 @@ fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
     }
     let numbered = || {
         let number = whole(field)? as f64;
-        if is_epoch(number) {
-            return Some(number);
-        }
-        Some(stamp(number).map_or(number, |(at, _)| at))
+        let date = stamp(number).filter(|_| !is_epoch(number));
+        Some(date.map_or(number, |(at, _)| at))
     };
-    let instant = number::instant(field).or_else(numbered);
-    instant.map_or_else(
-        || Err(rows.fault(column, INSTANT)),
-        |at| Ok(Some(at as i64)),
-    )
+    match fields::instant(field).or_else(numbered) {
+        Some(at) => Ok(Some(at as i64)),
+        None => Err(rows.fault(column, INSTANT)),
+    }
 }
 
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
@@ -405,19 +396,13 @@ fn needed<'a>(
     name: &str,
     account: &mut Account,
 ) -> Result<Option<f64>, &'a [u8]> {
-    let own = if allocated.is_empty() {
-        requested
-    } else {
-        allocated
-    };
-    let amount = tres_of(own, name)?;
+    let is_given = !allocated.is_empty();
+    let amount = tres_of(if is_given { allocated } else { requested }, name)?;
     if !name.contains(':') {
         return Ok(amount);
     }
     if requested.is_empty() {
-        if amount.is_some() {
-            account.suppose(Reason::GivenType);
-        }
+        amount.inspect(|_| account.suppose(Reason::GivenType));
         return Ok(amount);
     }
     Ok(tres_of(requested, name)?.map(|asked| amount.unwrap_or(asked)))
@@ -431,15 +416,12 @@ fn needed<'a>(
 fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     let mut of_types = None;
     for part in text.split(|byte| *byte == b',') {
-        let Some((own, rest)) = part.split_at_checked(name.len()) else {
-            continue;
-        };
+        let own = part.split_at_checked(name.len());
+        let own = own.filter(|(own, _)| own.eq_ignore_ascii_case(name.as_bytes()));
+        let rest = own.map_or(&b""[..], |(_, rest)| rest);
         let Some(at) = rest.iter().position(|byte| *byte == b'=') else {
             continue;
         };
-        if !own.eq_ignore_ascii_case(name.as_bytes()) {
-            continue;
-        }
         let amount = || amount_of(&rest[at + 1..], name).ok_or(part);
         match rest[..at] {
             [] => return amount().map(Some),
@@ -453,26 +435,25 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
 /// Returns generic resources of each node, such as `gpu:v100:2(S:0),nic`, as TRES of all: `gres/gpu:v100=4,gres/nic=2`.
 fn tres(text: &[u8], nodes: f64) -> String {
     let text = String::from_utf8_lossy(text);
-    let parts = text.split(',').filter(|part| !part.is_empty()).map(|part| {
+    let parts = text.split(',').filter(|part| !part.is_empty());
+    let tres = parts.map(|part| {
         let part = part.split('(').next().unwrap_or(part);
         let counted = part.rsplit_once(':');
         let counted = counted.and_then(|(name, count)| Some((name, count.parse::<f64>().ok()?)));
         let (name, count) = counted.unwrap_or((part, 1.0));
         format!("gres/{name}={}", nodes * count)
     });
-    parts.collect::<Vec<_>>().join(",")
+    tres.format(",").to_string()
 }
 
 /// Returns an amount such as `500G`; of memory in GiB, and MiB without a unit.
 fn amount_of(text: &[u8], name: &str) -> Option<f64> {
     let (without, gib) = if name == "mem" { (2, 3) } else { (0, 0) };
-    let (text, unit) = match text {
-        [text @ .., b'K'] => (text, 1),
-        [text @ .., b'M'] => (text, 2),
-        [text @ .., b'G'] => (text, 3),
-        [text @ .., b'T'] => (text, 4),
-        text => (text, without),
-    };
+    let unit = text
+        .last()
+        .and_then(|last| b"KMGT".iter().position(|own| own == last));
+    let text = &text[..text.len() - usize::from(unit.is_some())];
+    let unit = unit.map_or(without, |unit| unit as i32 + 1);
     let scale = 1024_f64.powi(unit - gib);
     amount(text).map(|amount| amount * scale)
 }

@@ -4,8 +4,8 @@
 
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
 use crate::trace::fields::{Fault, MOST, number};
-use crate::trace::{Reason, Servers, Tick, TraceError};
-use synth_core::number::Decimal;
+use crate::trace::{Reason, Servers, Shape, Tick, TraceError};
+use synth_core::number::{Decimal, stamp};
 
 /// Names that processors may have in a capacity.
 const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
@@ -45,16 +45,16 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
             *size = size.or_else(|| header(text, key));
         }
     })?;
-    let servers = match (&file.options.servers, size[0].or(size[1])) {
-        (Some(servers), _) => servers.clone(),
-        (None, Some(size)) => Servers::one(vec![("cpu".into(), size)]),
-        (None, None) if !has_rows => Servers::one(vec![("cpu".into(), Decimal::ONE)]),
-        (None, None) => {
-            return Err(rows.wrong(
-                "its header tells neither MaxProcs nor MaxNodes: give --capacity, such as --capacity cpu=128",
-            ));
-        }
-    };
+    let size = size[0].or(size[1]).or((!has_rows).then_some(Decimal::ONE));
+    let servers = size.map(|size| {
+        let capacity = vec![size];
+        Servers::new(vec!["cpu".into()], vec![Shape { count: 1, capacity }])
+    });
+    let servers = file.options.servers.clone().or(servers).ok_or_else(|| {
+        rows.wrong(
+            "its header tells neither MaxProcs nor MaxNodes: give --capacity, such as --capacity cpu=128",
+        )
+    })?;
     let resources = &servers.resources;
     let place = |names: &[&str]| resources.iter().position(|r| names.contains(&r.as_str()));
     let (processors, memory) = (place(&PROCESSORS), place(&["memory"]));
@@ -87,6 +87,11 @@ impl Reader for Swf {
         if submit < 0 {
             return Err(rows.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
         }
+        if stamp(submit as f64).is_some_and(|(_, notation)| notation == "YYYYMMDDhhmmss") {
+            let expected =
+                "seconds, not the digits of a date: write times after the first submission";
+            return Err(rows.fault(field::SUBMIT, expected));
+        }
         let amount = |n: usize| {
             let number = number(rows.get(n)).filter(|number| *number <= MOST);
             number.ok_or_else(|| rows.fault(n, "a number below 2⁵³"))
@@ -101,11 +106,9 @@ impl Reader for Swf {
         }
         demand[self.processors] = processors;
         if let Some(memory) = self.memory {
-            let reported = [
-                amount(field::REQUESTED_MEMORY)?,
-                amount(field::USED_MEMORY)?,
-            ];
-            let kib = reported.into_iter().find(|kib| *kib >= 0.0);
+            let fields = [field::REQUESTED_MEMORY, field::USED_MEMORY];
+            let [requested, used] = fields.map(amount);
+            let kib = [requested?, used?].into_iter().find(|kib| *kib >= 0.0);
             if kib.is_none() {
                 account.suppose(Reason::NoAmount);
             }
@@ -119,14 +122,11 @@ impl Reader for Swf {
         if !rows.rest().trim_ascii().is_empty() {
             account.suppose(Reason::MoreText);
         }
-        let user = match rows.get(field::USER) {
-            b"-1" => 0,
-            user => account.user(user),
-        };
         let name = |n: usize| match rows.get(n) {
             b"-1" => b"",
             name => name,
         };
+        let user = account.user(name(field::USER));
         // Most systems have but queues.
         let class = match (name(field::PARTITION), name(field::QUEUE)) {
             (b"", queue) => [queue, name(field::GROUP), b""],
@@ -141,7 +141,7 @@ impl Reader for Swf {
             class: account.class(class),
             fate,
             nodes: 0,
-            ..Raw::new(rows.number(), submit, run).of(id, submit)
+            ..Raw::new(rows.number, submit, run).of(id, submit)
         }))
     }
 }

@@ -6,10 +6,12 @@ use itertools::Itertools as _;
 
 use super::{File, Format, Line, Opened, Raw, Reader, Rows};
 use crate::trace::account::name;
-use crate::trace::fields::{Fault, amount, clock_ticks, is_placeholder, is_unknown, number, ticks};
-use crate::trace::{Account, Options, Seen, Servers, Shape, Tick, TraceError};
+use crate::trace::fields::{
+    Fault, amount, clock_ticks, instant, is_placeholder, is_unknown, number, ticks,
+};
+use crate::trace::{Account, Options, Seen, Shape, Tick, TraceError};
 use synth_core::document::suggest;
-use synth_core::number::{clock, instant, seconds_in, stamp};
+use synth_core::number::{clock, seconds_in, stamp};
 
 /// What may be taken beside resources, each with the names that its column may have where none is said. (`nodes` may as
 /// well be the resource that is meant.)
@@ -19,7 +21,7 @@ const ROLES: [(&str, &str); 10] = [
         "time,submit,submitted,submit_time,arrival,arrival_time",
     ),
     ("start", "start,started,start_time"),
-    ("end", "end,ended,end_time,stop,finish"),
+    ("end", END),
     ("size", "size,runtime,run_time,duration,elapsed"),
     ("limit", "limit,time_limit,timelimit,walltime"),
     (
@@ -33,6 +35,8 @@ const ROLES: [(&str, &str); 10] = [
     ("batch", "batch"),
     ("censored", "censored"),
 ];
+/// Names of the column of ends.
+const END: &str = "end,ended,end_time,stop,finish";
 /// Words in the name of a column of amounts that are of each server.
 const EACH: [&str; 5] = ["per_", "per-", "per ", "pernode", "each"];
 /// Ticks from the coarsest to the finest.
@@ -68,8 +72,8 @@ struct Columns {
     amounts: Vec<usize>,
 }
 
-pub(super) fn open(mut file: File<'_>) -> Result<Opened, TraceError> {
-    let (options, start) = (file.options, file.beginning()?);
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
+    let (options, start) = (file.options, file.start.clone());
     let (servers, mut rows) = file.table()?;
     let is_role = |what: &String| ROLES.iter().any(|(role, _)| role == what);
     for (what, _) in &options.columns {
@@ -85,19 +89,18 @@ pub(super) fn open(mut file: File<'_>) -> Result<Opened, TraceError> {
         options,
         rows: &rows,
         by_name: Vec::new(),
+        read: Vec::new(),
     };
     let time = found.times("time")?.ok_or_else(|| found.missing("time"))?;
     let start_of = found.times("start")?;
     // A size that is written is taken before an end, unless `--columns` names it.
-    let size = if found.named("end").is_some() {
-        None
-    } else {
-        found.times("size")?
+    let size = match found.named("end") {
+        Some(_) => None,
+        None => found.times("size")?,
     };
-    let end = if size.is_some() {
-        None
-    } else {
-        found.times("end")?
+    let end = match size {
+        Some(_) => None,
+        None => found.times("end")?,
     };
     let mut columns = Columns {
         per_second: 1.0,
@@ -116,35 +119,36 @@ pub(super) fn open(mut file: File<'_>) -> Result<Opened, TraceError> {
     };
     for resource in &servers.resources {
         let column = found.column(resource)?;
-        columns
-            .amounts
-            .push(column.ok_or_else(|| found.missing(resource))?);
+        let column = column.ok_or_else(|| found.missing(resource))?;
+        columns.amounts.push(column);
     }
     let (id, has_ids) = (found.column("id")?, found.named("id").is_some());
-    let (is_named, mut by_name) = (found.named("nodes").is_some(), found.by_name);
+    let is_named = found.named("nodes").is_some();
+    let (mut by_name, mut read) = (found.by_name, found.read);
     let again = || {
         let start = Box::new(Cursor::new(start.clone()));
         Rows::open(&rows.name, Format::Csv, start)
     };
     let mut remarks = Vec::new();
-    remarks.extend(columns.notations(again()?, options)?);
-    if !columns.has_counts(again()?, &servers, options.amounts)? && !is_named {
+    let list = |what, names: String| (!names.is_empty()).then(|| format!("{what}: {names}"));
+    let notations = columns.notations(again()?, options)?;
+    remarks.extend(list("numbers read as instants", notations));
+    remarks.extend(columns.lengths(again()?, options)?);
+    if !columns.has_counts(again()?, options)? && !is_named {
+        read.retain(|own| Some(*own) != columns.nodes);
         columns.nodes = None;
         by_name.retain(|own| !own.starts_with("nodes="));
     }
-    if !by_name.is_empty() {
-        let by_name = by_name.join(", ");
-        remarks.push(format!("columns taken by their names: {by_name}"));
-    }
+    remarks.extend(list("columns taken by their names", by_name.join(", ")));
     if columns.has_end && columns.start.is_none() {
         remarks.push("no column tells when jobs started: each is taken to have started as it came. If some waited, name the column with --columns start=COLUMN".into());
     }
     let tick = columns.tick(again()?)?;
     (rows.id, rows.has_ids) = (id, has_ids);
-    let unread = columns.unread(&rows);
-    if !unread.is_empty() {
-        remarks.push(format!("columns that are not read: {unread}"));
-    }
+    let header = rows.header().into_iter().enumerate();
+    let unread = header.filter(|(column, _)| !read.contains(column));
+    let unread = unread.map(|(_, name)| name).join(", ");
+    remarks.extend(list("columns that are not read", unread));
     rows.remarks = remarks;
     Ok((tick, servers, rows, Box::new(columns)))
 }
@@ -155,6 +159,8 @@ struct Found<'a> {
     rows: &'a Rows,
     /// What was taken from a column of another name than its own, or was not needed, and `--columns` does not name it.
     by_name: Vec<String>,
+    /// The columns that were found.
+    read: Vec<usize>,
 }
 
 impl Found<'_> {
@@ -170,7 +176,8 @@ impl Found<'_> {
         if let Some(column) = self.named(what) {
             let none = || suggest(column, "the file's columns", &rows.header());
             let none = || rows.wrong(format!("no column `{column}`; {}", none()));
-            return rows.column(column)?.map(Some).ok_or_else(none);
+            self.read.push(rows.column(column)?.ok_or_else(none)?);
+            return Ok(self.read.last().copied());
         }
         let role = ROLES.iter().find(|(role, _)| *role == what);
         let names = role.map_or(what, |(_, names)| names).split(',');
@@ -182,6 +189,7 @@ impl Found<'_> {
                 if role.is_some() && !(name == what && matches!(name, "time" | "size")) {
                     self.by_name.push(format!("{what}={name}"));
                 }
+                self.read.push(place);
                 return Ok(Some(place));
             }
         }
@@ -221,27 +229,19 @@ impl Found<'_> {
 }
 
 impl Columns {
-    /// Finds out how instants are written in these rows where they are numbers without a unit; returns a remark.
+    /// Finds out how instants are written in these rows where they are numbers without a unit; returns the notations.
     ///
     /// # Errors
     /// When they may as well be seconds of another clock.
-    fn notations(
-        &mut self,
-        mut rows: Rows,
-        options: &Options,
-    ) -> Result<Option<String>, TraceError> {
+    fn notations(&mut self, mut rows: Rows, options: &Options) -> Result<String, TraceError> {
         let end = self.has_end.then_some(&mut self.held);
         let all = [
             ("time", Some(&mut self.time)),
             ("start", self.start.as_mut()),
             ("end", end),
         ];
-        let has_unit = |what: &str| {
-            options
-                .units
-                .iter()
-                .any(|(own, _)| own == what || own == "time")
-        };
+        let units = || options.units.iter().map(|(own, _)| own.as_str());
+        let has_unit = |what: &str| units().any(|own| own == what || own == "time");
         let all = all.into_iter().filter(|(what, _)| !has_unit(what));
         let all = all.filter_map(|(what, times)| Some((what, times?, Vec::new())));
         let (mut all, mut account): (Vec<_>, _) = (all.collect(), Account::default());
@@ -253,21 +253,21 @@ impl Columns {
         for (_, times, found) in &mut all {
             let half = found.len() / 2;
             let mut counts = found.drain(..).counts().into_iter();
-            times.notation = counts
-                .find(|(_, lines)| *lines > half)
-                .and_then(|(own, _)| own);
+            let most = counts.find(|(_, lines)| *lines > half);
+            times.notation = most.and_then(|(own, _)| own);
         }
         let mut notations = all.iter().filter_map(|(_, times, _)| times.notation);
         let is_dated = notations.any(|own| own.len() > "YYYYMMDDhh".len());
         let mut words = Vec::new();
+        let plain = [CALENDAR, "seconds since 1970"];
         for (what, times, _) in all {
-            times
-                .notation
-                .take_if(|own| [CALENDAR, "seconds since 1970"].contains(own));
+            times.notation.take_if(|own| plain.contains(own));
             let column = rows.header()[times.column];
             match times.notation {
                 None => {}
-                Some(notation) if is_dated => words.push(format!("{what} as {notation}")),
+                Some(notation) if is_dated && notation != SHORT_YEAR => {
+                    words.push(format!("{what} as {notation}"))
+                }
                 Some(notation) => {
                     return Err(rows.wrong(format!(
                         "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --unit {what}=s if they are seconds, else write dates such as 2026-03-01T12:00"
@@ -275,72 +275,90 @@ impl Columns {
                 }
             }
         }
-        let words = Some(words.join(", ")).filter(|words| !words.is_empty());
-        Ok(words.map(|words| format!("numbers read as instants: {words}")))
+        Ok(words.join(", "))
+    }
+
+    /// Reads lengths of time in the unit of the dates next to them if that is a part of a second, unless starts and ends
+    /// show that they are seconds; returns a remark.
+    fn lengths(&mut self, mut rows: Rows, options: &Options) -> Result<Option<String>, TraceError> {
+        let (name, unit) = match self.time.notation {
+            Some("milliseconds since 1970") => ("ms", 1e-3),
+            Some("microseconds since 1970") => ("us", 1e-6),
+            _ => return Ok(None),
+        };
+        let end = rows.either(&END.split(',').collect_vec())?;
+        let begin = self.start.unwrap_or(self.time).column;
+        let (mut seconds, mut account) = (Vec::new(), Account::default());
+        while rows.advance(&mut account)? {
+            let instant = |column| Some(stamp(number(rows.get(column))?)?.0);
+            let Some(size) = number(rows.get(self.held.column)) else {
+                continue;
+            };
+            let length = end.and_then(instant).zip(instant(begin));
+            let length = length.map(|(end, begin)| end - begin);
+            let is_of_seconds = |own: f64| (size - own).abs() < (size * unit - own).abs();
+            seconds.push(length.map_or(size.fract() != 0.0, is_of_seconds));
+        }
+        let parts = seconds.iter().filter(|is_whole| !**is_whole).count();
+        if self.has_end || 2 * parts <= seconds.len() || !options.units.is_empty() {
+            return Ok(None);
+        }
+        self.held.unit = unit;
+        self.limit = self.limit.map(|limit| Times { unit, ..limit });
+        Ok(Some(format!(
+            "lengths of time are read in {name}, as the dates next to them: if they are seconds, give --unit size=s,limit=s"
+        )))
     }
 
     /// Returns whether the column `nodes` holds numbers of servers in these rows. Also decides whether amounts are per
     /// server, unless the options do: by the name of the column, and as totals if a job would not fit otherwise.
-    fn has_counts(
-        &mut self,
-        mut rows: Rows,
-        servers: &Servers,
-        named: Option<bool>,
-    ) -> Result<bool, TraceError> {
-        let Some(column) = self.nodes else {
+    fn has_counts(&mut self, mut rows: Rows, options: &Options) -> Result<bool, TraceError> {
+        let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);
         };
         let is_one = matches!(servers.shapes[..], [Shape { count: 1, .. }]);
-        let (mut has_counts, mut too_large, mut account) = (true, None, Account::default());
+        let (mut has_counts, mut lines, mut too_large) = (true, 0, Vec::new());
+        let mut account = Account::default();
         while rows.advance(&mut account)? {
             let nodes = count(rows.get(column));
             has_counts &= nodes.is_some();
+            lines += 1;
             let amounts = self.amounts.iter().map(|own| amount(rows.get(*own)));
             let amounts: Vec<f64> = amounts.map(Option::unwrap_or_default).collect();
-            let all = amounts
-                .iter()
-                .map(|own| own * f64::from(nodes.unwrap_or(1)));
+            let count = nodes.unwrap_or(1);
+            let all = amounts.iter().map(|own| own * f64::from(count));
             let fits = match is_one {
-                true => servers.hold(&all.collect::<Vec<_>>(), 1),
-                false => servers.hold(&amounts, nodes.unwrap_or(1)),
+                true => servers.hold(&all.collect_vec(), 1),
+                false => servers.hold(&amounts, count),
             };
             if !fits && servers.spread(&amounts, 0).is_some() {
-                too_large = too_large.or(Some(rows.number()));
+                too_large.push(rows.number);
             }
+        }
+        // A single job that is too large is an error in its row.
+        if too_large.len() < 2 || 100 * too_large.len() <= lines {
+            too_large.clear();
         }
         let name = rows.header()[column];
         let says_each = |own: &usize| {
-            EACH.iter()
-                .any(|word| rows.header()[*own].to_ascii_lowercase().contains(word))
+            let name = rows.header()[*own].to_ascii_lowercase();
+            EACH.iter().any(|word| name.contains(word))
         };
         let is_named_each = !self.amounts.is_empty() && self.amounts.iter().all(says_each);
         let is_each =
-            is_named_each || !name.to_ascii_lowercase().contains("node") && too_large.is_none();
-        self.is_each = named.unwrap_or(is_each);
+            is_named_each || !name.to_ascii_lowercase().contains("node") && too_large.is_empty();
+        self.is_each = options.amounts.unwrap_or(is_each);
         let (of, other, option) = match is_each {
             true => ("each server", "of all together", "total"),
             false => ("all servers together", "of each", "per-node"),
         };
-        let why = too_large.filter(|_| !is_each);
+        let why = too_large.first().filter(|_| !is_each);
         let why = why.map(|line| format!(", since otherwise the job in line {line} does not fit"));
         let why = why.unwrap_or_default();
-        self.convention = Some(format!(
+        self.convention = options.amounts.is_none().then(|| format!(
             "jobs run on several servers (column `{name}`): their amounts are read as those of {of}{why}. If they are those {other}, use --amounts {option}"
         ));
-        self.convention.take_if(|_| named.is_some());
         Ok(has_counts)
-    }
-
-    /// Returns the names of the columns that are not read.
-    fn unread(&self, rows: &Rows) -> String {
-        let times = [Some(self.time), Some(self.held), self.start, self.limit];
-        let times = times.map(|own| own.map(|own| own.column));
-        let others = [rows.id, self.nodes, self.user, self.batch, self.censored];
-        let read: Vec<usize> = times.into_iter().chain(others).flatten().collect();
-        let is_read = |column: &usize| read.contains(column) || self.amounts.contains(column);
-        let header = rows.header().into_iter().enumerate();
-        let unread = header.filter(|(column, _)| !is_read(column));
-        unread.map(|(_, name)| name).format(", ").to_string()
     }
 
     /// Chooses the coarsest tick, up to the unit of the file, in which all times of these rows are whole.
@@ -354,9 +372,8 @@ impl Columns {
         self.per_second = tick.per_second() as f64;
         let mut account = Account::default();
         while rows.advance(&mut account)? {
-            while times
-                .iter()
-                .any(|own| self.ticks_of(&rows, *own).is_some_and(|(_, off)| off))
+            let is_off = |of: &Self, own: &Times| of.ticks_of(&rows, *own).is_some_and(|own| own.1);
+            while times.iter().any(|own| is_off(self, own))
                 && let Some(finer) = ticks.next()
             {
                 tick = finer;
@@ -376,14 +393,8 @@ impl Columns {
             }
             // A unit is a whole number of ticks, or a part of one.
             let per_unit = times.unit * self.per_second;
-            return ticks(
-                field,
-                if per_unit < 1.0 {
-                    per_unit
-                } else {
-                    per_unit.round()
-                },
-            );
+            let is_part = per_unit < 1.0;
+            return ticks(field, if is_part { per_unit } else { per_unit.round() });
         }
         clock_ticks(instant(field).or_else(|| clock(field))?, self.per_second)
     }
@@ -399,10 +410,8 @@ impl Columns {
             let field = rows.get(times.column);
             let at = submit.and_then(|_| number(field).or_else(|| instant(field)));
             let submit = submit.map(|submit| submit as f64 / self.per_second);
-            let is_placeholder = at
-                .zip(submit)
-                .is_some_and(|(at, own)| is_placeholder(at, own));
-            !is_unknown(field) && !is_placeholder
+            let mut both = at.zip(submit).into_iter();
+            !is_unknown(field) && !both.any(|(at, submit)| is_placeholder(at, submit))
         };
         let Some(times) = times.filter(is_known) else {
             return Ok(None);
@@ -415,13 +424,20 @@ impl Columns {
 
 /// The notation of dates with separators.
 const CALENDAR: &str = "calendar dates";
+/// The notation of dates whose years have two digits, which are not read.
+const SHORT_YEAR: &str = "YYMMDDhhmmss";
 
 /// Returns the notation of an instant, `Some(None)` if it is a plain number; `None` if no instant is known.
 fn notation(field: &[u8]) -> Option<Option<&'static str>> {
     match number(field) {
         _ if is_unknown(field) => None,
         Some(0.0 | -1.0) => None,
-        Some(number) => Some(stamp(number).map(|(_, notation)| notation)),
+        Some(number) => {
+            let has_century = |own: &(f64, &str)| own.1.len() == SHORT_YEAR.len() + 2;
+            let full = stamp(20e12 + number).filter(|own| number > 1e10 && has_century(own));
+            let own = stamp(number).map(|(_, notation)| notation);
+            Some(own.or(full.map(|_| SHORT_YEAR)))
+        }
         None => instant(field).map(|_| Some(CALENDAR)),
     }
 }
@@ -429,9 +445,8 @@ fn notation(field: &[u8]) -> Option<Option<&'static str>> {
 /// Reads a number of servers.
 fn count(field: &[u8]) -> Option<u32> {
     let nodes = amount(field).filter(|nodes| nodes.fract() == 0.0);
-    nodes
-        .filter(|nodes| (1.0..1e9).contains(nodes))
-        .map(|nodes| nodes as u32)
+    let nodes = nodes.filter(|nodes| (1.0..1e9).contains(nodes));
+    nodes.map(|nodes| nodes as u32)
 }
 
 impl Reader for Columns {
@@ -447,11 +462,11 @@ impl Reader for Columns {
         let mut held = self.get((rows, account), Some(self.held), after)?;
         if self.has_end {
             held = begun.zip(held).map(|(begun, end)| end - begun);
+            let expected = match self.start {
+                Some(_) => "an end that is not before its start",
+                None => "an end that is not before its time",
+            };
             if held.is_some_and(|held| held < 0) {
-                let expected = match self.start {
-                    Some(_) => "an end that is not before its start",
-                    None => "an end that is not before its time",
-                };
                 return Err(rows.fault(self.held.column, expected));
             }
         }
@@ -463,11 +478,10 @@ impl Reader for Columns {
             Some((_, b"1" | b"true" | b"yes")) => true,
             Some((column, _)) => return Err(rows.fault(column, "0 or 1")),
         };
-        let nodes = self.nodes.map(|column| {
+        let nodes = self.nodes.map_or(Ok(0), |column| {
             let expected = "a number of servers, 1 or more";
             count(rows.get(column)).ok_or_else(|| rows.fault(column, expected))
-        });
-        let nodes = nodes.transpose()?.unwrap_or(0);
+        })?;
         if nodes > 1 {
             account.remarks.extend(self.convention.take());
         }
@@ -480,7 +494,7 @@ impl Reader for Columns {
             limit: self.get((rows, account), self.limit, None)?,
             user: self.user.map_or(0, |column| account.user(rows.get(column))),
             batch: self.batch.map_or(0, |column| name(rows.get(column))),
-            ..Raw::new(rows.number(), submit, held.unwrap_or(-1)).of(rows.id(), submit)
+            ..Raw::new(rows.number, submit, held.unwrap_or(-1)).of(rows.id(), submit)
         }))
     }
 }

@@ -1,20 +1,20 @@
 //! Jobs in the order of their submission.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::btree_map::{BTreeMap, OccupiedEntry};
 
 use crate::trace::Job;
 
 /// Jobs that wait until no earlier one is expected.
 ///
-/// Those that come in order stand in a queue; only the others pay for being sorted.
+/// Jobs that come in order are in a queue, which takes less time and memory; only the others are sorted.
 pub(super) struct Buffer {
     ordered: VecDeque<Job>,
     late: BTreeMap<(i64, u32), Job>,
 }
 
 impl Buffer {
-    /// Room for so many jobs, of which memory is taken as they come: a queue that grew by copying itself would take it
-    /// twice.
+    /// Reserves space for so many jobs: a queue that grew by copying itself would take twice the memory.
     pub fn new(jobs: usize) -> Self {
         Buffer {
             ordered: VecDeque::with_capacity(jobs),
@@ -35,31 +35,23 @@ impl Buffer {
 
     /// Removes the job of this place; returns whether it was there. In the queue its size of 0 marks it.
     pub fn remove(&mut self, at: (i64, u32)) -> bool {
-        if self.late.remove(&at).is_some() {
-            return true;
-        }
         let found = self.ordered.binary_search_by_key(&at, place).ok();
         let job = found.and_then(|n| self.ordered.get_mut(n));
         let job = job.filter(|job| job.size > 0);
-        job.map(|job| job.size = 0).is_some()
+        job.map(|job| job.size = 0).is_some() || self.late.remove(&at).is_some()
     }
 
-    /// Takes out the job that was submitted first; of several at one instant that of the first line.
+    /// Removes the job that was submitted first; of several at one instant that of the first line.
     pub fn pop(&mut self) -> Option<Job> {
         loop {
-            let job = self.pop_any()?;
+            let first = self.ordered.front().map(place);
+            let late = self.late.first_entry();
+            let late = late.filter(|late| first.is_none_or(|first| *late.key() < first));
+            let job = late.map(OccupiedEntry::remove);
+            let job = job.or_else(|| self.ordered.pop_front())?;
             if job.size > 0 {
                 return Some(job);
             }
-        }
-    }
-
-    fn pop_any(&mut self) -> Option<Job> {
-        let late = self.late.first_key_value().map(|(place, _)| *place);
-        match (late, self.ordered.front()) {
-            (Some(late), Some(ordered)) if late > place(ordered) => self.ordered.pop_front(),
-            (Some(_), _) => self.late.pop_first().map(|(_, job)| job),
-            (None, _) => self.ordered.pop_front(),
         }
     }
 }

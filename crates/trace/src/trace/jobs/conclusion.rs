@@ -1,5 +1,6 @@
 //! Checks at the end of a trace, and remarks on it.
 
+use itertools::Itertools as _;
 use synth_cluster::workload::is_of_gpus;
 
 use super::Trace;
@@ -24,31 +25,25 @@ impl Trace {
         let most = self.options.faults.unwrap_or(FAULTS);
         let share = account.count(Reason::Fault) as f64 / account.lines as f64;
         if share > most {
-            let help = if share > MOST_FAULTS {
-                "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into()
-            } else {
-                let enough = (100.0 * share).floor() + 1.0;
-                let lost = match share > NOTICED_FAULTS {
-                    true => ": the load then lacks their jobs, whose work is unknown",
-                    false => "",
-                };
-                format!(
-                    "mend the lines, name another --format, or leave them out with --faults {enough}%{lost}"
-                )
-            };
-            return Err(TraceError::Refused(format!(
-                "{name}: {} of {} lines are not what the format {} has, more than {} % of them may be:\n{}\n{help}",
-                account.count(Reason::Fault),
-                account.lines,
-                self.rows.format.name(),
-                100.0 * most,
-                account.faulty()
+            let enough = (100.0 * share).floor() + 1.0;
+            let lost = ": the load then lacks their jobs, whose work is unknown";
+            let lost = if share > NOTICED_FAULTS { lost } else { "" };
+            let mut help = format!(
+                "mend the lines, name another --format, or leave them out with --faults {enough}%{lost}"
+            );
+            if share > MOST_FAULTS {
+                help = "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into();
+            }
+            let (faults, lines) = (account.count(Reason::Fault), account.lines);
+            let (format, most, why) = (self.rows.format.name(), 100.0 * most, account.faulty());
+            return Err(self.rows.wrong(format!(
+                "{faults} of {lines} lines are not what the format {format} has, more than {most} % of them may be:\n  {why}\n{help}"
             )));
         }
         if account.jobs == 0 || self.window.is_some() && self.arrivals == 0 {
             let mut why = account.why_none();
             if self.options.partition.is_some() {
-                why += &format!("\nits partitions are: {}", account.partitions().join(", "));
+                why += &format!("\nits partitions are: {}", account.partitions());
             }
             return Err(TraceError::Empty(format!("{name}: no job takes part{why}")));
         }
@@ -58,10 +53,9 @@ impl Trace {
         let seconds = (last - first).max(0) as u64 / self.tick.per_second();
         let is_unfiltered = self.options.partition.is_none() && self.options.user.is_none();
         if self.rows.format == Format::Sacct && is_unfiltered && seconds < SHORT {
+            let (hours, help) = (seconds as f64 / 3600.0, Format::Sacct.help());
             self.account.remarks.push(format!(
-                "all its jobs came within {:.1} hours, which says little of any other day; without -S sacct tells those of today. {}",
-                seconds as f64 / 3600.0,
-                Format::Sacct.help()
+                "all its jobs came within {hours:.1} hours, which says little of any other day; without -S sacct tells those of today. {help}"
             ));
         }
         let account = &mut self.account;
@@ -90,41 +84,31 @@ impl Trace {
 
     /// Checks that the servers hold the jobs: that of all work at most this share is left out for that.
     fn is_whole(&mut self, most: f64) -> Result<(), TraceError> {
-        let account = &self.account;
-        let row = account
-            .rows
-            .iter()
-            .find(|row| row.reason == Reason::TooLarge);
-        let share = row.map_or(0.0, |row| row.work / account.all_work());
+        let mut rows = self.account.rows.iter();
+        let row = rows.find(|row| row.reason == Reason::TooLarge);
         let Some((row, (_, line, nodes, demand))) = row.zip(self.largest.as_ref()) else {
             return Ok(());
         };
+        let share = row.work / self.account.all_work();
         if share.is_nan() || share <= FAULTS.min(most) {
             return Ok(());
         }
         let names = self.servers.resources.iter().zip(demand);
-        let held: Vec<String> = names.map(|(name, held)| format!("{name}={held}")).collect();
-        let on = match nodes {
-            1 => String::new(),
-            nodes => format!(" on each of {nodes} servers"),
-        };
+        let held = names.map(|(name, held)| format!("{name}={held}")).join(",");
+        let on = Some(format!(" on each of {nodes} servers")).filter(|_| *nodes != 1);
+        let on = on.unwrap_or_default();
+        let (jobs, percent, servers) = (row.lines, 100.0 * share, &self.servers);
         let lost = format!(
-            "{} jobs with {:.1} % of the work are larger than the servers {}: the one with most work, line {line}, holds {}{on}",
-            row.lines,
-            100.0 * share,
-            self.servers,
-            held.join(",")
+            "{jobs} jobs with {percent:.1} % of the work are larger than the servers {servers}: the one with most work, line {line}, holds {held}{on}"
         );
         if share > most {
             let enough = (100.0 * share).floor() + 1.0;
-            return Err(TraceError::Refused(format!(
-                "{}: {lost}\nname all servers that the log's jobs ran on by --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out by --faults {enough}%",
-                self.rows.name
+            return Err(self.rows.wrong(format!(
+                "{lost}\nname all servers that the log's jobs ran on by --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out by --faults {enough}%"
             )));
         }
-        self.account
-            .remarks
-            .push(format!("warning: {lost}. They are left out"));
+        let warning = format!("warning: {lost}. They are left out");
+        self.account.remarks.push(warning);
         Ok(())
     }
 }

@@ -272,7 +272,7 @@ fn jobs_of_several_nodes_hold_a_part_of_each() {
         (&[128.0, 4.0][..], &[1][..])
     );
     let options = csv(&[("nodes", "on")], &[], "8xcpu=32");
-    let (_, trace) = read(b"time,size,cpu,on\n0,5,64,2\n", &options);
+    let (_, trace) = read(b"time,size,cpu,on\n0,5,64,2\n1,5,64,2\n", &options);
     assert_eq!(
         (trace.demands().vectors()[0][0], trace.demands().nodes()[0]),
         (32.0, 2)

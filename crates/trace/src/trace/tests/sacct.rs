@@ -100,6 +100,37 @@ fn types_of_a_resource_are_requested() {
     // Without types of the servers, types say nothing.
     let (_, trace) = read(&text(&[job("1", "COMPLETED", a100)]), &on("gpu=8"));
     assert_eq!(trace.demands().vectors()[0][..], [2.0]);
+    assert!(
+        trace
+            .account()
+            .remarks
+            .iter()
+            .all(|own| !own.contains("gpu:a100"))
+    );
+    let requested = String::from_utf8(text(&[job("1", "COMPLETED", a100)])).unwrap();
+    let requested = requested.replace("cpu=1,mem=4G", a100);
+    let (_, trace) = read(requested.as_bytes(), &on("gpu=8"));
+    let mut remarks = trace.account().remarks.iter();
+    assert!(remarks.any(|own| own.contains("types such as gpu:a100")));
+}
+
+/// Instants in another notation than that of sacct are read, and it is said how; those of SWF are seconds.
+#[test]
+fn digits_of_dates_are_reported() {
+    let log = "JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES\n\
+        1|20260303164600|20260303164600|20260303164700|60|COMPLETED|cpu=1\n";
+    let (jobs, trace) = read(log.as_bytes(), &on("cpu=8"));
+    assert_eq!(jobs[0].submit, 1_772_556_360);
+    assert_eq!(
+        trace.account().remarks[0],
+        "its instants are read as YYYYMMDDhhmmss"
+    );
+    let dated = line("20260303164600", "60", "4", "-1", "1");
+    let (faults, jobs) = faults(&dated, &on("cpu=8"));
+    assert!(
+        jobs == 0 && faults[0].contains("not the digits of a date"),
+        "{faults:?}"
+    );
 }
 
 #[test]

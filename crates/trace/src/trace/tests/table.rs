@@ -149,10 +149,71 @@ fn instants_are_read_from_numbers_in_the_notation_of_their_column() {
         let (jobs, _) = read(text.as_bytes(), &options);
         assert_eq!(jobs[0].submit.to_string(), ambiguous);
     }
+    let short_years = b"submit,size,cpu\n260303164600,60,1\n";
+    let why = refused(short_years, &on("cpu=8"));
+    assert!(why.contains("may be dates (YYMMDDhhmmss)"), "{why}");
+    // The basic form of ISO 8601 is read; a day before its month may be another date.
+    for (date, is_read) in [
+        ("20260303T164600", true),
+        ("20260303T164600Z", true),
+        ("03/03/2026 16:46:00", false),
+    ] {
+        let text = format!("submit,size,cpu\n{date},60,1\n");
+        let (faults, jobs) = faults(&text, &on("cpu=8"));
+        assert_eq!(jobs, usize::from(is_read), "{date}");
+        let is_explained = |own: &String| own.contains("expected a time: a number, 2024-03-31");
+        assert!(is_read || faults.iter().all(is_explained), "{faults:?}");
+    }
     assert_eq!(edge("20260303164600"), edge("2026-03-03T16:46:00"));
     assert_eq!(edge("1772556360000"), edge("2026-03-03T16:46:00"));
     assert_eq!(edge("3600"), Ok(Edge::After(3600.0)));
     assert!(edge("20260303").is_err());
+}
+
+/// Next to dates in milliseconds lengths are milliseconds too, unless starts and ends say otherwise or it is named.
+#[test]
+fn lengths_next_to_dates_in_milliseconds_are_read_alike() {
+    let at = 1_772_556_360_000_i64;
+    for (header, row, unit, seconds, is_reported) in [
+        ("submit,size,cpu", "60000,1".to_owned(), None, 60, true),
+        (
+            "submit,size,cpu",
+            "60000,1".to_owned(),
+            Some("s"),
+            60_000,
+            false,
+        ),
+        ("submit,size,cpu", "60.5,1".to_owned(), None, 61, false),
+        (
+            "submit,size,cpu,end",
+            format!("60,1,{}", at + 60_000),
+            None,
+            60,
+            false,
+        ),
+        (
+            "submit,size,cpu,end",
+            format!("60000,1,{}", at + 60_000),
+            None,
+            60,
+            true,
+        ),
+    ] {
+        let units = unit.map(|unit: &str| ("size".into(), unit.into()));
+        let options = Options {
+            units: units.into_iter().collect(),
+            ..on("cpu=8")
+        };
+        let (jobs, trace) = read(format!("{header}\n{at},{row}\n").as_bytes(), &options);
+        let size = jobs[0].size.div_ceil(trace.tick().per_second());
+        assert_eq!(size, seconds, "{header} {row}");
+        let remarks = trace.account().remarks.join(" ");
+        assert_eq!(
+            remarks.contains("lengths of time are read in ms"),
+            is_reported,
+            "{remarks}"
+        );
+    }
 }
 
 #[test]
@@ -209,7 +270,8 @@ fn times_that_have_not_come_are_as_empty_ones() {
 
 #[test]
 fn amounts_are_of_each_server_or_of_all_as_named_or_reported() {
-    let table = |column: &str| format!("submit,dur,gpu,{column}\n0,3600,8,2\n60,3600,4,1\n");
+    let table =
+        |column: &str| format!("submit,dur,gpu,{column}\n0,3600,8,2\n60,3600,4,1\n70,3600,8,2\n");
     let options = |servers: &str, column: &str, amounts: Option<bool>| Options {
         columns: [("time", "submit"), ("size", "dur"), ("nodes", column)]
             .map(|(a, b)| (a.into(), b.into()))
@@ -241,6 +303,12 @@ fn amounts_are_of_each_server_or_of_all_as_named_or_reported() {
             .any(|own| own.contains("--amounts"));
         assert_eq!(is_reported, amounts.is_none());
     }
+    // One job that is too large for the servers decides nothing.
+    let many = "60,3600,4,2\n".repeat(200);
+    let text = format!("submit,dur,gpu,workers\n0,1,16,2\n{many}");
+    let (_, trace) = read(text.as_bytes(), &options("3xgpu=8", "workers", None));
+    assert_eq!(trace.demands().vectors()[0][..], [4.0]);
+    assert_eq!(trace.account().count(Reason::TooLarge), 1);
     // By its name, if it has numbers; else it is named as not read.
     let by_name = |text: &str| {
         let (jobs, trace) = read(text.as_bytes(), &on("4xgpu=8"));

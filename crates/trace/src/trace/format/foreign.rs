@@ -2,9 +2,11 @@
 
 use super::sacct::EXPORT_HELP;
 
-/// A line for each kind: conditions, a name and what to do, between tabs. The first line whose conditions all hold applies.
-/// `?` is for files of which no other format is known, `auto` for files whose columns are not named, `^text` and `~text` for a first line that begins with a text and a
-/// file that has it (`+` is a blank), `=NAME` for a column.
+/// Advice that several kinds share, `$NAME` and its text, and then a line for each kind: conditions, what the file is, and the
+/// advice, with tabs between them. The first line whose conditions all hold applies.
+///
+/// `?` is for files of which no other format is known, `auto` for files whose columns are not named, `^text` and `~text` for
+/// a first line that begins with a text and a file that contains it (`+` is a blank), and `=NAME` for a column.
 const KINDS: &str = include_str!("foreign.txt");
 
 /// How much of a file is looked at.
@@ -35,7 +37,14 @@ pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), 
     let Some((what, how)) = found.and_then(|(_, words)| words.split_once('\t')) else {
         return Ok(());
     };
-    let how = how.replace("SACCT", EXPORT_HELP);
+    let mut advice = KINDS
+        .lines()
+        .filter_map(|line| line.strip_prefix('$')?.split_once('\t'));
+    let how = match advice.find(|(name, _)| *name == how) {
+        Some((_, text)) => text,
+        None if how == "SACCT" => EXPORT_HELP,
+        None => how,
+    };
     Err(format!("this looks like {what}, which is not read. {how}"))
 }
 

@@ -382,7 +382,7 @@ fn the_optimum_bounds_all_policies() {
     ));
     for words in [
         "no policy without preemption that knows no more of a job than its type",
-        "below 1.277 s, by the dynamic program",
+        "which the linear program proves (1.277 s by the dynamic program, in floating point)",
     ] {
         has(&stderr(&found), words);
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Estimate;
+use super::{ClassResult, Estimate, Histogram};
 
 /// What is watched of a class, and above which threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,30 @@ pub struct Watched {
     /// The same fraction, settled or not.
     #[serde(skip)]
     pub rough: Option<f64>,
+}
+
+impl Watched {
+    /// Returns the fraction of jobs above the threshold, with an interval that allows for what too few jobs have shown.
+    ///
+    /// By the rule of three a fraction of `3/n` remains unseen among n independent jobs with 5 %: `(1 − p)^n = 0.05`. Jobs that
+    /// come together wait together, so n is the number of independent jobs whose mean would be known as closely. Response
+    /// times count as exponential ones.
+    pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
+        let above = self.above?;
+        let waits = own.waits.as_ref().map(Histogram::variance);
+        let (mean, variance) = match self.watch.threshold {
+            Threshold::Number(_) => return Some(above),
+            Threshold::Waiting(_) => (own.mean_waiting?, waits.filter(|own| *own > 0.0)),
+            Threshold::Response(_) => (own.mean_response?, None),
+        };
+        let variance = variance.unwrap_or(mean.mean.powi(2));
+        // Where nothing varies all jobs count, even if no job waits.
+        let worth = (variance / mean.standard_error.powi(2)).min(own.completions as f64);
+        Some(Estimate {
+            half_width: above.half_width.max(3.0 / worth).min(1.0),
+            ..above
+        })
+    }
 }
 
 struct Watcher {

@@ -146,7 +146,12 @@ impl Sizing<'_> {
         };
         let verdict = &self.looked[&self.least].verdict;
         let doubt = match verdict {
-            Verdict::Surely => String::new(),
+            Verdict::Surely => {
+                let less = self.looked.get(&(self.least - 1));
+                let open = less.filter(|own| own.verdict == Verdict::NotFound);
+                let open = open.map(|own| format!(". Whether {} does is not decided", own.words));
+                open.unwrap_or_default()
+            }
             _ => format!(
                 ". That is borderline: runs with --budget {:.0e} for each size did not decide it, so raise it, or buy one more",
                 self.budget as f64
@@ -246,7 +251,7 @@ impl Sizing<'_> {
 fn share(run: &Run, promise: &Promise, workload: &Workload) -> Option<(f64, f64)> {
     let watch = promise.watch(workload)?;
     let seen = run.watched.iter().find(|own| own.watch == watch)?;
-    let above = seen.above?;
+    let above = seen.known(&run.types[watch.job_type])?;
     Some((1.0 - above.mean, above.half_width))
 }
 

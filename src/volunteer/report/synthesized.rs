@@ -126,7 +126,7 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
         } => {
             let whats = [
                 "until its version is released",
-                "on the fastest processor",
+                "on the fastest processors that its quorum needs",
                 "while the host is off",
                 "until its result is reported",
             ];

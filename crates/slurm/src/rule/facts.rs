@@ -8,7 +8,7 @@ use crate::configuration::{Association, Site, factor};
 use itertools::Itertools as _;
 use synth_core::document::number_of;
 use synth_trace::replay::{Job, Log};
-use synth_trace::trace::{Class, Reason};
+use synth_trace::trace::{Class, Reason, Seen};
 
 /// The facts of a log's jobs, by number, and what had to be supposed.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +79,9 @@ fn above(site: &Site, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
     let capacities = capacities(site, log);
     let minute = MINUTE * log.tick.per_second() as f64;
     let mut above = BTreeMap::<String, BTreeMap<u32, String>>::new();
-    for (job, facts) in log.jobs.iter().zip(facts(site, log).facts) {
+    let jobs = log.jobs.iter().zip(facts(site, log).facts);
+    // What runs already starts no more.
+    for (job, facts) in jobs.filter(|(job, _)| job.seen != Seen::Initial) {
         let (kind, p) = (job.kind as usize, facts.partition as usize);
         let passed = log.account.passed_limits.get(&job.line);
         let known = passed.map_or(job.promised, |limit| *limit as f64) / minute;

@@ -80,12 +80,15 @@ impl Fault {
 /// Returns whether a field says that nothing is known: it is empty, or a word for that.
 #[inline]
 pub(super) fn is_unknown(field: &[u8]) -> bool {
-    const WORDS: &str = "- -- . ? nan nat null none nil na n/a \\n <na> <none> <nil> unknown";
+    const WORDS: &str = "- -- . ? nan nat null none nil na n/a #n/a \\n <na> <none> <nil> (null) \
+                         undefined unknown";
     let Some(first) = field.first() else {
         return true;
     };
     if first.is_ascii_digit() {
-        return field.starts_with(b"0000-00-00");
+        // Also a date that stands for none, and Slurm's NO_VAL and INFINITE.
+        let none = ["0000-00-00", "9999-12-31", "4294967294", "4294967295"];
+        return none.iter().any(|none| field.starts_with(none.as_bytes()));
     }
     let mut words = WORDS.split(' ').map(str::as_bytes);
     words.any(|word| field.eq_ignore_ascii_case(word))
@@ -188,7 +191,17 @@ mod tests {
         assert_eq!(number(b"-1"), Some(-1.0));
         assert_eq!(number(b"129.02"), Some(129.02));
         assert_eq!(number(b"1e3"), Some(1000.0));
-        for none in ["", "-", "<NA>", ".", "?", "n/a"] {
+        for none in [
+            "",
+            "-",
+            "<NA>",
+            ".",
+            "?",
+            "n/a",
+            "(null)",
+            "undefined",
+            "4294967294",
+        ] {
             assert!(is_unknown(none.as_bytes()), "{none}");
         }
         for wrong in ["", "-", "nan", "inf", "12a", "0x10", "1 2", "--1", "\u{ff}"] {

@@ -171,8 +171,9 @@ impl Comparison<'_, '_> {
                 return Ok(None);
             };
             // Another run that is too short would decide by chance, unless all that were measured break a promise.
-            let is_last = OWN_RUN * self.evaluator.left() < SHORTEST;
             let has_own = |c: &Candidate<'_>| c.own.is_some();
+            let is_last =
+                OWN_RUN * self.evaluator.left() < SHORTEST && self.candidates.iter().any(has_own);
             let decides = |n: &usize| self.place(*n) <= 1.0 || self.place(best) > 1.0;
             let last = self.best(has_own).filter(|_| is_last).filter(decides);
             let best = last.unwrap_or(best);

@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::chosen::{ChoiceOptions, Stage};
-use super::record;
 use crate::analysis::weights;
 use crate::synthesis::left;
 use synth_cluster::artifact::{self, Family, GuardedPolicy, Objective, Promise};
@@ -267,11 +266,8 @@ impl<'a> Evaluator<'a> {
     /// Whether all promises are kept by their whole 95 % intervals.
     pub fn surely_keeps(&self, run: &Run) -> bool {
         self.seen_of_promises(run).all(|(promise, seen)| {
-            let bound = seen.and_then(|w| {
-                let unseen = record::unseen(&run.types[w.watch.job_type]);
-                Some(w.above?.mean + w.above?.half_width.max(unseen))
-            });
-            bound.is_some_and(|most| most <= promise.allowed())
+            let above = seen.and_then(|w| w.known(&run.types[w.watch.job_type]));
+            above.is_some_and(|above| above.mean + above.half_width <= promise.allowed())
         })
     }
 

@@ -299,7 +299,9 @@ impl<'w> Comparison<'_, 'w> {
         let by_other = self.candidates.iter().enumerate().filter_map(|(m, other)| {
             let measured = other.own.as_ref()?;
             let rung = self.settled_rung(n, m)?;
-            let times = worst(&own.runs[rung]) / worst(&other.runs[rung]);
+            let [own, other] = [own, other].map(|one| worst(&one.runs[rung]));
+            // Short runs in which no job of either took too long do not tell the two apart.
+            let times = if own == other { 1.0 } else { own / other };
             times
                 .is_finite()
                 .then(|| (measured.events, times * worst(measured)))

@@ -291,8 +291,8 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
             Threshold::Number(_) => continue,
         };
         let own = &run.types[watched.watch.job_type];
-        claims.push(watched.above.map(|above| Claim {
-            half_width: Some(above.half_width.max(unseen(own)).min(1.0)),
+        claims.push(watched.known(own).map(|above| Claim {
+            half_width: Some(above.half_width),
             longer_than: Some(time),
             ..measured(quantity, Some(&own.name), above)
         }));
@@ -312,13 +312,4 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
         }
     }
     claims.into_iter().flatten().collect()
-}
-
-/// What part of a type's jobs may take longer than any that was seen, at 95 %: the rule of three, `(1 − p)^n = .05` for
-/// `p ≈ 3/n`. Jobs that come together wait together: n is no more than independent ones would be that tell the mean
-/// response time as closely, if it varied as an exponential time does.
-pub(super) fn unseen(own: &TypeResult) -> f64 {
-    let jobs = own.completions as f64;
-    let worth = |e: Estimate| (e.mean / e.standard_error).powi(2);
-    3.0 / own.mean_response.map_or(jobs, worth).min(jobs)
 }

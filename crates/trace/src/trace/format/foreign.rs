@@ -55,7 +55,7 @@ fn holds(condition: &str, lines: &[&str]) -> bool {
     let mut words = first.split(|c: char| c.is_whitespace() || SEPARATORS.contains(&c));
     let mut fields = lines.iter().flat_map(|line| line.split(SEPARATORS));
     match condition {
-        "json" => first.starts_with(['{', '[']),
+        "json" => first.trim_start().starts_with(['{', '[']),
         "blank" => !first.contains(SEPARATORS),
         "bars" => {
             let submitted = ["time", "ubmit", "rrival"];

@@ -295,6 +295,7 @@ fn without_use(format: Format, options: &Options) -> Result<(), String> {
         ));
     }
     for (option, of, is_set) in [
+        ("--amounts", Format::Csv, options.amounts.is_some()),
         ("--columns", Format::Csv, !options.columns.is_empty()),
         ("--unit", Format::Csv, !options.units.is_empty()),
         ("--vm-types", Format::Azure, options.vm_types.is_some()),

@@ -379,8 +379,8 @@ pub(super) fn state(field: &[u8]) -> Option<State> {
     Some(match word.strip_suffix(b"+").unwrap_or(word) {
         b"COMPLETED" => State::Ended(Fate::Completed),
         b"BOOT_FAIL" | b"CANCELLED" | b"DEADLINE" | b"FAILED" | b"NODE_FAIL" | b"OUT_OF_MEMORY"
-        | b"PREEMPTED" | b"REQUEUED" | b"TIMEOUT" => State::Ended(Fate::Broken),
-        b"RUNNING" | b"SUSPENDED" | b"RESIZING" => State::Runs,
+        | b"PREEMPTED" | b"REQUEUED" | b"RESIZING" | b"TIMEOUT" => State::Ended(Fate::Broken),
+        b"RUNNING" | b"SUSPENDED" => State::Runs,
         b"PENDING" | b"REVOKED" => State::Waits,
         _ => return None,
     })

@@ -1,5 +1,7 @@
 //! A table with a header: of its columns is said what stands there, or they have names that say it.
 
+mod units;
+
 use std::io::Cursor;
 
 use itertools::Itertools as _;
@@ -12,6 +14,7 @@ use crate::trace::fields::{
 use crate::trace::{Account, Options, Seen, Shape, Tick, TraceError};
 use synth_core::document::suggest;
 use synth_core::number::{clock, seconds_in, stamp};
+use units::{CALENDAR, is_read, notation};
 
 /// What may be taken beside resources, each with the names that its column may have where none is said. (`nodes` may as
 /// well be the resource that is meant.)
@@ -212,7 +215,20 @@ impl Found<'_> {
                 unit = seconds;
             }
         }
-        Ok(self.column(what)?.map(|column| Times {
+        let Some(column) = self.column(what)? else {
+            return Ok(None);
+        };
+        let name = self.rows.header()[column];
+        let suffix = name.rsplit(['_', ' ', '(']).next().unwrap_or_default();
+        let own = seconds_in(suffix.trim_end_matches(')'));
+        if let (true, Some(own)) = (
+            self.options.units.is_empty() && suffix.len() < name.len(),
+            own,
+        ) {
+            self.by_name.push(format!("{what} in {suffix}"));
+            unit = own;
+        }
+        Ok(Some(Times {
             column,
             unit,
             notation: None,
@@ -265,7 +281,7 @@ impl Columns {
             let column = rows.header()[times.column];
             match times.notation {
                 None => {}
-                Some(notation) if is_dated && notation != SHORT_YEAR => {
+                Some(notation) if is_dated && is_read(notation) => {
                     words.push(format!("{what} as {notation}"))
                 }
                 Some(notation) => {
@@ -276,38 +292,6 @@ impl Columns {
             }
         }
         Ok(words.join(", "))
-    }
-
-    /// Reads lengths of time in the unit of the dates next to them if that is a part of a second, unless starts and ends
-    /// show that they are seconds; returns a remark.
-    fn lengths(&mut self, mut rows: Rows, options: &Options) -> Result<Option<String>, TraceError> {
-        let (name, unit) = match self.time.notation {
-            Some("milliseconds since 1970") => ("ms", 1e-3),
-            Some("microseconds since 1970") => ("us", 1e-6),
-            _ => return Ok(None),
-        };
-        let end = rows.either(&END.split(',').collect_vec())?;
-        let begin = self.start.unwrap_or(self.time).column;
-        let (mut seconds, mut account) = (Vec::new(), Account::default());
-        while rows.advance(&mut account)? {
-            let instant = |column| Some(stamp(number(rows.get(column))?)?.0);
-            let Some(size) = number(rows.get(self.held.column)) else {
-                continue;
-            };
-            let length = end.and_then(instant).zip(instant(begin));
-            let length = length.map(|(end, begin)| end - begin);
-            let is_of_seconds = |own: f64| (size - own).abs() < (size * unit - own).abs();
-            seconds.push(length.map_or(size.fract() != 0.0, is_of_seconds));
-        }
-        let parts = seconds.iter().filter(|is_whole| !**is_whole).count();
-        if self.has_end || 2 * parts <= seconds.len() || !options.units.is_empty() {
-            return Ok(None);
-        }
-        self.held.unit = unit;
-        self.limit = self.limit.map(|limit| Times { unit, ..limit });
-        Ok(Some(format!(
-            "lengths of time are read in {name}, as the dates next to them: if they are seconds, give --unit size=s,limit=s"
-        )))
     }
 
     /// Returns whether the column `nodes` holds numbers of servers in these rows. Also decides whether amounts are per
@@ -419,26 +403,6 @@ impl Columns {
         let expected = "a time: a number, 2024-03-31 02:30:00 or 0:00:16";
         rows.counted(self.ticks_of(rows, times), times.column, expected, account)
             .map(Some)
-    }
-}
-
-/// The notation of dates with separators.
-const CALENDAR: &str = "calendar dates";
-/// The notation of dates whose years have two digits, which are not read.
-const SHORT_YEAR: &str = "YYMMDDhhmmss";
-
-/// Returns the notation of an instant, `Some(None)` if it is a plain number; `None` if no instant is known.
-fn notation(field: &[u8]) -> Option<Option<&'static str>> {
-    match number(field) {
-        _ if is_unknown(field) => None,
-        Some(0.0 | -1.0) => None,
-        Some(number) => {
-            let has_century = |own: &(f64, &str)| own.1.len() == SHORT_YEAR.len() + 2;
-            let full = stamp(20e12 + number).filter(|own| number > 1e10 && has_century(own));
-            let own = stamp(number).map(|(_, notation)| notation);
-            Some(own.or(full.map(|_| SHORT_YEAR)))
-        }
-        None => instant(field).map(|_| Some(CALENDAR)),
     }
 }
 

@@ -1,0 +1,142 @@
+//! How instants and lengths of time are written in a table.
+
+use itertools::Itertools as _;
+
+use super::{Columns, END, Times};
+use crate::trace::fields::{instant, is_unknown, number};
+use crate::trace::format::Rows;
+use crate::trace::{Account, Options, TraceError};
+use synth_core::number::{is_epoch, stamp};
+
+/// The notation of dates with separators.
+pub(super) const CALENDAR: &str = "calendar dates";
+/// Notations of dates that are not read: a year of two digits, and another order of the parts.
+const SHORT_YEAR: [&str; 2] = ["YYMMDDhhmmss", "YYMMDDhhmm"];
+const OTHER_ORDER: &str = "in an unknown order of day, month and year";
+
+/// Returns whether instants in this notation are read.
+pub(super) fn is_read(notation: &str) -> bool {
+    notation != OTHER_ORDER && !SHORT_YEAR.contains(&notation)
+}
+
+/// Returns the notation of an instant, `Some(None)` if it is a plain number; `None` if no instant is known.
+pub(super) fn notation(field: &[u8]) -> Option<Option<&'static str>> {
+    /// The last second of which 32 bits tell.
+    const LAST: f64 = 2_147_483_647.0;
+    match number(field) {
+        _ if is_unknown(field) => None,
+        Some(0.0 | -1.0) => None,
+        Some(number) => {
+            let with_century = |name: &&str, century: f64| {
+                let digits = name.len();
+                let full = stamp(century * 10_f64.powi(digits as i32) + number);
+                number > LAST && full.is_some_and(|own| own.1.len() == digits + 2)
+            };
+            let mut short = SHORT_YEAR.into_iter();
+            let short = short.find(|name| with_century(name, 20.0));
+            let own = stamp(number).map(|(_, notation)| notation);
+            let has_zero = field.len() > 8 && field.starts_with(b"0") && number.fract() == 0.0;
+            let is_far = own.is_none() && number > LAST && !is_epoch(number);
+            Some(match own {
+                Some(own) if !has_zero && !(short.is_some() && own.starts_with("seconds")) => {
+                    Some(own)
+                }
+                _ if short.is_some() => short,
+                _ if has_zero || is_far => Some(OTHER_ORDER),
+                own => own,
+            })
+        }
+        None => instant(field).map(|_| Some(CALENDAR)),
+    }
+}
+
+/// Units of lengths of time \[s\].
+const UNITS: [(&str, f64); 5] = [
+    ("s", 1.0),
+    ("ms", 1e-3),
+    ("us", 1e-6),
+    ("min", 60.0),
+    ("h", 3600.0),
+];
+
+impl Columns {
+    /// Finds out in which unit lengths of time are written, unless the options tell: the one by which they agree with starts
+    /// and ends in most rows, else that of the dates next to them. Returns a remark unless they are seconds.
+    pub(super) fn lengths(
+        &mut self,
+        mut rows: Rows,
+        options: &Options,
+    ) -> Result<Option<String>, TraceError> {
+        let of_dates = match self.time.notation {
+            Some("milliseconds since 1970") => 1,
+            Some("microseconds since 1970") => 2,
+            _ => 0,
+        };
+        // Only a limit is a length in a table of ends.
+        let lengths = if self.has_end {
+            self.limit
+        } else {
+            Some(self.held)
+        };
+        let Some(lengths) = lengths.filter(|own| options.units.is_empty() && own.unit == 1.0)
+        else {
+            return Ok(None);
+        };
+        let end = match self.has_end {
+            true => Some(self.held.column),
+            false => rows.either(&END.split(',').collect_vec())?,
+        };
+        let begin = self.start.unwrap_or(self.time).column;
+        let (mut votes, mut lines, mut account) = ([0; UNITS.len()], 0, Account::default());
+        while rows.advance(&mut account)? {
+            let at = |column| {
+                let field = rows.get(column);
+                let own = number(field).map(|own| stamp(own).map_or(own, |(at, _)| at));
+                own.or_else(|| instant(field))
+                    .filter(|_| !is_unknown(field))
+            };
+            let Some(length) = number(rows.get(lengths.column)) else {
+                continue;
+            };
+            lines += 1;
+            let ran = end
+                .and_then(at)
+                .zip(at(begin))
+                .map(|(end, begin)| end - begin);
+            let agrees = |unit: f64| match ran {
+                // A limit is no shorter than the run.
+                Some(ran) if self.has_end => length * unit >= ran * (1.0 - 1e-9) && ran > 0.0,
+                Some(ran) => (length * unit - ran).abs() <= (0.01 * ran).max(unit.max(1.0)),
+                None => unit == 1.0 && length.fract() != 0.0,
+            };
+            let all = UNITS.map(|(_, unit)| agrees(unit));
+            if self.has_end {
+                let own = if all[of_dates] { of_dates } else { 0 };
+                votes[own] += usize::from(all[own]);
+            } else if let Ok(own) = all.iter().positions(|own| *own).exactly_one() {
+                votes[own] += 1;
+            }
+        }
+        let found = votes.iter().position(|own| 2 * own > lines);
+        let (name, unit) = UNITS[found.unwrap_or(of_dates)];
+        if unit == 1.0 {
+            return Ok(None);
+        }
+        let within = |own: Times| Times { unit, ..own };
+        let (what, other) = match self.has_end {
+            true => ("limits", "limit=s"),
+            false => ("lengths of time", "size=s,limit=s"),
+        };
+        if !self.has_end {
+            self.held = within(self.held);
+        }
+        self.limit = self.limit.map(within);
+        let why = match found {
+            Some(_) => "which agrees with starts and ends",
+            None => "as the dates next to them",
+        };
+        Ok(Some(format!(
+            "{what} are read in {name}, {why}: if they are seconds, give --unit {other}"
+        )))
+    }
+}

@@ -142,11 +142,7 @@ impl Campaign {
             // A stream goes on; but no job of it may be too long for any host.
             Quality::Throughput => (0.0, batch.size.least().value(), batch.limit),
             Quality::Afap => (work, mean, self.horizon() - batch.submitted),
-            Quality::Short | Quality::Long => (
-                work,
-                mean,
-                batch.limit.min(self.horizon() - batch.submitted),
-            ),
+            Quality::Short | Quality::Long => (work, mean, batch.limit),
         };
         // Rounding must not refuse what just fits.
         let rounded = 1.0 + 1e-9;

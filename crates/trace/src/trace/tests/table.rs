@@ -149,9 +149,16 @@ fn instants_are_read_from_numbers_in_the_notation_of_their_column() {
         let (jobs, _) = read(text.as_bytes(), &options);
         assert_eq!(jobs[0].submit.to_string(), ambiguous);
     }
-    let short_years = b"submit,size,cpu\n260303164600,60,1\n";
-    let why = refused(short_years, &on("cpu=8"));
-    assert!(why.contains("may be dates (YYMMDDhhmmss)"), "{why}");
+    for (date, notation) in [
+        ("260303164600", "YYMMDDhhmmss"),
+        ("2603031646", "YYMMDDhhmm"),
+        ("28032026085900", "in an unknown order"),
+        ("03282026085900", "in an unknown order"),
+    ] {
+        let text = format!("submit,size,cpu\n{date},60,1\n");
+        let why = refused(text.as_bytes(), &on("cpu=8"));
+        assert!(why.contains(&format!("may be dates ({notation}")), "{why}");
+    }
     // The basic form of ISO 8601 is read; a day before its month may be another date.
     for (date, is_read) in [
         ("20260303T164600", true),
@@ -213,6 +220,58 @@ fn lengths_next_to_dates_in_milliseconds_are_read_alike() {
             is_reported,
             "{remarks}"
         );
+    }
+}
+
+/// Three jobs of 3600, 600 and 600 s, with sizes and limits in other units: starts and ends tell which, and so does the name of
+/// a column.
+#[test]
+fn lengths_agree_with_starts_and_ends() {
+    let at = |minute: u64| format!("2026-03-02 08:{minute:02}:00");
+    let ms = |minute: u64| (1_772_438_400_000 + 60_000 * minute).to_string();
+    let runs = [(0, 50), (10, 20), (30, 40)];
+    for (header, instant, factor, named) in [
+        (
+            "submit,end,runtime,cpu",
+            &at as &dyn Fn(u64) -> String,
+            60_000,
+            None,
+        ),
+        ("submit,end,runtime,cpu", &at, 1, None),
+        (
+            "submit,stop_at,runtime_min,cpu",
+            &at,
+            1,
+            Some("runtime_min"),
+        ),
+        ("submit,end,limit,cpu", &ms, 60_000, None),
+        ("submit,end,limit,cpu", &ms, 60, None),
+    ] {
+        let row = |(from, to): (u64, u64)| {
+            format!(
+                "{},{},{},4\n",
+                instant(from),
+                instant(to),
+                (to - from) * factor
+            )
+        };
+        let text = format!("{header}\n{}", runs.map(row).concat());
+        let columns = named.map(|column: &str| ("size".into(), column.into()));
+        let options = Options {
+            columns: columns.into_iter().collect(),
+            ..on("cpu=8")
+        };
+        let (jobs, trace) = read(text.as_bytes(), &options);
+        let seconds = |ticks: u64| ticks / trace.tick().per_second();
+        let sizes: Vec<u64> = jobs.iter().map(|job| seconds(job.size)).collect();
+        assert_eq!(sizes, [3000, 600, 600], "{text}");
+        let limits: Vec<u64> = jobs.iter().map(|job| seconds(job.limit)).collect();
+        let expected = if header.contains("limit") {
+            sizes
+        } else {
+            vec![0; 3]
+        };
+        assert_eq!(limits, expected, "{text}");
     }
 }
 

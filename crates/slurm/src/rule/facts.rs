@@ -59,9 +59,10 @@ pub fn prepare(site: &mut Site, log: &mut Log) -> Result<Option<String>, String>
         "{left_out} of {kept} jobs are left out: the site as it is now would never start them, so its settings are newer than \
          these jobs. {named}. To replay them, {help} in the files of --slurm"
     );
-    match (left_out, log.jobs.is_empty()) {
-        (_, true) => Err(format!("no job is left to replay: {remark}")),
-        (0, _) => Ok(None),
+    let has_none = log.jobs.iter().all(|job| job.seen == Seen::Initial);
+    match left_out {
+        0 => Ok(None),
+        _ if has_none => Err(format!("no job is left to replay: {remark}")),
         _ => Ok(Some(remark)),
     }
 }

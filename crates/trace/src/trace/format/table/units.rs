@@ -37,11 +37,9 @@ pub(super) fn notation(field: &[u8]) -> Option<Option<&'static str>> {
             let own = stamp(number).map(|(_, notation)| notation);
             let has_zero = field.len() > 8 && field.starts_with(b"0") && number.fract() == 0.0;
             let is_far = own.is_none() && number > LAST && !is_epoch(number);
+            let is_short = short.is_some() && own.is_none_or(|own| own.starts_with("seconds"));
             Some(match own {
-                Some(own) if !has_zero && !(short.is_some() && own.starts_with("seconds")) => {
-                    Some(own)
-                }
-                _ if short.is_some() => short,
+                _ if is_short => short,
                 _ if has_zero || is_far => Some(OTHER_ORDER),
                 own => own,
             })

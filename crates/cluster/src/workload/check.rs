@@ -192,7 +192,8 @@ impl Draft {
         }
         // A start latency with faults is reported elsewhere.
         let latency = self.start_latency().map_or(0.0, |law| law.mean());
-        let latency = if latency.is_finite() { latency } else { 0.0 };
+        let latency = Some(latency).filter(|own| own.is_finite() && *own > 0.0);
+        let latency = latency.unwrap_or(0.0);
         let (rate, mean) = (arrivals.rate(), size.mean() + latency);
         let load = rate * mean;
         if rate > 0.0 && !(load > 0.0 && load.is_finite()) {

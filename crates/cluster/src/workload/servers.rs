@@ -339,7 +339,9 @@ impl DraftShape {
             }
         }
         let zero = Some(Decimal::ZERO);
-        if self.capacity.iter().all(|(_, capacity)| *capacity == zero) {
+        // A capacity of 0 on the only server has its own fault.
+        let is_empty = |own: &Option<Decimal>| *own == zero && !is_one;
+        if self.capacity.iter().all(|(_, own)| is_empty(own)) {
             faults.push(Fault::new(
                 place!("servers", h),
                 "the server has no resources",

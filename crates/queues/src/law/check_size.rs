@@ -240,7 +240,9 @@ impl<'a> Faults<'a> {
             self.part,
             Part::Interarrival | Part::Other("start latency" | "delay")
         );
-        if is_time && values.iter().any(|value| *value > Decimal::ZERO) {
+        if is_time && values.iter().all(|value| *value == Decimal::ZERO) {
+            self.add_value(place!("values"), "0", "at least one number > 0", help);
+        } else if is_time {
             self.check_entries("values", values, |x| x >= 0.0, "a number ≥ 0", &help);
         } else {
             self.check_entries("values", values, |x| x > 0.0, "a number > 0", &help);

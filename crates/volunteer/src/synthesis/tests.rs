@@ -106,7 +106,7 @@ fn what_is_synthesized_checks_whatever_the_laws() {
         (
             200,
             hosts,
-            batch("size: 1, quality: afap, jobs: 300, submitted: 197.4"),
+            batch("size: 1, quality: afap, jobs: 240, submitted: 197.4"),
         ),
     ] {
         let (_, synthesized) = synthesized(&format!(

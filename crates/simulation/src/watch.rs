@@ -50,9 +50,9 @@ pub struct Watched {
 impl Watched {
     /// Returns the fraction of jobs above the threshold, with an interval that allows for what too few jobs have shown.
     ///
-    /// By the rule of three a fraction of `3/n` remains unseen among n independent jobs with 5 %: `(1 − p)^n = 0.05`. Jobs that
-    /// come together wait together, so n is the number of independent jobs whose mean would be known as closely. Response
-    /// times count as exponential ones.
+    /// By the rule of three, none of n independent jobs is above the threshold with a probability of 5 % if the fraction is
+    /// `3/n`: `(1 − p)^n = 0.05`. Jobs that come together wait together, so n is the number of independent jobs whose mean
+    /// would be known as precisely. Response times are taken to vary as exponential ones do.
     pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
         let above = self.above?;
         let waits = own.waits.as_ref().map(Histogram::variance);

@@ -41,8 +41,8 @@ impl<S> Resources<S> {
             let (source, scale) = source(own.name())?;
             let demanding = workload.types().iter().find(|job| job.units()[j] > 0);
             let unit = demanding.and_then(|job| {
-                let [units, scale] = [u128::from(job.units()[j]), scale];
-                let unit = job.demand()[j].exact() * BigRational::new(scale.into(), units.into());
+                let scale = BigRational::new(scale.into(), job.units()[j].into());
+                let unit = job.demand()[j].exact() * scale;
                 Some([unit.numer().to_u128()?, unit.denom().to_u128()?])
             });
             Ok(CountedResource {

@@ -89,9 +89,10 @@ impl Batched {
         let mean = sum / pairs;
         let variance = squares / pairs - mean * mean;
         let correlation = (products / pairs - mean * mean) / variance;
-        let is_known = pairs > 0.0 && variance > 0.0;
-        let correlation = Some(correlation).filter(|_| is_known);
-        correlation.map_or(0.0, |own| own.clamp(0.0, 1.0))
+        match pairs > 0.0 && variance > 0.0 {
+            true => correlation.clamp(0.0, 1.0),
+            false => 0.0,
+        }
     }
 
     /// Returns the process of these batches whose jobs come at rate λ \[1/s\].

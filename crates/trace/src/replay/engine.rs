@@ -316,8 +316,10 @@ impl<'a> Walk<'a> {
     /// The same where the rule's clocks may ring before.
     fn step_with_clocks(&mut self, end: f64, arrival: f64) {
         // Where both come at one instant, the end comes first.
-        let bound = Some(arrival).filter(|arrival| *arrival < end);
-        let bound = bound.unwrap_or(f64::INFINITY);
+        let bound = match end <= arrival {
+            true => f64::INFINITY,
+            false => arrival,
+        };
         let (now, due) = self.server.due(bound);
         if let Some(due) = due.filter(|due| !matches!(due, Due::End)) {
             self.server.happen(now, due, &mut self.service);

@@ -340,19 +340,17 @@ impl Trace {
     /// Why a line takes no part, if it does not.
     fn left_out(&self, raw: &Raw, nodes: u32) -> Option<Reason> {
         let broken = raw.fate == Fate::Broken;
-        let asks_nothing = self.demand.iter().all(|demand| *demand == 0.0);
-        let reasons = [
-            (!self.is_selected(raw), Reason::Others),
-            (raw.fate == Fate::Part, Reason::Partial),
-            (raw.size < 0 || raw.size == 0 && broken, Reason::NeverRan),
-            (broken && self.options.completed_only, Reason::NotCompleted),
-            (raw.fate == Fate::Unplaced, Reason::TooLarge),
-            (raw.fate == Fate::OtherType, Reason::OtherType),
-            (asks_nothing, Reason::NoDemand),
-            (!self.servers.hold(&self.demand, nodes), Reason::TooLarge),
-        ];
-        let mut reasons = reasons.into_iter();
-        reasons.find(|(is, _)| *is).map(|(_, reason)| reason)
+        Some(match raw.fate {
+            _ if !self.is_selected(raw) => Reason::Others,
+            Fate::Part => Reason::Partial,
+            _ if raw.size < 0 || raw.size == 0 && broken => Reason::NeverRan,
+            Fate::Broken if self.options.completed_only => Reason::NotCompleted,
+            Fate::Unplaced => Reason::TooLarge,
+            Fate::OtherType => Reason::OtherType,
+            _ if self.demand.iter().all(|demand| *demand == 0.0) => Reason::NoDemand,
+            _ if !self.servers.hold(&self.demand, nodes) => Reason::TooLarge,
+            _ => return None,
+        })
     }
 
     /// Returns whether a job is of the partition and of the user of the options.

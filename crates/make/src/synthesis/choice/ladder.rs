@@ -290,9 +290,8 @@ impl<'w> Comparison<'_, 'w> {
         let Some(run) = own.measured(self.evaluator) else {
             return f64::INFINITY;
         };
-        let (place, worst) = (self.evaluator.place(run), |run: &Run| {
-            self.evaluator.worst(run)
-        });
+        let place = self.evaluator.place(run);
+        let worst = |run: &Run| self.evaluator.worst(run);
         if own.own.is_some() {
             return place;
         }

@@ -65,7 +65,7 @@ struct Sacct {
     class: [Option<usize>; 3],
     /// The TRES of each resource, in lower case.
     names: Vec<String>,
-    /// Whether it was reported how instants are written, and that types of a resource are not told apart.
+    /// Whether the notation of instants was looked at, and whether it was reported that types of a resource are not told apart.
     is_reported: [bool; 2],
     /// The components of heterogeneous jobs, by first id and submission.
     joined: BTreeMap<(Vec<u8>, i64), Components>,
@@ -172,9 +172,10 @@ impl Sacct {
     fn job(&mut self, (rows, demand, account): Line<'_>) -> Result<Raw, Fault> {
         let submit = instant(rows, Some(self.submit))?;
         let submit = submit.ok_or_else(|| rows.fault(self.submit, INSTANT))?;
-        let notation = fields::number(rows.get(self.submit)).and_then(stamp);
-        if let Some((_, notation)) = notation.filter(|own| own.1 != "seconds since 1970")
-            && !std::mem::replace(&mut self.is_reported[0], true)
+        // The first line tells for all.
+        if !std::mem::replace(&mut self.is_reported[0], true)
+            && let Some((_, notation)) = fields::number(rows.get(self.submit)).and_then(stamp)
+            && notation != "seconds since 1970"
         {
             let remark = format!("its instants are read as {notation}");
             account.remarks.push(remark);
@@ -302,8 +303,11 @@ impl Sacct {
     /// Returns whether a job needs a type of a resource that no server has, where the servers have other types of it; and
     /// a type of a resource of which the servers tell no types.
     fn types(&self, text: &[u8]) -> (bool, Option<String>) {
-        let text = String::from_utf8_lossy(text).to_ascii_lowercase();
         let (mut lacks, mut untold) = (false, None);
+        if !text.contains(&b':') {
+            return (lacks, untold);
+        }
+        let text = String::from_utf8_lossy(text).to_ascii_lowercase();
         let names = text.split(',').map(|part| part.split('=').next());
         for name in names.flatten() {
             let Some((kind, _)) = name.split_once(':') else {

@@ -220,11 +220,8 @@ impl Found<'_> {
         };
         let name = self.rows.header()[column];
         let suffix = name.rsplit(['_', ' ', '(']).next().unwrap_or_default();
-        let own = seconds_in(suffix.trim_end_matches(')'));
-        if let (true, Some(own)) = (
-            self.options.units.is_empty() && suffix.len() < name.len(),
-            own,
-        ) {
+        let is_suffix = self.options.units.is_empty() && suffix.len() < name.len();
+        if let Some(own) = seconds_in(suffix.trim_end_matches(')')).filter(|_| is_suffix) {
             self.by_name.push(format!("{what} in {suffix}"));
             unit = own;
         }

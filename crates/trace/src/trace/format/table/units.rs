@@ -6,7 +6,7 @@ use super::{Columns, END, Times};
 use crate::trace::fields::{instant, is_unknown, number};
 use crate::trace::format::Rows;
 use crate::trace::{Account, Options, TraceError};
-use synth_core::number::{is_epoch, stamp};
+use synth_core::number::stamp;
 
 /// The notation of dates with separators.
 pub(super) const CALENDAR: &str = "calendar dates";
@@ -21,22 +21,22 @@ pub(super) fn is_read(notation: &str) -> bool {
 
 /// Returns the notation of an instant, `Some(None)` if it is a plain number; `None` if no instant is known.
 pub(super) fn notation(field: &[u8]) -> Option<Option<&'static str>> {
-    /// The last second of which 32 bits tell.
+    /// The last second since 1970 that fits in 32 bits with a sign.
     const LAST: f64 = 2_147_483_647.0;
     match number(field) {
         _ if is_unknown(field) => None,
         Some(0.0 | -1.0) => None,
         Some(number) => {
-            let with_century = |name: &&str, century: f64| {
-                let digits = name.len();
-                let full = stamp(century * 10_f64.powi(digits as i32) + number);
-                number > LAST && full.is_some_and(|own| own.1.len() == digits + 2)
+            // With the century in front it is a date.
+            let is_date = |name: &&str| {
+                let full = stamp(20.0 * 10_f64.powi(name.len() as i32) + number);
+                number > LAST && full.is_some_and(|own| own.1.len() == name.len() + 2)
             };
-            let mut short = SHORT_YEAR.into_iter();
-            let short = short.find(|name| with_century(name, 20.0));
+            let short = SHORT_YEAR.into_iter().find(is_date);
             let own = stamp(number).map(|(_, notation)| notation);
-            let has_zero = field.len() > 8 && field.starts_with(b"0") && number.fract() == 0.0;
-            let is_far = own.is_none() && number > LAST && !is_epoch(number);
+            let is_digits = field.len() > 8 && field.iter().all(u8::is_ascii_digit);
+            let has_zero = is_digits && field.starts_with(b"0");
+            let is_far = own.is_none() && number > LAST;
             let is_short = short.is_some() && own.is_none_or(|own| own.starts_with("seconds"));
             Some(match own {
                 _ if is_short => short,

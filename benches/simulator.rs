@@ -12,10 +12,10 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
-    AdaptiveMsrPolicy, Backfill, EasyBackfillPolicy, EmptySlots, Family, Order, Placement,
-    PooledPolicy, Preemption, Switching,
+    AdaptiveMsrConfig, Backfill, EasyBackfillConfig, EmptySlots, Family, Order, Placement,
+    PooledConfig, Preemption, Switching,
 };
-use synth::multiresource::policy::{Event, Rule as _, System};
+use synth::multiresource::policy::{Event, PolicyConfig as _, System};
 use synth::multiresource::replay::{self, Clock, DecisionState, Kinds, Log, Speed, gathered};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
@@ -72,7 +72,7 @@ fn adaptive_msr(workload: &Workload) -> Contender {
         .iter()
         .map(worth)
         .fold(0.0, f64::max);
-    let policy = AdaptiveMsrPolicy {
+    let policy = AdaptiveMsrConfig {
         limits: false,
         schedules: synthesis.policy.schedules.clone(),
         prices: prices.iter().map(|p| p / dearest).collect(),
@@ -126,10 +126,10 @@ fn fleets(c: &mut Criterion) {
     else {
         panic!("no policy");
     };
-    let keeping = PooledPolicy {
+    let keeping = PooledConfig {
         reserve: 1.0,
         zone: None,
-        ..PooledPolicy::plain(Order::Oldest, Placement::Best)
+        ..PooledConfig::plain(Order::Oldest, Placement::Best)
     };
     let named = |name| Contender::named(name, &fleet).unwrap();
     let mut group = c.benchmark_group("simulator");
@@ -338,7 +338,7 @@ fn long_queues(c: &mut Criterion) {
         "conservative+sjf",
     ] {
         let mut rule = match name {
-            "easy" => EasyBackfillPolicy {}.build(&fleet),
+            "easy" => EasyBackfillConfig {}.build(&fleet),
             _ => Contender::parse(name).unwrap().rule(&fleet).unwrap(),
         };
         let mut system = System::for_policy(&fleet, &*rule);

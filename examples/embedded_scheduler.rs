@@ -16,7 +16,7 @@ use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1, weighted::WeightedIndex};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::ctmc::PhaseType;
-use synth::multiresource::artifact::{Checked, MsrPolicy, Preemption};
+use synth::multiresource::artifact::{Checked, MsrConfig, Preemption};
 use synth::multiresource::policy::{Action, Event, Msr, Policy as _, System, Violation};
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::Workload;
@@ -86,7 +86,7 @@ impl Scheduler {
     }
 
     /// One more column of the picture: the schedule, then what runs and waits of each type.
-    fn draw(&self, policy: &MsrPolicy, rows: &mut [String]) {
+    fn draw(&self, policy: &MsrConfig, rows: &mut [String]) {
         let (schedule, reached) = self.rule.schedule();
         let position = policy.schedules.iter().position(|s| s == schedule);
         rows[0].push(
@@ -160,7 +160,7 @@ fn size(law: &PhaseType, random: &mut Random) -> f64 {
     stages.iter().map(|rate| exponential(*rate, random)).sum()
 }
 
-fn policy(path: Option<String>) -> Result<(MsrPolicy, Workload), Box<dyn Error>> {
+fn policy(path: Option<String>) -> Result<(MsrConfig, Workload), Box<dyn Error>> {
     if let Some(path) = path {
         let checked = Checked::read(Path::new(&path))?;
         let msr = checked.artifact().policy.msr().cloned();

@@ -44,7 +44,7 @@
 //!
 //! Numbers, documents and policy files ([`number`], [`document`], [`artifact`]) are the crate `synth-core`; [`ctmc`] and [`law`]
 //! `synth-queues`; [`simulation`] is its own. A *kind* of workload has its model, rules, checker and simulator in a crate
-//! (`synth-cluster` for [`multiresource`], [`compatibility`], [`malleable`], [`volunteer`]). What makes policies for multiresource jobs
+//! (`synth-multiresource` for [`multiresource`], [`compatibility`], [`malleable`], [`volunteer`]). What makes policies for multiresource jobs
 //! is `synth-make`: program, modulation, analysis, optimum, synthesis. [`trace`] reads logs, `multiresource::replay` runs and
 //! `multiresource::fit` fits them; [`slurm`] (`synth-slurm`) and `multiresource::bridge` run a policy on a real Slurm. This crate puts them under one
 //! roof, and adds the verbs and [`report`] of each kind behind one interface ([`kind`]).
@@ -121,5 +121,5 @@ pub use synth_core::{artifact, document, number};
 pub use synth_queues::{ctmc, law};
 pub use synth_simulation as simulation;
 pub use synth_slurm::commands as slurm;
-pub use synth_trace::trace;
+pub use synth_traces::trace;
 pub use synth_typed as typed;

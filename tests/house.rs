@@ -10,7 +10,7 @@ const ORDER: [(&str, &[&str]); 11] = [
     ("crates/core/src", &["number", "document", "artifact"]),
     ("crates/queues/src", &["ctmc", "law"]),
     (
-        "crates/cluster/src",
+        "crates/multiresource/src",
         &[
             "workload",
             "schedule",
@@ -33,16 +33,16 @@ const ORDER: [(&str, &[&str]); 11] = [
         ],
     ),
     (
-        "crates/trace/src",
+        "crates/traces/src",
         &["trace", "replay", "fit", "judge", "forecast"],
     ),
     (
-        "crates/slurm/src",
+        "ops/slurm/src",
         &["commands", "configuration", "order", "rule", "advice"],
     ),
-    ("crates/bridge/src", &["bridge"]),
+    ("ops/slurm-bridge/src", &["bridge"]),
     (
-        "crates/compatibility/src",
+        "kinds/compatibility/src",
         &[
             "workload",
             "artifact",
@@ -53,7 +53,7 @@ const ORDER: [(&str, &[&str]); 11] = [
         ],
     ),
     (
-        "crates/malleable/src",
+        "kinds/malleable/src",
         &[
             "workload",
             "policy",
@@ -64,7 +64,7 @@ const ORDER: [(&str, &[&str]); 11] = [
         ],
     ),
     (
-        "crates/volunteer/src",
+        "kinds/volunteer/src",
         &["workload", "policy", "artifact", "simulator", "synthesis"],
     ),
     (

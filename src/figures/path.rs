@@ -2,7 +2,7 @@
 
 use super::Done;
 use crate::multiresource::policy::{
-    Event, Policy as _, StaticQuickswap, StaticQuickswapPolicy, System,
+    Event, Policy as _, StaticQuickswap, StaticQuickswapConfig, System,
 };
 use crate::multiresource::workload::Workload;
 use crate::simulation::Streams;
@@ -14,9 +14,9 @@ pub(super) fn path(
     threshold: u32,
     (length, count): (f64, usize),
 ) -> Done<Vec<(f64, f64)>> {
-    let policy = StaticQuickswapPolicy {
+    let policy = StaticQuickswapConfig {
         strict: false,
-        ..StaticQuickswapPolicy::strict_msfq(workload, Some(f64::from(threshold)))?
+        ..StaticQuickswapConfig::strict_msfq(workload, Some(f64::from(threshold)))?
     };
     let mut rule = StaticQuickswap::new(&policy, workload);
     let mut system = System::new(workload, 0, false);

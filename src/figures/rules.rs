@@ -3,7 +3,7 @@
 use super::Done;
 use super::curve::{Curve, Kind};
 use crate::multiresource::artifact::{
-    Backfill, EmptySlots, Family, MsrPolicy, Objective, Preemption, Route, StaticQuickswapPolicy,
+    Backfill, EmptySlots, Family, MsrConfig, Objective, Preemption, Route, StaticQuickswapConfig,
 };
 use crate::multiresource::simulator::{Contender, Run, Settings};
 use crate::multiresource::synthesis::{
@@ -38,7 +38,7 @@ pub fn plain(preemption: Preemption, route: Option<Route>) -> Options {
 }
 
 /// Returns the MSR policy of these options at its best switching rate (pMSR: at 2), and what was found on the way.
-pub fn tuned(workload: &Workload, options: &Options) -> Done<(MsrPolicy, Outlook)> {
+pub fn tuned(workload: &Workload, options: &Options) -> Done<(MsrConfig, Outlook)> {
     let Outcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("no policy can stabilize this workload".into());
     };
@@ -51,8 +51,8 @@ pub fn tuned(workload: &Workload, options: &Options) -> Done<(MsrPolicy, Outlook
     Ok((policy, outlook))
 }
 
-pub fn with_backfilling(policy: &MsrPolicy) -> MsrPolicy {
-    MsrPolicy {
+pub fn with_backfilling(policy: &MsrConfig) -> MsrConfig {
+    MsrConfig {
         backfill: Backfill::FirstFit,
         empty_slots: EmptySlots::Release,
         ..policy.clone()
@@ -79,9 +79,9 @@ impl Rule {
     fn policy(&self, workload: &Workload) -> Done<Option<Contender>> {
         Ok(Some(match self {
             Rule::Named(name) => Contender::parse(name)?,
-            Rule::Overlapping => Contender::from(Family::StaticQuickswap(StaticQuickswapPolicy {
+            Rule::Overlapping => Contender::from(Family::StaticQuickswap(StaticQuickswapConfig {
                 overlap: true,
-                ..StaticQuickswapPolicy::published(workload)
+                ..StaticQuickswapConfig::published(workload)
             })),
             Rule::Msr(preemption, switching_rate, backfills) => {
                 let options = Options {

@@ -10,7 +10,9 @@ pub mod command;
 pub mod report;
 pub mod verbs;
 
-pub use synth_bridge::bridge;
-pub use synth_cluster::{Multiresource, artifact, live, policy, schedule, simulator, workload};
 pub use synth_make::{analysis, bound, modulation, optimum, program, synthesis};
-pub use synth_trace::{fit, forecast, judge, replay};
+pub use synth_multiresource::{
+    Multiresource, artifact, live, policy, schedule, simulator, workload,
+};
+pub use synth_slurm_bridge as bridge;
+pub use synth_traces::{fit, forecast, judge, replay};

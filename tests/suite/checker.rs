@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
-    Artifact, Checked, Claim, Family, Method, MsrPolicy, Preemption, Quantity, Route, SearchRecord,
+    Artifact, Checked, Claim, Family, Method, MsrConfig, Preemption, Quantity, Route, SearchRecord,
     SizeLaw, check_against, parse, unmet,
 };
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
@@ -75,7 +75,7 @@ fn every_policy_of_the_corpus_stands_in_its_table() {
     assert_eq!(listed, present);
 }
 
-fn msr(artifact: &mut Artifact) -> &mut MsrPolicy {
+fn msr(artifact: &mut Artifact) -> &mut MsrConfig {
     match &mut artifact.policy {
         Family::Msr(policy) => policy,
         other => panic!("{other:?}"),

@@ -3,7 +3,7 @@
 
 use crate::common::*;
 use synth::multiresource::artifact::{
-    AdaptiveMsrPolicy, Artifact, Backfill, Claim, EmptySlots, Family, HoldsFor, Method, Preemption,
+    AdaptiveMsrConfig, Artifact, Backfill, Claim, EmptySlots, Family, HoldsFor, Method, Preemption,
     Quantity, Route, SizeLaw, Subject, Switching,
 };
 use synth::multiresource::report;
@@ -196,7 +196,7 @@ fn a_wrong_claim_is_refuted() {
 fn adaptive_with(wide: u32) -> (Workload, Artifact) {
     let workload = section7(0.9);
     let mut artifact = synthesized(&workload, Preemption::None, None);
-    artifact.policy = Family::AdaptiveMsr(AdaptiveMsrPolicy {
+    artifact.policy = Family::AdaptiveMsr(AdaptiveMsrConfig {
         limits: false,
         schedules: vec![vec![0, 0, wide], vec![1, 4, 0]],
         prices: vec![0.25, 0.1875, 0.5],

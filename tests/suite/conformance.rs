@@ -20,12 +20,12 @@ use std::collections::BTreeSet;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, Artifact, Backfill, BackfillingPolicy, Checked,
-    ConservativeBackfillPolicy, DiscretizedMaxWeightPolicy, EasyBackfillPolicy, EasyByMeanPolicy,
-    EmptySlots, Family, FcfsPolicy, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy,
-    MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order,
-    PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption, PriorityPolicy,
-    RandomizedTimersPolicy, Route, ServerFillingPolicy, StaticQuickswapPolicy, Zone,
+    AdaptiveQuickswapConfig, Artifact, Backfill, BackfillingConfig, Checked,
+    ConservativeBackfillConfig, DiscretizedMaxWeightConfig, EasyBackfillConfig, EasyByMeanConfig,
+    EmptySlots, Family, FcfsConfig, FirstFitConfig, Guard, GuardedConfig, LeastServersFirstConfig,
+    MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig, MsrConfig, Order,
+    PartitionConfig, Placement, PooledConfig, PooledEasyConfig, Preemption, PriorityConfig,
+    RandomizedTimersConfig, Route, ServerFillingConfig, StaticQuickswapConfig, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{
@@ -223,33 +223,33 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     all.push(("msr-chain", of_chain(&workload.scaled(0.5).unwrap())));
     let lighter = workload.scaled(0.5).unwrap();
     let turns = |overlap, strict| {
-        Families::Fixed(Box::new(Family::StaticQuickswap(StaticQuickswapPolicy {
+        Families::Fixed(Box::new(Family::StaticQuickswap(StaticQuickswapConfig {
             cycle: vec![2, 0, 1],
             thresholds: vec![0, 2, 1],
             overlap,
             strict,
         })))
     };
-    let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {});
+    let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapConfig {});
     let fixed = |policy: Family| Families::Fixed(Box::new(policy));
     let plain: [(_, Family); 7] = [
-        ("fcfs", FcfsPolicy {}.into()),
+        ("fcfs", FcfsConfig {}.into()),
         (
             "randomized-timers",
-            RandomizedTimersPolicy { rate: 1.0 }.into(),
+            RandomizedTimersConfig { rate: 1.0 }.into(),
         ),
-        ("first-fit", FirstFitPolicy {}.into()),
-        ("most-servers-first", MostServersFirstPolicy {}.into()),
-        ("least-servers-first", LeastServersFirstPolicy {}.into()),
-        ("easy-by-mean", EasyByMeanPolicy {}.into()),
+        ("first-fit", FirstFitConfig {}.into()),
+        ("most-servers-first", MostServersFirstConfig {}.into()),
+        ("least-servers-first", LeastServersFirstConfig {}.into()),
+        ("easy-by-mean", EasyByMeanConfig {}.into()),
         ("discretized-max-weight", on_grid(false).into()),
     ];
     // Some of these do not keep up with more.
     let light = workload.scaled(0.3).unwrap();
     all.extend(plain.map(|(name, policy)| (name, chosen(&light, fixed(policy)))));
-    let guarded = GuardedPolicy {
-        rule: Box::new(EasyByMeanPolicy {}.into()),
-        guard: Guard::Msr(MsrPolicy {
+    let guarded = GuardedConfig {
+        rule: Box::new(EasyByMeanConfig {}.into()),
+        guard: Guard::Msr(MsrConfig {
             backfill: Backfill::None,
             empty_slots: EmptySlots::Phantom,
             ..synthesized(&light, &Options::new(Preemption::None)).policy
@@ -288,7 +288,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nserver:";
     let limited = light.to_yaml().replace("server:", limits);
     let limited = Workload::parse(&limited, "limited").unwrap().workload;
-    let easy = Family::EasyBackfill(EasyBackfillPolicy {});
+    let easy = Family::EasyBackfill(EasyBackfillConfig {});
     let by_limits = |all: &[(&str, Artifact)], name: &str| {
         let (_, artifact) = all.iter().find(|(own, _)| *own == name).unwrap();
         let mut rule = artifact.policy.followed().clone();
@@ -303,7 +303,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         .replace("name: type-2", "priority: 5, name: type-2");
     let ranked = Workload::parse(&ranked, "ranked").unwrap().workload;
     let ranked = ranked.scaled(0.3).unwrap();
-    let strict = PriorityPolicy {
+    let strict = PriorityConfig {
         strict: true,
         placement: None,
     };
@@ -313,7 +313,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("easy-backfill", chosen(&limited, fixed(easy))),
         (
             "conservative-backfill",
-            chosen(&limited, fixed(ConservativeBackfillPolicy {}.into())),
+            chosen(&limited, fixed(ConservativeBackfillConfig {}.into())),
         ),
         ("priority", chosen(&ranked, fixed(strict.into()))),
         ("adaptive-msr-limits", adaptive),
@@ -327,7 +327,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
 
 /// Backfilling in orders of each job's own.
 fn ordered(limited: &Workload) -> Vec<(&'static str, Artifact)> {
-    let of = |name, words: &str, change: fn(&mut BackfillingPolicy)| {
+    let of = |name, words: &str, change: fn(&mut BackfillingConfig)| {
         let mut own = by_words(words, &limited.clone().into());
         change(&mut own);
         let families = Families::Fixed(Box::new(own.into()));
@@ -347,9 +347,9 @@ fn ordered(limited: &Workload) -> Vec<(&'static str, Artifact)> {
     ]
 }
 
-fn by_words(words: &str, fleet: &Fleet) -> BackfillingPolicy {
+fn by_words(words: &str, fleet: &Fleet) -> BackfillingConfig {
     let choices = Backfilling::parse(words).unwrap().unwrap();
-    BackfillingPolicy::of(choices, fleet).unwrap()
+    BackfillingConfig::of(choices, fleet).unwrap()
 }
 
 /// A policy whose schedules are the states of a chain that is no loop.
@@ -365,13 +365,13 @@ fn of_chain(workload: &Workload) -> Artifact {
 }
 
 /// MaxWeight on a grid that does not divide the demands.
-fn on_grid(preempts: bool) -> DiscretizedMaxWeightPolicy {
-    DiscretizedMaxWeightPolicy { cells: 7, preempts }
+fn on_grid(preempts: bool) -> DiscretizedMaxWeightConfig {
+    DiscretizedMaxWeightConfig { cells: 7, preempts }
 }
 
 /// Rules that preempt at no cost.
 fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
-    let weights = MaxWeightPolicy {
+    let weights = MaxWeightConfig {
         worths: vec![0.625, 0.46875, 1.0],
         exponent: 0.3,
     };
@@ -396,7 +396,7 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
         ),
         (
             "server-filling",
-            chosen(&filling, fixed(ServerFillingPolicy {}.into())),
+            chosen(&filling, fixed(ServerFillingConfig {}.into())),
         ),
     ];
     all.extend(with_setups(&workload.scaled(0.5).unwrap(), weights));
@@ -404,8 +404,8 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
 }
 
 /// Rules that preempt into setups, one of them under guard.
-fn with_setups(workload: &Workload, weights: MaxWeightPolicy) -> Vec<(&'static str, Artifact)> {
-    let rule = MaxWeightSetupPolicy {
+fn with_setups(workload: &Workload, weights: MaxWeightConfig) -> Vec<(&'static str, Artifact)> {
+    let rule = MaxWeightSetupConfig {
         weights,
         setup_rate: 10.0,
         eagerness: 1.0,
@@ -417,9 +417,9 @@ fn with_setups(workload: &Workload, weights: MaxWeightPolicy) -> Vec<(&'static s
         ..Options::new(Preemption::Setup)
     };
     let guard = synthesized(workload, &options).policy;
-    let guarded = GuardedPolicy {
+    let guarded = GuardedConfig {
         rule: Box::new(rule.clone().into()),
-        guard: Guard::Msr(MsrPolicy {
+        guard: Guard::Msr(MsrConfig {
             backfill: Backfill::None,
             empty_slots: EmptySlots::Phantom,
             ..guard
@@ -450,7 +450,7 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         }
         artifact
     };
-    let partition = PartitionPolicy {
+    let partition = PartitionConfig {
         schedules: vec![
             vec![vec![4, 0, 0], vec![1, 1, 0]],
             vec![vec![2, 0, 1], vec![0, 1, 0]],
@@ -459,28 +459,28 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         weights: vec![0.5, 0.5],
         switching_rate: Some(0.1),
     };
-    let keeping = PooledPolicy {
+    let keeping = PooledConfig {
         order: Order::Largest,
         placement: Placement::Best,
         reserve: 1.0,
         zone: None,
     };
-    let guarded = GuardedPolicy {
-        rule: Box::new(PooledPolicy::plain(Order::Oldest, Placement::First).into()),
+    let guarded = GuardedConfig {
+        rule: Box::new(PooledConfig::plain(Order::Oldest, Placement::First).into()),
         guard: Guard::Partition(partition.clone()),
         from: 20,
         until: 10,
     };
-    let zone = PooledPolicy {
+    let zone = PooledConfig {
         zone: Some(Zone {
             types: vec![2, 1],
             servers: vec![1, 1],
         }),
         ..keeping.clone()
     };
-    let zone = GuardedPolicy {
+    let zone = GuardedConfig {
         rule: Box::new(
-            PooledPolicy {
+            PooledConfig {
                 reserve: 0.0,
                 ..zone
             }
@@ -495,13 +495,13 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let promising = gangs.to_yaml().replace("servers:", limits);
     let promising = crate::fleet::read(&promising).unwrap();
     let ordered = by_words("easy+wfp3+history", &promising);
-    let teams = PartitionPolicy {
+    let teams = PartitionConfig {
         schedules: vec![vec![vec![4, 0]], vec![vec![0, 1], vec![8, 0]]],
         assignments: vec![vec![vec![2], vec![3, 1]]],
         weights: vec![1.0],
         switching_rate: None,
     };
-    let easy = |limits| Some(Family::from(PooledEasyPolicy { limits }));
+    let easy = |limits| Some(Family::from(PooledEasyConfig { limits }));
     vec![
         (
             "fleet-partition",

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pyo3::prelude::*;
 use synth::cli::{self, Embedding};
 use synth::document::{Documents, with_documents};
-use synth_cluster::simulator::{OtherRule, with_rules};
+use synth_multiresource::simulator::{OtherRule, with_rules};
 
 use crate::rule::{Broken, PythonRule};
 use crate::threads;

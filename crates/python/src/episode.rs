@@ -6,8 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use synth::kind::Kind;
 use synth::multiresource::Multiresource;
-use synth_cluster::simulator::Stepping;
-use synth_cluster::workload::Fleet;
+use synth_multiresource::simulator::Stepping;
+use synth_multiresource::workload::Fleet;
 
 use crate::system::Shape;
 

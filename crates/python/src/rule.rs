@@ -10,9 +10,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use synth::multiresource::policy as rules;
-use synth_cluster::policy::{CloneRule, Knows, Policy, Unsuitable};
-use synth_cluster::simulator::OtherRule;
-use synth_cluster::workload::Fleet;
+use synth_multiresource::policy::{CloneRule, Knows, Policy, Unsuitable};
+use synth_multiresource::simulator::OtherRule;
+use synth_multiresource::workload::Fleet;
 
 use crate::system::{Event, Shape, System};
 

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyRange;
 use synth::multiresource::policy as rules;
-use synth_cluster::workload::Fleet;
+use synth_multiresource::workload::Fleet;
 
 /// What happened.
 #[pyclass(frozen, get_all)]
@@ -92,8 +92,9 @@ impl Shape {
     pub fn of(fleet: &Fleet) -> Self {
         let workload = fleet.envelope();
         let (types, resources) = (workload.types(), workload.resources());
-        let unit =
-            |own: &synth_cluster::workload::Resource| own.capacity().value() / own.units() as f64;
+        let unit = |own: &synth_multiresource::workload::Resource| {
+            own.capacity().value() / own.units() as f64
+        };
         Shape {
             fleet: fleet.clone(),
             names: types.iter().map(|own| own.name().to_owned()).collect(),

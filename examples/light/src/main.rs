@@ -6,9 +6,9 @@
 //! Exit code 0: no claim is refuted; 1: the simulation refutes one; 2: the file cannot be used.
 use std::{error::Error, path::Path, process::ExitCode};
 
-use synth_cluster::artifact::Checked;
-use synth_cluster::policy::{Action, Event, System};
-use synth_cluster::simulator::{Contender, Settings, Verdict, as_analysed, judge, watches};
+use synth_multiresource::artifact::Checked;
+use synth_multiresource::policy::{Action, Event, System};
+use synth_multiresource::simulator::{Contender, Settings, Verdict, as_analysed, judge, watches};
 
 const EVENTS: u64 = 20_000_000;
 

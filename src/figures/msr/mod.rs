@@ -12,7 +12,7 @@ use super::curve::{
 };
 use super::rules::{plain, tuned};
 use super::{Done, Drawn, Finding};
-use crate::multiresource::artifact::{MsrPolicy, Preemption, Route};
+use crate::multiresource::artifact::{MsrConfig, Preemption, Route};
 use crate::multiresource::workload::Workload;
 use crate::report::plot::Axis;
 use theory::{Placed, at_load, at_rate, exact, full, smsr, spread, theorem8, total};
@@ -45,7 +45,7 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
 }
 
 /// Returns a policy at these switching rates.
-fn over(workload: &Workload, policy: &MsrPolicy, rates: Vec<f64>) -> Vec<Placed> {
+fn over(workload: &Workload, policy: &MsrConfig, rates: Vec<f64>) -> Vec<Placed> {
     let placed = |rate| (rate, workload.clone(), at_rate(policy, rate));
     rates.into_iter().map(placed).collect()
 }
@@ -124,7 +124,7 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
     let gammas = spread(0.5, 3e4, 49);
     let (patient, _) = tuned(&workload, &plain(Preemption::None, None))?;
     let (preemptive, _) = tuned(&workload, &plain(Preemption::Full, None))?;
-    let constant = |label: &str, color, policy: &MsrPolicy| -> Done<Curve> {
+    let constant = |label: &str, color, policy: &MsrConfig| -> Done<Curve> {
         let mean = total(&workload, policy)?.exact;
         let points = gammas.iter().map(|gamma| (*gamma, Some(mean)));
         Ok(Curve::known(label, color, Kind::Exact, points))

@@ -5,7 +5,7 @@ use super::super::rules::{model, plain, tuned};
 use super::super::{Done, Finding};
 use crate::ctmc::RelativeCompletions;
 use crate::multiresource::analysis::TypeQueue;
-use crate::multiresource::artifact::{Family, MsrPolicy, Preemption, Route};
+use crate::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
 use crate::multiresource::modulation::Modulation;
 use crate::multiresource::simulator::{Contender, Settings};
 use crate::multiresource::synthesis::{Options, PHASE_LIMIT};
@@ -22,7 +22,7 @@ pub(super) struct Theory {
     pub upper: f64,
 }
 
-pub(super) fn by_type(workload: &Workload, policy: &MsrPolicy) -> Done<Vec<Theory>> {
+pub(super) fn by_type(workload: &Workload, policy: &MsrConfig) -> Done<Vec<Theory>> {
     let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
     let of_type = |i| -> Done<Theory> {
         let queue = TypeQueue::new(workload, &modulation, policy.preemption, i);
@@ -37,7 +37,7 @@ pub(super) fn by_type(workload: &Workload, policy: &MsrPolicy) -> Done<Vec<Theor
     (0..workload.types().len()).map(of_type).collect()
 }
 
-pub(super) fn total(workload: &Workload, policy: &MsrPolicy) -> Done<Theory> {
+pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
     let add = |all: Theory, own: Theory| Theory {
         lower: all.lower + own.lower,
         exact: all.exact + own.exact,
@@ -54,14 +54,14 @@ pub(super) fn at_load(load: f64) -> Done<Workload> {
     Ok(model!("section7").scaled(load / 0.9)?)
 }
 
-pub(super) fn at_rate(policy: &MsrPolicy, switching_rate: f64) -> MsrPolicy {
-    MsrPolicy {
+pub(super) fn at_rate(policy: &MsrConfig, switching_rate: f64) -> MsrConfig {
+    MsrConfig {
         switching_rate,
         ..policy.clone()
     }
 }
 
-pub(super) fn smsr(workload: &Workload, gamma: f64) -> Done<MsrPolicy> {
+pub(super) fn smsr(workload: &Workload, gamma: f64) -> Done<MsrConfig> {
     let options = Options {
         setup_rate: Some(gamma),
         ..plain(Preemption::Setup, None)
@@ -76,7 +76,7 @@ pub(super) fn spread(low: f64, high: f64, count: usize) -> Vec<f64> {
 }
 
 /// A policy at a place of a figure.
-pub(super) type Placed = (f64, Workload, MsrPolicy);
+pub(super) type Placed = (f64, Workload, MsrConfig);
 
 /// Returns the exact curve of policies.
 pub(super) fn exact(label: &str, color: Look, policies: &[Placed]) -> Done<Curve> {

@@ -11,7 +11,7 @@ use super::room::Stability;
 use super::upgrades::{bounds, upgrades};
 use super::{Table, bar, claim, fleet, load, number, percent, proof, wrap};
 use crate::multiresource::artifact::{
-    Artifact, Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, unmet,
+    Artifact, Evidence, Method, MsrConfig, Preemption, Proven, Quantity, unmet,
 };
 use crate::multiresource::program::Exact;
 use crate::multiresource::schedule::{Fluid, Packing, enumerate};
@@ -198,7 +198,7 @@ const COUNTED: usize = 100_000;
 const NUMBERS: usize = 4_000_000;
 
 /// Returns the schedules of the loop: a column for each type, or where these are too many, in words.
-fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
+fn loop_table(workload: &Workload, policy: &MsrConfig, width: usize) -> String {
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     let header = chain!(["loop"], names.iter().copied(), ["fraction", ""]);
     let mut by_type = Table::new(header).words(names.len() + 2);

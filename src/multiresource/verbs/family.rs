@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::document::{called, text_of};
 use crate::kind::VerbResult;
-use crate::multiresource::artifact::{Family as Rule, MsrPolicy, Objective, Preemption};
+use crate::multiresource::artifact::{Family as Rule, MsrConfig, Objective, Preemption};
 use crate::multiresource::policy::own_policy;
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::synthesis::{Families, MsfqOutlook};
@@ -18,7 +18,7 @@ pub enum Sought {
     /// A Markovian Service Rate policy on one server, over a fleet slots for each type: by analysis.
     Analysed,
     /// One with these schedules, by analysis.
-    Own(Box<MsrPolicy>),
+    Own(Box<MsrConfig>),
     /// Strict MSFQ with this threshold, or the best one, by analysis.
     StrictMsfq(Option<u32>),
     /// The best of these, by simulation.

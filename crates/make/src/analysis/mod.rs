@@ -26,8 +26,8 @@ pub use paper::{PaperBounds, erlang_c};
 use rayon::prelude::*;
 
 use crate::modulation::Modulation;
-use synth_cluster::artifact::{Objective, Preemption};
-use synth_cluster::workload::{JobType, Workload};
+use synth_multiresource::artifact::{Objective, Preemption};
+use synth_multiresource::workload::{JobType, Workload};
 use synth_queues::ctmc::{
     MEMORY, ModulatedQueue, PhaseType, Qbd, QbdError, Stationary, Survival, matrix_numbers,
     matrix_work, rounds, rounds::RoundLaw, staged_phases, staged_qbd,

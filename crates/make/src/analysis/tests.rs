@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::*;
-use synth_cluster::artifact::{MsrPolicy, Route, section_seven};
+use synth_multiresource::artifact::{MsrConfig, Route, section_seven};
 use synth_queues::ctmc::{Edge, Environment, PhaseType};
 
-fn section7(preemption: Preemption, route: Route, rate: f64) -> (Workload, MsrPolicy) {
+fn section7(preemption: Preemption, route: Route, rate: f64) -> (Workload, MsrConfig) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
     let workload = Workload::read(path.as_ref()).unwrap().workload;
     (workload, section_seven(preemption, route, rate))
@@ -53,7 +53,7 @@ fn mean_numbers_of_section_seven() {
         assert_digits(&cost.numbers, numbers, 1e-9);
         let far = Modulation::new(
             &workload,
-            &MsrPolicy {
+            &MsrConfig {
                 switching_rate: 1.0,
                 ..policy
             },

@@ -8,9 +8,9 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use super::BoundError;
-use synth_cluster::artifact::Objective;
-use synth_cluster::bound::{Certificate, Costs, Layout, Rates, Row, pooled};
-use synth_cluster::workload::Fleet;
+use synth_multiresource::artifact::Objective;
+use synth_multiresource::bound::{Certificate, Costs, Layout, Rates, Row, pooled};
+use synth_multiresource::workload::Fleet;
 
 /// What has to hold by more than the solver's tolerance, so that what it returns proves a bound.
 const MARGIN: f64 = 1e-6;

@@ -1,16 +1,16 @@
 //! Lower bounds on what any policy can reach, where the dynamic program does not go.
 //!
-//! [`by_cells`] finds the function of `synth_cluster::bound` that proves most.
+//! [`by_cells`] finds the function of `synth_multiresource::bound` that proves most.
 
 mod cells;
 mod prices;
 
 pub use cells::by_cells;
 pub use prices::{by_prices, by_sizes};
-use synth_cluster::artifact::{Objective, Preemption};
-pub use synth_cluster::bound::{CertificateError, Document, Proof};
+use synth_multiresource::artifact::{Objective, Preemption};
+pub use synth_multiresource::bound::{CertificateError, Document, Proof};
 
-use synth_cluster::workload::{Fleet, JobType};
+use synth_multiresource::workload::{Fleet, JobType};
 
 /// Why there is no bound.
 #[derive(Debug, thiserror::Error)]

@@ -6,11 +6,11 @@ use good_lp::{
 
 use super::BoundError;
 use crate::program::{Limits, quiet, solve};
-use synth_cluster::artifact::{Objective, Preemption, ShapeWorth};
-use synth_cluster::bound::{
+use synth_multiresource::artifact::{Objective, Preemption, ShapeWorth};
+use synth_multiresource::bound::{
     CertificateError, Cut, Inequality, Proof, check_prices, check_sizes, costs, least_by_sizes,
 };
-use synth_cluster::workload::{Fleet, JobType};
+use synth_multiresource::workload::{Fleet, JobType};
 
 /// Work of each of the programs whose prices are tried, in nodes of depth-first searches.
 const WORK: u64 = 20_000_000;

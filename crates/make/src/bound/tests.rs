@@ -4,7 +4,7 @@ use crate::optimum::{Limits, Problem, optimum};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::AtomicBool;
-use synth_cluster::artifact::{SearchRecord, ShapeWorth};
+use synth_multiresource::artifact::{SearchRecord, ShapeWorth};
 
 const MEAN: Objective = Objective::Mean;
 
@@ -387,7 +387,7 @@ fn fleets_have_bounds() {
         let work: f64 = fleet
             .types()
             .iter()
-            .map(synth_cluster::workload::JobType::offered_load)
+            .map(synth_multiresource::workload::JobType::offered_load)
             .sum();
         let mean = work / fleet.envelope().total_arrival_rate();
         assert!(bound.least >= mean * (1.0 - 1e-8), "{name}: {bound:?}");

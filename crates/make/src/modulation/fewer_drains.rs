@@ -9,8 +9,8 @@ use nalgebra::{DMatrix, DVector, Dyn, LU};
 
 use super::loop_order::{distance, drains, least_drain_order};
 use crate::program::Mix;
-use synth_cluster::schedule::Schedule;
-use synth_cluster::workload::Workload;
+use synth_multiresource::schedule::Schedule;
+use synth_multiresource::workload::Workload;
 
 /// About the most additions that a descent may take.
 const WORK: usize = 400_000_000;

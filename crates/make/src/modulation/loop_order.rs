@@ -4,7 +4,7 @@
 
 use itertools::Itertools;
 
-use synth_cluster::schedule::Schedule;
+use synth_multiresource::schedule::Schedule;
 
 /// Up to this many schedules the order is exact.
 const EXACT: usize = 12;

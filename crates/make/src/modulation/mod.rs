@@ -20,8 +20,8 @@ pub use route::{ModulationError, Phase};
 
 use std::sync::Arc;
 
-use synth_cluster::artifact::MsrPolicy;
-use synth_cluster::workload::Workload;
+use synth_multiresource::artifact::MsrConfig;
+use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::{Environment, ModulatedQueue};
 
 /// The modulating chain of an MSR policy, solved.
@@ -49,7 +49,7 @@ impl Modulation {
     /// When the chain would have more than `limit` phases, or is not irreducible.
     pub fn new(
         workload: &Workload,
-        policy: &MsrPolicy,
+        policy: &MsrConfig,
         limit: usize,
     ) -> Result<Self, ModulationError> {
         let chain = chain(workload, policy, limit)?;

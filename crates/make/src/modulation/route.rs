@@ -2,9 +2,9 @@ use std::collections::HashMap;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use synth_cluster::artifact::{Admission, Drain, MsrPolicy, Preemption};
-use synth_cluster::schedule::Packing;
-use synth_cluster::workload::Workload;
+use synth_multiresource::artifact::{Admission, Drain, MsrConfig, Preemption};
+use synth_multiresource::schedule::Packing;
+use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::{ChainError, Rate};
 
 /// Why a modulating chain could not be built or solved.
@@ -55,7 +55,7 @@ impl Rate for Step {
 /// When there are more than `limit` phases.
 pub(super) fn chain(
     workload: &Workload,
-    policy: &MsrPolicy,
+    policy: &MsrConfig,
     limit: usize,
 ) -> Result<DiGraph<Phase, Step>, ModulationError> {
     if least_phases(policy) > limit as f64 {
@@ -91,7 +91,7 @@ pub(super) fn chain(
 
 /// Returns a lower bound on the phases: in a loop a concurrent leg passes at least one for each vector of
 /// slots still to go, a sequential one for each slot.
-fn least_phases(policy: &MsrPolicy) -> f64 {
+fn least_phases(policy: &MsrConfig) -> f64 {
     if policy.rates.is_some() {
         return policy.order.len() as f64;
     }
@@ -129,7 +129,7 @@ impl Step {
 /// The way to the schedule at `position` of the loop.
 struct Leg<'a> {
     packing: &'a Packing,
-    policy: &'a MsrPolicy,
+    policy: &'a MsrConfig,
     rates: &'a [f64],
     position: usize,
 }

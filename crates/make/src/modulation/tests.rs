@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::program::{self, Limits};
-use synth_cluster::artifact::{Preemption, Route, section_seven};
-use synth_cluster::schedule::{Packing, Schedule};
+use synth_multiresource::artifact::{Preemption, Route, section_seven};
+use synth_multiresource::schedule::{Packing, Schedule};
 use synth_queues::ctmc;
 
 fn section7() -> Workload {
@@ -91,7 +91,7 @@ fn random_case(seed: u64) -> (Workload, Vec<Schedule>) {
         );
     }
     let workload = Workload::parse(&text, "random").unwrap().workload;
-    let all = synth_cluster::schedule::enumerate(&Packing::new(&workload), 10_000).schedules;
+    let all = synth_multiresource::schedule::enumerate(&Packing::new(&workload), 10_000).schedules;
     let maximal: Vec<Schedule> = all
         .into_iter()
         .filter(|u| Packing::new(&workload).is_maximal(u))
@@ -101,9 +101,9 @@ fn random_case(seed: u64) -> (Workload, Vec<Schedule>) {
     (workload, maximal[start..start + count].to_vec())
 }
 
-fn random_policy(schedules: &[Schedule], preemption: Preemption, route: Route) -> MsrPolicy {
+fn random_policy(schedules: &[Schedule], preemption: Preemption, route: Route) -> MsrConfig {
     let n = schedules.len();
-    MsrPolicy {
+    MsrConfig {
         schedules: schedules.to_vec(),
         weights: (1..=n)
             .map(|s| 2.0 * s as f64 / (n * (n + 1)) as f64)
@@ -174,7 +174,7 @@ fn fast_setups_approach_full_preemption() {
         assert!((mean[i] - mixed).abs() < 1e-14);
     }
     for route in Route::ALL {
-        let setup = MsrPolicy {
+        let setup = MsrConfig {
             setup_rate: Some(1e9),
             ..random_policy(&schedules, Preemption::Setup, route)
         };
@@ -218,7 +218,7 @@ fn the_least_to_drain_of_appendix_j() {
 #[test]
 fn a_single_schedule_is_never_left() {
     for preemption in [Preemption::None, Preemption::Setup, Preemption::Full] {
-        let single = MsrPolicy {
+        let single = MsrConfig {
             schedules: vec![vec![1, 4, 0]],
             weights: vec![1.0],
             order: vec![0],

@@ -26,10 +26,10 @@ use std::time::{Duration, Instant};
 use preemptive::Preemptive;
 use region::{Dynamic, Region};
 use sweep::Sweeps;
-use synth_cluster::artifact::{Objective, Preemption};
-use synth_cluster::bound::costs;
-use synth_cluster::schedule::{Packing, enumerate, maximal};
-use synth_cluster::workload::{JobType, Workload};
+use synth_multiresource::artifact::{Objective, Preemption};
+use synth_multiresource::bound::costs;
+use synth_multiresource::schedule::{Packing, enumerate, maximal};
+use synth_multiresource::workload::{JobType, Workload};
 
 /// Which policies are compared, and by what.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 use rayon::prelude::*;
 
 use super::region::{Dynamic, Region, Uniform};
-use synth_cluster::schedule::Schedule;
-use synth_cluster::workload::Workload;
+use synth_multiresource::schedule::Schedule;
+use synth_multiresource::workload::Workload;
 
 /// Relative value iteration on one box with full preemption: a state is the number of jobs of each type, and a
 /// decision the maximal schedule that is served.

@@ -1,7 +1,7 @@
 //! The box of states that value iteration goes through, and the rates of what happens in it.
 
-use synth_cluster::schedule::{Schedule, worth};
-use synth_cluster::workload::Workload;
+use synth_multiresource::schedule::{Schedule, worth};
+use synth_multiresource::workload::Workload;
 
 /// Numbers of jobs of each type in a box.
 #[derive(Clone, Debug)]

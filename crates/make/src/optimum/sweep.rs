@@ -5,8 +5,8 @@ use itertools::Itertools;
 use rayon::prelude::*;
 
 use super::region::{Dynamic, Region, Uniform, add};
-use synth_cluster::schedule::Schedule;
-use synth_cluster::workload::Workload;
+use synth_multiresource::schedule::Schedule;
+use synth_multiresource::workload::Workload;
 
 /// Relative value iteration on one box.
 ///

@@ -6,7 +6,7 @@
 //! fill several resources at once. They prove no bound: [`super::pricing`]
 //! does.
 
-use synth_cluster::schedule::{Packing, Schedule};
+use synth_multiresource::schedule::{Packing, Schedule};
 
 /// Exchanges on one server, at given values of its types.
 pub(super) struct Exchange<'a> {

@@ -30,8 +30,8 @@ use num_rational::BigRational;
 use num_traits::{One, Signed};
 
 use super::solution::{Exact, Mix, Solution, nearest};
-use synth_cluster::schedule::{Packing, Schedule};
-use synth_cluster::workload::{JobType, Workload};
+use synth_multiresource::schedule::{Packing, Schedule};
+use synth_multiresource::workload::{JobType, Workload};
 use system::{Echelon, Fractions, dot};
 
 /// Rounds of correcting which types are tight and which schedules are in use.

@@ -10,8 +10,8 @@ use super::pricing::{Effort, Priced, Search, Tree, efforts};
 use super::problem::{Column, Problem};
 use super::solution::MET;
 use super::{Knapsack, Limits, ProgramError};
-use synth_cluster::artifact::ShapeWorth;
-use synth_cluster::schedule::{Schedule, worth};
+use synth_multiresource::artifact::ShapeWorth;
+use synth_multiresource::schedule::{Schedule, worth};
 
 /// Nodes of the first search of each pricing by branch and bound; a proof that needs more gets more.
 const FIRST_LOOK: u64 = 2_000;

@@ -16,8 +16,8 @@ use super::master::Master;
 use super::pricing::quiet;
 use super::problem::{Column, Problem, scaled_loads};
 use super::{Knapsack, Mix, ProgramError, Solution};
-use synth_cluster::schedule::{Fluid, Packing, Schedule, worth};
-use synth_cluster::workload::Workload;
+use synth_multiresource::schedule::{Fluid, Packing, Schedule, worth};
+use synth_multiresource::workload::Workload;
 
 /// Nodes that the walk may visit for each schedule of the face.
 const NODES_A_SCHEDULE: u64 = 100;

@@ -261,8 +261,8 @@ fn refused(status: highs::HighsStatus) -> ProgramError {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use synth_cluster::schedule::{Packing, enumerate};
-    use synth_cluster::workload::Workload;
+    use synth_multiresource::schedule::{Packing, enumerate};
+    use synth_multiresource::workload::Workload;
 
     /// With coarse coefficients the program over all schedules has the optimum of the one with fine
     /// ones, here that of section 7 of the MSR paper, 1/.9; and beside a type that is given more than it

@@ -21,7 +21,7 @@ use good_lp::variable::UnsolvedProblem;
 
 pub(super) use tree::{Effort, Search, Tree, efforts};
 
-use synth_cluster::schedule::{Packing, Schedule, largest, price};
+use synth_multiresource::schedule::{Packing, Schedule, largest, price};
 
 /// A knapsack with its resource prices, ready to be solved with more or less effort.
 pub struct Knapsack<'a> {

@@ -1,7 +1,7 @@
 //! The program's data: the servers of one or of several shapes, and the offered loads.
 
-use synth_cluster::schedule::{Fluid, Packing, Schedule, largest};
-use synth_cluster::workload::{Fleet, JobType, Workload};
+use synth_multiresource::schedule::{Fluid, Packing, Schedule, largest};
+use synth_multiresource::workload::{Fleet, JobType, Workload};
 
 /// The servers that the columns are schedules of, and what they have to serve.
 pub(super) struct Problem {

@@ -5,11 +5,11 @@ use std::time::Duration;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-pub use synth_cluster::artifact::Mix;
+pub use synth_multiresource::artifact::Mix;
 
-use synth_cluster::artifact::ShapeWorth;
-use synth_cluster::schedule::Schedule;
-use synth_cluster::workload::JobType;
+use synth_multiresource::artifact::ShapeWorth;
+use synth_multiresource::schedule::Schedule;
+use synth_multiresource::workload::JobType;
 
 /// A certificate is a proof when its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;

@@ -4,9 +4,9 @@ use super::generation::Generation;
 use super::least_drain;
 use super::problem::{Column, Problem};
 use super::solution::{Certificate, Limits, Mix, ProgramError, Solution};
-use synth_cluster::schedule::{Fluid, Packing, Schedule};
-use synth_cluster::workload::{Fleet, Workload};
 use synth_core::number::shown;
+use synth_multiresource::schedule::{Fluid, Packing, Schedule};
+use synth_multiresource::workload::{Fleet, Workload};
 
 /// Solves the program by column generation. Whether the optimum is proven: [`Certificate::proven`].
 ///

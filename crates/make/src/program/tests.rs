@@ -6,8 +6,8 @@ use rand::{RngExt, SeedableRng};
 use std::time::Duration;
 
 use super::*;
-use synth_cluster::schedule::{Packing, Schedule, enumerate};
-use synth_cluster::workload::Workload;
+use synth_multiresource::schedule::{Packing, Schedule, enumerate};
+use synth_multiresource::workload::Workload;
 
 pub(super) fn model(name: &str) -> Workload {
     let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));

@@ -6,11 +6,11 @@ use super::{Options, PHASE_LIMIT, SynthesisError, queue_assumptions};
 use crate::analysis::{AnalysisError, Cost, TypeQueue, least_work};
 use crate::modulation::Modulation;
 use crate::program::Solution;
-use synth_cluster::artifact::{
-    Claim, Conditions, HoldsFor, Method, MsrPolicy, PERCENTILES, Preemption, Quantity,
-};
-use synth_cluster::workload::Workload;
 use synth_core::artifact::{ArrivalLaw, SizeLaw, Subject};
+use synth_multiresource::artifact::{
+    Claim, Conditions, HoldsFor, Method, MsrConfig, PERCENTILES, Preemption, Quantity,
+};
+use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::MEMORY;
 
 /// Work that goes into the laws of all types at effort 1, roughly in nanoseconds.
@@ -47,7 +47,7 @@ fn claim(
 pub(super) fn claims(
     workload: &Workload,
     options: &Options,
-    policy: &MsrPolicy,
+    policy: &MsrConfig,
     modulation: &Modulation,
     solution: &Solution,
 ) -> Result<(Vec<Claim>, Vec<AnalysisError>), SynthesisError> {
@@ -96,7 +96,7 @@ pub(super) fn under_guard(workload: &Workload, loads: &[f64]) -> Vec<Claim> {
 }
 
 /// Returns the same of a guard with a loop.
-pub(super) fn of_guard(workload: &Workload, guard: &MsrPolicy) -> Vec<Claim> {
+pub(super) fn of_guard(workload: &Workload, guard: &MsrConfig) -> Vec<Claim> {
     let modulation = Modulation::new(workload, guard, PHASE_LIMIT);
     let loads = modulation.map_or(Vec::new(), |modulation| modulation.loads(workload));
     under_guard(workload, &loads)
@@ -114,7 +114,7 @@ fn memoryless(method: Method) -> Derivation {
 struct Claims<'a> {
     workload: &'a Workload,
     options: &'a Options,
-    policy: &'a MsrPolicy,
+    policy: &'a MsrConfig,
     modulation: &'a Modulation,
     all: Vec<Claim>,
 }

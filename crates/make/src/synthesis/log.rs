@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{Synthesis, Upgrades};
-use synth_cluster::artifact::{Method, Objective, Preemption, Promise, Route};
+use synth_multiresource::artifact::{Method, Objective, Preemption, Promise, Route};
 
 /// How a policy was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -29,11 +29,11 @@ use crate::analysis::{AnalysisError, PaperBounds};
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::optimum::Problem;
 use crate::program::{Certificate, Exact, LOAD_MARGIN, Limits, Mix, ProgramError, Solution};
-use synth_cluster::artifact::{
-    ArrivalLaw, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrPolicy, Objective,
+use synth_multiresource::artifact::{
+    ArrivalLaw, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrConfig, Objective,
     Preemption, Route, SizeLaw,
 };
-use synth_cluster::workload::{JobType, Workload};
+use synth_multiresource::workload::{JobType, Workload};
 
 /// Phases up to which a chain is built.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -145,7 +145,7 @@ pub struct Synthesis {
     /// The product.
     pub artifact: Artifact,
     /// Its policy.
-    pub policy: MsrPolicy,
+    pub policy: MsrConfig,
     /// The program's solution, with the mix that the policy takes.
     pub solution: Solution,
     /// The routes that were considered.
@@ -212,7 +212,7 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
 pub fn analyse(
     workload: &Workload,
     options: &Options,
-    own: &MsrPolicy,
+    own: &MsrConfig,
 ) -> Result<Outcome, ChoiceError> {
     let mut solution = match proof::solved(&workload.clone().into(), options)? {
         Outcome::Policy(solution) => *solution,
@@ -239,7 +239,7 @@ pub fn analyse(
         bounds: true,
         ..options.clone()
     };
-    let draft = MsrPolicy {
+    let draft = MsrConfig {
         order: own.order.clone(),
         rates: own.rates.clone(),
         ..first_draft(workload, &options, &solution)
@@ -264,7 +264,7 @@ fn of_draft(
     workload: &Workload,
     options: &Options,
     solution: Solution,
-    draft: MsrPolicy,
+    draft: MsrConfig,
 ) -> Result<Synthesis, SynthesisError> {
     let (policy, routes) = route_and_rate::with_best_route(workload, options, draft)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
@@ -289,7 +289,7 @@ fn of_draft(
 /// When the policy's chain has more than [`PHASE_LIMIT`] phases.
 pub fn paper_bounds(
     workload: &Workload,
-    policy: &MsrPolicy,
+    policy: &MsrConfig,
 ) -> Result<Vec<PaperBounds>, SynthesisError> {
     let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
     let of_type = |i| PaperBounds::new(&modulation.queue(workload, i));
@@ -358,8 +358,8 @@ fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
 }
 
 /// The policy but for route and switching rate, which stand at 1 per mean size.
-fn first_draft(workload: &Workload, options: &Options, solution: &Solution) -> MsrPolicy {
-    MsrPolicy {
+fn first_draft(workload: &Workload, options: &Options, solution: &Solution) -> MsrConfig {
+    MsrConfig {
         preemption: options.preemption,
         order: modulation::least_drain_order(&solution.mixes[0].schedules),
         schedules: solution.mixes[0].schedules.clone(),

@@ -10,9 +10,9 @@ use super::{Options, Outcome, SynthesisError, claims, refused};
 use crate::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, Stream};
 use crate::analysis::weights;
 use crate::program::Solution;
-use synth_cluster::artifact::{Artifact, Family, Method, Objective, StaticQuickswapPolicy};
-use synth_cluster::policy::{OneOrAll, Unsuitable};
-use synth_cluster::workload::Workload;
+use synth_multiresource::artifact::{Artifact, Family, Method, Objective, StaticQuickswapConfig};
+use synth_multiresource::policy::{OneOrAll, Unsuitable};
+use synth_multiresource::workload::Workload;
 
 /// A one-or-all system with Poisson arrivals and exponential sizes, under MSFQ with any threshold.
 #[derive(Clone, Debug)]
@@ -185,7 +185,7 @@ pub fn strict_msfq(
     let [light, heavy] = means.map_err(|error| why(error.to_string()))?.number;
     let mut numbers = vec![0.0; 2];
     (numbers[outlook.system.light], numbers[outlook.system.heavy]) = (light, heavy);
-    let policy = StaticQuickswapPolicy::strict_msfq(workload, Some(threshold as f64));
+    let policy = StaticQuickswapConfig::strict_msfq(workload, Some(threshold as f64));
     let policy = Family::from(policy.map_err(unfit)?);
     let mut all = Vec::new();
     if solution.certificate.proven() {

@@ -7,7 +7,7 @@
 //! Erlang's formula. Of the assignments whose counts are the program's mix, rounded up or down, the best is improved
 //! by giving single servers other schedules, as long as the sum of the mean numbers falls. Where none of them
 //! carries all types, a loop through all of them does: on average over the loop the counts are those of the
-//! mix itself. What a leg of the loop costs: [`Partition`](synth_cluster::policy::Partition).
+//! mix itself. What a leg of the loop costs: [`Partition`](synth_multiresource::policy::Partition).
 //!
 //! Assignments by systematic sampling: server k of the n of a shape gets the schedule that stands at `(k + θ)/n` of
 //! the mix; as θ goes from 0 to 1, few servers change at a time.
@@ -15,9 +15,9 @@
 use std::collections::HashMap;
 
 use crate::program::{self, Mix, Solution};
-use synth_cluster::artifact::PartitionPolicy;
-use synth_cluster::schedule::Packing;
-use synth_cluster::workload::Fleet;
+use synth_multiresource::artifact::PartitionConfig;
+use synth_multiresource::schedule::Packing;
+use synth_multiresource::workload::Fleet;
 
 /// Changes of single servers that are made at most.
 const CHANGES: usize = 1000;
@@ -32,7 +32,7 @@ const SHORTEST: f64 = 1e-6;
 #[derive(Clone, Debug)]
 pub struct Partitioned {
     /// The policy.
-    pub policy: PartitionPolicy,
+    pub policy: PartitionConfig,
     /// `ρ_i < 1` (K).
     pub loads: Vec<f64>,
     /// `E[N_i]` (K), exactly, where there is one assignment.
@@ -244,7 +244,7 @@ impl<'a> Site<'a> {
         assignments: Vec<Assignment>,
         weights: Vec<f64>,
         switching_rate: Option<f64>,
-    ) -> PartitionPolicy {
+    ) -> PartitionConfig {
         let is_used = |h: usize, s: usize| assignments.iter().any(|counts| counts[h][s] > 0);
         let used = |h: usize| (0..self.schedules[h].len()).filter(move |s| is_used(h, *s));
         let shapes = 0..self.schedules.len();
@@ -253,7 +253,7 @@ impl<'a> Site<'a> {
             shapes.clone().map(of_shape).collect()
         };
         let schedules = |h: usize| used(h).map(|s| self.schedules[h][s].clone()).collect();
-        PartitionPolicy {
+        PartitionConfig {
             schedules: shapes.clone().map(schedules).collect(),
             assignments: assignments.iter().map(of_used).collect(),
             weights,
@@ -375,7 +375,7 @@ struct Legs {
 }
 
 impl Legs {
-    fn new(policy: &PartitionPolicy, fleet: &Fleet) -> Self {
+    fn new(policy: &PartitionConfig, fleet: &Fleet) -> Self {
         let rates: Vec<f64> = fleet.types().iter().map(|t| t.service_rate()).collect();
         let count = policy.assignments.len();
         let (mut mix, mut served, mut time) = (vec![0.0; rates.len()], vec![0.0; rates.len()], 0.0);

@@ -6,11 +6,11 @@ use num_traits::One;
 use super::{Options, Outcome, Overload, SynthesisError, check_options, refused};
 use crate::modulation;
 use crate::program::{self, Exact, Knapsack, LOAD_MARGIN, Solution, nearest};
-use synth_cluster::artifact::{
+use synth_multiresource::artifact::{
     Evidence, ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven, ShapeWorth,
 };
-use synth_cluster::schedule::Packing;
-use synth_cluster::workload::{Fleet, Workload};
+use synth_multiresource::schedule::Packing;
+use synth_multiresource::workload::{Fleet, Workload};
 
 /// Nodes that the exact proof may take.
 const NODES: u64 = 2_000_000;

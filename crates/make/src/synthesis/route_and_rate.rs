@@ -5,8 +5,8 @@ use super::minimum::minimum;
 use super::{Options, PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, mean_size, refused};
 use crate::analysis::{self, AnalysisError, Cost, PaperBounds};
 use crate::modulation::{Modulation, ModulationError};
-use synth_cluster::artifact::{Drain, Method, MsrPolicy, Preemption, Route};
-use synth_cluster::workload::Workload;
+use synth_multiresource::artifact::{Drain, Method, MsrConfig, Preemption, Route};
+use synth_multiresource::workload::Workload;
 
 /// Work that goes into tuning at effort 1, roughly in nanoseconds. The approximation's rate is within some
 /// per cent of the best, where the objective is flat: more is spent on finding it only where that is little.
@@ -62,8 +62,8 @@ impl Outlook {
 pub(super) fn with_best_route(
     workload: &Workload,
     options: &Options,
-    draft: MsrPolicy,
-) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
+    draft: MsrConfig,
+) -> Result<(MsrConfig, Vec<RouteOption>), SynthesisError> {
     let mut searches: Vec<RateSearch<'_>> = Vec::new();
     for route in candidates(options) {
         let limit = match route.drain {
@@ -99,7 +99,7 @@ pub(super) fn with_best_route(
             outlook.rate, outlook.largest
         ));
     }
-    let policy = MsrPolicy {
+    let policy = MsrConfig {
         route,
         switching_rate: outlook.rate,
         ..draft
@@ -170,11 +170,11 @@ impl<'a> RateSearch<'a> {
     pub fn new(
         workload: &'a Workload,
         options: &'a Options,
-        draft: &MsrPolicy,
+        draft: &MsrConfig,
         route: Route,
         limit: usize,
     ) -> Result<Option<Self>, ModulationError> {
-        let policy = MsrPolicy {
+        let policy = MsrConfig {
             route,
             ..draft.clone()
         };

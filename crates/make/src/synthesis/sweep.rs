@@ -4,8 +4,8 @@ use super::proof::solved;
 use super::route_and_rate::{self, RateSearch};
 use super::{Options, Outcome, PHASE_LIMIT, SynthesisError, first_draft, refused};
 use crate::analysis::{self, AnalysisError, Cost, PaperBounds, TypeQueue};
-use synth_cluster::artifact::Route;
-use synth_cluster::workload::Workload;
+use synth_multiresource::artifact::Route;
+use synth_multiresource::workload::Workload;
 
 /// A policy's cost at one switching rate on one route: mean response times \[time\].
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use synth_cluster::artifact::{Claim, Method, Quantity, Subject, Unmet, unmet};
+use synth_multiresource::artifact::{Claim, Method, Quantity, Subject, Unmet, unmet};
 
 fn model(name: &str) -> Workload {
     let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -163,7 +163,7 @@ fn claims_for_sizes_with_stages() {
     assert_eq!(number.method, Method::ExactQbd);
     assert_eq!(
         number.holds_for.sizes,
-        Some(synth_cluster::artifact::SizeLaw::PhaseType)
+        Some(synth_multiresource::artifact::SizeLaw::PhaseType)
     );
     let none = synthesized(&workload, &Options::new(Preemption::None));
     let number = claim(&none, Quantity::MeanNumber, Some("type-2")).unwrap();

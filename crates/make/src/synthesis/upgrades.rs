@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::Options;
 use crate::program::{self, Limits};
-use synth_cluster::schedule::{Schedule, smallest_step};
-use synth_cluster::workload::Fleet;
+use synth_multiresource::schedule::{Schedule, smallest_step};
+use synth_multiresource::workload::Fleet;
 
 /// The part of the time, where it is limited, and of the work of the program that goes into these answers.
 const PART: u32 = 10;
@@ -106,8 +106,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::synthesis::tests::section7;
-    use synth_cluster::artifact::Preemption;
-    use synth_cluster::workload::Workload;
+    use synth_multiresource::artifact::Preemption;
+    use synth_multiresource::workload::Workload;
 
     /// What a step would bring is what the program says of the larger server.
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! A queue under an MSR policy is solved twice, each time from a [`ModulatedQueue`]:
 //!
-//! | | maker (`analysis` in `synth-make`) | checker (`artifact::check::queues` in `synth-cluster`) |
+//! | | maker (`analysis` in `synth-make`) | checker (`artifact::check::queues` in `synth-multiresource`) |
 //! |---|---|---|
 //! | with matrices of phases × phases | [`Qbd`]: the law, G by cyclic reduction | [`cycle::Levels`]: means, G by logarithmic reduction |
 //! | with vectors of levels | [`rounds`]: the law | [`cycle::Stages`]: means |

@@ -13,7 +13,7 @@ use crate::kind::{
     Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, json, refuse,
 };
 use crate::multiresource::judge::{Choice, Forward, Goal, Objective, Point, Windows};
-use crate::multiresource::policy::BackfillingPolicy;
+use crate::multiresource::policy::BackfillingConfig;
 use crate::multiresource::replay::{Log, Speed};
 pub use crate::multiresource::verbs::replay::read;
 use crate::multiresource::verbs::replay::servers_of;
@@ -107,7 +107,7 @@ impl Criteria {
         (file, reading): (&Path, &trace::Options),
         fleet: &Fleet,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Result<BackfillingPolicy, String>> {
+    ) -> VerbResult<Result<BackfillingConfig, String>> {
         caller.notify(Notice::Interruptible);
         let mut reading = reading.clone();
         reading.servers = reading.servers.or_else(|| Some(servers_of(fleet)));
@@ -137,8 +137,8 @@ impl Criteria {
         )));
         let unit = fleet.envelope().time_unit();
         let second = 1.0 / seconds_in(unit).unwrap_or(1.0);
-        let policy = BackfillingPolicy::of(choice.point.choices(second), fleet)?;
-        Ok(Ok(BackfillingPolicy { learned, ..policy }))
+        let policy = BackfillingConfig::of(choice.point.choices(second), fleet)?;
+        Ok(Ok(BackfillingConfig { learned, ..policy }))
     }
 }
 

@@ -11,7 +11,7 @@ use num_integer::Integer;
 use num_traits::{One, ToPrimitive};
 
 use super::system::{Fractions, dot};
-use synth_cluster::schedule::{DepthFirst, Item, Packing, Schedule};
+use synth_multiresource::schedule::{DepthFirst, Item, Packing, Schedule};
 
 /// Bits of the threshold; with [`SERVER`] for the price of the whole server, and some bits for the
 /// number of resources, products stay below 2^127.
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::program::tests::model;
     use rand::{RngExt, SeedableRng};
-    use synth_cluster::schedule::enumerate;
+    use synth_multiresource::schedule::enumerate;
 
     /// At a common denominator that is the worth of the best of all schedules nothing is worth more
     /// than 1; at one less, the best is. Values fit into machine words, or are rounded.

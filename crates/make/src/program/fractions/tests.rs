@@ -3,7 +3,7 @@
 use super::*;
 use crate::program::tests::{model, random_workload};
 use crate::program::{self, Limits};
-use synth_cluster::schedule::enumerate;
+use synth_multiresource::schedule::enumerate;
 
 const NODES: u64 = 1_000_000;
 

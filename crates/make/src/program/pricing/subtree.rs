@@ -2,7 +2,7 @@
 //! table over one resource.
 
 use super::{BranchAndBound, Item, by_efficiency};
-use synth_cluster::schedule::{Packing, Schedule, price};
+use synth_multiresource::schedule::{Packing, Schedule, price};
 
 /// What is left to choose in a node: jobs beside those that are settled.
 pub(super) struct Subtree<'a> {

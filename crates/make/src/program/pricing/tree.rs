@@ -15,8 +15,8 @@ use std::time::Instant;
 use super::simplex::Simplex;
 use super::subtree::Subtree;
 use super::{Item, Knapsack, Priced, WORTH};
-use synth_cluster::artifact::{SearchNode, SearchRecord};
-use synth_cluster::schedule::{Packing, Schedule, price, worth};
+use synth_multiresource::artifact::{SearchNode, SearchRecord};
+use synth_multiresource::schedule::{Packing, Schedule, price, worth};
 
 /// How long a search may take: nodes of the tree, and nodes of the depth-first search in each.
 pub(in crate::program) type Effort = (usize, u64);

@@ -2,18 +2,18 @@
 
 use super::super::{MsfqOutlook, Options, Synthesis};
 use super::chosen::ChoiceOptions;
-use synth_cluster::artifact::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
-    FirstFitPolicy, LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,
-    MostServersFirstPolicy, Objective, Preemption, ReservingPolicy, ServerFillingPolicy,
-    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
+use synth_multiresource::artifact::{
+    AdaptiveMsrConfig, AdaptiveQuickswapConfig, EasyBackfillConfig, EasyByMeanConfig, Family,
+    FirstFitConfig, LeastServersFirstConfig, MaxWeightConfig, MaxWeightSetupConfig,
+    MostServersFirstConfig, Objective, Preemption, ReservingConfig, ServerFillingConfig,
+    StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder,
 };
-use synth_cluster::policy::{
-    BackfillingPolicy, Estimate, Learned, Placement, Priority, Reservations, ServerFilling,
+use synth_multiresource::policy::{
+    BackfillingConfig, Estimate, Learned, Placement, Priority, Reservations, ServerFilling,
     has_lengths, time_of_turns,
 };
-use synth_cluster::schedule::worth;
-use synth_cluster::workload::Workload;
+use synth_multiresource::schedule::worth;
+use synth_multiresource::workload::Workload;
 
 /// Servers up to which the best threshold is computed.
 const AFFORDABLE: u32 = 128;
@@ -49,16 +49,16 @@ fn draining(
     msr: &Synthesis,
 ) -> (Vec<Family>, Vec<String>) {
     let mut starts: Vec<Family> = [
-        Family::FirstFit(FirstFitPolicy {}),
-        Family::MostServersFirst(MostServersFirstPolicy {}),
-        Family::LeastServersFirst(LeastServersFirstPolicy {}),
-        Family::EasyByMean(EasyByMeanPolicy {}),
-        Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {}),
+        Family::FirstFit(FirstFitConfig {}),
+        Family::MostServersFirst(MostServersFirstConfig {}),
+        Family::LeastServersFirst(LeastServersFirstConfig {}),
+        Family::EasyByMean(EasyByMeanConfig {}),
+        Family::AdaptiveQuickswap(AdaptiveQuickswapConfig {}),
         Family::Msr(msr.policy.clone()),
     ]
     .into();
     if workload.has_limits() {
-        starts.push(Family::EasyBackfill(EasyBackfillPolicy {}));
+        starts.push(Family::EasyBackfill(EasyBackfillConfig {}));
     }
     starts.extend(by_priority(workload, None));
     let mut skipped = Vec::new();
@@ -101,7 +101,7 @@ pub(super) fn by_priority(workload: &Workload, placement: Option<Placement>) -> 
     ];
     let with = |reservations| {
         orders.map(|order| {
-            Family::Backfilling(BackfillingPolicy {
+            Family::Backfilling(BackfillingConfig {
                 order,
                 estimate: Estimate::Limit,
                 learned: Learned::default(),
@@ -125,7 +125,7 @@ fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
 /// Reservations that open early and late.
 fn reserving(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let with = |limits, (worth, exhaust, let_in)| {
-        Family::Reserving(ReservingPolicy {
+        Family::Reserving(ReservingConfig {
             prices: prices(workload, msr),
             worth,
             exhaust,
@@ -150,10 +150,10 @@ fn reserving(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
 }
 
 /// TDC with knobs that were good where sizes are alike, and where they are not. Tuning begins at the best of them. They are
-/// within what `TdcPolicy::check` accepts, some between two points of the grids of tuning (both in `policy/tdc`).
+/// within what `TdcConfig::check` accepts, some between two points of the grids of tuning (both in `policy/tdc`).
 fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let with = |(exponent, favour, reserve, margin, let_in, patience, order)| {
-        Family::Tdc(TdcPolicy {
+        Family::Tdc(TdcConfig {
             schedules: msr.policy.schedules.clone(),
             prices: prices(workload, msr),
             knobs: TdcKnobs {
@@ -188,7 +188,7 @@ fn adaptive_msr(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let most = f64::from(most.max().expect("a policy has a schedule"));
     let part = |of: f64| (10.0 * of * most).round() / 10.0;
     let with = |limits, [waste, margin, floor, patience, drain, let_in]: [f64; 6]| {
-        Family::AdaptiveMsr(AdaptiveMsrPolicy {
+        Family::AdaptiveMsr(AdaptiveMsrConfig {
             limits,
             schedules: msr.policy.schedules.clone(),
             prices: prices(workload, msr),
@@ -231,7 +231,7 @@ fn adaptive_msr(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
 /// The published policy; and on a one-or-all system the one with the best threshold by exact analysis,
 /// where that is affordable.
 fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
-    let published = StaticQuickswapPolicy::published(workload);
+    let published = StaticQuickswapConfig::published(workload);
     let mut starts = vec![Family::StaticQuickswap(published.clone())];
     let exact = MsfqOutlook::new(workload, objective);
     if let Some(outlook) = exact.filter(|o| o.system.servers <= AFFORDABLE)
@@ -257,10 +257,10 @@ const WEIGHTS: [(f64, f64); 7] = [
 
 /// Returns the candidates with full preemption.
 fn full(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
-    let plain = MaxWeightPolicy::plain(workload.types().len());
+    let plain = MaxWeightConfig::plain(workload.types().len());
     let mut starts: Vec<Family> = vec![msr.policy.clone().into(), plain.into()];
     if workload.start_latency().is_none() && ServerFilling::new(workload).is_ok() {
-        starts.push(ServerFillingPolicy {}.into());
+        starts.push(ServerFillingConfig {}.into());
     }
     starts.extend(WEIGHTS.map(|weights| weighted(workload, msr, weights).into()));
     starts
@@ -271,8 +271,8 @@ fn weighted(
     workload: &Workload,
     msr: &Synthesis,
     (exponent, power): (f64, f64),
-) -> MaxWeightPolicy {
-    let prices = MaxWeightPolicy {
+) -> MaxWeightConfig {
+    let prices = MaxWeightConfig {
         worths: prices(workload, msr),
         exponent,
     };
@@ -286,7 +286,7 @@ const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
 /// With setups at this rate: those that preempt, beside all that do not.
 fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Family> {
     let starts = SETUPS.iter().flat_map(|(eagerness, haste)| {
-        WEIGHTS[..4].iter().map(|weights| MaxWeightSetupPolicy {
+        WEIGHTS[..4].iter().map(|weights| MaxWeightSetupConfig {
             weights: weighted(workload, msr, *weights),
             setup_rate,
             eagerness: *eagerness,

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::synthesis::{Choice, Synthesis, SynthesisError};
-use synth_cluster::artifact::{Artifact, Family, Promise};
-use synth_cluster::simulator::{Failure, Run};
+use synth_multiresource::artifact::{Artifact, Family, Promise};
+use synth_multiresource::simulator::{Failure, Run};
 
 /// The families of the candidates.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,9 +5,9 @@ use super::evaluator::{self, DONE, Evaluator, REPLICATIONS};
 use super::ladder::{Candidate, Comparison, Ladder};
 use super::{record, search};
 use crate::synthesis::{BUDGET, left};
-use synth_cluster::artifact::{Artifact, Family, retract};
-use synth_cluster::policy::TuningContext;
-use synth_cluster::simulator::Run;
+use synth_multiresource::artifact::{Artifact, Family, retract};
+use synth_multiresource::policy::TuningContext;
+use synth_multiresource::simulator::Run;
 
 /// Part of the budget, and of the time, that goes into the search; and up to the end of the comparison. The rest is for
 /// the claims.

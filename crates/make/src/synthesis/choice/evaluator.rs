@@ -6,12 +6,12 @@ use std::time::Instant;
 use super::chosen::{ChoiceOptions, Stage};
 use crate::analysis::weights;
 use crate::synthesis::left;
-use synth_cluster::artifact::{self, Family, GuardedPolicy, Objective, Promise};
-use synth_cluster::simulator::{
+use synth_multiresource::artifact::{self, Family, GuardedConfig, Objective, Promise};
+use synth_multiresource::simulator::{
     Contender, Ending, Estimate, Failure, Health, Run, Settings, Simulation, TypeResult, Watch,
     Watched, classes, paired_ratio,
 };
-use synth_cluster::workload::{Fleet, Workload};
+use synth_multiresource::workload::{Fleet, Workload};
 
 /// Replications of each run that decides.
 pub(super) const REPLICATIONS: u32 = 8;
@@ -125,7 +125,7 @@ impl<'a> Evaluator<'a> {
             Family::Msr(_) | Family::Partition(_) | Family::Guarded(_)
         );
         (without_clocks && !policy.is_proved_stable(self.workload)).then(|| {
-            Family::Guarded(GuardedPolicy {
+            Family::Guarded(GuardedConfig {
                 rule: Box::new(policy.clone()),
                 guard: guard.policy.clone(),
                 from,

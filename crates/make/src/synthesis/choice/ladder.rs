@@ -3,14 +3,14 @@
 //!
 //! A run goes on from rung to rung. The runs of one rung have the same seed and length: candidates face the same arrivals and sizes there,
 //! so that the ratio of two is known better than their means
-//! ([`synth_cluster::simulator::paired_ratio`]). Two are compared on the highest rung that both have reached.
+//! ([`synth_multiresource::simulator::paired_ratio`]). Two are compared on the highest rung that both have reached.
 
 use std::cmp::Ordering;
 
 use super::evaluator::{DONE, Evaluator, Underway, measured, ratio, slowdowns};
 use crate::synthesis::log::Steadiness;
-use synth_cluster::artifact::{Family, Objective};
-use synth_cluster::simulator::{Estimate, Failure, Health, Ranking, Run};
+use synth_multiresource::artifact::{Family, Objective};
+use synth_multiresource::simulator::{Estimate, Failure, Health, Ranking, Run};
 
 /// How many times as long the runs of the next rung are.
 const LONGER: u64 = 2;

@@ -31,13 +31,13 @@ pub use chosen::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage, Unk
 use decision::decide;
 use evaluator::{Evaluator, Guard};
 pub use pooled::{Pooling, pool};
-use synth_cluster::artifact::{
-    self, Backfill, EmptySlots, Family, FirstFitPolicy, MaxWeightPolicy, MostServersFirstPolicy,
-    MsrPolicy, Preemption, Quantity,
+use synth_multiresource::artifact::{
+    self, Backfill, EmptySlots, Family, FirstFitConfig, MaxWeightConfig, MostServersFirstConfig,
+    MsrConfig, Preemption, Quantity,
 };
-use synth_cluster::policy::TuningContext;
-use synth_cluster::simulator::Run;
-use synth_cluster::workload::{Fleet, Workload};
+use synth_multiresource::policy::TuningContext;
+use synth_multiresource::simulator::Run;
+use synth_multiresource::workload::{Fleet, Workload};
 
 /// Chooses a policy with the preemption of the options. `msr` is the MSR policy for these options.
 ///
@@ -59,8 +59,8 @@ pub fn choose(
     let outlook = outlook.expect("the route taken has an outlook");
     let context = TuningContext::new(workload, outlook.largest);
     let rivals: Vec<Family> = match options.preemption {
-        Preemption::Full => vec![MaxWeightPolicy::plain(workload.types().len()).into()],
-        _ => vec![FirstFitPolicy {}.into(), MostServersFirstPolicy {}.into()],
+        Preemption::Full => vec![MaxWeightConfig::plain(workload.types().len()).into()],
+        _ => vec![FirstFitConfig {}.into(), MostServersFirstConfig {}.into()],
     };
     let mut evaluator = Evaluator::new(&fleet, options.objective, choice, guards, &mut progress);
     let mut synthesis = None;
@@ -118,7 +118,7 @@ fn guard(workload: &Workload, choice: &ChoiceOptions, msr: &Synthesis) -> Option
     if choice.families.are_fixed() || !workload.is_poisson() {
         return None;
     }
-    let policy = MsrPolicy {
+    let policy = MsrConfig {
         backfill: Backfill::None,
         empty_slots: EmptySlots::Phantom,
         ..msr.policy.clone()
@@ -144,7 +144,7 @@ fn retuned(
     workload: &Workload,
     options: &Options,
     msr: Box<Synthesis>,
-    turned: &MsrPolicy,
+    turned: &MsrConfig,
 ) -> Result<Box<Synthesis>, SynthesisError> {
     if *turned == msr.policy {
         return Ok(msr);

@@ -11,13 +11,13 @@ use crate::program::Solution;
 use crate::synthesis::partition::{Partitioned, partition};
 use crate::synthesis::proof::solved;
 use crate::synthesis::{Options, Outcome, SynthesisError};
-use synth_cluster::artifact::{
-    self, Artifact, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Zone,
+use synth_multiresource::artifact::{
+    self, Artifact, Family, Objective, Order, Placement, PooledConfig, PooledEasyConfig, Zone,
 };
-use synth_cluster::policy::TuningContext;
-use synth_cluster::schedule::Packing;
-use synth_cluster::simulator::Run;
-use synth_cluster::workload::{Fleet, Shape};
+use synth_multiresource::policy::TuningContext;
+use synth_multiresource::schedule::Packing;
+use synth_multiresource::simulator::Run;
+use synth_multiresource::workload::{Fleet, Shape};
 
 /// Which rule is requested.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ fn simulated(
         ..TuningContext::new(fleet.envelope(), f64::INFINITY)
     };
     // What people run now.
-    let rivals = vec![PooledPolicy::plain(Order::Oldest, Placement::First).into()];
+    let rivals = vec![PooledConfig::plain(Order::Oldest, Placement::First).into()];
     decide(&mut evaluator, starts, rivals, &context, |policy, run| {
         Ok(artifact(policy, run))
     })
@@ -147,18 +147,18 @@ fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -
     if let Families::Fixed(policy) = families {
         return vec![(**policy).clone()];
     }
-    let keeping = |order, reserve| PooledPolicy {
+    let keeping = |order, reserve| PooledConfig {
         order,
         placement: Placement::Best,
         reserve,
         zone: None,
     };
     let mut starts: Vec<Family> = [
-        PooledPolicy::plain(Order::Oldest, Placement::First),
-        PooledPolicy::plain(Order::Oldest, Placement::Best),
-        PooledPolicy::plain(Order::Largest, Placement::Best),
-        PooledPolicy::plain(Order::Smallest, Placement::Best),
-        PooledPolicy::plain(Order::Fcfs, Placement::Best),
+        PooledConfig::plain(Order::Oldest, Placement::First),
+        PooledConfig::plain(Order::Oldest, Placement::Best),
+        PooledConfig::plain(Order::Largest, Placement::Best),
+        PooledConfig::plain(Order::Smallest, Placement::Best),
+        PooledConfig::plain(Order::Fcfs, Placement::Best),
         keeping(Order::Oldest, 0.7),
         keeping(Order::Oldest, 1.0),
         keeping(Order::Oldest, 1.3),
@@ -168,15 +168,15 @@ fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -
     .map(Family::from)
     .into();
     for zone in zones(fleet) {
-        let with_zone = |order| PooledPolicy {
+        let with_zone = |order| PooledConfig {
             zone: Some(zone.clone()),
             ..keeping(order, 0.0)
         };
         starts.extend([Order::Oldest, Order::Largest].map(|order| with_zone(order).into()));
     }
-    starts.push(PooledEasyPolicy { limits: false }.into());
+    starts.push(PooledEasyConfig { limits: false }.into());
     if fleet.envelope().has_limits() {
-        starts.push(PooledEasyPolicy { limits: true }.into());
+        starts.push(PooledEasyConfig { limits: true }.into());
     }
     starts.extend(by_priority(fleet.envelope(), Some(Placement::Best)));
     let exact = partition.filter(|own| own.numbers.is_some());

@@ -9,11 +9,11 @@ use crate::synthesis::claims;
 use crate::synthesis::log::{Candidate, Choice, Interval, Steadiness};
 use crate::synthesis::partition::Partitioned;
 use crate::synthesis::proof::evidence;
-use synth_cluster::artifact::{
+use synth_multiresource::artifact::{
     Artifact, Claim, Evidence, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
 };
-use synth_cluster::simulator::{Estimate, Run, Threshold, TypeResult, paired_ratio};
-use synth_cluster::workload::{Fleet, JobType, Workload};
+use synth_multiresource::simulator::{Estimate, Run, Threshold, TypeResult, paired_ratio};
+use synth_multiresource::workload::{Fleet, JobType, Workload};
 
 impl From<Estimate> for Interval {
     fn from(estimate: Estimate) -> Self {

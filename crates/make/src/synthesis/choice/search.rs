@@ -3,9 +3,9 @@
 
 use super::evaluator::{Evaluator, FEW};
 use super::ladder::{CLOSE, Candidate, Comparison, Ladder};
-use synth_cluster::artifact::Family;
-use synth_cluster::policy::TuningContext;
-use synth_cluster::simulator::{Failure, Run};
+use synth_multiresource::artifact::Family;
+use synth_multiresource::policy::TuningContext;
+use synth_multiresource::simulator::{Failure, Run};
 
 /// The first quarter of a run decides whether a step is run to its end.
 const QUARTER: u64 = 4;

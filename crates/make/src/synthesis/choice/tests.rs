@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::synthesis::tests::{section7, synthesized};
-use synth_cluster::artifact::{Artifact, Claim, Method, retract};
+use synth_multiresource::artifact::{Artifact, Claim, Method, retract};
 
 /// What a run says against what is proved is not claimed, and all of it is not where it contradicts itself; what is left
 /// checks.

@@ -1,3 +1,0 @@
-//! A policy on a real Slurm: the loop that starts its jobs.
-
-pub mod bridge;

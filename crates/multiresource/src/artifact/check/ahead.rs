@@ -1,0 +1,199 @@
+//! What theorem 8 of the MSR paper needs of a round: how many completions a state is ahead of the mean.
+
+use super::round::Round;
+use crate::workload::Workload;
+use synth_queues::ctmc::Edge;
+
+/// By how many completions of a queue that is never empty a state of the chain is ahead of the mean (the MSR paper, §6.2).
+pub(super) struct Ahead {
+    /// Completions on average \[1/time\].
+    pub(super) capacity: f64,
+    /// The least and the most over all states.
+    pub(super) least: f64,
+    pub(super) most: f64,
+    /// The mean over the states just after a completion.
+    pub(super) after_completion: f64,
+    /// What each of the last three may be wrong by.
+    pub(super) error: f64,
+}
+
+impl Round {
+    /// Returns what theorem 8 needs for type i: from each state the mean time and the mean number of completions until
+    /// the next working state begins, one against the other as on average, and how far that one is ahead.
+    pub(super) fn ahead(&self, workload: &Workload, i: usize) -> Ahead {
+        let states = self.serving.len();
+        let rate = 1.0 / workload.types()[i].mean_size();
+        let speeds = self.serving.iter().map(|slots| rate * f64::from(slots[i]));
+        let speeds: Vec<f64> = speeds.collect();
+        let (mut leaving, mut alone) = (vec![0.0; states], speeds.clone());
+        for (edge, of) in &self.steps {
+            leaving[edge.from] += edge.rate;
+            if *of == Some(i) {
+                alone[edge.from] = 0.0;
+            }
+        }
+        if states == 1 {
+            leaving[0] = 1.0; // a round of what is never left is any time
+        }
+        let (mut begins, mut visits) = (vec![None; states], vec![0.0; states]);
+        for (n, own) in self.working.iter().enumerate() {
+            (begins[own.place], visits[own.place]) = (Some(n), own.often);
+        }
+        // Steps of a route come in its order: all that lead to a stage before those from it.
+        let on_route = |(edge, _): &&(Edge, _)| begins[edge.to].is_none();
+        for (edge, _) in self.steps.iter().filter(on_route) {
+            visits[edge.to] += visits[edge.from] * edge.rate / leaving[edge.from];
+        }
+        let times: Vec<f64> = visits.iter().zip(&leaving).map(|(v, r)| v / r).collect();
+        let (mut completions, mut rest, mut next) = (speeds, vec![1.0; states], vec![0; states]);
+        for (edge, _) in self.steps.iter().rev() {
+            let Edge { from, to, rate } = *edge;
+            if let Some(n) = begins[to] {
+                next[from] = n;
+                continue;
+            }
+            completions[from] += rate * completions[to] / leaving[to];
+            rest[from] += rate * rest[to] / leaving[to];
+            next[from] = next[to];
+        }
+        let in_all = |of: &[f64]| -> f64 {
+            let each = self.working.iter();
+            each.map(|own| own.often * of[own.place] / leaving[own.place])
+                .sum()
+        };
+        let (served, lasts) = (in_all(&completions), in_all(&rest));
+        let capacity = served / lasts;
+        let gain = |s: usize| (completions[s] - capacity * rest[s]) / leaving[s];
+        let gains: Vec<f64> = self.working.iter().map(|own| gain(own.place)).collect();
+        let of_working = self.potentials(gains);
+        let ahead = |s: usize| match begins[s] {
+            Some(n) => of_working[n],
+            None => gain(s) + of_working[next[s]],
+        };
+        let mut ahead: Vec<f64> = (0..states).map(ahead).collect();
+        let mean = ahead.iter().zip(&times).map(|(a, t)| a * t).sum::<f64>() / lasts;
+        ahead.iter_mut().for_each(|a| *a -= mean);
+        let own = (0..states).map(|s| times[s] * alone[s] * ahead[s]);
+        let ending = self.steps.iter().filter(|(_, of)| *of == Some(i));
+        let ending = ending.map(|(edge, _)| times[edge.from] * edge.rate * ahead[edge.to]);
+        let whole = served * self.working.len() as f64 / self.count;
+        Ahead {
+            capacity,
+            least: ahead.iter().copied().fold(f64::MAX, f64::min),
+            most: ahead.iter().copied().fold(f64::MIN, f64::max),
+            after_completion: (own.sum::<f64>() + ending.sum::<f64>()) / served,
+            error: 16.0 * f64::EPSILON * whole * (states as f64).sqrt(),
+        }
+    }
+
+    /// Returns the h (N) with `h_n = gain_n + Σ_m P_nm h_m` and `h_0 = 0`, P the jumps between working schedules, by
+    /// elimination of the last one, and of the last one before it.
+    fn potentials(&self, mut gains: Vec<f64>) -> Vec<f64> {
+        let count = gains.len();
+        let mut jumps = vec![vec![0.0; count]; count];
+        for (row, own) in jumps.iter_mut().zip(&self.working) {
+            own.onward.iter().for_each(|(to, p)| row[*to] = *p);
+        }
+        for last in (1..count).rev() {
+            let onward: f64 = jumps[last][..last].iter().sum();
+            let (before, from) = jumps.split_at_mut(last);
+            from[0][..last].iter_mut().for_each(|p| *p /= onward);
+            gains[last] /= onward;
+            for (n, row) in before
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, row)| row[last] > 0.0)
+            {
+                let p = row[last];
+                gains[n] += p * gains[last];
+                row[..last]
+                    .iter_mut()
+                    .zip(&from[0])
+                    .for_each(|(own, q)| *own += p * q);
+            }
+        }
+        let mut h = vec![0.0; count];
+        for n in 1..count {
+            h[n] = gains[n]
+                + jumps[n][..n]
+                    .iter()
+                    .zip(&h)
+                    .map(|(p, h)| p * h)
+                    .sum::<f64>();
+        }
+        h
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::artifact::{MsrConfig, Preemption, Route, section_seven};
+    use synth_queues::ctmc::RelativeCompletions;
+
+    /// Section 7 of the MSR paper in a loop; and its two schedules as three states of a chain, one of them with two.
+    fn policies() -> Vec<MsrConfig> {
+        let mut all = Vec::new();
+        for (preemption, setup_rate) in [
+            (Preemption::None, None),
+            (Preemption::Setup, Some(10.0)),
+            (Preemption::Full, None),
+        ] {
+            for route in Route::ALL {
+                let loops = MsrConfig {
+                    setup_rate,
+                    ..section_seven(preemption, route, 1.0)
+                };
+                let own = crate::policy::tests::own(CHAIN);
+                all.push(MsrConfig {
+                    schedules: own.schedules,
+                    weights: own.weights,
+                    order: own.order,
+                    rates: own.rates,
+                    switching_rate: own.switching_rate,
+                    ..loops.clone()
+                });
+                all.push(loops);
+            }
+        }
+        all
+    }
+
+    const CHAIN: &str = "msr: {schedules: [{type-3: 2}, {type-1: 1, type-2: 4}, {type-1: 1, type-2: 4}], rates: [[0, 1, .5], [.3, 0, 2], [.9, .1, 0]]}";
+
+    /// What the maker solves for state by state: lemma 9 of the paper.
+    #[test]
+    fn completions_ahead_are_those_of_the_maker() {
+        let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
+        let workload = Workload::read(path.as_ref()).unwrap().workload;
+        for policy in policies() {
+            let round = Round::of(&workload, &policy).unwrap();
+            let environment = round.environment().unwrap();
+            for (i, mean) in round.mean_schedule().into_iter().enumerate() {
+                let own = round.ahead(&workload, i);
+                let queue = round.queue(&environment, &workload, i);
+                let other = RelativeCompletions::new(&queue);
+                let furthest = other.ahead.iter().copied().fold(f64::MIN, f64::max);
+                let least = other.ahead.iter().copied().fold(f64::MAX, f64::min);
+                let law = environment.law().iter().zip(&round.serving);
+                let slots: f64 = law.map(|(p, slots)| p * f64::from(slots[i])).sum();
+                for (n, (found, expected)) in [
+                    (own.capacity, queue.capacity()),
+                    (own.most, furthest),
+                    (own.least, least),
+                    (own.after_completion, other.mean_ahead),
+                    (mean, slots),
+                ]
+                .into_iter()
+                .enumerate()
+                {
+                    assert!(
+                        (found - expected).abs() < 1e-12,
+                        "{n} of type {i}: {found}, not {expected}: {policy:?}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! The claims: what they are about, how they were derived, and their values.
+
+use std::collections::HashMap;
+
+use super::queues::Queues;
+use super::round::Round;
+use super::{Document, one_or_all, partition, shape};
+use crate::artifact::{Claim, Conditions, HoldsFor, Method, MsrConfig, PartitionConfig, Quantity};
+use crate::policy::OneOrAll;
+use crate::workload::{JobType, Workload};
+use synth_core::artifact::{
+    ArrivalLaw, Findings, Grounds, Known, Quantity as _, SizeLaw, is_close, written,
+};
+
+/// Relative difference allowed between a claim and its second derivation: of what follows from the
+/// chain, and of what follows from the queues on it.
+const CHAIN: f64 = 1e-9;
+const QUEUES: f64 = 1e-7;
+
+const PROGRAM: Grounds = Grounds::Derived("the mixes and the prices of the evidence");
+const RENEWAL: Grounds = Grounds::Derived("one round of the loop, as a renewal cycle");
+const FORMULA: Grounds = Grounds::Derived("the MSR paper's formulas, on a chain made anew");
+const SOLVED: Grounds = Grounds::Derived("the queue on a chain made anew, solved another way");
+const SLOTS: Grounds = Grounds::Derived("the law of the birth–death chain of each type's slots");
+const CYCLES: Grounds =
+    Grounds::Derived("the law of light jobs at the ends of cycles, solved another way");
+const BOUNDED: Grounds =
+    Grounds::Judged("the MSR paper's bounds: the queue is too large to be solved again");
+const SUMMED: Grounds =
+    Grounds::Judged("the mean numbers claimed: a queue is too large to be solved again");
+const TOO_LARGE: Grounds = Grounds::Trusted("the queue is too large to be solved again");
+
+/// Checks of each claim what does not depend on the rule: that it is the first one about its subject, the subject, the
+/// unit, and the numbers that go with its value. Then `check` is called with the claim and its type, if it has one.
+pub(super) fn each(
+    document: &Document<'_>,
+    findings: &mut Findings,
+    mut check: impl FnMut(&Claim, Option<usize>, &mut Findings),
+) {
+    let types: Vec<&str> = document.workload.types().iter().map(|t| t.name()).collect();
+    let known = Known {
+        types: &types,
+        ..Known::default()
+    };
+    let mut before = HashMap::new();
+    for (n, claim) in document.claims.iter().enumerate() {
+        findings.within(format!("claims[{n}]"), |f| {
+            if let Some(first) = before.insert((claim.quantity, claim.subject(), claim.time()), n) {
+                f.add("", format!("claims again what claims[{first}] claims"));
+            } else if claim.has_subject(&known, f) && has_its_numbers(claim, document.workload, f) {
+                let name = claim.job_type.as_deref();
+                check(claim, types.iter().position(|kind| name == Some(kind)), f);
+            }
+        });
+    }
+}
+
+/// Checks unit, interval, and the number or time that a probability is about. Returns whether the last are right.
+fn has_its_numbers(claim: &Claim, workload: &Workload, findings: &mut Findings) -> bool {
+    let unit = claim.quantity.unit(workload.time_unit());
+    if claim.unit != unit {
+        findings.differs("unit", format!("`{}`", claim.unit), format!("`{unit}`"));
+    }
+    match (claim.half_width, claim.method == Method::Simulated) {
+        (Some(width), false) => findings.differs("half_width", width, "none: it is not simulated"),
+        (None, true) => findings.differs("half_width", "absent", "that of a 95 % interval"),
+        _ => {}
+    }
+    let has_number = claim.at.is_some() == (claim.quantity == Quantity::NumberAbove);
+    if !has_number {
+        let found = claim.at.map_or("absent".into(), |at| at.to_string());
+        let expected = "a number of jobs with `number_above`, and with no other quantity";
+        findings.differs("at", found, expected);
+    }
+    let is_of_a_time = claim.quantity.row().measure.is_of_a_time();
+    let has_time = claim.longer_than.is_some() == is_of_a_time;
+    if !has_time {
+        let expected = "a time with a fraction of jobs that take longer, and with nothing else";
+        findings.add("longer_than", format!("expected {expected}"));
+    }
+    has_number && has_time
+}
+
+/// Checks how a claim was derived, and what it holds for.
+pub(super) fn derivation(
+    claim: &Claim,
+    method: Method,
+    holds_for: &HoldsFor,
+    findings: &mut Findings,
+) {
+    if claim.method != method {
+        findings.differs("method", written(&claim.method), written(&method));
+    }
+    if claim.holds_for != *holds_for {
+        findings.differs("holds_for", written(&claim.holds_for), written(holds_for));
+    }
+}
+
+/// Checks a value that is known anew, up to rounding.
+pub(super) fn value(claim: &Claim, expected: f64, grounds: Grounds, findings: &mut Findings) {
+    if is_close(claim.value, expected, CHAIN) {
+        findings.stands("", grounds);
+    } else {
+        findings.differs("value", claim.value, expected);
+    }
+}
+
+/// Checks the claim of the load of the whole workload, for which the evidence stands.
+pub(super) fn load(document: &Document<'_>, claim: &Claim, findings: &mut Findings) {
+    derivation(claim, Method::ExactProgram, &HoldsFor::default(), findings);
+    if !document.is_load_proven() {
+        let expected = "no such claim: the load is not proven";
+        findings.differs("method", "exact", expected);
+    }
+    value(claim, document.evidence.load, PROGRAM, findings);
+}
+
+/// Returns what a law of Poisson arrivals and of such sizes says.
+pub(super) fn of_laws(sizes: SizeLaw, own: Conditions) -> HoldsFor {
+    HoldsFor {
+        sizes: Some(sizes),
+        arrivals: Some(ArrivalLaw::Poisson),
+        own,
+    }
+}
+
+/// Returns what follows from the mean numbers of the types for a quantity of a type or of all, if something does and
+/// they are known.
+fn of_means(
+    quantity: Quantity,
+    subject: Option<usize>,
+    workload: &Workload,
+    mean: &dyn Fn(usize) -> Option<f64>,
+) -> Option<f64> {
+    let types = workload.types();
+    let total = || (0..types.len()).map(mean).sum::<Option<f64>>();
+    match (quantity, subject) {
+        (Quantity::MeanNumber, Some(i)) => mean(i),
+        (Quantity::MeanNumber, None) => total(),
+        (Quantity::MeanResponse, Some(i)) => Some(mean(i)? / types[i].arrival_rate()),
+        (Quantity::MeanResponse, None) => Some(total()? / workload.total_arrival_rate()),
+        (Quantity::WeightedResponse, None) => {
+            let shares = workload.load_shares().into_iter().zip(types).enumerate();
+            let each = shares.map(|(i, (w, t))| Some(w * mean(i)? / t.arrival_rate()));
+            each.sum()
+        }
+        _ => None,
+    }
+}
+
+/// Checks claims about a partition: the load, and the means of queues with so many servers, if it has one assignment.
+pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionConfig, findings: &mut Findings) {
+    let (workload, types) = (document.workload, document.workload.types());
+    let is_alone = policy.assignments.len() == 1;
+    let jobs = partition::jobs(policy, 0, types);
+    let mean =
+        |i: usize| is_alone.then(|| partition::mean_number(jobs[i], types[i].offered_load()));
+    let holds_for = of_laws(SizeLaw::Exponential, Conditions::default());
+    each(document, findings, |claim, subject, f| {
+        if claim.quantity == Quantity::Load && subject.is_none() {
+            return load(document, claim, f);
+        }
+        let Some(expected) = of_means(claim.quantity, subject, workload, &mean) else {
+            return f.add("", "nothing of that kind follows from the slots");
+        };
+        derivation(claim, Method::ExactQbd, &holds_for, f);
+        value(claim, expected, SLOTS, f);
+    });
+}
+
+/// Checks claims about strict MSFQ on a one-or-all system with this threshold: the load, and the means of its two types.
+pub(super) fn of_msfq(document: &Document<'_>, msfq: (OneOrAll, u32), findings: &mut Findings) {
+    let workload = document.workload;
+    let numbers = one_or_all::mean_numbers(workload, msfq, document.budget.get());
+    let claimed = |i: usize| {
+        let name = workload.types()[i].name();
+        Some(document.find(Quantity::MeanNumber, Some(name))?.value)
+    };
+    let mean = |i: usize| {
+        numbers
+            .as_ref()
+            .map_or_else(|| claimed(i), |own| Some(own[i]))
+    };
+    let holds_for = of_laws(SizeLaw::Exponential, Conditions::default());
+    each(document, findings, |claim, subject, f| {
+        if claim.quantity == Quantity::Load && subject.is_none() {
+            return load(document, claim, f);
+        }
+        let Some(expected) = of_means(claim.quantity, subject, workload, &mean) else {
+            return f.add(
+                "",
+                "nothing of that kind follows from the means of the types",
+            );
+        };
+        derivation(claim, Method::ExactRenewalReward, &holds_for, f);
+        let is_number = claim.quantity == Quantity::MeanNumber && subject.is_some();
+        match (&numbers, subject) {
+            (Some(_), _) if is_close(claim.value, expected, QUEUES) => f.stands("", CYCLES),
+            (None, Some(i)) if is_number => {
+                let least = workload.types()[i].offered_load();
+                if claim.value.is_finite() && claim.value >= least {
+                    f.stands("", TOO_LARGE);
+                } else {
+                    f.differs("value", claim.value, format!("at least {least}"));
+                }
+            }
+            (None, _) => value(claim, expected, SUMMED, f),
+            (Some(_), _) => f.differs("value", claim.value, expected),
+        }
+    });
+}
+
+/// Returns the round of a loop whose shape is right, and checks that it is stable; `None` where its routes are too many to
+/// be followed, which is wrong if a claim depends on them.
+pub(super) fn round(
+    document: &Document<'_>,
+    policy: &MsrConfig,
+    findings: &mut Findings,
+) -> Option<Round> {
+    let round = Round::of(document.workload, policy);
+    let mut claims = document.claims.iter();
+    if let Some(round) = &round {
+        let loads = round.loads(document.workload);
+        let site = ("policy.msr.switching_rate", "the policy");
+        shape::stable(site, &loads, document.workload, findings);
+    } else if let Some(n) = claims.position(|claim| claim.method != Method::ExactProgram) {
+        let message = format!(
+            "{}: more stages than can be followed, and claims[{n}] depends on them; expected a route with fewer",
+            policy.route
+        );
+        findings.add("policy.msr.route", message);
+    }
+    round
+}
+
+/// Checks the claims about a loop; their values only where a round could be derived.
+pub(super) fn of_loop(document: &Document<'_>, round: Option<&Round>, findings: &mut Findings) {
+    // What is wrong already is not worth solving queues for.
+    let solvable = round.filter(|_| findings.is_empty());
+    let queues = solvable.and_then(|round| Queues::new(document, round));
+    each(document, findings, |claim, subject, f| {
+        if claim.quantity == Quantity::Load && subject.is_none() {
+            return load(document, claim, f);
+        }
+        let Some(method) = method(claim) else {
+            let expected = "what follows from the chain and its queues";
+            return f.differs("quantity", written(&claim.quantity), expected);
+        };
+        derivation(claim, method, &conditions(document, subject, method), f);
+        if !claim.value.is_finite() {
+            f.differs("value", claim.value, "a finite number");
+        } else if let Some(round) = round {
+            let own = Derivation {
+                document,
+                claim,
+                subject,
+                method,
+                round,
+            };
+            own.value(queues.as_ref(), f);
+        }
+    });
+}
+
+/// Returns how a claim about a loop is derived; `None` where none such is. A new quantity does not compile before it has its
+/// place here.
+fn method(claim: &Claim) -> Option<Method> {
+    let is_approximate = claim.method == Method::ApproximationQueueLength;
+    Some(match claim.quantity {
+        Quantity::LargestStableSwitchingRate => Method::ExactRenewalReward,
+        Quantity::Load
+        | Quantity::MeanSchedule
+        | Quantity::WorkingTime
+        | Quantity::SwitchingFrequency => Method::ExactStationaryLaw,
+        Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost => {
+            Method::BoundRelativeCompletions
+        }
+        Quantity::MeanNumber | Quantity::MeanResponse if is_approximate => claim.method,
+        Quantity::MeanNumber
+        | Quantity::MeanResponse
+        | Quantity::WeightedResponse
+        | Quantity::NumberAbove
+        | Quantity::ResponseP50
+        | Quantity::ResponseP95
+        | Quantity::ResponseP99 => Method::ExactQbd,
+        Quantity::LoadUnderGuard
+        | Quantity::WaitingP50
+        | Quantity::WaitingP95
+        | Quantity::WaitingP99
+        | Quantity::WaitingAbove
+        | Quantity::ResponseAbove => return None,
+    })
+}
+
+/// Returns what a claim so derived holds for: the chain that is analysed. It looks at sizes only where its routes wait
+/// for completions, and the queues always do.
+fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -> HoldsFor {
+    let own = Conditions::analysed();
+    match method {
+        Method::ExactQbd => of_laws(law_followed(document, subject), own),
+        Method::BoundRelativeCompletions => of_laws(SizeLaw::Exponential, own),
+        Method::ExactStationaryLaw | Method::ExactRenewalReward => HoldsFor {
+            sizes: (!document.rule.preempts()).then_some(SizeLaw::Exponential),
+            arrivals: None,
+            own,
+        },
+        _ => HoldsFor {
+            own,
+            ..HoldsFor::default()
+        },
+    }
+}
+
+/// Returns the law of sizes with which the queue of a type, or those of all, are solved. Where the chain waits for
+/// completions, it takes all sizes as exponential; where it does not, queues follow the stages of sizes, if they
+/// have any.
+fn law_followed(document: &Document<'_>, subject: Option<usize>) -> SizeLaw {
+    let staged = |kind: &JobType| {
+        let size = kind.holding();
+        !size.is_exponential() && size.phases().is_some()
+    };
+    let types = document.workload.types();
+    let about = subject.map_or(types, |i| &types[i..=i]);
+    if document.rule.preempts() && about.iter().any(staged) {
+        SizeLaw::PhaseType
+    } else {
+        SizeLaw::Exponential
+    }
+}
+
+/// One claim with all that it may be compared with.
+struct Derivation<'a> {
+    document: &'a Document<'a>,
+    claim: &'a Claim,
+    /// The type that it is about; all, where there is none.
+    subject: Option<usize>,
+    method: Method,
+    round: &'a Round,
+}
+
+impl Derivation<'_> {
+    fn value(&self, queues: Option<&Queues<'_>>, findings: &mut Findings) {
+        let (round, workload) = (self.round, self.document.workload);
+        let expected = match (self.claim.quantity, self.subject) {
+            (Quantity::LargestStableSwitchingRate, _) => return self.largest_rate(findings),
+            (Quantity::MeanSchedule, Some(i)) => round.mean_schedule()[i],
+            (Quantity::Load, Some(i)) => round.loads(workload)[i],
+            (Quantity::WorkingTime, _) => round.working_time(),
+            (Quantity::SwitchingFrequency, _) => round.switching_frequency(),
+            _ => {
+                return match queues {
+                    Some(queues) if self.affords(queues) => self.of_queues(queues, findings),
+                    Some(queues) => self.too_large(queues, findings),
+                    None => {}
+                };
+            }
+        };
+        value(self.claim, expected, RENEWAL, findings);
+    }
+
+    /// Checks the largest rate as a period, since a route that costs nearly nothing has a rate of nearly
+    /// infinity, whose digits say nothing.
+    fn largest_rate(&self, findings: &mut Findings) {
+        /// Rounding errors of one operation that may have added up.
+        const OPERATIONS: f64 = 1e3;
+        let found = self.claim.value;
+        let (period, error) = self.round.least_stable_period(self.document.workload);
+        let allowed = CHAIN * period + OPERATIONS * error;
+        if found > 0.0 && (1.0 / found - period).abs() <= allowed {
+            findings.stands("", RENEWAL);
+        } else if period > 0.0 {
+            findings.differs("value", found, 1.0 / period);
+        } else {
+            findings.differs("value", found, "none: every rate is stable");
+        }
+    }
+
+    /// Returns whether the queues that have to be solved, not only looked at, could be.
+    fn affords(&self, queues: &Queues<'_>) -> bool {
+        let all = 0..self.document.workload.types().len();
+        let types = self.subject.map_or(all, |i| i..i + 1);
+        let bounded = self.method == Method::BoundRelativeCompletions;
+        let mut solved = types.filter(|i| !bounded && !self.is_approximate(*i));
+        solved.all(|i| queues.affords(i))
+    }
+
+    /// Returns whether this claim takes the mean number of type i from the approximation: where it is one
+    /// itself, and of all types where there is no better claim about that type.
+    fn is_approximate(&self, i: usize) -> bool {
+        let exact = self
+            .claimed(i)
+            .is_some_and(|c| c.method == Method::ExactQbd);
+        self.method == Method::ApproximationQueueLength && !(self.subject.is_none() && exact)
+    }
+
+    /// Returns what is claimed of the mean number of type i.
+    fn claimed(&self, i: usize) -> Option<&Claim> {
+        let name = self.document.workload.types()[i].name();
+        self.document.find(Quantity::MeanNumber, Some(name))
+    }
+
+    /// Checks what follows from queues that could be solved.
+    fn of_queues(&self, queues: &Queues<'_>, findings: &mut Findings) {
+        let (claim, quantity) = (self.claim, self.claim.quantity);
+        let mean = |i: usize| {
+            if self.is_approximate(i) {
+                Some(queues.bound(i, Quantity::MeanNumber))
+            } else {
+                queues.mean_number(i)
+            }
+        };
+        let percentile = quantity.row().measure.percentile();
+        let expected = match (quantity, self.subject) {
+            (Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost, Some(i)) => {
+                Some(queues.bound(i, quantity))
+            }
+            (Quantity::NumberAbove, Some(i)) => claim.at.and_then(|at| queues.above(i, at)),
+            (_, Some(i)) if percentile.is_some() => queues.within(i, claim.value),
+            (_, subject) => of_means(quantity, subject, self.document.workload, &mean),
+        };
+        let is_late = |i| percentile.is_some() && queues.is_late(i);
+        let Some(expected) = expected else {
+            if self.subject.is_some_and(is_late) {
+                return findings.stands("", TOO_LARGE);
+            }
+            let message = "cannot be derived anew: it has no such number";
+            return findings.add("value", format!("{} {message}", claim.value));
+        };
+        let (mut slack, mut grounds) = (self.agreement(), FORMULA);
+        if self.method == Method::ExactQbd {
+            slack += queues.rounding(self.subject);
+            grounds = SOLVED;
+        } else {
+            slack += queues.bound_error(self.subject);
+        }
+        // Of a percentile what is compared is the fraction of jobs beyond.
+        let agrees = match percentile {
+            Some(p) => is_close(1.0 - p, 1.0 - expected, slack),
+            None => is_close(claim.value, expected, slack),
+        };
+        match percentile {
+            _ if agrees => findings.stands("", grounds),
+            Some(p) => {
+                let expected =
+                    format!("the time within which {p} of the jobs leave, not {expected}");
+                findings.differs("value", claim.value, expected);
+            }
+            None => findings.differs("value", claim.value, expected),
+        }
+    }
+
+    /// Returns how near the two derivations are: next to a load of 1 rounding of the rates alone moves what depends on
+    /// the queue.
+    fn agreement(&self) -> f64 {
+        let spares = self.round.loads(self.document.workload).into_iter();
+        let least_spare = spares.map(|load| 1.0 - load).fold(1.0, f64::min);
+        QUEUES + 200.0 * f64::EPSILON / least_spare
+    }
+
+    /// Checks what follows from a queue that is too large to be solved again: its mean lies between the paper's bounds,
+    /// and is not the paper's approximation; what follows from means follows from those claimed.
+    fn too_large(&self, queues: &Queues<'_>, findings: &mut Findings) {
+        let (found, quantity) = (self.claim.value, self.claim.quantity);
+        if let (Quantity::MeanNumber, Some(i)) = (quantity, self.subject) {
+            // The bounds are for exponential sizes, which sizes are taken as where the routes wait for completions.
+            if law_followed(self.document, self.subject) != SizeLaw::Exponential {
+                return findings.stands("", TOO_LARGE);
+            }
+            let least = queues.bound(i, Quantity::MeanNumberAtLeast);
+            let most = queues.bound(i, Quantity::MeanNumberAtMost);
+            let approximation = queues.bound(i, Quantity::MeanNumber);
+            let is_inner = least < approximation && approximation < most;
+            return if !(least * (1.0 - QUEUES)..=most * (1.0 + QUEUES)).contains(&found) {
+                findings.differs("value", found, format!("from {least} to {most}"));
+            } else if is_inner && is_close(found, approximation, CHAIN) {
+                let message = format!("{found}, which is no more than the approximation");
+                findings.add("value", message);
+            } else {
+                findings.stands("", BOUNDED);
+            };
+        }
+        let claimed = |i: usize| Some(self.claimed(i)?.value);
+        match of_means(quantity, self.subject, self.document.workload, &claimed) {
+            Some(expected) => value(self.claim, expected, SUMMED, findings),
+            None => findings.stands("", TOO_LARGE),
+        }
+    }
+}

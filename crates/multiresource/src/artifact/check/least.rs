@@ -1,0 +1,144 @@
+//! What no rule can have less of, whatever it looks at but sizes: without preemption, or with exponential sizes.
+//!
+//! At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and what runs at a time
+//! is worth `C = 1/bound` at most. Let U be the sum over all jobs of `v_i` times the size that is left.
+//! It falls at rate C at most, so that at each moment it is at least the work V in a single queue that
+//! is served at rate C and to which the same jobs bring `v_i S_i`; with Poisson arrivals
+//! `E[V] = Σ λ_i v_i² E[S_i²] / (2 (C − 1))` (Pollaczek, Khinchine), since `Σ λ_i v_i E[S_i] = 1`. A job
+//! that waits has all of its size left, which is its mean where no rule can know more, and those that run have `λ_i E[S_i²]/2` of type i together; so
+//!
+//! ```text
+//! Σ v_i E[S_i] (E[N_i] − b_i) ≥ Σ λ_i v_i² E[S_i²] / (2 (C − 1)) − Σ λ_i v_i E[S_i²] / 2
+//! ```
+//!
+//! With preemption less than its size may be left of a job that waits; but where sizes are exponential and the
+//! rule does not know them, what is left of any job has the mean `E[S_i]`, and `E[U] ≥ E[V]` is the same inequality.
+
+use crate::artifact::{Evidence, Family};
+use crate::workload::{JobType, Workload};
+
+/// What the mean numbers of jobs of the types must be together.
+pub(super) struct Least {
+    /// b_i (K).
+    offered: Vec<f64>,
+    /// `v_i E[S_i]` (K).
+    weights: Vec<f64>,
+    /// `Σ weight_i (E[N_i] − b_i)` is not less.
+    waiting: f64,
+}
+
+impl Least {
+    /// By the prices of evidence that was verified; where there is none, or arrivals are not
+    /// Poisson, or sizes or limits are known, or the rule preempts and sizes have a memory, only that jobs that run are there.
+    pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
+        let types = workload.types();
+        let exponential = types.iter().all(|kind| kind.holding().is_exponential());
+        let holds = !workload.has_limits() && (!rule.preempts() || exponential);
+        let offered: Vec<f64> = types.iter().map(JobType::offered_load).collect();
+        let proof = evidence.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
+        let prices = proof.map_or(vec![0.0; types.len()], |proof| proof.prices.clone());
+        let values: Vec<f64> = prices.iter().zip(&offered).map(|(y, b)| y / b).collect();
+        let spare = proof.map_or(f64::INFINITY, |proof| 1.0 / proof.bound - 1.0);
+        let work = |(kind, v): (&JobType, &f64)| {
+            let square = (1.0 + kind.holding().scv()) * kind.mean_size().powi(2);
+            kind.arrival_rate() * v * square / 2.0 * (v / spare - 1.0)
+        };
+        let sizes = types.iter().map(JobType::mean_size);
+        Least {
+            waiting: types.iter().zip(&values).map(work).sum::<f64>().max(0.0),
+            weights: values.iter().zip(sizes).map(|(v, mean)| v * mean).collect(),
+            offered,
+        }
+    }
+
+    /// Returns the least `Σ a_i E[N_i]` for these a ≥ 0 (K).
+    pub(super) fn of(&self, factors: &[f64]) -> f64 {
+        let pairs = factors.iter().zip(&self.weights);
+        let cheapest = pairs.filter(|(_, weight)| **weight > 0.0);
+        let cheapest = cheapest.map(|(a, weight)| a / weight);
+        let cheapest = cheapest.fold(f64::INFINITY, f64::min);
+        // Where nothing waits no type may have a weight.
+        let waiting = if self.waiting > 0.0 {
+            self.waiting * cheapest
+        } else {
+            0.0
+        };
+        let present = factors.iter().zip(&self.offered).map(|(a, b)| a * b);
+        present.sum::<f64>() + waiting
+    }
+
+    /// By how much these mean numbers (K) are too small together, as a part of what they should be at
+    /// least; none where they are not.
+    pub(super) fn missing(&self, numbers: &[f64]) -> Option<f64> {
+        let pairs = numbers.iter().zip(&self.offered).zip(&self.weights);
+        let found: f64 = pairs.map(|((n, b), weight)| weight * (n - b)).sum();
+        (found < self.waiting).then(|| 1.0 - found / self.waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::artifact::FirstFitConfig;
+
+    fn evidence(bound: f64, prices: &[f64]) -> Evidence {
+        Evidence {
+            load: bound,
+            prices: prices.to_vec(),
+            servers: Vec::new(),
+            bound,
+            gap: 0.0,
+            proven: true,
+            exact: None,
+            simulation: None,
+        }
+    }
+
+    fn first_fit() -> Family {
+        FirstFitConfig {}.into()
+    }
+
+    fn workload(size: &str) -> Workload {
+        let text = format!(
+            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  \
+             - {{name: a, demand: {{cpu: 1}}, arrival_rate: .8, {size}}}\n"
+        );
+        Workload::parse(&text, "one").unwrap().workload
+    }
+
+    /// One server and one type: `E[N] = ρ + ρ²(1 + scv)/(2 (1 − ρ))` of the M/G/1 queue is what every
+    /// rule has, so that the bound is met.
+    #[test]
+    fn on_a_single_server_the_bound_is_the_truth() {
+        for (size, scv) in [
+            ("mean_size: 1", 1.0),
+            ("size: {law: deterministic, mean: 1}", 0.0),
+            ("size: {law: hyperexponential, mean: 1, scv: 4}", 4.0),
+        ] {
+            let least = Least::new(Some(&evidence(0.8, &[1.0])), &workload(size), &first_fit());
+            let exact = 0.8 + 0.64 * (1.0 + scv) / 0.4;
+            assert!((least.of(&[1.0]) - exact).abs() < 1e-12, "{size}");
+            assert_eq!(least.missing(&[exact * (1.0 + 1e-12)]), None);
+            assert!(least.missing(&[exact * (1.0 - 1e-9)]).is_some());
+        }
+    }
+
+    /// Where nothing is known of arrivals, or of prices, or a rule may look at sizes, jobs are there while they run.
+    #[test]
+    fn without_a_proof_jobs_are_there_while_they_run() {
+        let text = |known: &str| {
+            format!(
+                "kind: multiresource\n{known}time_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  \
+                 - {{name: a, demand: {{cpu: 1}}, arrival_rate: .8, mean_size: 1}}\n"
+            )
+        };
+        let workload = |known| Workload::parse(&text(known), "one").unwrap().workload;
+        let proof = evidence(0.8, &[1.0]);
+        for (proof, known) in [(None, ""), (Some(&proof), "known: size\n")] {
+            let least = Least::new(proof, &workload(known), &first_fit());
+            assert_eq!(least.of(&[1.0]), 0.8);
+            assert_eq!(least.missing(&[0.8]), None);
+        }
+    }
+}

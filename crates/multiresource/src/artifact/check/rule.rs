@@ -1,0 +1,154 @@
+//! The rule: its parts fit the workload, and what takes over from it is stable.
+
+use super::round::Round;
+use super::{Document, partition, shape};
+use crate::artifact::{Backfill, Family, Guard, GuardedConfig, MsrConfig, Preemption};
+use crate::policy::PolicyConfig;
+use crate::policy::check::ROUNDING;
+use crate::schedule::worth;
+use synth_core::artifact::{Findings, Grounds, is_close, written};
+
+const GUARD: Grounds = Grounds::Derived("its loads, from a round of its loop or from its slots");
+
+/// Checks the rule. Returns the loads of the types (K) while its guard is in charge, if it has one and all is right.
+pub(super) fn check(document: &Document<'_>, findings: &mut Findings) -> Option<Vec<f64>> {
+    let mut loads = None;
+    if let Family::Guarded(policy) = document.rule {
+        loads = findings.within("policy.guarded", |f| guard(document, policy, f));
+    }
+    findings.within(document.path_of_rule(), |f| followed(document, f));
+    let loads = loads.filter(|_| findings.is_clear("policy"));
+    if loads.is_some() {
+        findings.stands("policy.guarded.guard", GUARD);
+    }
+    loads
+}
+
+/// Checks that the numbers leave each other room, and that what takes over goes with the rule and is stable. Returns
+/// its loads (K), where they could be derived.
+fn guard(
+    document: &Document<'_>,
+    policy: &GuardedConfig,
+    findings: &mut Findings,
+) -> Option<Vec<f64>> {
+    let (from, until) = (policy.from, policy.until);
+    if until == 0 || until >= from {
+        let expected = format!("at least 1 and less than `from`, {from}");
+        findings.differs("until", until, expected);
+    }
+    let rule = &*policy.rule;
+    if matches!(
+        rule,
+        Family::Guarded(_) | Family::Msr(_) | Family::Partition(_) | Family::RandomizedTimers(_)
+    ) {
+        let expected = "a rule without clocks of its own";
+        findings.differs("rule", format!("`{}`", rule.name()), expected);
+    }
+    match (&policy.guard, document.fleet.is_one_server()) {
+        (Guard::Msr(guard), true) => {
+            let guard = |f: &mut Findings| loop_that_takes_over(document, rule, guard, f);
+            findings.within("guard", guard)
+        }
+        (Guard::Partition(guard), false) => findings.within("guard", |f| {
+            guard.check(document.fleet, f);
+            let clear = f.is_clear("");
+            let loads = clear.then(|| partition::loads(guard, document.workload))?;
+            shape::stable(("", "the guard"), &loads, document.workload, f);
+            Some(loads)
+        }),
+        (Guard::Msr(_), false) => {
+            findings.differs("guard", "a policy of one server", "a partition");
+            None
+        }
+        (Guard::Partition(_), true) => {
+            findings.differs("guard", "a partition", "a policy of the family msr");
+            None
+        }
+    }
+}
+
+fn loop_that_takes_over(
+    document: &Document<'_>,
+    rule: &Family,
+    guard: &MsrConfig,
+    findings: &mut Findings,
+) -> Option<Vec<f64>> {
+    guard.check(document.fleet, findings);
+    let preemption = match (rule.preempts(), rule.setup_rate()) {
+        (true, None) => Preemption::Full,
+        (true, Some(_)) => Preemption::Setup,
+        (false, _) => Preemption::None,
+    };
+    if guard.setup_rate != rule.setup_rate() {
+        let message = "expected the setups of the rule: what is in setup is taken over";
+        findings.add("setup_rate", message);
+    }
+    if guard.preemption != preemption || guard.backfill != Backfill::None {
+        let message = format!(
+            "expected preemption {}, as the rule, and no backfilling, with which nothing is proved",
+            written(&preemption)
+        );
+        findings.add("", message);
+    }
+    if !findings.is_clear("") {
+        return None;
+    }
+    let Some(round) = Round::of(document.workload, guard) else {
+        findings.add("", "too large to be derived again");
+        return None;
+    };
+    let loads = round.loads(document.workload);
+    let site = ("switching_rate", "the guard");
+    shape::stable(site, &loads, document.workload, findings);
+    Some(loads)
+}
+
+/// Checks the rule that is followed while nothing is amiss.
+fn followed(document: &Document<'_>, findings: &mut Findings) {
+    let (workload, fleet) = (document.workload, document.fleet);
+    let rule = document.rule.followed();
+    if rule.needs_limits() && !workload.has_limits() {
+        let message = "asks for the limits of jobs, and of this workload none are known";
+        findings.add("", format!("{} {message}", rule.name()));
+    }
+    rule.check(fleet, findings);
+    if let Family::Partition(policy) = rule
+        && findings.is_clear("")
+    {
+        let loads = partition::loads(policy, workload);
+        shape::stable(("", "the policy"), &loads, workload, findings);
+    }
+}
+
+/// Checks that a rule with prices can carry what the evidence says: it has all schedules of the mix that does. And its
+/// prices are those that prove it, so that the dearest of its schedules is worth 1.
+pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
+    let (schedules, own_prices) = match document.rule.followed() {
+        Family::AdaptiveMsr(policy) => (&policy.schedules, &policy.prices),
+        Family::Tdc(policy) => (&policy.schedules, &policy.prices),
+        _ => return,
+    };
+    if !findings.is_clear("policy") || !findings.is_clear("evidence") {
+        return;
+    }
+    let (path, evidence) = (document.path_of_rule(), document.evidence);
+    let mix = evidence.servers.iter().flat_map(|server| &server.mix);
+    let pairs = mix.flat_map(|mix| mix.schedules.iter().zip(&mix.weights));
+    for (schedule, weight) in pairs.filter(|(u, _)| !schedules.contains(u)) {
+        let message = format!(
+            "{schedule:?} is not among them, and the mix that has the load is on it for {weight} of the time"
+        );
+        findings.add(format!("{path}.schedules"), message);
+    }
+    let pairs = evidence.prices.iter().zip(document.workload.types());
+    let prices: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_load()).collect();
+    let worths = schedules.iter().map(|schedule| worth(schedule, &prices));
+    let dearest = worths.fold(0.0, f64::max);
+    for (i, (found, price)) in own_prices.iter().zip(&prices).enumerate() {
+        let expected = price / dearest;
+        if !is_close(*found, expected, ROUNDING) {
+            let expected = format!("{expected}, as the certificate prices it");
+            findings.differs(format!("{path}.prices[{i}]"), found, expected);
+        }
+    }
+}

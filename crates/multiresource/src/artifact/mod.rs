@@ -1,0 +1,98 @@
+//! What the artifact of multiresource jobs holds, and the checker that re-derives its claims.
+//!
+//! One server is a fleet of one shape. The JSON Schema is generated from
+//! these types ([`Artifact::schema`]) and stands in `schema/synth-policy.v2.json`.
+
+mod check;
+mod evidence;
+mod fractions;
+mod objective;
+mod quantity;
+
+#[doc(hidden)]
+pub use crate::policy::section_seven;
+pub use crate::policy::{
+    AdaptiveMsrConfig, AdaptiveQuickswapConfig, Admission, Backfill, BackfillingConfig,
+    ConservativeBackfillConfig, DiscretizedMaxWeightConfig, Drain, EasyBackfillConfig,
+    EasyByMeanConfig, EmptySlots, Family, FcfsConfig, FirstFitConfig, Guard, GuardedConfig,
+    LeastServersFirstConfig, MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig,
+    MsrConfig, Order, PartitionConfig, Placement, PooledConfig, PooledEasyConfig, Preemption,
+    PriorityConfig, RandomizedTimersConfig, ReservingConfig, Route, ServerFillingConfig,
+    StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
+};
+pub use check::{check_against, check_within, retract};
+pub(crate) use check::{signs_of_server, worth_of_server};
+pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulation};
+pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};
+pub use objective::{Delay, Objective, Promise};
+pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity};
+pub use synth_core::artifact::{
+    ArrivalLaw, ArtifactError, Finding, Side, SizeLaw, Standing, Subject, Unmet, parse,
+};
+
+use crate::workload::{Fleet, JobType, Record, Workload};
+use synth_core::artifact::{self, Content, Findings, Laws};
+
+/// The kind: jobs of types with fixed demands for several resources.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Multiresource;
+
+/// A policy artifact as it is written.
+pub type Artifact = artifact::Artifact<Multiresource>;
+
+/// An artifact that the checker has found valid: the only thing that a simulator runs.
+pub type Checked = artifact::Checked<Multiresource>;
+
+/// A number about the policy.
+pub type Claim = artifact::Claim<Quantity>;
+
+/// What a claim assumes.
+pub type HoldsFor = artifact::HoldsFor<Conditions>;
+
+impl Content for Multiresource {
+    const NAME: &'static str = "multiresource";
+
+    type Workload = Record;
+    type Policy = Family;
+    type Quantity = Quantity;
+    type Evidence = Evidence;
+    type Checked = Fleet;
+
+    fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
+        check::check(artifact, findings)
+    }
+}
+
+/// Returns the mix of schedules of one server's policy, or else of its evidence: schedules (N × K) and weights (N); none of
+/// a fleet.
+pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
+    if let Family::Msr(policy) = &artifact.policy {
+        return Some((&policy.schedules, &policy.weights));
+    }
+    let server = artifact.evidence.servers.first()?;
+    let mix = server
+        .mix
+        .as_ref()
+        .filter(|_| artifact.workload.is_of_one_server())?;
+    Some((&mix.schedules, &mix.weights))
+}
+
+/// What a claim about this type, or about all, assumes and this workload does not meet: where
+/// anything is, the claim is an approximation for this workload. Sizes matter of the type alone where
+/// the policy preempts; where it waits for completions those of all types do.
+pub fn unmet(
+    holds_for: &HoldsFor,
+    job_type: Option<&str>,
+    workload: &Workload,
+    preempts: bool,
+) -> Unmet {
+    let own = |kind: &&JobType| job_type.is_none_or(|name| name == kind.name());
+    let types = || workload.types().iter();
+    let sized = || types().filter(|kind| !preempts || own(kind));
+    holds_for.unmet(Laws {
+        exponential: sized().all(|kind| kind.holding().is_exponential()),
+        phase_type: sized().all(|kind| kind.holding().phases().is_some()),
+        independent: sized().all(JobType::has_independent_sizes),
+        poisson: types().filter(own).all(JobType::is_poisson),
+    })
+}

@@ -1,0 +1,158 @@
+//! Drains with a price, and what starts meanwhile.
+
+use super::settings::AdaptiveMsrConfig;
+use super::worth::Slots;
+use crate::policy::System;
+use crate::policy::backfill::BackfillRule;
+use crate::policy::drain::prices;
+use crate::workload::Workload;
+
+/// The room that a schedule waits for, by the types' mean sizes.
+///
+/// All running jobs but those with a slot in the schedule are to leave. With D the wait until one more job of
+/// the type fits that the schedule lacks most by price, and `F = max_i Q_i E[S_i] / u_i` the time for which
+/// its jobs last, it has the part `F / (F + c D)` of its weight: the drain earns nothing.
+///
+/// While a job of the schedule waits, others may pass it ([`BackfillRule`]); room is kept for all jobs of the
+/// schedule, and for the longest others that can stay.
+#[derive(Clone, Debug)]
+pub(super) struct Draining {
+    /// c.
+    price: f64,
+    /// By type.
+    prices: Vec<f64>,
+    pub backfill: BackfillRule,
+    /// The running jobs that have a slot, by type.
+    staying: Vec<u32>,
+}
+
+impl Draining {
+    pub fn new(policy: &AdaptiveMsrConfig, workload: &Workload) -> Self {
+        Draining {
+            price: policy.switching.drain,
+            prices: prices(&policy.prices, workload),
+            backfill: BackfillRule::new(policy.switching.let_in, policy.limits, workload),
+            staying: vec![0; workload.types().len()],
+        }
+    }
+
+    /// The part of its weight that a schedule has after the drain; none where it lacks nothing.
+    pub fn part(&mut self, schedule: &[Slots], system: &System) -> f64 {
+        self.keep_own(schedule, system);
+        let Some(lead) = self.lead(schedule, system) else {
+            return 0.0;
+        };
+        let drains = &mut self.backfill.drains;
+        let drain = drains.wait(lead, &self.staying, 0.0, system);
+        if drain <= 0.0 {
+            return 1.0;
+        }
+        let lasts = schedule.iter().map(|slots| {
+            let backlog = system.present(slots.job_type) as f64;
+            backlog * drains.means[slots.job_type] / f64::from(slots.count)
+        });
+        let lasts = lasts.fold(0.0, f64::max);
+        lasts / (lasts + self.price * drain)
+    }
+
+    /// Starts what may start while a job of this schedule waits for room.
+    pub fn let_in(&mut self, schedule: &[Slots], system: &mut System) {
+        if self.backfill.let_in <= 0.0 {
+            return;
+        }
+        while system.oldest_fitting_type().is_some() {
+            self.keep_own(schedule, system);
+            self.keep_others(schedule, system);
+            let lead = self.lead(schedule, system);
+            let passed = lead.is_some_and(|lead| self.backfill.pass(lead, &self.staying, system));
+            if !passed {
+                return;
+            }
+        }
+    }
+
+    /// The type that the schedule lacks most.
+    fn lead(&self, schedule: &[Slots], system: &System) -> Option<usize> {
+        let mut most = (0.0, None);
+        for slots in schedule {
+            let i = slots.job_type;
+            let lacks = slots.count.saturating_sub(system.running(i));
+            let lacks = self.prices[i] * f64::from(lacks.min(system.waiting(i)));
+            if lacks > most.0 {
+                most = (lacks, Some(i));
+            }
+        }
+        most.1
+    }
+
+    fn keep_own(&mut self, schedule: &[Slots], system: &System) {
+        self.staying.fill(0);
+        for slots in schedule {
+            self.staying[slots.job_type] = slots.count.min(system.running(slots.job_type));
+        }
+    }
+
+    /// The room of what the schedule has jobs for, and of the longest others beside it.
+    fn keep_others(&mut self, schedule: &[Slots], system: &System) {
+        self.backfill.keep_nothing();
+        for slots in schedule {
+            let jobs = system.present(slots.job_type).min(slots.count.into());
+            self.backfill.keep(slots.job_type, jobs);
+        }
+        for n in 0..self.staying.len() {
+            let k = self.backfill.drains.longest[n];
+            let others = system.running(k) - self.staying[k];
+            self.backfill.keep(k, others.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::policy::Switching;
+
+    /// n of ten light jobs run, of mean size 2, and five heavy ones wait: `D = 2 H_n`, and F is 5 times 3.
+    #[test]
+    fn a_drain_takes_its_part_of_the_weight() {
+        let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
+  {name: light, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
+  {name: heavy, demand: {cpu: 10}, arrival_rate: .1, mean_size: 3}]}";
+        let workload = Workload::parse(text, "t").unwrap().workload;
+        let policy = AdaptiveMsrConfig {
+            limits: false,
+            schedules: vec![vec![10, 0], vec![0, 1]],
+            prices: vec![0.1, 1.0],
+            switching: Switching {
+                waste: 0.0,
+                margin: 0.0,
+                floor: 0.0,
+                patience: 0.0,
+                drain: 4.0,
+                let_in: 0.0,
+            },
+        };
+        let mut draining = Draining::new(&policy, &workload);
+        let slots = |job_type, count, price| Slots {
+            job_type,
+            count,
+            price,
+        };
+        let [light, heavy] = [[slots(0, 10, 0.1)], [slots(1, 1, 1.0)]];
+        let mut system = System::new(&workload, 0, false);
+        for _ in 0..5 {
+            system.arrive(1, 0.0);
+        }
+        assert_eq!(draining.part(&heavy, &system), 1.0, "it can start at once");
+        for n in 1..=10_u32 {
+            system.arrive(0, 0.0);
+            system.start(0);
+            let drain: f64 = (1..=n).map(|k| 2.0 / f64::from(k)).sum();
+            let exact = 15.0 / (15.0 + 4.0 * drain);
+            let found = draining.part(&heavy, &system);
+            assert!((found / exact - 1.0).abs() < 0.05, "{n}: {found}, {exact}");
+            assert_eq!(draining.part(&light, &system), 0.0, "it lacks nothing");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Adaptive MSR: schedules left and chosen by queue lengths. Grids of its knobs are here, their meaning in `settings`.
+
+mod draining;
+mod settings;
+mod worth;
+
+pub use settings::{AdaptiveMsrConfig, Switching};
+
+use super::rule::{LET_IN, PolicyConfig, TuningContext, has_lengths, settings_in_words};
+use super::{Event, Knows, Policy, System, check, first_largest};
+use crate::workload::{Fleet, Workload};
+use draining::Draining;
+use synth_core::artifact::Findings;
+use worth::Worths;
+
+/// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy, left
+/// and chosen by queue lengths in place of a clock.
+///
+/// With Q the jobs in the system, and p the prices of the program's certificate, of which a full
+/// working schedule has 1, a schedule u *uses* `Σ p_i min(u_i, Q_i)` and *weighs* `Σ p_i min(u_i,
+/// Q_i) Q_i`: what it would serve, each job as urgent as its queue is long. The present schedule is
+/// left for the heaviest of
+/// - those that use more, when it uses no more than `waste`: it has become wasteful;
+/// - those that weigh more than 1 + `margin` times as much plus `floor`, and of which a job can start at once, so
+///   that switching does not waste capacity on drains.
+///
+/// Its jobs start as soon as they fit. While one of them waits for room, other jobs start only if what
+/// would stay idle, by price, times the weight of the schedule is less than `patience`; otherwise the room left
+/// is backfilled in order of arrival. On a one-or-all system `waste` is the threshold ℓ/k of
+/// Quickswap, and `margin` and `floor` end the heavy jobs' turn before there are none, as the optimum does; on
+/// section 7 of the MSR paper `patience` is where the optimum begins to hold room.
+///
+/// Where `drain` or `let_in` are on, drains have a price and are filled (see `draining`). Else a decision takes
+/// O(N + K) for N schedules, and for those that serve the type that came or went what they hold. Ours; it
+/// has no proof of stability.
+#[derive(Clone, Debug)]
+pub struct AdaptiveMsr {
+    worths: Worths,
+    prices: Vec<f64>,
+    switching: Switching,
+    draining: Draining,
+    /// The present schedule.
+    present: usize,
+    /// Whether nothing that waited after the last decision fitted.
+    full: bool,
+}
+
+impl PolicyConfig for AdaptiveMsrConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(AdaptiveMsr::new(self, fleet.envelope()))
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        let Switching {
+            waste,
+            margin,
+            floor,
+            patience,
+            drain,
+            let_in,
+        } = self.switching;
+        let ready = if drain > 0.0 {
+            format!(
+                "; a schedule weighs less by F/(F + {drain} D), where room for what it lacks most takes D and its jobs last for F (drain)"
+            )
+        } else {
+            " and can start a job at once".into()
+        };
+        let (length, limits) = if self.limits {
+            ("limit", " by the limits of those that run")
+        } else {
+            ("mean size", "")
+        };
+        let beside = if let_in > 0.0 {
+            format!(
+                ", or they fit beside all of the schedule, or their {length} is at most {let_in} times what is left of the wait{limits} (let in)"
+            )
+        } else {
+            String::new()
+        };
+        format!(
+            "Adaptive MSR, without preemption: it works on one schedule of the mix below at a time. It leaves it for the schedule that weighs most by queue lengths when the present one uses no more than {:.0} % of what it could (waste), or when the other weighs more than {} times as much plus {floor} jobs (margin, floor){ready}. While jobs of the schedule wait for room, others start only if what would stay idle weighs less than {patience} jobs (patience){beside}.",
+            100.0 * waste,
+            1.0 + margin
+        )
+    }
+
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        check::priced(&self.schedules, &self.prices, fleet.envelope(), findings);
+        findings.within("switching", |f| {
+            check::numbers(&self.switching, &[], f);
+            if self.switching.waste > 1.0 {
+                f.differs("waste", self.switching.waste, "from 0 to 1");
+            }
+        });
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.limits
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        0.3 + 0.12 * workload.types().len() as f64
+    }
+
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
+        settings_in_words(self)
+    }
+
+    fn grids(&mut self, context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        let knobs = &mut self.switching;
+        let mut grids: Vec<(&mut f64, &'static [f64])> = vec![
+            (&mut knobs.floor, FLOOR),
+            (&mut knobs.patience, PATIENCE),
+            (&mut knobs.margin, MARGIN),
+            (&mut knobs.waste, WASTE),
+        ];
+        // Drains are priced where lengths differ.
+        if self.limits || has_lengths(context.workload) {
+            grids.extend([(&mut knobs.drain, DRAIN), (&mut knobs.let_in, LET_IN)]);
+        }
+        grids
+    }
+}
+
+const WASTE: &[f64] = &[0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.35, 0.5, 0.65, 0.8, 0.95];
+const MARGIN: &[f64] = &[0.0, 0.25, 0.5, 1.0, 2.0, 4.0];
+const FLOOR: &[f64] = &[
+    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 36.0, 60.0, 100.0, 160.0, 250.0, 500.0, 1e3, 4e3, 1e5,
+];
+const PATIENCE: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0, 16.0, 1e6];
+const DRAIN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
+
+impl AdaptiveMsr {
+    /// It begins with the first schedule.
+    pub fn new(policy: &AdaptiveMsrConfig, workload: &Workload) -> Self {
+        AdaptiveMsr {
+            worths: Worths::new(&policy.schedules, &policy.prices),
+            prices: policy.prices.clone(),
+            switching: policy.switching,
+            draining: Draining::new(policy, workload),
+            present: 0,
+            full: false,
+        }
+    }
+
+    fn choose(&mut self, stuck: bool, system: &mut System) {
+        let knobs = &self.switching;
+        let Worths { uses, weighs, .. } = &self.worths;
+        let used = uses[self.present];
+        let wasteful = used <= knobs.waste;
+        if stuck && !wasteful && knobs.drain <= 0.0 {
+            return;
+        }
+        let enough = weighs[self.present] * (1.0 + knobs.margin) + knobs.floor;
+        let (mut best, mut most) = (self.present, if wasteful { 0.0 } else { enough });
+        let mut next = self.worths.next_heavier(0, most);
+        while let Some(s) = next {
+            let saves = wasteful && uses[s] > used;
+            let part = if knobs.drain > 0.0 {
+                self.draining.part(&self.worths.schedules[s], system)
+            } else {
+                f64::from(u8::from(saves || self.worths.can_start(s, system)))
+            };
+            let weigh = part * weighs[s];
+            if weigh > most && (saves || weigh > enough) {
+                (best, most) = (s, weigh);
+            }
+            next = self.worths.next_heavier(s + 1, most);
+        }
+        if best != self.present {
+            self.present = best;
+            system.count_switch();
+        }
+    }
+
+    /// Starts the jobs of the schedule that fit: whether one of them waits for room.
+    fn start_own(&mut self, system: &mut System) -> bool {
+        let mut blocked = false;
+        for slots in &self.worths.schedules[self.present] {
+            while slots.lack(system) && system.fits(slots.job_type) {
+                self.draining.backfill.start(slots.job_type, system);
+            }
+            blocked |= slots.lack(system);
+        }
+        blocked
+    }
+
+    /// Starts others while a job of the schedule waits for room: whether it is seen that none is left that
+    /// fits.
+    fn start_beside(&mut self, system: &mut System) -> bool {
+        let patience = self.switching.patience;
+        self.draining
+            .let_in(&self.worths.schedules[self.present], system);
+        if patience <= 0.0 {
+            return false;
+        }
+        let Some(mut oldest) = system.oldest_fitting_type() else {
+            return true;
+        };
+        let weighs = self.worths.weighs[self.present];
+        let running = self.prices.iter().enumerate();
+        let running = running.map(|(i, price)| price * f64::from(system.running(i)));
+        let mut idle = 1.0 - running.sum::<f64>();
+        loop {
+            let more = system.waiting(oldest).into();
+            let more = (0..system.capacity().len())
+                .filter_map(|j| system.free(j).checked_div(system.demand(oldest)[j]))
+                .fold(more, u64::min);
+            // As if all jobs of its type that fit had started: one of many small jobs leaves room idle.
+            let left = (idle - self.prices[oldest] * more as f64).max(0.0);
+            if left * weighs >= patience {
+                return false;
+            }
+            self.draining.backfill.start(oldest, system);
+            idle -= self.prices[oldest];
+            match system.oldest_fitting_type() {
+                Some(next) => oldest = next,
+                None => return true,
+            }
+        }
+    }
+}
+
+impl Policy for AdaptiveMsr {
+    fn knows(&self) -> Knows {
+        self.draining.backfill.knows()
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.draining.backfill.look(event, system);
+        let is_next = self.worths.look(event, system);
+        // Where nothing fitted before, only the job that has just come could start.
+        let stuck = is_next && self.full && matches!(event, Event::Arrival(i) if !system.fits(i));
+        self.choose(stuck, system);
+        if stuck {
+            return;
+        }
+        if self.start_own(system) {
+            self.full = self.start_beside(system);
+            return;
+        }
+        self.draining.backfill.start_all_that_fit(system);
+        self.full = true;
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.draining.backfill.take_over(system);
+        self.react(Event::Clock(usize::MAX), system);
+    }
+
+    fn doing(&self, names: &[&str], _: &System) -> Option<String> {
+        let slots = self.worths.schedules[self.present].iter();
+        let slots = slots.map(|slots| (slots.job_type, slots.count));
+        Some(format!(
+            "works on the schedule of {}, and may keep room for its jobs",
+            super::in_words(slots, names)
+        ))
+    }
+
+    /// On the schedule of which the running jobs fill most, by price.
+    fn resume(&mut self, system: &mut System) {
+        let fills = |s: usize| -> f64 {
+            let filled = self.worths.schedules[s].iter().map(|slots| {
+                slots.price * f64::from(system.running(slots.job_type).min(slots.count))
+            });
+            filled.sum()
+        };
+        self.present = first_largest(self.worths.schedules.len(), fills);
+        self.take_over(system);
+    }
+}

@@ -1,0 +1,104 @@
+//! Backfilling: jobs start in some order, and where the next one does not fit, others may pass it.
+//!
+//! First-Fit, first come first served, Best-Fit, most and least servers first, EASY and conservative backfilling are
+//! points of one rule with four choices: the [order](QueueOrder) of the queue, how many of its first jobs have
+//! [reservations](Reservations) that nobody delays, what is taken for the sizes of jobs ([`Estimates`]), and on which
+//! of several servers a job starts ([`Placement`](super::Placement)).
+
+mod by_priority;
+mod choices;
+mod conservative;
+mod easy;
+mod estimates;
+pub mod estimator;
+mod greedy;
+pub(super) mod named;
+mod planned;
+mod policy;
+mod priority;
+mod queue;
+mod reservations;
+mod running;
+mod shortest;
+#[cfg(test)]
+mod tests;
+
+pub use by_priority::Guess;
+pub use choices::{Backfilling, QueueOrder};
+pub(super) use choices::{Classes, oldest};
+pub(super) use estimates::Estimated;
+pub use estimates::Estimates;
+#[cfg(test)]
+pub(super) use estimates::inflated;
+pub use estimator::{Estimate, Estimator, Judged, Learned, Promise, Users, Worth, worth};
+pub use greedy::{FCFS, FIRST_FIT, Greedy};
+pub use policy::BackfillingConfig;
+pub use priority::Priority;
+pub use reservations::Reservations;
+pub(super) use running::Waiting;
+
+use by_priority::ByPriority;
+use conservative::Conservative;
+use easy::Easy;
+use planned::Planned;
+use queue::ByAge;
+
+use super::Policy;
+use crate::workload::{Fleet, Workload};
+use synth_core::number::seconds_in;
+
+/// A day \[s\].
+const DAY: f64 = 86_400.0;
+
+impl Backfilling {
+    /// Returns the online rule over all servers of a fleet.
+    pub fn over(self, fleet: &Fleet) -> Box<dyn Policy> {
+        self.rule(fleet.envelope(), fleet.servers())
+    }
+
+    /// Returns the online rule for so many servers; the workload's is the largest of them. Of all jobs reservations are
+    /// known on one server only: with more it is as if the first alone had one.
+    pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
+        self.with_learned(workload, servers, &Learned::default())
+    }
+
+    /// The same, where the estimates begin with what was learned before.
+    pub fn with_learned(
+        self,
+        workload: &Workload,
+        servers: usize,
+        learned: &Learned,
+    ) -> Box<dyn Policy> {
+        let QueueOrder::Priority(_, estimate) = self.order else {
+            return self.by_type(workload, servers);
+        };
+        let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
+        let estimator = Estimator::new(estimate, DAY / seconds, learned);
+        self.by_guess(workload, servers, estimator.into())
+    }
+
+    /// The same with estimates from elsewhere, if its order looks at some.
+    pub fn by_guess(self, workload: &Workload, servers: usize, guess: Guess) -> Box<dyn Policy> {
+        let QueueOrder::Priority(priority, _) = self.order else {
+            return self.by_type(workload, servers);
+        };
+        let queue = ByPriority::new(&self, priority, guess, workload, servers);
+        match self.reservations {
+            Reservations::Few(_) | Reservations::All if servers == 1 => {
+                Box::new(Planned::new(self.reservations, queue))
+            }
+            _ => Box::new(Easy::new(&self, queue, servers)),
+        }
+    }
+
+    fn by_type(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
+        match self.reservations {
+            Reservations::None | Reservations::Strict => Box::new(Greedy::new(self, workload)),
+            Reservations::All if servers == 1 => Box::new(Conservative::new(self, workload)),
+            _ => {
+                let queue = ByAge::new(&self, workload, servers);
+                Box::new(Easy::new(&self, queue, servers))
+            }
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! First-Fit, first come, first served, by need, and backfilling with reservations: their settings and names.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Backfilling, Estimates, QueueOrder, Reservations};
+use crate::policy::hosts::Placement;
+use crate::policy::pooled::{Order, PooledConfig};
+use crate::policy::rule::{
+    NamedRule, Parameter, PolicyConfig, no_settings, require_known, settings_for,
+};
+use crate::policy::{Knows, Policy, Unsuitable};
+use crate::workload::{Fleet, Workload};
+
+no_settings! {
+    /// First-Fit.
+    FirstFitConfig;
+    /// First come, first served.
+    FcfsConfig;
+    /// Most Servers First.
+    MostServersFirstConfig;
+    /// Least Servers First.
+    LeastServersFirstConfig;
+    /// EASY backfilling by the types' mean sizes.
+    EasyByMeanConfig;
+    /// EASY backfilling by the limits of jobs.
+    EasyBackfillConfig;
+    /// Conservative backfilling by the limits of jobs.
+    ConservativeBackfillConfig;
+}
+
+/// EASY backfilling over all servers of a fleet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PooledEasyConfig {
+    /// Whether each job is taken to be as long as its limit, and not as the mean of its type.
+    pub limits: bool,
+}
+
+/// Jobs of the highest priority first, by the `priority` of their types; jobs of equal priority in order of arrival.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriorityConfig {
+    /// Whether a job that does not fit holds back all jobs behind it.
+    pub strict: bool,
+    /// Over the servers of a fleet: where a job starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+}
+
+impl PriorityConfig {
+    /// Returns the settings for a fleet that has priorities.
+    fn of(fleet: &Fleet, strict: bool) -> Result<Box<dyn PolicyConfig>, Unsuitable> {
+        if !fleet.envelope().has_priorities() {
+            let why = "no type of the workload has a `priority`; add one, such as `priority: 10`, where a larger number is more important";
+            return Err(Unsuitable(why.into()));
+        }
+        let placement = (!fleet.is_one_server()).then_some(Placement::Best);
+        Ok(Box::new(PriorityConfig { strict, placement }))
+    }
+}
+
+impl PolicyConfig for PriorityConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        let choices = Backfilling {
+            order: QueueOrder::TypePriority,
+            reservations: match self.strict {
+                true => Reservations::Strict,
+                false => Reservations::None,
+            },
+            placement: self.placement.unwrap_or_default(),
+            ..Backfilling::FIRST_FIT
+        };
+        choices.over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        let passing = match self.strict {
+            true => "holds back all jobs behind it",
+            false => "is passed by jobs that do, also of lower priority",
+        };
+        format!(
+            "Priorities, without preemption: waiting jobs are in order of the priority of their types, highest first, and of arrival where that is equal; a job that does not fit {passing}."
+        )
+    }
+
+    fn pools(&self) -> bool {
+        self.placement.is_some()
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        self.strict.then_some("strict-priority")
+    }
+}
+
+/// The rules that neither reserve capacity nor estimate sizes: their choices, and their description.
+macro_rules! plain_rules {
+    ($($Policy:ident: $CHOICES:ident, $words:literal;)+) => {
+        $(impl PolicyConfig for $Policy {
+            fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+                Backfilling::$CHOICES.over(fleet)
+            }
+
+            fn words(&self, _: &Workload) -> String {
+                $words.into()
+            }
+        })+
+    };
+}
+
+plain_rules! {
+    FirstFitConfig: FIRST_FIT, "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.";
+    FcfsConfig: FCFS, "First come, first served, without preemption: the oldest waiting job starts as soon as it fits, and no job before it.";
+    MostServersFirstConfig: MOST_SERVERS_FIRST, "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.";
+    LeastServersFirstConfig: LEAST_SERVERS_FIRST, "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
+}
+
+const EASY: &str = "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as";
+
+const BEST: Placement = Placement::Best;
+
+/// The work of EASY backfilling beyond that of First-Fit.
+const EASY_WORK: f64 = 2.0;
+
+/// That of conservative backfilling.
+const CONSERVATIVE_WORK: f64 = 20.0;
+
+impl PolicyConfig for EasyByMeanConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::easy(Estimates::Means).over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        format!("{EASY} the mean of its type.")
+    }
+
+    fn added_work(&self, _: &Workload) -> f64 {
+        EASY_WORK
+    }
+}
+
+impl PolicyConfig for EasyBackfillConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::easy(Estimates::Limits).over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        format!("{EASY} its limit.")
+    }
+
+    fn needs_limits(&self) -> bool {
+        true
+    }
+
+    fn added_work(&self, _: &Workload) -> f64 {
+        EASY_WORK
+    }
+}
+
+impl PolicyConfig for ConservativeBackfillConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::conservative(Estimates::Limits).over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "Conservative backfilling, without preemption: every waiting job has a reservation, in order of arrival, and a job starts as soon as that delays none of those before it, each taken to be as long as its limit.".into()
+    }
+
+    fn needs_limits(&self) -> bool {
+        true
+    }
+
+    fn added_work(&self, _: &Workload) -> f64 {
+        CONSERVATIVE_WORK
+    }
+}
+
+impl PolicyConfig for PooledEasyConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        let estimates = match self.limits {
+            false => Estimates::Means,
+            true if fleet.envelope().has_limits() => Estimates::Limits,
+            // Limits are sizes where nothing is said.
+            true => Estimates::Inflated(1.0),
+        };
+        Backfilling::easy(estimates).over(fleet)
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        let kept = if workload.types().iter().any(|job| job.nodes() > 1) {
+            "as many servers as it takes are"
+        } else {
+            "one server is"
+        };
+        format!(
+            "EASY backfilling over all servers, without preemption: jobs wait in one place and start in order of arrival, where the least room is left. While the oldest fits nowhere, {kept} kept for it; others start elsewhere, and there if they end before it can start or leave it its room, each taken to be as long as {}.",
+            if self.limits {
+                "its limit"
+            } else {
+                "the mean of its type"
+            }
+        )
+    }
+
+    fn pools(&self) -> bool {
+        true
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.limits
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        Some(if self.limits {
+            "easy-backfill"
+        } else {
+            "easy-by-mean"
+        })
+    }
+}
+
+pub(in crate::policy) const FIRST_FIT: NamedRule = NamedRule {
+    name: "first-fit",
+    about: "scans the queue in order of arrival and starts each job that fits",
+    pools: true,
+    settings: |fleet, _| greedy(fleet, FirstFitConfig {}, Order::Oldest, Placement::First),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const FCFS: NamedRule = NamedRule {
+    name: "fcfs",
+    about: "first come, first served: stops at the first job that does not fit",
+    pools: true,
+    settings: |fleet, _| greedy(fleet, FcfsConfig {}, Order::Fcfs, BEST),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const BEST_FIT: NamedRule = NamedRule {
+    name: "best-fit",
+    about: "the fitting job with the largest dominant share; of equals the oldest; on one server most-servers-first",
+    pools: true,
+    settings: |fleet, _| greedy(fleet, MostServersFirstConfig {}, Order::Oldest, BEST),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
+    name: "most-servers-first",
+    about: "the fitting job that needs most; with several resources, by dominant share",
+    aliases: &["msf"],
+    pools: true,
+    settings: |fleet, _| greedy(fleet, MostServersFirstConfig {}, Order::Largest, BEST),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
+    name: "least-servers-first",
+    about: "the fitting job that needs least; with several resources, by dominant share",
+    aliases: &["lsf"],
+    pools: true,
+    settings: |fleet, _| greedy(fleet, LeastServersFirstConfig {}, Order::Smallest, BEST),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const PRIORITY: NamedRule = NamedRule {
+    name: "priority",
+    about: "the fitting job whose type has the highest `priority` (a larger number is more important); of equals the oldest; no preemption",
+    pools: true,
+    settings: |fleet, _| PriorityConfig::of(fleet, false),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const STRICT_PRIORITY: NamedRule = NamedRule {
+    name: "strict-priority",
+    about: "the same order, but a job that does not fit holds back all jobs behind it",
+    settings: |fleet, _| PriorityConfig::of(fleet, true),
+    ..PRIORITY
+};
+
+pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {
+    name: "easy-backfill",
+    about: "first-fit behind the head of the queue, which is not delayed by its estimate",
+    knows: Knows::Sizes,
+    aliases: &["easy"],
+    parameter: Some(INFLATION),
+    pools: true,
+    settings: |fleet, inflation| {
+        without(inflation)?;
+        settings_for(
+            fleet,
+            EasyBackfillConfig {},
+            PooledEasyConfig { limits: true },
+        )
+    },
+    build: Some(|w, f| Ok(Backfilling::easy(estimates(w, f)?).rule(w, 1))),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const EASY_BY_MEAN: NamedRule = NamedRule {
+    name: "easy-by-mean",
+    about: "the same, with the mean size of its type for each job's",
+    pools: true,
+    settings: |fleet, _| {
+        settings_for(
+            fleet,
+            EasyByMeanConfig {},
+            PooledEasyConfig { limits: false },
+        )
+    },
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
+    name: "conservative-backfill",
+    about: "every job has a reservation that no later one may delay",
+    knows: Knows::Sizes,
+    aliases: &["conservative"],
+    parameter: Some(INFLATION),
+    settings: |_, inflation| {
+        without(inflation)?;
+        Ok(Box::new(ConservativeBackfillConfig {}))
+    },
+    build: Some(|w, f| Ok(Backfilling::conservative(estimates(w, f)?).rule(w, 1))),
+    ..NamedRule::PLAIN
+};
+
+const INFLATION: Parameter = Parameter {
+    what: "the inflation of sizes; if not given, what the workload knows counts, or else sizes",
+    least: 1.0,
+    default: None,
+    whole: false,
+};
+
+/// Returns a rule without reservations: on one server, or which job starts next on which of several.
+fn greedy(
+    fleet: &Fleet,
+    one: impl PolicyConfig,
+    order: Order,
+    placement: Placement,
+) -> Result<Box<dyn PolicyConfig>, Unsuitable> {
+    settings_for(fleet, one, PooledConfig::plain(order, placement))
+}
+
+/// Refuses an inflation: in a policy file jobs bring their limits.
+fn without(inflation: Option<f64>) -> Result<(), Unsuitable> {
+    let why = |f| {
+        format!(
+            "its policy file goes by the limits that jobs bring, which nothing inflates: leave `:{f}` out"
+        )
+    };
+    inflation.map_or(Ok(()), |f| Err(Unsuitable(why(f))))
+}
+
+/// Returns inflated sizes, or what the workload says is known, and sizes where it says nothing.
+fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
+    require_known(workload, inflation.is_some() || workload.known().is_none())?;
+    if inflation.is_none() && workload.has_limits() {
+        return Ok(Estimates::Limits);
+    }
+    Ok(Estimates::Inflated(inflation.unwrap_or(1.0)))
+}

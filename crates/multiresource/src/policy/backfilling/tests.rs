@@ -1,0 +1,211 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::policy::rule::PolicyConfig as _;
+use crate::policy::{Family, own_policy};
+use synth_core::artifact::Findings;
+
+const DOCUMENT: &str = "kind: multiresource
+time_unit: min
+known: {limit: {law: uniform, low: 1, high: 3}}
+server: {capacity: {cpu: 4}}
+jobs: [{name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}]
+";
+
+fn fleet() -> Fleet {
+    Workload::parse(DOCUMENT, "t").unwrap().workload.into()
+}
+
+fn policy(words: &str) -> BackfillingConfig {
+    let choices = Backfilling::parse(words).unwrap().unwrap();
+    BackfillingConfig::of(choices, &fleet()).unwrap()
+}
+
+/// Each bad number is named with its place and its value; none is accepted.
+#[test]
+fn bad_numbers_are_refused_with_their_places() {
+    type Spoil = fn(&mut BackfillingConfig);
+    let cases: [(Spoil, &str, &str); 11] = [
+        (|own| own.order.size = f64::NAN, "order.size", "no number"),
+        (|own| own.order.size = 1e3, "order.size", "1000"),
+        (|own| own.order.share = -21.0, "order.share", "-21"),
+        (|own| own.order.age = -1.0, "order.age", "-1"),
+        (|own| own.order.age = 1e-3, "order.age", "0.001"),
+        (|own| own.order.offset = 0.0, "order.offset", "0"),
+        (
+            |own| own.order.offset = f64::NAN,
+            "order.offset",
+            "no number",
+        ),
+        (|own| own.longest_wait = Some(-3.0), "longest_wait", "-3"),
+        (
+            |own| own.longest_wait = Some(f64::INFINITY),
+            "longest_wait",
+            "more than",
+        ),
+        (
+            |own| own.reservations = Reservations::Few(0),
+            "reservations",
+            "1 at least",
+        ),
+        (
+            |own| own.order.age = f64::INFINITY,
+            "order.age",
+            "more than",
+        ),
+    ];
+    for (spoil, path, value) in cases {
+        let mut own = policy("easy+wfp3+history");
+        spoil(&mut own);
+        let mut findings = Findings::default();
+        own.check(&fleet(), &mut findings);
+        let found: Vec<String> = findings
+            .into_list()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert!(
+            found[0].contains(path) && found[0].contains(value),
+            "{path} {value}: {found:?}"
+        );
+    }
+    for text in [
+        "easy+sjf",
+        "conservative+saf+ratio",
+        "strict+wfp3+tree",
+        "first-fit+fcfs",
+    ] {
+        let mut findings = Findings::default();
+        policy(text).check(&fleet(), &mut findings);
+        assert!(findings.is_empty(), "{text}");
+    }
+}
+
+/// What a policy file has is read as it was written; words that are none are refused.
+#[test]
+fn files_have_words_and_numbers() {
+    for (reservations, written) in [
+        (Reservations::First, "\"first\""),
+        (Reservations::All, "\"all\""),
+        (Reservations::Few(3), "3"),
+    ] {
+        let own = BackfillingConfig {
+            reservations,
+            longest_wait: Some(18.0),
+            ..policy("easy+wfp3+tree")
+        };
+        let text = serde_json::to_string(&own).unwrap();
+        assert!(
+            text.contains(&format!("\"reservations\":{written}")),
+            "{text}"
+        );
+        assert_eq!(
+            serde_json::from_str::<BackfillingConfig>(&text).unwrap(),
+            own
+        );
+        let written = format!("\"reservations\":{written}");
+        let none = "\"reservations\":0";
+        for (from, to, said) in [
+            (&*written, none, "a whole number from 1 on"),
+            (&written, "\"reservations\":1.5", "a whole number from 1 on"),
+            (
+                &written,
+                "\"reservations\":\"some\"",
+                "`some` does not say how many",
+            ),
+            ("\"tree\"", "\"oracle\"", "unknown variant `oracle`"),
+            ("\"size\":3.0", "\"size\":null", "null"),
+        ] {
+            let wrong = serde_json::from_str::<BackfillingConfig>(&text.replace(from, to));
+            let why = wrong.unwrap_err().to_string();
+            assert!(why.contains(said), "{why}");
+        }
+    }
+}
+
+#[test]
+fn it_reads_as_people_say_it() {
+    let mut own = policy("easy+sjf");
+    own.longest_wait = Some(18.0 * 60.0);
+    let envelope = fleet();
+    let words = |own: &BackfillingConfig| own.words(envelope.envelope());
+    let said = words(&own);
+    for part in [
+        "shortest limit first; ",
+        "the head has a reservation",
+        "; after 18 h of waiting a job goes first.",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    for (name, part) in [
+        ("easy+saf", "smallest area (limit × share) first"),
+        ("easy+widest", ": largest share first; the head has"),
+        (
+            "easy+wfp3",
+            "largest (wait + 1 min)^3 / (limit^3 × share^-1) first",
+        ),
+        (
+            "first-fit+sjf+history",
+            "shortest estimate first; no job has a reservation",
+        ),
+        ("easy+fcfs", "first come, first served"),
+        ("conservative+sjf", "all that do not fit have reservations"),
+    ] {
+        let said = words(&policy(name));
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn words_that_are_none_are_answered_by_those_there_are() {
+    for (text, said) in [
+        (
+            "eazy+sjf",
+            "easy (the head has a reservation), conservative (all have)",
+        ),
+        ("easy+longest", "fcfs (arrival), sjf (shortest first)"),
+        ("easy+sjf+guess", "tree (a regression), or size"),
+        ("easy+sjf+limit+more", "is too much"),
+    ] {
+        let why = Backfilling::parse(text).unwrap().unwrap_err();
+        assert!(why.contains(said), "{why}");
+    }
+    let choices = Backfilling::parse("easy+sjf+size").unwrap().unwrap();
+    let why = BackfillingConfig::of(choices, &fleet()).unwrap_err();
+    assert!(why.0.contains("which nobody knows when jobs come"), "{why}");
+}
+
+/// A document has times with units; all faults have their places.
+#[test]
+fn orders_of_ones_own_are_read() {
+    let text = "backfilling: {order: {size: 1, share: -0.5, age: 2, offset: 10h}, estimate: history, reservations: 2, longest-wait: 18h}";
+    let Family::Backfilling(own) = own_policy(text, "own", &fleet()).unwrap() else {
+        panic!("it is of another family")
+    };
+    let order = Priority {
+        size: 1.0,
+        share: -0.5,
+        age: 2.0,
+        offset: 600.0,
+    };
+    assert_eq!((own.order, own.longest_wait), (order, Some(1080.0)));
+    assert_eq!(own.reservations, Reservations::Few(2));
+    assert_eq!(own.estimate, Estimate::History);
+    for (from, to, said) in [
+        ("10h", "soon", "`soon` is no time"),
+        ("10h", "0", "order.offset: 0, expected a time"),
+        ("age: 2", "age: -2", "order.age: -2, expected"),
+        ("history", "oracle", "`oracle` is no estimate"),
+        (
+            "reservations: 2",
+            "reservations: many",
+            "`many` does not say",
+        ),
+        ("18h", "-18h", "longest"),
+        ("share", "shares", "shares"),
+    ] {
+        let why = own_policy(&text.replace(from, to), "own", &fleet())
+            .unwrap_err()
+            .to_string();
+        assert!(why.contains(said), "{to}: {why}");
+    }
+}

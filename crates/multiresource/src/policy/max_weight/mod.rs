@@ -1,0 +1,176 @@
+//! MaxWeight, with full preemption and with setups.
+
+mod online;
+mod settings;
+mod setups;
+
+pub use online::MaxWeight;
+pub use settings::{MaxWeightConfig, MaxWeightSetupConfig};
+pub use setups::MaxWeightSetups;
+
+use super::rule::{NamedRule, PolicyConfig, TuningContext, has_lengths, settings_in_words};
+use super::{Policy, check};
+use crate::schedule::Packing;
+use crate::workload::{Fleet, JobType, Workload};
+use online::few_maximal;
+use synth_core::artifact::Findings;
+
+pub(super) const NAMED: NamedRule = NamedRule {
+    name: "max-weight",
+    about: "the schedule of most weight, each job weighing as many jobs as there are of its type",
+    preempts: true,
+    settings: |fleet, _| Ok(Box::new(MaxWeightConfig::plain(fleet.types().len()))),
+    ..NamedRule::PLAIN
+};
+
+impl PolicyConfig for MaxWeightConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(MaxWeight::weighted(fleet.envelope(), self))
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        format!(
+            "MaxWeight, with preemption: of the schedules that there are jobs for, that of the most weight is served; each {}",
+            self.weights_in_words(workload)
+        )
+    }
+
+    /// All worths are positive: else nothing is proved.
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        let (types, worths) = (fleet.types().len(), &self.worths);
+        findings.length("worths", worths.len(), types, "job type");
+        for (i, worth) in worths.iter().enumerate() {
+            if !(LEAST_WORTH..=1.0).contains(worth) {
+                let expected = format!("{LEAST_WORTH} at least, at most 1");
+                findings.differs(format!("worths[{i}]"), worth, expected);
+            }
+        }
+        let exponent = self.exponent;
+        if !(exponent > 0.0 && exponent <= MOST_EXPONENT) {
+            let expected = format!("above 0, at most {MOST_EXPONENT}");
+            findings.differs("exponent", exponent, expected);
+        }
+    }
+
+    fn preempts(&self) -> bool {
+        true
+    }
+
+    /// By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        let is_memoryless = workload.types().iter().all(JobType::is_memoryless);
+        is_memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        let types = workload.types().len();
+        match few_maximal(&Packing::new(workload)) {
+            Some(schedules) => (schedules.len() * types) as f64 / SCANNED,
+            None => BOUNDED + types as f64 / 4.0,
+        }
+    }
+
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
+        settings_in_words(self)
+    }
+
+    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        vec![(&mut self.exponent, EXPONENTS)]
+    }
+
+    /// All worths by service rates, and each alone.
+    fn other_axes(&self, _: &TuningContext<'_>) -> usize {
+        let types = self.worths.len();
+        1 + if types <= FEW_TYPES { types } else { 0 }
+    }
+
+    fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
+        let types = context.workload.types();
+        let sign = if up { 1.0 } else { -1.0 };
+        *self = match axis {
+            0 if !has_lengths(context.workload) => return None,
+            0 => self.times(types.iter().map(|t| t.service_rate().powf(sign * SPEED))),
+            _ => {
+                let own = |i: usize| if i + 1 == axis { ALONE.powf(sign) } else { 1.0 };
+                self.times((0..types.len()).map(own))
+            }
+        };
+        Some(())
+    }
+}
+
+impl PolicyConfig for MaxWeightSetupConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(MaxWeightSetups::new(self, fleet.envelope()))
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        format!(
+            "MaxWeight with setups: jobs are preempted, and their room is held for a setup of {:.4} {} on average. Of the schedules that there are jobs for, that of the most weight is gone to where the gain outlasts the way there (eagerness {}), by stopping jobs or by waiting for their ends, whichever loses less (haste {}); else what waits starts where it fits. Each {}",
+            1.0 / self.setup_rate,
+            workload.time_unit(),
+            self.eagerness,
+            self.haste,
+            self.weights.weights_in_words(workload)
+        )
+    }
+
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        findings.within("weights", |f| self.weights.check(fleet, f));
+        check::numbers(self, &["setup_rate"], findings);
+    }
+
+    fn preempts(&self) -> bool {
+        true
+    }
+
+    fn setup_rate(&self) -> Option<f64> {
+        Some(self.setup_rate)
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        1.0 + self.weights.added_work(workload)
+    }
+
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
+        settings_in_words(self)
+    }
+
+    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        vec![
+            (&mut self.eagerness, EAGERNESS),
+            (&mut self.haste, HASTE),
+            (&mut self.weights.exponent, EXPONENTS),
+        ]
+    }
+
+    fn other_axes(&self, context: &TuningContext<'_>) -> usize {
+        self.weights.other_axes(context)
+    }
+
+    fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
+        self.weights.step(axis, up, context)
+    }
+}
+
+const EXPONENTS: &[f64] = &[
+    0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0, 1.25, 1.5, 2.0,
+];
+const EAGERNESS: &[f64] = &[0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
+const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
+
+/// Counts that MaxWeight scans in the time that a simple rule takes for a decision, and how many times as long branch
+/// and bound takes.
+const SCANNED: f64 = 1_500.0;
+const BOUNDED: f64 = 20.0;
+
+/// How much a type's worth changes in a step: by its service rate, and alone. Worths are turned one by one of a few
+/// types only.
+const SPEED: f64 = 0.125;
+const ALONE: f64 = 1.25;
+const FEW_TYPES: usize = 8;
+
+/// The smallest worth that is distinguished, and the largest exponent: with more, weights of a few thousand jobs no
+/// longer differ.
+const LEAST_WORTH: f64 = 1e-6;
+const MOST_EXPONENT: f64 = 2.0;

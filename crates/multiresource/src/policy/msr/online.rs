@@ -1,0 +1,469 @@
+//! The rule: clocks, drains, setups, and what is backfilled.
+
+use super::settings::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preemption};
+use super::slots::Slots;
+use crate::policy::room::{covers, reduce};
+use crate::policy::type_set::TypeSet;
+use crate::policy::{Event, Policy, System, first_largest, in_words};
+use crate::workload::Workload;
+
+/// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
+/// ends: a phantom of a drain, or a setup. Of a chain clock `1 + K + t` ends a schedule for the t-th.
+const SWITCH: usize = 0;
+
+/// A Markovian Service Rate policy, online (the MSR paper, §5.1 and §8.2): works on one
+/// schedule until the switch clock rings, then takes the route to the next of the loop.
+///
+/// A decision looks at the types that the event touches: those that wait for a slot, or that are on their way
+/// out; a switch at those of which the two schedules differ.
+#[derive(Clone, Debug)]
+pub struct Msr {
+    policy: MsrConfig,
+    service_rates: Vec<f64>,
+    /// By type: the dominant share of the server.
+    shares: Vec<f64>,
+    /// By position in the loop: the types of which the schedule has other counts than the one before.
+    differing: Vec<Vec<usize>>,
+    /// By position: the clocks that end the working schedule, and their rates.
+    leaving: Vec<Vec<(usize, f64)>>,
+    /// Position in the loop: of the working schedule, or of the one that the route goes to.
+    position: usize,
+    working: bool,
+    slots: Slots,
+    /// Types whose clocks run.
+    clocked: TypeSet,
+    /// Whether no job fitted after the last decision that could have started any job.
+    full: bool,
+    /// Room that is neither in use nor reserved, while slots are admitted.
+    room: Vec<u64>,
+}
+
+impl Msr {
+    /// The online rule of a policy that has been checked against its workload.
+    pub fn new(policy: &MsrConfig, workload: &Workload) -> Self {
+        let (types, positions) = (workload.types().len(), policy.order.len());
+        let differing = |position: usize| -> Vec<usize> {
+            if policy.rates.is_some() {
+                return (0..types).collect();
+            }
+            let before = policy.schedule((position + positions - 1) % positions);
+            let counts = policy.schedule(position).iter().zip(before).enumerate();
+            let others = counts.filter(|(_, (own, before))| own != before);
+            others.map(|(i, _)| i).collect()
+        };
+        let leaving = |position: usize| -> Vec<(usize, f64)> {
+            let rates = policy.leaving(position).into_iter();
+            let clock = |to: usize| policy.rates.as_ref().map_or(SWITCH, |_| 1 + types + to);
+            rates.map(|(to, rate)| (clock(to), rate)).collect()
+        };
+        Msr {
+            leaving: (0..positions).map(leaving).collect(),
+            service_rates: workload.types().iter().map(|t| t.service_rate()).collect(),
+            shares: workload.dominant_shares(),
+            differing: (0..positions).map(differing).collect(),
+            position: 0,
+            working: true,
+            slots: Slots::new(policy.schedule(0)),
+            clocked: TypeSet::none_of(types),
+            full: false,
+            room: vec![0; workload.resources().len()],
+            policy: policy.clone(),
+        }
+    }
+
+    /// The schedule that the rule works on, or goes to, and whether it has reached it.
+    pub fn schedule(&self) -> (&[u32], bool) {
+        (self.policy.schedule(self.position), self.working)
+    }
+
+    fn is_moving(&self, i: usize) -> bool {
+        match self.policy.route.drain {
+            Drain::Concurrent => self.slots.moving.has(i),
+            Drain::Sequential => self.slots.moving.next(0) == Some(i),
+        }
+    }
+
+    fn set_clock(&mut self, i: usize, rate: f64, system: &mut System) {
+        system.set_clock(1 + i, rate);
+        self.clocked.put(i, rate > 0.0);
+    }
+
+    fn depart(&mut self, clock: usize, system: &mut System) {
+        for (clock, _) in &self.leaving[self.position] {
+            system.set_clock(*clock, 0.0);
+        }
+        self.position = match clock.checked_sub(1 + self.shares.len()) {
+            Some(to) => to,
+            None => (self.position + 1) % self.policy.order.len(),
+        };
+        let schedule = self.policy.schedule(self.position);
+        for &i in &self.differing[self.position] {
+            self.slots.aim(i, schedule[i], system);
+        }
+        self.working = false;
+        system.count_switch();
+        self.preempt(system);
+        self.follow_route(system);
+    }
+
+    /// With full preemption the schedule ahead is there at once.
+    fn preempt(&mut self, system: &mut System) {
+        if self.policy.preemption != Preemption::Full {
+            return;
+        }
+        let mut from = 0;
+        while let Some(i) = self.slots.moving.next_of_either(&self.slots.short, from) {
+            while system.running(i) > self.slots.target[i] {
+                system.stop(i);
+            }
+            self.slots.set(i, self.slots.target[i], system);
+            from = i + 1;
+        }
+    }
+
+    /// What happens at once on a route: setups begin, empty slots go, room is filled; and
+    /// where no type is left to move, the next schedule works.
+    fn follow_route(&mut self, system: &mut System) {
+        while let Some(i) = self.next_to_lower(system) {
+            self.lower(i, system);
+        }
+        if self.slots.moving.next(0).is_none() {
+            self.arrive(system);
+        } else if self.policy.route.admission == Admission::Eager {
+            self.admit(system);
+        }
+        self.fill(system);
+        self.set_clocks(system);
+    }
+
+    /// A moving type whose slots can be lowered without waiting.
+    fn next_to_lower(&self, system: &System) -> Option<usize> {
+        let slots = &self.slots;
+        let at_once = |i: &usize| match self.policy.preemption {
+            Preemption::Full => false,
+            Preemption::Setup => slots.in_use(*i, system) > slots.target[*i],
+            Preemption::None => {
+                self.policy.empty_slots == EmptySlots::Release
+                    && slots.serving[*i] > slots.target[*i].max(system.running(*i))
+            }
+        };
+        match self.policy.route.drain {
+            Drain::Concurrent => slots.moving.iter().find(at_once),
+            Drain::Sequential => slots.moving.next(0).filter(at_once),
+        }
+    }
+
+    fn lower(&mut self, i: usize, system: &mut System) {
+        let target = self.slots.target[i];
+        if self.policy.preemption == Preemption::None {
+            return self.slots.set(i, target.max(system.running(i)), system);
+        }
+        let (mut serving, mut setups) = (self.slots.serving[i], self.slots.setups[i]);
+        while system.running(i) > target {
+            system.stop_into_setup(i);
+            setups += 1;
+            serving = serving.saturating_sub(1);
+        }
+        while serving > target {
+            serving -= 1;
+            // An empty slot's room may be lent to a backfilled job: then that job sets up.
+            if self.policy.empty_slots == EmptySlots::Phantom && system.fits(i) {
+                system.hold(i);
+                system.count_setup();
+                setups += 1;
+            }
+        }
+        // Of the jobs stopped some were backfilled and had no slot: those that run on keep one.
+        serving = serving.max(target.min(system.running(i)));
+        self.slots.set_setups(i, setups, system);
+        self.slots.set(i, serving, system);
+    }
+
+    fn arrive(&mut self, system: &mut System) {
+        self.working = true;
+        // No type holds more slots than the schedule gives it.
+        let mut from = 0;
+        while let Some(i) = self.slots.short.next(from) {
+            self.slots.set(i, self.slots.target[i], system);
+            from = i + 1;
+        }
+        for (clock, rate) in &self.leaving[self.position] {
+            system.set_clock(*clock, *rate);
+        }
+    }
+
+    /// Eager admission: raises the counts of types with too few slots, in type order, each
+    /// by as many as fit beside all slots that hold room.
+    fn admit(&mut self, system: &mut System) {
+        if self.slots.short.next(0).is_none() {
+            return;
+        }
+        for (j, room) in self.room.iter_mut().enumerate() {
+            *room = system.free(j);
+        }
+        for i in self.slots.empty.iter() {
+            // Slots without a job hold room that the system counts as free; where backfilled
+            // jobs use it, no room is left to admit into.
+            let empty = u64::from(self.slots.serving[i] - system.running(i));
+            for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
+                *room = room.saturating_sub(empty * d);
+            }
+        }
+        let mut from = 0;
+        while let Some(i) = self.slots.short.next(from) {
+            let mut serving = self.slots.serving[i];
+            while serving < self.slots.target[i] && self.take_room(i, serving, system) {
+                serving += 1;
+            }
+            self.slots.set(i, serving, system);
+            from = i + 1;
+        }
+    }
+
+    /// Takes the room of one more slot of type i than it has, if it is there; a slot for a job that
+    /// already runs, backfilled, needs none.
+    fn take_room(&mut self, i: usize, serving: u32, system: &System) -> bool {
+        if system.running(i) > serving {
+            return true;
+        }
+        let fits = covers(&self.room, system.demand(i));
+        if fits {
+            reduce(&mut self.room, system.demand(i));
+        }
+        fits
+    }
+
+    /// Starts what the slots call for, then offers what is left.
+    fn fill(&mut self, system: &mut System) {
+        let mut from = 0;
+        while let Some(i) = self.slots.empty.next(from) {
+            self.fill_type(i, system);
+            from = i + 1;
+        }
+        self.full = self.may_backfill(system);
+        while self.full
+            && let Some(i) = system.oldest_fitting_type()
+        {
+            self.start(i, system);
+        }
+    }
+
+    /// Whether jobs without a slot may start. On a route room that comes free may be lent to them: not while a job waits
+    /// that the schedule ahead has a place for; and not where jobs would be preempted at once, into a setup of their own.
+    fn may_backfill(&self, system: &System) -> bool {
+        let may_lend =
+            || self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system);
+        self.policy.backfill == Backfill::FirstFit && (self.working || may_lend())
+    }
+
+    fn start(&mut self, i: usize, system: &mut System) {
+        system.start(i);
+        self.slots.look(i, system);
+    }
+
+    /// Starts waiting jobs of type i in its free slots, while no backfilled job is in the way
+    /// that cannot be preempted.
+    fn fill_type(&mut self, i: usize, system: &mut System) {
+        while system.running(i) < self.slots.serving[i] && system.waiting(i) > 0 {
+            let full = self.policy.preemption == Preemption::Full;
+            if !(system.fits(i) || full && self.evict(i, system)) {
+                return;
+            }
+            self.start(i, system);
+        }
+    }
+
+    /// Preempts backfilled jobs, the youngest first, until a job of type i fits.
+    fn evict(&mut self, i: usize, system: &mut System) -> bool {
+        while !system.fits(i) {
+            let surplus = self.slots.surplus.iter();
+            let youngest =
+                surplus.max_by_key(|&h| system.youngest_running(h).map(|job| job.number));
+            let Some(h) = youngest else { return false };
+            system.stop(h);
+            self.slots.look(h, system);
+        }
+        true
+    }
+
+    /// The clocks of slots on their way out: those that no job's completion ends.
+    fn set_clocks(&mut self, system: &mut System) {
+        let mut from = 0;
+        while let Some(i) = self.slots.moving.next_of_either(&self.clocked, from) {
+            let rate = self.is_moving(i).then(|| self.clock_rate(i, system));
+            self.set_clock(i, rate.unwrap_or(0.0), system);
+            from = i + 1;
+        }
+    }
+
+    /// The rate at which a type on its way out loses slots without a job.
+    fn clock_rate(&self, i: usize, system: &System) -> f64 {
+        match self.policy.preemption {
+            Preemption::Setup => {
+                let rate = self.policy.setup_rate.expect("setups have a rate");
+                f64::from(self.slots.setups[i]) * rate
+            }
+            _ => {
+                let empty = self.slots.serving[i].saturating_sub(system.running(i));
+                f64::from(empty) * self.service_rates[i]
+            }
+        }
+    }
+
+    /// What runs holds its slots, and the route goes to the schedule in this position.
+    fn go_to(&mut self, position: usize, system: &mut System) {
+        for i in 0..self.shares.len() {
+            self.slots.aim(i, self.policy.schedule(position)[i], system);
+            self.slots.set_setups(i, system.held(i), system);
+            self.slots.set(i, system.running(i), system);
+            self.clocked.put(i, system.clocks()[1 + i] > 0.0);
+        }
+        self.position = position;
+        self.working = false;
+        self.preempt(system);
+        self.follow_route(system);
+    }
+
+    /// An event on a route.
+    fn route_event(&mut self, event: Event, system: &mut System) {
+        let unchanged = match event {
+            Event::Arrival(i) => Some(i),
+            Event::Completion(i) => {
+                let before = self.slots.serving[i].max(system.running(i) + 1);
+                self.lose_slot(i, system);
+                (before <= self.slots.in_use(i, system)).then_some(i)
+            }
+            Event::Clock(clock) => {
+                let i = clock - 1;
+                if self.policy.preemption == Preemption::Setup {
+                    system.release_setup(i);
+                    self.slots.set_setups(i, self.slots.setups[i] - 1, system);
+                } else {
+                    self.slots.set(i, self.slots.serving[i] - 1, system);
+                }
+                None
+            }
+        };
+        let Some(i) = unchanged else {
+            return self.follow_route(system);
+        };
+        // The room that is held has not changed.
+        self.refill(event, system);
+        if self.clocked.has(i) || self.is_moving(i) {
+            self.set_clock(i, self.clock_rate(i, system), system);
+        }
+    }
+
+    /// A job of type i has ended; where the type drains, its slot goes with it.
+    fn lose_slot(&mut self, i: usize, system: &mut System) {
+        if self.policy.preemption != Preemption::None {
+            return;
+        }
+        let slots = &self.slots;
+        // Moving before this completion, and no surplus job.
+        let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
+        let moving = match self.policy.route.drain {
+            Drain::Concurrent => before,
+            Drain::Sequential => before && slots.moving.next(0).is_none_or(|first| first >= i),
+        };
+        if moving && system.running(i) < slots.serving[i] {
+            self.slots.set(i, self.slots.serving[i] - 1, system);
+        }
+    }
+
+    /// Slots stay as they are, and a job has come or left: waiting jobs of its type may start in its slots; others
+    /// only where backfilled jobs were in the way.
+    fn refill(&mut self, event: Event, system: &mut System) {
+        match event {
+            Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
+                self.fill_type(i, system);
+            }
+            // Where nothing fitted before, only the job that has just come could start, or stop others.
+            Event::Arrival(i) if self.full && !system.fits(i) => {
+                if self.policy.preemption == Preemption::Full {
+                    self.fill(system);
+                }
+            }
+            _ => self.fill(system),
+        }
+    }
+}
+
+impl Policy for Msr {
+    fn clocks(&self) -> usize {
+        let chain = self.policy.rates.as_ref();
+        1 + self.shares.len() + chain.map_or(0, Vec::len)
+    }
+
+    fn preempts(&self) -> bool {
+        self.policy.preemption != Preemption::None
+    }
+
+    fn begin(&mut self, system: &mut System) {
+        self.arrive(system);
+        for i in 0..self.shares.len() {
+            system.offer(i, self.slots.serving[i]);
+        }
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        if let Event::Completion(i) = event {
+            self.slots.look(i, system);
+        }
+        match event {
+            // A ring that comes too late, after its clock was stopped.
+            Event::Clock(clock) if system.clocks().get(clock).is_none_or(|rate| *rate == 0.0) => {}
+            Event::Clock(clock) if clock == SWITCH || clock > self.shares.len() => {
+                self.depart(clock, system);
+            }
+            _ if !self.working => self.route_event(event, system),
+            _ => self.refill(event, system),
+        }
+    }
+
+    /// To the first schedule.
+    fn take_over(&mut self, system: &mut System) {
+        self.go_to(0, system);
+    }
+
+    fn changed(&mut self, system: &mut System) {
+        for i in 0..self.shares.len() {
+            self.slots.look(i, system);
+        }
+        if self.working {
+            self.fill(system)
+        } else {
+            self.follow_route(system)
+        }
+    }
+
+    fn doing(&self, names: &[&str], _: &System) -> Option<String> {
+        let (schedule, reached) = self.schedule();
+        let slots = in_words(schedule.iter().copied().enumerate(), names);
+        Some(if reached {
+            format!("works on the schedule of {slots}, until its clock rings")
+        } else {
+            format!(
+                "is on its way to the schedule of {slots}: jobs that it has no slots for run to their ends"
+            )
+        })
+    }
+
+    /// Goes to the schedule of which the running jobs fill most, by dominant share.
+    fn resume(&mut self, system: &mut System) {
+        let fills = |position: usize| -> f64 {
+            let slots = self.policy.schedule(position).iter().enumerate();
+            let filled = slots.map(|(i, u)| f64::from(system.running(i).min(*u)));
+            filled.zip(&self.shares).map(|(x, share)| x * share).sum()
+        };
+        self.go_to(first_largest(self.policy.order.len(), fills), system);
+    }
+
+    fn let_go(&mut self, system: &mut System) {
+        system.stop_clocks();
+        for i in 0..self.shares.len() {
+            system.offer(i, 0);
+        }
+        self.clocked = TypeSet::none_of(self.shares.len());
+    }
+}

@@ -1,0 +1,95 @@
+//! A partition: each type has slots of its own on the servers of a fleet.
+
+mod online;
+mod settings;
+
+pub use online::Partition;
+pub use settings::PartitionConfig;
+
+use super::Policy;
+use super::rule::PolicyConfig;
+use crate::workload::{Fleet, JobType, Workload};
+use synth_core::artifact::{Findings, positive};
+
+impl PolicyConfig for PartitionConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(Partition::new(self, fleet))
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        let types = workload.types().iter();
+        let nodes: Vec<u32> = types.clone().map(|t| t.nodes()).collect();
+        let each = types.zip(self.jobs(0, &nodes));
+        let slots: Vec<String> = each.map(|(t, c)| format!("{c} of {}", t.name())).collect();
+        let slots = slots.join(", ");
+        match self.switching_rate {
+            None => format!(
+                "A partition: each server keeps one schedule, without preemption; jobs wait in one place for a slot of their type, of which there are {slots}."
+            ),
+            Some(rate) => format!(
+                "A partition in {} assignments, without preemption: each server keeps one schedule until a clock (α = {rate} per {}) leads to the next assignment; servers with another schedule there start nothing until they are empty. Jobs wait in one place for a slot of their type; at first there are {slots}.",
+                self.assignments.len(),
+                workload.time_unit()
+            ),
+        }
+    }
+
+    /// It fits the fleet, each server has a schedule, and the loop is one.
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        let (shapes, types, each) = (fleet.shapes(), fleet.types().len(), "shape of servers");
+        findings.length("schedules", self.schedules.len(), shapes.len(), each);
+        for (h, (schedules, shape)) in self.schedules.iter().zip(shapes).enumerate() {
+            for (s, schedule) in schedules.iter().enumerate() {
+                let path = format!("schedules[{h}][{s}]");
+                findings.length(&path, schedule.len(), types, "job type");
+                if schedule.len() == types && !fits(fleet, h, schedule) {
+                    let message = format!("does not fit on a server of shape `{}`", shape.name());
+                    findings.add(path, message);
+                }
+            }
+        }
+        if self.assignments.is_empty() {
+            findings.add("assignments", "none, expected at least one");
+        }
+        for (m, servers) in self.assignments.iter().enumerate() {
+            let path = format!("assignments[{m}]");
+            findings.length(&path, servers.len(), shapes.len(), each);
+            for (h, (counts, shape)) in servers.iter().zip(shapes).enumerate() {
+                let path = format!("{path}[{h}]");
+                let schedules = self.schedules.get(h).map_or(0, Vec::len);
+                findings.length(&path, counts.len(), schedules, "schedule");
+                let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
+                if all != u64::from(shape.count()) {
+                    findings.differs(path, format!("{all} servers in all"), shape.count());
+                }
+            }
+        }
+        let loops = self.assignments.len();
+        findings.positive_shares("weights", &self.weights, loops, "assignment");
+        match (self.switching_rate, loops > 1) {
+            (Some(rate), true) => positive("switching_rate", rate, findings),
+            (None, false) => {}
+            (Some(_), false) => findings.add("switching_rate", "expected none: one assignment"),
+            (None, true) => findings.differs("switching_rate", "absent", "a rate"),
+        }
+    }
+
+    fn pools(&self) -> bool {
+        true
+    }
+
+    /// By the loads ρ_i < 1, independent of each other.
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        workload.types().iter().all(JobType::is_memoryless) && workload.is_poisson()
+    }
+}
+
+fn fits(fleet: &Fleet, h: usize, schedule: &[u32]) -> bool {
+    let units = fleet.units(h);
+    let used = |j: usize| -> u128 {
+        let types = fleet.types().iter().zip(schedule);
+        let each = types.map(|(t, u)| u128::from(t.units()[j]) * u128::from(*u));
+        each.sum()
+    };
+    (0..units.len()).all(|j| used(j) <= u128::from(units[j]))
+}

@@ -1,0 +1,319 @@
+//! The rule: jobs start in the slots of their types, and servers are led from one schedule to the next.
+
+use std::collections::HashSet;
+
+use super::settings::PartitionConfig;
+use crate::policy::hosts::{Hosts, Openings};
+use crate::policy::{Event, Policy, System};
+use crate::workload::{Fleet, JobType};
+
+/// The clock that ends an assignment; clock `1 + i` ends a slot of type i that has no job, where its server is led to
+/// another schedule.
+const SWITCH: usize = 0;
+
+/// Each server of a fleet has the slots of its schedule; a job starts where its type has a slot without a job.
+///
+/// Where there are several assignments, a clock leads from one to the next: servers with another schedule there
+/// start nothing until all their slots have ended, those without a job by clocks with the rates of jobs; then all
+/// of them change. So the number of slots of each type is a Markov chain that waits for no arrivals, and each type a
+/// queue that is modulated by it: with Poisson arrivals and exponential sizes it is positive recurrent where
+/// `λ_i E[S_i]` is below the mean number of slots. Jobs that it finds in other places when it takes over leave in
+/// bounded mean time.
+///
+/// A job that takes several servers at once has slots on servers that belong together. Where there are such jobs all
+/// servers are emptied when the assignment changes.
+///
+/// O(K) a decision, and O(N K) where the assignment changes. Ours; the chain is that of Markovian Service Rate
+/// policies (the MSR paper, §5.1).
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// By shape: schedules.
+    schedules: Vec<Vec<Vec<u32>>>,
+    /// By assignment and server: the place of its schedule.
+    places: Vec<Vec<u32>>,
+    leaving_rates: Vec<f64>,
+    service_rates: Vec<f64>,
+    /// The assignment in force, or the one that is being left.
+    position: usize,
+    /// By server: whether it is led to another schedule.
+    leaving: Vec<bool>,
+    /// Jobs that run on these.
+    left: u64,
+    /// Slots without a job on these, by type.
+    phantoms: Vec<u64>,
+    openings: Openings,
+    gangs: Gangs,
+}
+
+/// Jobs that take several servers at once.
+#[derive(Clone, Debug, Default)]
+struct Gangs {
+    /// By type: servers that a job takes.
+    nodes: Vec<u32>,
+    /// By assignment and type: the servers that belong together, for each job that may run; none where one is taken.
+    teams: Vec<Vec<Vec<Vec<usize>>>>,
+    /// The same of those that are free.
+    free: Vec<Vec<Vec<usize>>>,
+    /// The numbers of the jobs that run on such servers.
+    running: HashSet<u64>,
+}
+
+impl Gangs {
+    fn are(&self, i: usize) -> bool {
+        self.nodes[i] > 1
+    }
+
+    fn are_any(&self) -> bool {
+        self.nodes.iter().any(|nodes| *nodes > 1)
+    }
+
+    /// All are free that are of this assignment.
+    fn renew(&mut self, m: usize) {
+        if self.are_any() {
+            self.free.clone_from(&self.teams[m]);
+            self.running.clear();
+        }
+    }
+
+    /// What runs and what is free, from what the system says of jobs that take several servers.
+    fn recount(&mut self, m: usize, system: &System) {
+        self.renew(m);
+        for i in (0..self.nodes.len()).filter(|i| self.nodes[*i] > 1) {
+            for job in system.running_jobs(i) {
+                let servers = system.servers_of(job);
+                let same = |team: &Vec<usize>| {
+                    team.len() == servers.len() && team.iter().all(|n| servers.contains(n))
+                };
+                if let Some(place) = self.free[i].iter().position(same) {
+                    self.free[i].swap_remove(place);
+                    self.running.insert(job.number);
+                }
+            }
+        }
+    }
+
+    /// Servers that are free and have room, if any are.
+    fn find(&mut self, i: usize, hosts: &Hosts) -> Option<Vec<usize>> {
+        let free = &mut self.free[i];
+        let fit = |team: &Vec<usize>| team.iter().all(|n| hosts.fits_on(i, *n));
+        let place = free.iter().rposition(fit)?;
+        Some(free.swap_remove(place))
+    }
+}
+
+impl Partition {
+    /// The rule for this fleet.
+    pub fn new(policy: &PartitionConfig, fleet: &Fleet) -> Self {
+        let assignments = 0..policy.assignments.len();
+        let types = fleet.types();
+        let teams = |m| {
+            let of_type = |(i, job_type): (usize, &JobType)| match job_type.nodes() {
+                1 => Vec::new(),
+                nodes => policy.teams(m, i, nodes),
+            };
+            types.iter().enumerate().map(of_type).collect()
+        };
+        let places = |m| policy.places(m).iter().map(|(_, s)| *s as u32).collect();
+        Partition {
+            schedules: policy.schedules.clone(),
+            places: assignments.clone().map(places).collect(),
+            leaving_rates: assignments
+                .clone()
+                .map(|m| policy.leaving_rate(m))
+                .collect(),
+            service_rates: types.iter().map(|t| t.service_rate()).collect(),
+            position: 0,
+            leaving: vec![false; fleet.servers()],
+            left: 0,
+            phantoms: vec![0; types.len()],
+            openings: Openings::none_of(types.len(), fleet.servers()),
+            gangs: Gangs {
+                nodes: types.iter().map(|t| t.nodes()).collect(),
+                teams: assignments.clone().map(teams).collect(),
+                ..Gangs::default()
+            },
+        }
+    }
+
+    fn next(&self) -> usize {
+        (self.position + 1) % self.places.len()
+    }
+
+    /// The schedule of server n in an assignment.
+    fn schedule(&self, m: usize, n: usize, hosts: &Hosts) -> &[u32] {
+        &self.schedules[hosts.shape(n)][self.places[m][n] as usize]
+    }
+
+    /// What may now start on server n.
+    fn look(&mut self, n: usize, hosts: &Hosts) {
+        let schedule = &self.schedules[hosts.shape(n)][self.places[self.position][n] as usize];
+        let (running, leaving) = (hosts.running(n), self.leaving[n]);
+        let gangs = &self.gangs;
+        let may_start =
+            |i: usize| !leaving && running[i] < schedule[i] && hosts.fits_on(i, n) && !gangs.are(i);
+        self.openings.look(n, may_start);
+    }
+
+    /// Starts what waits, oldest first within a type, on all servers with slots for it.
+    fn start_all(&mut self, system: &mut System) {
+        for i in 0..self.service_rates.len() {
+            while system.waiting(i) > 0 && self.start(i, system) {}
+        }
+    }
+
+    /// Starts the next job of type i, where there is a slot for it: whether there is.
+    fn start(&mut self, i: usize, system: &mut System) -> bool {
+        if self.gangs.are(i) {
+            return self.start_gang(i, system);
+        }
+        let Some(n) = self.openings.open[i].first() else {
+            return false;
+        };
+        system.start_on(i, &[n]);
+        self.look(n, system.fleet());
+        true
+    }
+
+    fn start_gang(&mut self, i: usize, system: &mut System) -> bool {
+        // Where there are gangs all servers are left together.
+        if self.leaving[0] {
+            return false;
+        }
+        let found = self.gangs.find(i, system.fleet());
+        let (Some(team), Some(number)) = (found, system.nth_number(i, 0)) else {
+            return false;
+        };
+        system.start_on(i, &team);
+        self.gangs.running.insert(number);
+        // Beside jobs that another rule has started it may take the room of others.
+        team.iter().for_each(|n| self.look(*n, system.fleet()));
+        true
+    }
+
+    fn depart(&mut self, system: &mut System) {
+        system.set_clock(SWITCH, 0.0);
+        system.count_switch();
+        let hosts = system.fleet();
+        let gangs = self.gangs.are_any();
+        for n in 0..hosts.count() {
+            let (here, there) = (self.position, self.next());
+            if !gangs && self.places[here][n] == self.places[there][n] {
+                continue;
+            }
+            self.leaving[n] = true;
+            for (i, running) in hosts.running(n).iter().enumerate() {
+                let slots = self.schedule(here, n, hosts)[i];
+                self.left += u64::from(*running);
+                if !self.gangs.are(i) {
+                    self.phantoms[i] += u64::from(slots.saturating_sub(*running));
+                }
+            }
+            self.look(n, hosts);
+        }
+        for (i, teams) in self.gangs.teams[self.position].iter().enumerate() {
+            if self.gangs.are(i) {
+                let running = u64::from(system.running(i));
+                self.phantoms[i] = (teams.len() as u64).saturating_sub(running);
+            }
+        }
+        for i in 0..self.phantoms.len() {
+            self.set_phantom_clock(i, system);
+        }
+        self.arrive_if_empty(system);
+    }
+
+    fn set_phantom_clock(&self, i: usize, system: &mut System) {
+        system.set_clock(1 + i, self.phantoms[i] as f64 * self.service_rates[i]);
+    }
+
+    /// The next assignment is in force once all slots that had to have ended.
+    fn arrive_if_empty(&mut self, system: &mut System) {
+        if self.left > 0 || self.phantoms.iter().any(|phantoms| *phantoms > 0) {
+            return;
+        }
+        self.position = self.next();
+        self.gangs.renew(self.position);
+        for n in 0..self.leaving.len() {
+            if std::mem::take(&mut self.leaving[n]) {
+                self.look(n, system.fleet());
+            }
+        }
+        system.set_clock(SWITCH, self.leaving_rates[self.position]);
+        self.start_all(system);
+    }
+}
+
+impl Policy for Partition {
+    fn clocks(&self) -> usize {
+        match self.places.len() {
+            1 => 0,
+            _ => 1 + self.service_rates.len(),
+        }
+    }
+
+    fn begin(&mut self, system: &mut System) {
+        self.position = 0;
+        self.leaving.fill(false);
+        self.left = 0;
+        self.phantoms.fill(0);
+        self.gangs.renew(0);
+        (0..self.leaving.len()).for_each(|n| self.look(n, system.fleet()));
+        if self.places.len() > 1 {
+            system.set_clock(SWITCH, self.leaving_rates[0]);
+        }
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        match event {
+            Event::Arrival(i) => {
+                if system.waiting(i) == 1 {
+                    self.start(i, system);
+                }
+            }
+            Event::Completion(i) => {
+                let hosts = system.fleet();
+                if self.gangs.running.remove(&system.ended()) {
+                    self.gangs.free[i].push(hosts.freed().to_vec());
+                }
+                for &n in hosts.freed() {
+                    if self.leaving[n] {
+                        self.left -= 1
+                    } else {
+                        self.look(n, hosts)
+                    }
+                }
+                if hosts.freed().iter().any(|n| self.leaving[*n]) {
+                    self.arrive_if_empty(system)
+                } else {
+                    self.start_all(system)
+                }
+            }
+            Event::Clock(SWITCH) => self.depart(system),
+            Event::Clock(ended) => {
+                let i = ended - 1;
+                self.phantoms[i] -= 1;
+                self.set_phantom_clock(i, system);
+                self.arrive_if_empty(system);
+            }
+        }
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.begin(system);
+        self.start_all(system);
+    }
+
+    fn changed(&mut self, system: &mut System) {
+        self.gangs.recount(self.position, system);
+        let hosts = system.fleet();
+        let leaving = (0..hosts.count()).filter(|n| self.leaving[*n]);
+        let left = leaving.flat_map(|n| hosts.running(n)).copied();
+        let is_leaving = self.leaving.contains(&true);
+        self.left = left.map(u64::from).sum();
+        (0..hosts.count()).for_each(|n| self.look(n, hosts));
+        if is_leaving {
+            self.arrive_if_empty(system);
+        }
+        self.start_all(system);
+    }
+}

@@ -1,0 +1,481 @@
+//! Rules over all servers of a fleet: who starts next, where, and for whom room is kept.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::backfilling::{Backfilling, Classes, QueueOrder, Reservations, oldest};
+use super::hosts::{Placement, Zone};
+use super::room::Packed;
+use super::rule::{PolicyConfig, TuningContext, settings_in_words};
+use super::{Event, Hosts, Policy, System};
+use crate::schedule::Packing;
+use crate::workload::{Fleet, Shape, Workload};
+use synth_core::artifact::{Findings, nonnegative};
+
+/// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, and where; and
+/// how much room is kept for jobs that are shorter than the one that would start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PooledConfig {
+    /// Which job starts next.
+    pub order: Order,
+    /// On which of the servers where it may.
+    pub placement: Placement,
+    /// ζ ≥ 0: a job starts only where room stays for so many times the jobs of each shorter type that come
+    /// while it runs and that are served at once.
+    pub reserve: f64,
+    /// Servers where only some types start, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<Zone>,
+}
+
+/// Which job starts next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The oldest, and none before it.
+    Fcfs,
+    /// The oldest that fits on a server.
+    Oldest,
+    /// The largest that fits on a server, by dominant share.
+    Largest,
+    /// The smallest that fits on a server, by dominant share.
+    Smallest,
+}
+
+impl PooledConfig {
+    /// First-Fit and its kin: no room is kept.
+    pub const fn plain(order: Order, placement: Placement) -> Self {
+        PooledConfig {
+            order,
+            placement,
+            reserve: 0.0,
+            zone: None,
+        }
+    }
+}
+
+impl PolicyConfig for PooledConfig {
+    /// Where no room is kept and there is no zone it is one of backfilling.
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        if self.reserve > 0.0 || self.zone.is_some() {
+            return Box::new(Pooled::new(self, fleet));
+        }
+        let (order, reservations) = match self.order {
+            Order::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
+            Order::Oldest => (QueueOrder::Arrival, Reservations::None),
+            Order::Largest => (QueueOrder::Largest, Reservations::None),
+            Order::Smallest => (QueueOrder::Smallest, Reservations::None),
+        };
+        let choices = Backfilling {
+            order,
+            reservations,
+            placement: self.placement,
+            ..Backfilling::FIRST_FIT
+        };
+        choices.over(fleet)
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        let order = match self.order {
+            Order::Fcfs => "the oldest job starts, and none before it",
+            Order::Oldest => "the oldest job that fits somewhere starts",
+            Order::Largest => "the largest job that fits somewhere starts, by dominant share",
+            Order::Smallest => "the smallest job that fits somewhere starts, by dominant share",
+        };
+        let placement = match self.placement {
+            Placement::First => "on the first server that has room for it",
+            Placement::Best => "on the server with the least room left that has room for it",
+        };
+        let reserved = if self.reserve > 0.0 {
+            format!(
+                " Room is kept: a job starts only where after it, beside the jobs that are longer than they, at least {} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of each shorter type j still fit on all servers; i is its own type.",
+                self.reserve
+            )
+        } else {
+            String::new()
+        };
+        let zone = self.zone.as_ref().map_or(String::new(), |zone| {
+            let names = zone.types.iter().map(|i| workload.types()[*i].name());
+            let kept = zone.servers.iter().enumerate().filter(|(_, n)| **n > 0);
+            let kept = kept.map(|(shape, n)| match zone.servers.len() {
+                1 => format!("the first {n} servers"),
+                _ => format!("the first {n} servers of shape {}", shape + 1),
+            });
+            format!(
+                " A zone is kept: on {} only jobs of {} start; they start elsewhere, too.",
+                kept.collect::<Vec<_>>().join(" and "),
+                names.collect::<Vec<_>>().join(", ")
+            )
+        });
+        format!(
+            "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{reserved}{zone}"
+        )
+    }
+
+    /// Each type has servers where it may start, also beside a zone.
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        nonnegative("reserve", self.reserve, findings);
+        let Some(zone) = &self.zone else { return };
+        let (types, shapes, path) = (fleet.types(), fleet.shapes(), "zone.servers");
+        let known = |i: &usize| *i < types.len();
+        let twice = (1..zone.types.len()).any(|k| zone.types[..k].contains(&zone.types[k]));
+        if zone.types.is_empty() || twice || !zone.types.iter().all(known) {
+            findings.differs(
+                "zone.types",
+                format!("{:?}", zone.types),
+                "types, each once",
+            );
+        }
+        findings.length(path, zone.servers.len(), shapes.len(), "server shape");
+        if !findings.is_clear("") {
+            return;
+        }
+        for (reserved, shape) in zone.servers.iter().zip(shapes) {
+            let (name, count) = (shape.name(), shape.count());
+            if *reserved > count {
+                let message = format!("{reserved} of {name}, of which there are {count}");
+                findings.add(path, message);
+            }
+        }
+        let others = types
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !zone.types.contains(i));
+        for (i, kind) in others {
+            let holds = |(shape, _): &(&Shape, &u32)| shape.types().contains(&i);
+            let holding = shapes.iter().zip(&zone.servers).filter(holds);
+            let left = holding.map(|(shape, reserved)| shape.count().saturating_sub(*reserved));
+            let (left, nodes, name) = (left.sum::<u32>(), kind.nodes(), kind.name());
+            if left < nodes {
+                let message = format!(
+                    "`{name}` can start on {left} servers that are not in the zone, expected {nodes} at least"
+                );
+                findings.add(path, message);
+            }
+        }
+    }
+
+    fn pools(&self) -> bool {
+        true
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        Some(match (self.order, self.placement) {
+            _ if self.reserve > 0.0 || self.zone.is_some() => "pooled",
+            (Order::Fcfs, _) => "fcfs",
+            (Order::Oldest, Placement::First) => "first-fit",
+            (Order::Oldest, Placement::Best) => "best-fit",
+            (Order::Largest, _) => "most-servers-first",
+            (Order::Smallest, _) => "least-servers-first",
+        })
+    }
+
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
+        let is_tuned = self.reserve > 0.0 || self.zone.is_some();
+        is_tuned.then(|| settings_in_words(self))?
+    }
+
+    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        // Where nothing is reserved nothing is turned.
+        let grid: &[f64] = if self.reserve > 0.0 { RESERVES } else { &[] };
+        vec![(&mut self.reserve, grid)]
+    }
+
+    fn other_axes(&self, context: &TuningContext<'_>) -> usize {
+        self.zone.as_ref().map_or(0, |_| context.servers.len())
+    }
+
+    fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
+        let zone = self.zone.as_mut()?;
+        let (own, all) = (&mut zone.servers[axis], context.servers[axis]);
+        let step = (all / 50).max(1);
+        *own = if up {
+            Some(*own + step).filter(|more| *more <= all)?
+        } else {
+            own.checked_sub(step)?
+        };
+        (zone.servers.iter().sum::<u32>() > 0).then_some(())
+    }
+}
+
+const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
+
+/// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, on which of the servers
+/// with room for it; and room that is kept for shorter jobs.
+///
+/// A job may start on a server unless that leaves too little room for a shorter type j: after it at least
+/// `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type j have to fit on all servers beside the jobs that are longer
+/// than they. It is trunk reservation by time scale: what starts now is in the way of what comes meanwhile. So jobs
+/// that stay do not break up the servers that short large jobs need whole.
+///
+/// In a *zone*, the first servers of each shape, only some types start, as a rule those that need servers whole, or
+/// several at once; they come first there, and elsewhere where it is full.
+///
+/// O(K) a decision without room that is kept, O(K²) with; nothing depends on the number of servers but the
+/// logarithm that finds them. Ours; it has no proof of stability.
+#[derive(Clone, Debug)]
+pub struct Pooled {
+    policy: PooledConfig,
+    /// Types in the order in which they are offered free room; those of a class by age.
+    classes: Vec<Vec<usize>>,
+    reserved: Option<ReservedRoom>,
+    /// By type: no server will have its next job now.
+    refused: Vec<bool>,
+    /// Where the next job starts.
+    team: Vec<usize>,
+}
+
+impl Pooled {
+    /// The rule for this fleet.
+    fn new(policy: &PooledConfig, fleet: &Fleet) -> Self {
+        let types = fleet.types().len();
+        let classes = |order| Classes::new(order, fleet.envelope()).as_slice().to_vec();
+        Pooled {
+            policy: policy.clone(),
+            classes: match policy.order {
+                Order::Fcfs | Order::Oldest => vec![(0..types).collect()],
+                Order::Largest => classes(QueueOrder::Largest),
+                Order::Smallest => classes(QueueOrder::Smallest),
+            },
+            reserved: (policy.reserve > 0.0).then(|| ReservedRoom::new(policy.reserve, fleet)),
+            refused: vec![false; types],
+            team: Vec::new(),
+        }
+    }
+
+    /// Starts the next job of type i, if some servers will have it: whether they do.
+    fn start(&mut self, i: usize, system: &mut System) -> bool {
+        let found = match &mut self.reserved {
+            Some(reserved) => reserved.team(i, system.fleet(), &mut self.team),
+            None => system.find_team(i, &mut self.team),
+        };
+        if found {
+            system.start_on(i, &self.team);
+            if let Some(reserved) = &mut self.reserved {
+                self.team
+                    .iter()
+                    .for_each(|n| reserved.look(i, *n, system.fleet()));
+            }
+        }
+        found
+    }
+
+    fn start_all(&mut self, system: &mut System) {
+        if self.policy.order == Order::Fcfs {
+            while let Some(i) = system.oldest_type()
+                && self.start(i, system)
+            {}
+            return;
+        }
+        self.refused.fill(false);
+        for n in 0..self.classes.len() {
+            while let Some(i) = oldest(
+                &self.classes[n],
+                |i| !self.refused[i] && system.fits(i),
+                system,
+            ) {
+                // One that is refused has no room made by those that start after it.
+                self.refused[i] = !self.start(i, system);
+            }
+        }
+    }
+}
+
+impl Policy for Pooled {
+    fn begin(&mut self, system: &mut System) {
+        system.place_by(self.policy.placement);
+        if self.policy.zone.is_some() {
+            system.keep_zone(self.policy.zone.as_ref());
+        }
+        if let Some(reserved) = &mut self.reserved {
+            reserved.begin(system.fleet());
+        }
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.note(event, system);
+        match event {
+            // An arrival frees no room: no other job has come to fit.
+            Event::Arrival(i) => {
+                let is_first = self.policy.order != Order::Fcfs || system.oldest_type() == Some(i);
+                if is_first && system.waiting(i) == 1 && system.fits(i) {
+                    self.start(i, system);
+                }
+            }
+            Event::Completion(_) | Event::Clock(_) => self.start_all(system),
+        }
+    }
+
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        if let (Event::Completion(i), Some(reserved)) = (event, &mut self.reserved) {
+            let hosts = system.fleet();
+            hosts
+                .freed()
+                .iter()
+                .for_each(|n| reserved.look(i, *n, hosts));
+        }
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.begin(system);
+        self.start_all(system);
+    }
+
+    fn let_go(&mut self, system: &mut System) {
+        if self.policy.zone.is_some() {
+            system.keep_zone(None);
+        }
+    }
+}
+
+/// The room that is reserved for shorter jobs; see [`Pooled`].
+#[derive(Clone, Debug)]
+struct ReservedRoom {
+    packed: Packed,
+    /// By shape: nothing in use, in words.
+    empty: Vec<Vec<u64>>,
+    /// E\[S_i\] by type.
+    means: Vec<f64>,
+    /// The types in groups of equal means, the longest first.
+    groups: Vec<Vec<usize>>,
+    /// By type: how many fit on the largest server.
+    most: Vec<u64>,
+    /// By type: ζ λ_j E\[S_j\], in servers' parts of jobs.
+    required: Vec<f64>,
+    /// By server and type: how many fit beside the longer jobs.
+    on: Vec<u32>,
+    /// By type: the same on all servers.
+    all: Vec<u64>,
+    used: Vec<u64>,
+}
+
+/// Of the servers that would be next by the placement, so many are looked at.
+const LOOKS: usize = 64;
+
+impl ReservedRoom {
+    fn new(part: f64, fleet: &Fleet) -> Self {
+        let packing = Packing::new(fleet.envelope());
+        let packed = Packed::new(&packing);
+        let shapes = 0..fleet.shapes().len();
+        let empty: Vec<Vec<u64>> = shapes.map(|h| packed.nothing_of(&fleet.units(h))).collect();
+        let means: Vec<f64> = fleet.types().iter().map(|t| t.mean_size()).collect();
+        let mut longest: Vec<usize> = (0..means.len()).collect();
+        longest.sort_by(|a, b| means[*b].total_cmp(&means[*a]));
+        let groups = longest.chunk_by(|a, b| means[*a] == means[*b]);
+        let most = |i| u64::from(packing.most(i, packing.capacity()));
+        ReservedRoom {
+            used: empty[0].clone(),
+            packed,
+            empty,
+            groups: groups.map(<[usize]>::to_vec).collect(),
+            most: (0..means.len()).map(most).collect(),
+            required: fleet
+                .types()
+                .iter()
+                .map(|t| part * t.offered_pieces())
+                .collect(),
+            on: vec![0; fleet.servers() * means.len()],
+            all: vec![0; means.len()],
+            means,
+        }
+    }
+
+    /// Counts anew what fits on all servers.
+    fn begin(&mut self, hosts: &Hosts) {
+        self.on.fill(0);
+        self.all.fill(0);
+        (0..hosts.count()).for_each(|n| self.count(n, f64::INFINITY, hosts));
+    }
+
+    /// Jobs of type i on server n have changed.
+    #[inline]
+    fn look(&mut self, i: usize, n: usize, hosts: &Hosts) {
+        self.count(n, self.means[i], hosts);
+    }
+
+    /// Counts anew how many jobs fit on server n of those types that are shorter than this.
+    fn count(&mut self, n: usize, than: f64, hosts: &Hosts) {
+        let types = self.means.len();
+        let own = &mut self.on[n * types..][..types];
+        self.used.copy_from_slice(&self.empty[hosts.shape(n)]);
+        for group in &self.groups {
+            for &j in group.iter().filter(|j| self.means[**j] < than) {
+                let fit = fit(&self.packed, &self.used, j, self.most[j]);
+                self.all[j] = self.all[j] + u64::from(fit) - u64::from(own[j]);
+                own[j] = fit;
+            }
+            take(group, n, hosts, &self.packed, &mut self.used);
+        }
+    }
+
+    /// Where the next job of type i may start: whether it may. What a gang takes from others is looked at server by
+    /// server.
+    fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
+        let nodes = hosts.nodes(i);
+        let most = |own: &ReservedRoom, j: usize| nodes as u64 * own.most[j];
+        if !(0..self.means.len()).any(|j| self.is_short(j, most(self, j), i)) {
+            return hosts.team(i, |_| true, team);
+        }
+        let (mut looks, limit) = (0, LOOKS + nodes);
+        let found = hosts.team(
+            i,
+            |n| {
+                looks += 1;
+                looks > limit || self.may_start(i, n, hosts)
+            },
+            team,
+        );
+        found && looks <= limit
+    }
+
+    /// Whether, with so many jobs of type j less that fit, too few do for one of type i to start.
+    fn is_short(&self, j: usize, less: u64, i: usize) -> bool {
+        let longer = self.means[j] < self.means[i];
+        let required = self.required[j] * (1.0 - self.means[j] / self.means[i]);
+        longer && (self.all[j].saturating_sub(less) as f64) < required
+    }
+
+    /// Whether enough room is left for shorter jobs, if one of type i starts on server n.
+    fn may_start(&mut self, i: usize, n: usize, hosts: &Hosts) -> bool {
+        let own = &self.on[n * self.means.len()..][..self.means.len()];
+        self.used.copy_from_slice(&self.empty[hosts.shape(n)]);
+        for group in &self.groups {
+            let shorter = self.means[group[0]] < self.means[i];
+            for &j in group.iter().filter(|j| shorter && own[**j] > 0) {
+                let fit = fit(&self.packed, &self.used, j, own[j].into());
+                let less = u64::from(own[j] - fit);
+                if less > 0 && self.is_short(j, less, i) {
+                    return false;
+                }
+            }
+            take(group, n, hosts, &self.packed, &mut self.used);
+            if group.contains(&i) {
+                self.packed.take(&mut self.used, i, 1);
+            }
+        }
+        true
+    }
+}
+
+/// How many jobs of type j fit beside what is used, of at most so many.
+#[inline]
+fn fit(packed: &Packed, used: &Vec<u64>, j: usize, most: u64) -> u32 {
+    if packed.fits(used, j, 1) {
+        packed.most(used, j, most) as u32
+    } else {
+        0
+    }
+}
+
+/// The jobs of these types that run on server n.
+#[inline]
+fn take(group: &[usize], n: usize, hosts: &Hosts, packed: &Packed, used: &mut Vec<u64>) {
+    for &k in group {
+        packed.take(used, k, hosts.running(n)[k].into());
+    }
+}

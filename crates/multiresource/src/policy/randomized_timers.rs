@@ -1,0 +1,177 @@
+//! Randomized Timers: clocks of the types race for free room.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rule::{NamedRule, Parameter, PolicyConfig};
+use super::{Event, Policy, System, check};
+use crate::workload::{Fleet, Workload};
+use synth_core::artifact::Findings;
+
+pub(super) const NAMED: NamedRule = NamedRule {
+    name: "randomized-timers",
+    about: "clocks of the types, faster with longer queues, race for free room; dummies hold it \
+         (after the abstract of Psychas and Ghaderi 2018; details are ours)",
+    parameter: Some(Parameter {
+        what: "the clocks' rate r",
+        least: 0.001,
+        default: Some(1.0),
+        whole: false,
+    }),
+    settings: |_, rate| {
+        let rate = rate.unwrap_or(1.0);
+        Ok(Box::new(RandomizedTimersConfig { rate }))
+    },
+    ..NamedRule::PLAIN
+};
+
+/// Randomized Timers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomizedTimersConfig {
+    /// r > 0: how often the clock of a type without waiting jobs rings, in a mean size of it.
+    pub rate: f64,
+}
+
+impl PolicyConfig for RandomizedTimersConfig {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(RandomizedTimers::new(fleet.envelope(), self.rate))
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        format!(
+            "Randomized Timers, without preemption: each type has a clock, which rings {} times in a mean size of it, and more often the more of its jobs wait. When it rings, one of them starts if it fits; if none waits, the room of one is held for as long as one would run.",
+            self.rate
+        )
+    }
+
+    fn check(&self, _: &Fleet, findings: &mut Findings) {
+        check::numbers(self, &["rate"], findings);
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        0.3 * (workload.types().len() as f64).powi(2)
+    }
+}
+
+/// Randomized Timers: type i has a clock that rings at rate `r μ_i exp(w_i)`, where its weight w_i
+/// grows slowly with the number Q_i of its waiting jobs. When it rings and a job of type i fits,
+/// the oldest one starts, or, where no job of its type waits, a *dummy* takes the room, for a time
+/// that is exponential with rate μ_i; an arrival of its type takes a dummy's place. Nothing else
+/// starts a job. Without preemption.
+///
+/// The rule draws no random numbers: clocks are exponential, so a clock whose job does not fit simply
+/// stops, and which type gets the room that a completion frees is the race of those that fit. O(K) a
+/// decision.
+///
+/// # Theory
+/// Were the weights fixed, and sizes exponential, the slots in use would be a loss network with the
+/// stationary law `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S, which comes near to the maximum of
+/// `Σ w_i u_i` as weights grow. They change slowly where queues are long, and that is why the rule
+/// is throughput-optimal for weights `w_i = max(f(Q_i), ε f(Q_max))`, `f(x) = ln^{1−b}(1 + x)`.
+///
+/// Source: Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016; Psychas
+/// and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud", IEEE/ACM
+/// Transactions on Networking 26(5), 2018. After their abstracts, the only part at hand; details are ours: how
+/// clocks, weights and dummies work together is from memory, the factor r μ_i is ours, and so is that arrivals take
+/// dummies' places (which changes no rate where sizes are exponential). What is measured of it is of this
+/// rule, and says nothing for certain of theirs. Not built: their many servers, of which a clock picks one
+/// at random; here is one.
+#[derive(Clone, Debug)]
+pub struct RandomizedTimers {
+    /// r > 0: how often the clock of a type without waiting jobs rings, in a mean size of it.
+    rate: f64,
+    /// μ_i, by type.
+    service_rates: Vec<f64>,
+    /// f(Q_i), by type.
+    growth: Vec<f64>,
+    /// Dummies in the server, by type. Clock i starts jobs of type i, and clock K + i ends dummies of it.
+    dummies: Vec<u32>,
+}
+
+/// b in \[0, 1): the proofs need b > 0; with 0, `exp(f(x))` is 1 + x.
+const DAMPING: f64 = 0.1;
+
+/// ε.
+const FLOOR: f64 = 0.01;
+
+impl RandomizedTimers {
+    /// The rule for this workload, with clocks of rate r.
+    pub fn new(workload: &Workload, rate: f64) -> Self {
+        let types = workload.types();
+        RandomizedTimers {
+            rate,
+            service_rates: types.iter().map(|t| t.service_rate()).collect(),
+            growth: vec![0.0; types.len()],
+            dummies: vec![0; types.len()],
+        }
+    }
+
+    fn leave(&mut self, i: usize, system: &mut System) {
+        self.dummies[i] -= 1;
+        system.release_setup(i);
+    }
+
+    /// Type i's clock has rung.
+    fn attempt(&mut self, i: usize, system: &mut System) {
+        if !system.fits(i) {
+            return;
+        }
+        if system.waiting(i) > 0 {
+            system.start(i);
+        } else {
+            self.dummies[i] += 1;
+            system.hold(i);
+        }
+    }
+
+    /// f(Q_i) of a type whose queue may have changed.
+    fn weigh(&mut self, i: usize, system: &System) {
+        let queue = f64::from(system.waiting(i));
+        self.growth[i] = queue.ln_1p().powf(1.0 - DAMPING);
+    }
+
+    fn set_clocks(&self, system: &mut System) {
+        let largest = self.growth.iter().copied().fold(0.0, f64::max);
+        let least = FLOOR * largest;
+        for (i, growth) in self.growth.iter().enumerate() {
+            let rate = || self.rate * self.service_rates[i] * growth.max(least).exp();
+            system.set_clock(i, if system.fits(i) { rate() } else { 0.0 });
+            let ends = f64::from(self.dummies[i]) * self.service_rates[i];
+            system.set_clock(self.dummies.len() + i, ends);
+        }
+    }
+}
+
+impl Policy for RandomizedTimers {
+    fn clocks(&self) -> usize {
+        2 * self.dummies.len()
+    }
+
+    fn begin(&mut self, system: &mut System) {
+        self.set_clocks(system);
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        let types = self.dummies.len();
+        let (Event::Arrival(i) | Event::Completion(i) | Event::Clock(i)) = event;
+        let i = i % types;
+        match event {
+            Event::Arrival(_) if self.dummies[i] > 0 => {
+                self.leave(i, system);
+                system.start(i);
+            }
+            Event::Clock(clock) if clock < types => self.attempt(i, system),
+            // Not of a ring that comes too late, after its clock was stopped.
+            Event::Clock(_) if self.dummies[i] > 0 => self.leave(i, system),
+            _ => {}
+        }
+        self.weigh(i, system);
+        self.set_clocks(system);
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        (0..self.growth.len()).for_each(|i| self.weigh(i, system));
+        self.set_clocks(system);
+    }
+}

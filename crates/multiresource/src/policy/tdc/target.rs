@@ -1,0 +1,319 @@
+//! What is fixed of the job types, and targets: sets of jobs that might run together.
+
+use super::settings::{TdcConfig, TdcKnobs, TdcOrder};
+use crate::policy::System;
+use crate::policy::drain::{Drains, prices};
+use crate::policy::room::{Packed, Words};
+use crate::schedule::Packing;
+use crate::workload::Workload;
+
+/// What never changes: the job types, the schedules, the knobs, and the arithmetic of demands.
+#[derive(Clone, Debug)]
+pub(super) struct Fixed<U> {
+    pub types: Vec<OfType<U>>,
+    /// The types, those of long jobs first.
+    pub longest: Vec<usize>,
+    /// By type, so many of the longest have jobs that are as long or longer.
+    longer: Vec<usize>,
+    /// The program's: types with their counts.
+    pub schedules: Vec<Vec<(usize, u32)>>,
+    pub packed: Packed,
+    /// Nothing used.
+    pub empty: U,
+    pub knobs: TdcKnobs,
+}
+
+/// What is fixed of one job type.
+#[derive(Clone, Debug)]
+pub(super) struct OfType<U> {
+    /// p_i.
+    pub price: f64,
+    /// g_i.
+    pub favour: f64,
+    /// E\[S_i\].
+    pub mean: f64,
+    /// The most jobs of it that an empty server holds.
+    pub alone: u32,
+    /// Nothing used of what jobs of it and longer ones may hold where it starts of itself.
+    pub open: U,
+}
+
+impl<U: Words> Fixed<U> {
+    pub fn new(policy: &TdcConfig, workload: &Workload) -> Self {
+        let packing = Packing::new(workload);
+        let packed = Packed::new(&packing);
+        let knobs = policy.knobs;
+        let all = workload.types();
+        let prices = prices(&policy.prices, workload);
+        let area = |i: usize| prices[i] * all[i].mean_size();
+        let logs: f64 = (0..all.len()).map(|i| area(i).ln()).sum();
+        let middle = (logs / all.len() as f64).exp();
+        let types = (0..all.len()).map(|i| OfType {
+            price: prices[i],
+            favour: (area(i) / middle).powf(-knobs.favour),
+            mean: all[i].mean_size(),
+            alone: packing.most(i, packing.capacity()),
+            open: packed.nothing_of(&left_for_shorter(workload, &packing, i, knobs.reserve)),
+        });
+        let types: Vec<OfType<U>> = types.collect();
+        let longest = Drains::new(workload).longest;
+        let longer = |own: &OfType<U>| longest.partition_point(|k| types[*k].mean >= own.mean);
+        let schedule = |u: &Vec<u32>| {
+            let slots = u.iter().copied().enumerate();
+            slots.filter(|(_, count)| *count > 0).collect()
+        };
+        Fixed {
+            longer: types.iter().map(longer).collect(),
+            longest,
+            types,
+            schedules: policy.schedules.iter().map(schedule).collect(),
+            empty: packed.nothing_of(packing.capacity()),
+            packed,
+            knobs,
+        }
+    }
+
+    /// The types whose jobs are as long as those of type i, or longer.
+    #[inline]
+    pub fn longer(&self, i: usize) -> &[usize] {
+        &self.longest[..self.longer[i]]
+    }
+}
+
+/// The amounts that jobs of type i and longer ones may hold together, when one of type i starts of
+/// itself: the capacity, but for this part of what shorter ones bring while it runs.
+fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64) -> Vec<u64> {
+    let mean = workload.types()[i].mean_size();
+    let brings = |j: usize| -> f64 {
+        let all = workload.types().iter().enumerate();
+        let shorter = all.filter(|(_, t)| t.mean_size() < mean);
+        let each = shorter.map(|(k, t)| {
+            let share = 1.0 - t.mean_size() / mean;
+            share * t.offered_load() * packing.demand(k)[j] as f64
+        });
+        each.sum()
+    };
+    let capacity = packing.capacity().iter().enumerate();
+    let left = capacity.map(|(j, room)| (*room as f64 - part * brings(j)).max(0.0) as u64);
+    left.collect()
+}
+
+/// Whom room is made for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Lead {
+    /// None: what fits starts.
+    None,
+    /// A type, and how.
+    Type(usize, Making),
+    /// What a schedule of the program lacks most.
+    Schedule(usize),
+}
+
+/// How room is made for a type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Making {
+    /// The longest running jobs stay as long as one fits; then as many as fit.
+    Keeping,
+    /// One more; others stay where they can, the longest first.
+    OneMore,
+    /// As many as fit, and others where they can.
+    All,
+}
+
+impl Making {
+    pub const WAYS: [Making; 3] = [Making::Keeping, Making::OneMore, Making::All];
+}
+
+/// Where the system stands at an event.
+#[derive(Clone, Debug)]
+pub(super) struct DecisionState<U> {
+    /// x.
+    pub running: Vec<u32>,
+    /// Q, no more of each type than an empty server holds.
+    pub there: Vec<u32>,
+    /// Types of which jobs run, the longest first.
+    pub long: Vec<usize>,
+    /// Types of which jobs wait, in the order in which they start of themselves.
+    pub waiting: Vec<usize>,
+    /// v: what a job in service is worth, by type.
+    pub value: Vec<f64>,
+    /// The room in use.
+    pub used: U,
+    numbers: Vec<u64>,
+    urgency: Vec<f64>,
+}
+
+/// Jobs to run, the room they use, and what they are worth.
+#[derive(Clone, Debug)]
+pub(super) struct Target<U> {
+    pub jobs: Vec<u32>,
+    pub worth: f64,
+    used: U,
+}
+
+impl<U: Words> DecisionState<U> {
+    pub fn new(fixed: &Fixed<U>) -> Self {
+        let types = fixed.types.len();
+        DecisionState {
+            running: vec![0; types],
+            there: vec![0; types],
+            long: Vec::with_capacity(types),
+            waiting: Vec::with_capacity(types),
+            value: vec![0.0; types],
+            used: fixed.empty.clone(),
+            numbers: vec![0; types],
+            urgency: vec![0.0; types],
+        }
+    }
+
+    /// The system as it stands.
+    pub fn look(&mut self, fixed: &Fixed<U>, system: &System) {
+        self.used.as_mut().copy_from_slice(system.room.used());
+        self.waiting.clear();
+        for (i, own) in fixed.types.iter().enumerate() {
+            let present = system.present(i);
+            if present != self.numbers[i] {
+                self.numbers[i] = present;
+                self.urgency[i] = own.favour * (present as f64).powf(fixed.knobs.exponent);
+                self.value[i] = own.price * self.urgency[i];
+                self.there[i] = present.min(own.alone.into()) as u32;
+            }
+            self.running[i] = system.running(i);
+            if present > u64::from(self.running[i]) {
+                self.waiting.push(i);
+            }
+        }
+        let urgency = &self.urgency;
+        let age = |i| system.nth_number(i, 0);
+        if fixed.knobs.order == TdcOrder::Age {
+            sort(&mut self.waiting, |a, b| age(a) < age(b));
+        } else {
+            sort(&mut self.waiting, |a, b| urgency[a] > urgency[b]);
+        }
+        let running = fixed.longest.iter().filter(|k| self.running[**k] > 0);
+        self.long.clear();
+        self.long.extend(running);
+    }
+}
+
+impl<U: Words> Target<U> {
+    pub fn new(fixed: &Fixed<U>) -> Self {
+        Target {
+            jobs: vec![0; fixed.types.len()],
+            worth: 0.0,
+            used: fixed.empty.clone(),
+        }
+    }
+
+    /// What runs, and what fits beside it.
+    pub fn stay(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
+        self.jobs.copy_from_slice(&state.running);
+        self.used = state.used.clone();
+        let running = state.long.iter();
+        let worths = running.map(|k| state.value[*k] * f64::from(state.running[*k]));
+        self.worth = worths.sum();
+        self.fill(fixed, state);
+    }
+
+    /// The target of a lead, and the type that leads; `None` where nothing of it waits.
+    pub fn aim(&mut self, lead: Lead, fixed: &Fixed<U>, state: &DecisionState<U>) -> Option<usize> {
+        self.jobs.fill(0);
+        self.worth = 0.0;
+        self.used = fixed.empty.clone();
+        let leads = match lead {
+            Lead::None => return None,
+            Lead::Type(i, making) => {
+                self.make_room(i, making, fixed, state);
+                i
+            }
+            Lead::Schedule(s) => self.follow(&fixed.schedules[s], fixed, state)?,
+        };
+        if self.jobs[leads] <= state.running[leads] {
+            return None;
+        }
+        self.keep_longest(fixed, state);
+        self.fill(fixed, state);
+        Some(leads)
+    }
+
+    fn make_room(&mut self, i: usize, making: Making, fixed: &Fixed<U>, state: &DecisionState<U>) {
+        let one_more = (state.running[i] + 1).min(state.there[i]);
+        match making {
+            Making::Keeping => {
+                fixed.packed.take(&mut self.used, i, 1);
+                self.keep_longest(fixed, state);
+                fixed.packed.give(&mut self.used, i, 1);
+                self.add(i, state.there[i] - self.jobs[i], fixed, state);
+            }
+            Making::OneMore => self.add(i, one_more, fixed, state),
+            Making::All => self.add(i, state.there[i], fixed, state),
+        }
+    }
+
+    /// As much of a schedule as there are jobs for; what it lacks most.
+    fn follow(
+        &mut self,
+        schedule: &[(usize, u32)],
+        fixed: &Fixed<U>,
+        state: &DecisionState<U>,
+    ) -> Option<usize> {
+        let mut most = (0.0, None);
+        for &(i, slots) in schedule {
+            let count = slots.min(state.there[i]);
+            self.add(i, count, fixed, state);
+            let lack = count.saturating_sub(state.running[i]);
+            let lack = f64::from(lack) * fixed.types[i].price;
+            if lack > most.0 {
+                most = (lack, Some(i));
+            }
+        }
+        most.1
+    }
+
+    /// As many of these jobs of type i as fit.
+    #[inline(always)]
+    fn add(&mut self, i: usize, most: u32, fixed: &Fixed<U>, state: &DecisionState<U>) {
+        let count = fixed.packed.most(&self.used, i, most.into());
+        fixed.packed.take(&mut self.used, i, count);
+        self.jobs[i] += count as u32;
+        self.worth += count as f64 * state.value[i];
+    }
+
+    /// Running jobs, the longest first.
+    fn keep_longest(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
+        for &k in &state.long {
+            let more = state.running[k].saturating_sub(self.jobs[k]);
+            self.add(k, more, fixed, state);
+        }
+    }
+
+    /// Waiting jobs that may start of themselves.
+    fn fill(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
+        for &i in &state.waiting {
+            let more = state.there[i].saturating_sub(self.jobs[i]);
+            if more == 0 || !fixed.packed.fits(&self.used, i, 1) {
+                continue;
+            }
+            let mut held = fixed.types[i].open.clone();
+            for &k in fixed.longer(i) {
+                fixed.packed.take(&mut held, k, self.jobs[k].into());
+            }
+            if fixed.packed.fits(&held, i, 0) {
+                let most = fixed.packed.most(&held, i, more.into());
+                self.add(i, most as u32, fixed, state);
+            }
+        }
+    }
+}
+
+/// Insertion sort: few wait.
+#[inline]
+fn sort(order: &mut [usize], before: impl Fn(usize, usize) -> bool) {
+    for n in 1..order.len() {
+        let mut place = n;
+        while place > 0 && before(order[place], order[place - 1]) {
+            order.swap(place, place - 1);
+            place -= 1;
+        }
+    }
+}

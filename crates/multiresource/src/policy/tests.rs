@@ -1,0 +1,348 @@
+//! Each rule on hand-made sequences, decision by decision.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::policy::{Family, MsrConfig, Preemption, Route};
+use crate::workload::Workload;
+
+mod backfilling;
+mod devices;
+mod discretized;
+mod drains;
+mod filling;
+mod greedy;
+mod least_left;
+mod literal;
+mod max_weight;
+mod others;
+pub(crate) mod pooled;
+mod quickswap;
+mod setups;
+
+/// A policy on a system, driven by hand. Decisions read as `+type` and `-type`.
+struct Stage<P: ?Sized> {
+    system: System,
+    policy: Box<P>,
+}
+
+impl<P: Policy> Stage<P> {
+    fn new(workload: &Workload, policy: P, preemptible: bool) -> Self {
+        Stage::boxed(workload, Box::new(policy), preemptible)
+    }
+}
+
+impl<P: Policy + ?Sized> Stage<P> {
+    fn boxed(workload: &Workload, mut policy: Box<P>, preemptible: bool) -> Self {
+        let mut system = System::new(workload, policy.clocks(), preemptible);
+        policy.begin(&mut system);
+        Stage { system, policy }
+    }
+
+    fn decisions(&mut self, event: Event) -> String {
+        self.system.clear_actions();
+        self.policy.react(event, &mut self.system);
+        self.system.audit();
+        assert_eq!(self.system.violation(), None);
+        let shown = self.system.actions().iter().map(|action| match action {
+            Action::Start(i, job) => format!("+{i}:{}", job.number),
+            Action::Stop(i, job) => format!("-{i}:{}", job.number),
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    /// A job of type i arrives.
+    fn arrive(&mut self, i: usize) -> String {
+        let now = self.system.now() + 1.0;
+        self.system.arrive(i, now);
+        self.decisions(Event::Arrival(i))
+    }
+
+    /// The oldest running job of type i ends.
+    fn end(&mut self, i: usize) -> String {
+        let now = self.system.now() + 1.0;
+        self.system.complete(i, 0, now).unwrap();
+        self.decisions(Event::Completion(i))
+    }
+
+    /// A job of type i and of this size arrives.
+    fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> String {
+        self.system.arrive_sized(i, now, size);
+        self.decisions(Event::Arrival(i))
+    }
+
+    /// A job of type i that takes no longer than this arrives.
+    fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> String {
+        self.system.arrive_limited(i, now, limit);
+        self.decisions(Event::Arrival(i))
+    }
+
+    /// The running job of type i with this number ends.
+    fn finish(&mut self, i: usize, number: u64, now: f64) -> String {
+        self.system.complete_job(i, number, now).unwrap();
+        self.decisions(Event::Completion(i))
+    }
+
+    fn ring(&mut self, clock: usize) -> String {
+        assert!(
+            self.system.clocks()[clock] > 0.0,
+            "clock {clock} does not run"
+        );
+        self.decisions(Event::Clock(clock))
+    }
+}
+
+/// The rule of a policy on a server.
+fn driven(workload: &Workload, policy: &(impl Clone + Into<Family>)) -> Stage<dyn Policy> {
+    let rule = policy.clone().into().build(&workload.clone().into());
+    let preempts = rule.preempts();
+    Stage::boxed(workload, rule, preempts)
+}
+
+/// A backfilling rule on a server.
+fn backfilling(workload: &Workload, choices: Backfilling) -> Stage<dyn Policy> {
+    Stage::boxed(workload, choices.rule(workload, 1), false)
+}
+
+/// Ten cores; type 0 needs 3, type 1 needs 7, type 2 needs 1.
+fn cores() -> Workload {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
+  - {name: three, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}
+  - {name: seven, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1}
+  - {name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
+    Workload::parse(text, "cores").unwrap().workload
+}
+
+/// Servers, and a type of rate 1 and mean size 1 for each need.
+fn servers(count: u32, needs: &[u32]) -> Workload {
+    let mut text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {count}}}}}\njobs:\n"
+    );
+    for (i, need) in needs.iter().enumerate() {
+        text += &format!(
+            "  - {{name: t{i}, demand: {{cpu: {need}}}, arrival_rate: 1, mean_size: 1}}\n"
+        );
+    }
+    Workload::parse(&text, "servers").unwrap().workload
+}
+
+fn section7() -> Workload {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
+    Workload::read(path.as_ref()).unwrap().workload
+}
+
+#[test]
+fn fcfs_stops_at_the_first_job_that_does_not_fit() {
+    let mut stage = Stage::new(&cores(), FCFS, false);
+    assert_eq!(stage.arrive(0), "+0:0");
+    assert_eq!(stage.arrive(0), "+0:1");
+    assert_eq!(stage.arrive(1), "");
+    // The small job must not pass the big one.
+    assert_eq!(stage.arrive(2), "");
+    assert_eq!(stage.end(0), "+1:2");
+    assert_eq!(stage.end(0), "+2:3");
+}
+
+#[test]
+fn first_fit_passes_what_does_not_fit_and_keeps_the_order() {
+    let mut stage = Stage::new(&cores(), FIRST_FIT, false);
+    assert_eq!(stage.arrive(0), "+0:0");
+    assert_eq!(stage.arrive(0), "+0:1");
+    assert_eq!(stage.arrive(1), "");
+    assert_eq!(stage.arrive(0), "+0:3");
+    assert_eq!(stage.arrive(2), "+2:4");
+    assert_eq!(stage.arrive(2), "");
+    assert_eq!(stage.arrive(0), "");
+    // Three cores come free: the seven do not fit, the older small job does, then no three.
+    assert_eq!(stage.end(0), "+2:5");
+    assert_eq!(stage.end(0), "+0:6");
+    assert_eq!(
+        [0, 2, 2, 2].map(|i| stage.arrive(i)),
+        ["", "+2:8", "+2:9", ""]
+    );
+    // Both fit, and the first type has the older job.
+    assert_eq!(stage.end(0), "+0:7");
+}
+
+/// What a document makes of section 7.
+pub(crate) fn own(document: &str) -> MsrConfig {
+    let own = own_policy(document, "own", &section7().into()).unwrap();
+    own.msr().unwrap().clone()
+}
+
+/// Two schedules of section 7 with preemption, route, backfilling and empty slots as they are written in a policy.
+fn msr(words: &str) -> MsrConfig {
+    let [preemption, route, backfill, empty_slots] = words.split(' ').collect::<Vec<_>>()[..]
+    else {
+        panic!("{words}")
+    };
+    let preemption: Preemption = serde_json::from_value(preemption.into()).unwrap();
+    MsrConfig {
+        rates: None,
+        preemption,
+        schedules: vec![vec![0, 0, 2], vec![1, 4, 0]],
+        weights: vec![0.5, 0.5],
+        order: vec![0, 1],
+        switching_rate: 0.2,
+        setup_rate: (preemption == Preemption::Setup).then_some(10.0),
+        route: route.parse::<Route>().unwrap(),
+        backfill: serde_json::from_value(backfill.into()).unwrap(),
+        empty_slots: serde_json::from_value(empty_slots.into()).unwrap(),
+    }
+}
+
+fn stage(words: &str) -> Stage<Msr> {
+    let (policy, workload) = (msr(words), section7());
+    let preempts = policy.preemption != Preemption::None;
+    Stage::new(&workload, Msr::new(&policy, &workload), preempts)
+}
+
+/// Section 7, from (0,0,2) to (1,4,0), sequential and eager: the room of the first type-3 job
+/// to end goes to one job of type 1 and one of type 2 (10 cores = 3 + 4 and 3 left).
+#[test]
+fn a_non_preemptive_route_drains_and_admits_eagerly() {
+    let mut stage = stage("none sequential-eager none phantom");
+    assert_eq!(stage.arrive(2), "+2:0");
+    assert_eq!(stage.arrive(2), "+2:1");
+    assert_eq!(
+        [
+            stage.arrive(0),
+            stage.arrive(1),
+            stage.arrive(1),
+            stage.arrive(2)
+        ],
+        ["", "", "", ""]
+    );
+    assert_eq!(stage.system.clocks()[0], 0.2, "α/(N π)");
+    assert_eq!(stage.ring(0), "");
+    assert_eq!(stage.system.clocks()[0], 0.0, "no timer on a route");
+    assert_eq!(stage.end(2), "+0:2 +1:3");
+    assert_eq!(stage.end(2), "+1:4", "the waiting type-3 job stays out");
+    assert_eq!(stage.policy.schedule(), (&[1, 4, 0][..], true));
+    assert_eq!(stage.system.clocks()[0], 0.2);
+}
+
+/// An empty draining slot keeps its clock as a phantom, at rate (slots − jobs) μ.
+#[test]
+fn phantom_slots_drain_by_their_clock() {
+    let mut stage = stage("none sequential-eager none phantom");
+    stage.arrive(2);
+    stage.arrive(0);
+    stage.ring(0);
+    assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(stage.ring(3), "+0:1");
+    // The slot that is left holds a job.
+    assert_eq!(stage.system.clocks()[3], 0.0);
+    // A draining slot is not refilled beyond its count.
+    assert_eq!(stage.arrive(2), "");
+    assert_eq!(stage.end(2), "");
+    assert_eq!(stage.policy.schedule().0, [1, 4, 0]);
+}
+
+/// Released, the same slot is free at once, and an empty system switches without waiting.
+#[test]
+fn released_slots_go_at_once() {
+    let mut stage = stage("none sequential-eager none release");
+    stage.arrive(2);
+    stage.arrive(0);
+    assert_eq!(stage.ring(0), "+0:1");
+    assert_eq!(stage.end(2), "");
+    assert!(stage.policy.schedule().1, "the route is over");
+    assert_eq!(stage.end(0), "");
+    assert_eq!(stage.ring(0), "");
+    // Nothing to drain: at once.
+    assert_eq!(stage.policy.schedule(), (&[0, 0, 2][..], true));
+}
+
+/// Sequential: type 1 drains first, and type 2 is refilled until its turn comes.
+#[test]
+fn sequential_drains_refill_the_types_whose_turn_has_not_come() {
+    let mut stage = stage("none sequential-late none phantom");
+    stage.ring(0);
+    for clock in [3, 3] {
+        stage.ring(clock);
+    }
+    stage.arrive(0);
+    for _ in 0..5 {
+        stage.arrive(1);
+    }
+    stage.arrive(2);
+    assert_eq!(stage.ring(0), "");
+    // Type 2 is refilled while type 1 drains.
+    assert_eq!(stage.end(1), "+1:5");
+    assert_eq!(stage.end(0), "");
+    assert_eq!([stage.end(1), stage.end(1), stage.end(1)], ["", "", ""]);
+    assert_eq!(stage.end(1), "+2:6", "late: only at the end of the route");
+}
+
+#[test]
+fn full_preemption_stops_the_youngest_and_resumes_them_in_order() {
+    let mut stage = stage("full sequential-eager none release");
+    stage.arrive(2);
+    stage.arrive(2);
+    stage.arrive(1);
+    assert_eq!(stage.ring(0), "-2:1 -2:0 +1:2");
+    assert_eq!(stage.ring(0), "-1:2 +2:0 +2:1");
+}
+
+/// Full preemption with backfilling: the youngest backfilled jobs give way to a scheduled one.
+#[test]
+fn backfilled_jobs_give_way_where_preemption_is_full() {
+    let mut stage = stage("full sequential-eager first-fit release");
+    assert_eq!(
+        [stage.arrive(1), stage.arrive(0), stage.arrive(1)],
+        ["+1:0", "+0:1", "+1:2"]
+    );
+    // 4 + 3 + 10 cores of 20 remain in use.
+    assert_eq!(stage.arrive(2), "-1:2 +2:3");
+    // And the scheduled jobs fill the server.
+    assert_eq!(stage.arrive(2), "-0:1 -1:0 +2:4");
+}
+
+/// Without preemption a backfilled job delays the scheduled one.
+#[test]
+fn backfilled_jobs_run_on_where_preemption_is_none() {
+    let mut stage = stage("none sequential-eager first-fit release");
+    assert_eq!(stage.arrive(1), "+1:0");
+    assert_eq!(stage.arrive(2), "+2:1");
+    assert_eq!(stage.arrive(2), "");
+    assert_eq!(stage.end(1), "+2:2");
+}
+
+/// A setup holds the room and serves nobody; the preempted job is at the head of its queue.
+#[test]
+fn setups_hold_their_room_until_their_clock_rings() {
+    let mut stage = stage("setup concurrent-late none phantom");
+    stage.arrive(2);
+    stage.arrive(2);
+    stage.arrive(1);
+    assert_eq!(stage.ring(0), "-2:1 -2:0");
+    assert_eq!(stage.system.free(0), 0, "20 cores held");
+    // Two setups at γ = 10.
+    assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 20.0]);
+    assert_eq!(stage.ring(3), "");
+    assert_eq!(stage.system.free(0), 10);
+    assert_eq!(stage.ring(3), "+1:2");
+    assert_eq!(stage.system.oldest(2).unwrap().number, 0);
+}
+
+/// Decisions that no server can carry out are noticed, and the first is kept.
+#[test]
+fn violations_are_noticed() {
+    let mut system = System::new(&cores(), 0, false);
+    system.start(0);
+    assert_eq!(system.violation(), Some(&Violation::NoJob(0)));
+    let mut system = System::new(&cores(), 0, false);
+    for _ in 0..4 {
+        system.arrive(0, 1.0);
+    }
+    (0..4).for_each(|_| system.start(0));
+    assert_eq!(system.violation(), Some(&Violation::Capacity(0)));
+    let mut system = System::new(&cores(), 0, false);
+    system.arrive(1, 1.0);
+    system.start(1);
+    system.stop(1);
+    assert_eq!(system.violation(), Some(&Violation::Preemption(1)));
+    system.advance(0.5);
+    // The first one.
+    assert_eq!(system.violation(), Some(&Violation::Preemption(1)));
+}

@@ -1,0 +1,205 @@
+//! Rules that weigh drains, and rules under guard.
+
+use super::*;
+use crate::policy::drain::Drains;
+use crate::policy::room::Packed;
+use crate::policy::{
+    Family, FirstFitConfig, Guard, GuardedConfig, MsrConfig, Preemption, ReservingConfig, Route,
+    TdcConfig, TdcKnobs, TdcOrder, section_seven,
+};
+use crate::schedule::Packing;
+
+/// One server of ten cores: types of 1 and 10.
+fn one_or_all() -> Workload {
+    let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
+  {name: light, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1},
+  {name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1}]}";
+    Workload::parse(text, "t").unwrap().workload
+}
+
+/// The wait for k of n jobs that are alike is `E[S] (H_n − H_{n−k})`: within 10 %, for one as well as for
+/// the last of many.
+#[test]
+fn a_drain_takes_as_long_as_the_last_of_its_jobs() {
+    let workload = one_or_all();
+    let mut drains = Drains::new(&workload);
+    for n in 1..=10_u32 {
+        let mut system = System::new(&workload, 0, false);
+        (0..n).for_each(|_| {
+            system.arrive(0, 0.0);
+            system.start(0);
+        });
+        let exact: f64 = (1..=n).map(|k| 1.0 / f64::from(k)).sum();
+        let found = drains.wait(1, &[0, 0], 0.0, &system);
+        assert!((found / exact - 1.0).abs() < 0.1, "{n}: {found}, {exact}");
+        assert_eq!(drains.wait(0, &[0, 0], 0.0, &system) > 0.0, n == 10);
+        // Those that are as good as gone are not waited for.
+        assert_eq!(drains.wait(1, &[0, 0], 1.0, &system), 0.0);
+        assert!(drains.wait(1, &[1, 0], 0.0, &system).is_infinite());
+    }
+}
+
+/// Sums of demands in words say what the room says, with one resource a word and with many.
+#[test]
+fn packed_sums_are_those_of_the_room() {
+    for digits in [0, 15] {
+        let scale = 10_u64.pow(digits);
+        // No common divisor: the units are as fine as written.
+        let odd = scale + 1;
+        let text = format!(
+            "{{kind: multiresource, time_unit: s, server: {{capacity: {{a: {}, b: 7, c: {}}}}}, jobs: [
+  {{name: x, demand: {{a: {scale}, b: 1, c: 0}}, arrival_rate: 1, mean_size: 1}},
+  {{name: y, demand: {{a: 0, b: 2, c: {scale}}}, arrival_rate: 1, mean_size: 1}},
+  {{name: z, demand: {{a: {odd}, b: 0, c: {odd}}}, arrival_rate: 1, mean_size: 1}}]}}",
+            5 * scale,
+            3 * scale
+        );
+        let workload = Workload::parse(&text, "t").unwrap().workload;
+        let packing = Packing::new(&workload);
+        let packed = Packed::new(&packing);
+        assert_eq!(packed.words() > 1, digits == 15);
+        for x in 0..=5 {
+            let mut used: Vec<u64> = packed.nothing_of(packing.capacity());
+            packed.take(&mut used, 0, x);
+            let mut room = packing.capacity().to_vec();
+            packing.take(0, x as u32, &mut room);
+            for request in 0..=3 {
+                let most = u64::from(packing.most(1, &room)).min(request);
+                assert_eq!(packed.most(&used, 1, request), most, "{x}, {request}");
+            }
+            packed.give(&mut used, 0, x);
+            assert_eq!(used, packed.nothing_of::<Vec<u64>>(packing.capacity()));
+        }
+    }
+}
+
+fn reserving(worth: f64) -> ReservingConfig {
+    ReservingConfig {
+        prices: vec![0.1, 1.0],
+        worth,
+        exhaust: 100.0,
+        let_in: 0.0,
+        limits: false,
+    }
+}
+
+/// Nine light jobs run: for the heavy one `(1 − .9) D + .9 (D − (1 − e^−D))` is wasted, D being about 2.9: 2. At
+/// worth ½ it is reserved for, and light jobs wait; at 1 the next light job starts.
+#[test]
+fn a_reservation_opens_when_it_is_worth_the_drain() {
+    for (worth, then) in [(0.4, ""), (1.0, "+0:10")] {
+        let workload = one_or_all();
+        let mut stage = driven(&workload, &reserving(worth));
+        for n in 0..9 {
+            assert_eq!(stage.arrive(0), format!("+0:{n}"));
+        }
+        assert_eq!(stage.arrive(1), "");
+        assert_eq!(stage.arrive(0), then, "at {worth}");
+        if worth < 1.0 {
+            for _ in 0..8 {
+                assert_eq!(stage.end(0), "");
+            }
+            assert_eq!(stage.end(0), "+1:9");
+            assert_eq!(stage.end(1), "+0:10");
+        }
+    }
+}
+
+/// Nine light jobs with limits run, the last until 10, and the heavy one has the tenth core: of the jobs behind it
+/// the oldest starts that is over by then, by κ times that; and none where κ times their mean size is what counts.
+#[test]
+fn jobs_pass_by_their_limits() {
+    let text = one_or_all().to_yaml();
+    let text = text.replace("server:", "known: size\nserver:");
+    let workload = Workload::parse(&text, "t").unwrap().workload;
+    for (let_in, limits, passes) in [
+        (1.0, true, "+0:12"),
+        (0.5, true, "+0:13"),
+        (1e-3, false, ""),
+    ] {
+        let policy = ReservingConfig {
+            let_in,
+            limits,
+            ..reserving(0.1)
+        };
+        let mut stage = driven(&workload, &policy);
+        for n in 0..10 {
+            assert_eq!(stage.arrive_limited(0, 0.0, 10.0), format!("+0:{n}"));
+        }
+        // A core is free while the heavy job waits.
+        assert_eq!(stage.arrive_limited(1, 0.0, 3.0), "");
+        for limit in [9.5, 8.5, 4.0] {
+            assert_eq!(stage.arrive_limited(0, 0.5, limit), "");
+        }
+        assert_eq!(stage.finish(0, 3, 1.0), passes, "{let_in} {limits}");
+    }
+}
+
+/// Ten light jobs run and five wait. Heavy jobs are worth as much as there are of them: few wait until the light
+/// ones have gone by, and many call for a drain, during which no light job starts.
+#[test]
+fn what_is_worth_more_than_what_runs_is_drained_for() {
+    let policy = TdcConfig {
+        schedules: vec![vec![10, 0], vec![0, 1]],
+        prices: vec![0.1, 1.0],
+        knobs: TdcKnobs {
+            exponent: 1.0,
+            favour: 0.0,
+            reserve: 0.7,
+            margin: 0.1,
+            let_in: 0.3,
+            patience: 1.0,
+            order: TdcOrder::Worth,
+        },
+    };
+    let workload = one_or_all();
+    for (heavy, then) in [(3, "+0:10"), (60, "")] {
+        let mut stage = driven(&workload, &policy);
+        for n in 0..15 {
+            let expected = if n < 10 {
+                format!("+0:{n}")
+            } else {
+                String::new()
+            };
+            assert_eq!(stage.arrive(0), expected);
+        }
+        (0..heavy).for_each(|_| assert_eq!(stage.arrive(1), ""));
+        assert_eq!(stage.end(0), then, "{heavy} heavy jobs");
+        if heavy == 60 {
+            (0..8).for_each(|_| assert_eq!(stage.end(0), ""));
+            assert_eq!(stage.end(0), "+1:15");
+        }
+    }
+}
+
+/// First-Fit lets the heavy jobs starve; under guard none of them does: from six jobs on, the schedules take turns.
+#[test]
+fn a_guard_takes_over_and_lets_go() {
+    let workload = one_or_all();
+    let guard = MsrConfig {
+        schedules: vec![vec![0, 1], vec![10, 0]],
+        ..section_seven(Preemption::None, Route::ALL[0], 0.1)
+    };
+    let policy = GuardedConfig {
+        rule: Box::new(Family::FirstFit(FirstFitConfig {})),
+        guard: Guard::Msr(guard),
+        from: 6,
+        until: 3,
+    };
+    assert!(Family::from(policy.clone()).is_proved_stable(&workload));
+    let mut stage = driven(&workload, &policy);
+    for n in 0..4 {
+        assert_eq!(stage.arrive(0), format!("+0:{n}"));
+    }
+    assert_eq!(stage.arrive(1), "", "First-Fit");
+    // The sixth: the guard's first schedule has no light slot, and the light jobs drain.
+    assert_eq!(stage.arrive(0), "");
+    assert_eq!(stage.system.counters().guards, 1);
+    for _ in 0..3 {
+        assert_eq!(stage.end(0), "");
+    }
+    // Three are left, and the guard goes on; at the next end First-Fit is back.
+    assert_eq!(stage.end(0), "+1:4");
+    assert!(stage.system.clocks().iter().all(|rate| *rate == 0.0));
+    assert!(stage.system.violation().is_none());
+}

@@ -1,0 +1,383 @@
+//! Rules over a fleet beside versions that look at every job and every server.
+
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::policy::{Order, PartitionConfig, Placement, PooledConfig, Zone};
+use crate::workload::Fleet;
+
+fn fleet(jobs: &str) -> Fleet {
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nservers:
+  - {{name: big, count: 2, capacity: {{cpu: 9}}}}
+  - {{name: small, count: 3, capacity: {{cpu: 4, gpu: 1}}}}\njobs:\n{jobs}"
+    );
+    Fleet::parse(&text, "fleet").unwrap().workload
+}
+
+pub(crate) fn three_kinds() -> Fleet {
+    fleet(
+        "  - {name: one, demand: {cpu: 1}, arrival_rate: 2, mean_size: 8}
+  - {name: wide, demand: {cpu: 4}, arrival_rate: 1, mean_size: 1}
+  - {name: learn, demand: {cpu: 2, gpu: 1}, arrival_rate: .5, mean_size: 2}\n",
+    )
+}
+
+/// All jobs and all servers, as a reader would do it by hand.
+struct Literal {
+    fleet: Fleet,
+    policy: PooledConfig,
+    /// By server: jobs of each type, or parts of them.
+    running: Vec<Vec<u32>>,
+    /// Waiting jobs with their types, oldest first.
+    waiting: Vec<(u64, usize)>,
+}
+
+impl Literal {
+    fn new(fleet: &Fleet, policy: &PooledConfig) -> Self {
+        Literal {
+            running: vec![vec![0; fleet.types().len()]; fleet.servers()],
+            waiting: Vec::new(),
+            policy: policy.clone(),
+            fleet: fleet.clone(),
+        }
+    }
+
+    fn shape(&self, n: usize) -> usize {
+        let mut before = 0;
+        for (h, shape) in self.fleet.shapes().iter().enumerate() {
+            before += shape.count() as usize;
+            if n < before {
+                return h;
+            }
+        }
+        unreachable!()
+    }
+
+    /// Free units of each resource on server n beside these jobs.
+    fn free(&self, n: usize, jobs: &[u32]) -> Option<Vec<u64>> {
+        let has = self.fleet.units(self.shape(n));
+        let types = self.fleet.types();
+        let left = has.iter().enumerate().map(|(j, has)| {
+            let used: u64 = jobs
+                .iter()
+                .zip(types)
+                .map(|(u, t)| u64::from(*u) * t.units()[j])
+                .sum();
+            has.checked_sub(used)
+        });
+        left.collect()
+    }
+
+    fn with(&self, i: usize, n: usize) -> Option<Vec<u64>> {
+        let mut jobs = self.running[n].clone();
+        jobs[i] += 1;
+        self.free(n, &jobs)
+    }
+
+    fn level(&self, n: usize) -> u8 {
+        let units = self
+            .fleet
+            .envelope()
+            .resources()
+            .iter()
+            .map(|r| r.units() as f64);
+        let free = self.free(n, &self.running[n]).unwrap();
+        let shares = free.iter().zip(units).map(|(free, all)| *free as f64 / all);
+        ((shares.fold(0.0, f64::max) * 128.0) as u8).min(127)
+    }
+
+    /// Whether room is left for all types that are shorter than i, if one of i starts on server n.
+    fn keeps(&self, i: usize, n: usize) -> bool {
+        let types = self.fleet.types();
+        let own = &types[i];
+        (0..types.len()).all(|j| {
+            if types[j].mean_size() >= own.mean_size() || self.policy.reserve == 0.0 {
+                return true;
+            }
+            let fits = |m: usize, more: u32| {
+                let mut jobs = self.running[m].clone();
+                jobs[i] += more;
+                for (k, count) in jobs.iter_mut().enumerate() {
+                    *count *= u32::from(types[k].mean_size() > types[j].mean_size());
+                }
+                let mut count = 0_u64;
+                while self.free(m, &jobs).is_some() {
+                    jobs[j] += 1;
+                    count += 1;
+                }
+                count.saturating_sub(1)
+            };
+            let before: u64 = (0..self.running.len()).map(|m| fits(m, 0)).sum();
+            let after: u64 = (0..self.running.len())
+                .map(|m| fits(m, u32::from(m == n)))
+                .sum();
+            let part = 1.0 - types[j].mean_size() / own.mean_size();
+            let least = self.policy.reserve * part * types[j].offered_load();
+            // What takes nothing from it is not held back.
+            before == after || after as f64 >= least
+        })
+    }
+
+    /// Whether server n is in no zone, or one of type i's.
+    fn lets_in(&self, i: usize, n: usize) -> bool {
+        self.policy.zone.as_ref().is_none_or(|zone| {
+            let before = (0..n).filter(|m| self.shape(*m) == self.shape(n)).count();
+            before >= zone.servers[self.shape(n)] as usize || zone.types.contains(&i)
+        })
+    }
+
+    /// As many servers as a job takes.
+    fn servers_for(&self, i: usize) -> Option<Vec<usize>> {
+        let fit = (0..self.running.len()).filter(|n| self.with(i, *n).is_some());
+        let may = fit.filter(|n| self.keeps(i, *n) && self.lets_in(i, *n));
+        let mut may: Vec<usize> = may.collect();
+        if self.policy.placement == Placement::Best {
+            may.sort_by_key(|n| (self.level(*n), *n));
+        }
+        may.truncate(self.fleet.types()[i].nodes() as usize);
+        (may.len() == self.fleet.types()[i].nodes() as usize).then_some(may)
+    }
+
+    /// Starts what may start: each job with its server.
+    fn go_on(&mut self) -> Vec<(u64, Vec<usize>)> {
+        let shares = self.fleet.envelope().dominant_shares();
+        let mut started = Vec::new();
+        loop {
+            let mut order = self.waiting.clone();
+            let by = |(number, i): &(u64, usize), sign: f64| (sign * shares[*i], *number);
+            let compare = |a: (f64, u64), b: (f64, u64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+            match self.policy.order {
+                Order::Fcfs => order.truncate(1),
+                Order::Oldest => {}
+                Order::Largest => order.sort_by(|a, b| compare(by(a, -1.0), by(b, -1.0))),
+                Order::Smallest => order.sort_by(|a, b| compare(by(a, 1.0), by(b, 1.0))),
+            }
+            let next = order
+                .iter()
+                .find_map(|job| Some((*job, self.servers_for(job.1)?)));
+            let Some(((number, i), servers)) = next else {
+                return started;
+            };
+            self.waiting.retain(|(other, _)| *other != number);
+            servers.iter().for_each(|n| self.running[*n][i] += 1);
+            started.push((number, servers));
+        }
+    }
+}
+
+/// Random arrivals and ends; what starts, and where.
+fn agrees(fleet: &Fleet, policy: &PooledConfig, seed: u64) -> usize {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut rule = policy.build(fleet);
+    let mut system = System::of_fleet(fleet, 0, false);
+    rule.begin(&mut system);
+    let mut literal = Literal::new(fleet, policy);
+    let (mut running, mut refused): (Vec<(usize, u64, Vec<usize>)>, _) = (Vec::new(), 0);
+    for step in 0..400 {
+        let now = f64::from(step);
+        system.clear_actions();
+        if random.random_bool(0.55) || running.is_empty() {
+            let i = random.random_range(0..fleet.types().len());
+            let job = system.arrive(i, now);
+            literal.waiting.push((job.number, i));
+            rule.react(Event::Arrival(i), &mut system);
+        } else {
+            let (i, number, servers) = running.swap_remove(random.random_range(0..running.len()));
+            system.complete_job(i, number, now).unwrap();
+            servers.iter().for_each(|n| literal.running[*n][i] -= 1);
+            rule.react(Event::Completion(i), &mut system);
+        }
+        system.audit();
+        assert_eq!(system.violation(), None);
+        let expected = literal.go_on();
+        let mut found = Vec::new();
+        for action in system.actions() {
+            let Action::Start(i, job) = action else {
+                panic!("{action:?}")
+            };
+            let servers = system.servers_of(*job).to_vec();
+            found.push((job.number, servers.clone()));
+            running.push((*i, job.number, servers));
+        }
+        assert_eq!(found, expected, "{policy:?}, step {step}");
+        refused += usize::from(expected.is_empty() && !literal.waiting.is_empty());
+    }
+    refused
+}
+
+#[test]
+fn rules_do_what_they_say() {
+    let fleet = three_kinds();
+    for order in [Order::Fcfs, Order::Oldest, Order::Largest, Order::Smallest] {
+        for placement in [Placement::First, Placement::Best] {
+            for reserve in [0.0, 0.5, 1.5] {
+                let policy = PooledConfig {
+                    order,
+                    placement,
+                    reserve,
+                    zone: None,
+                };
+                let refused: usize = (0..2).map(|seed| agrees(&fleet, &policy, seed)).sum();
+                assert!(refused > 40, "jobs wait: {refused}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_zone_is_for_its_types() {
+    for (fleet, types, servers) in [
+        (three_kinds(), vec![1], vec![1, 1]),
+        (with_gangs(), vec![2, 1], vec![1, 2]),
+    ] {
+        for (placement, reserve) in [
+            (Placement::First, 0.0),
+            (Placement::Best, 0.0),
+            (Placement::Best, 0.5),
+        ] {
+            let policy = PooledConfig {
+                order: Order::Oldest,
+                placement,
+                reserve: if types.len() == 1 { reserve } else { 0.0 },
+                zone: Some(Zone {
+                    types: types.clone(),
+                    servers: servers.clone(),
+                }),
+            };
+            let refused: usize = (0..2).map(|seed| agrees(&fleet, &policy, seed)).sum();
+            assert!(refused > 40, "jobs wait: {refused}");
+        }
+    }
+}
+
+pub(crate) fn with_gangs() -> Fleet {
+    fleet(
+        "  - {name: one, demand: {cpu: 1}, arrival_rate: 2, mean_size: 1}
+  - {name: pair, nodes: 2, demand: {cpu: 3}, arrival_rate: .4, mean_size: 2}
+  - {name: all, nodes: 3, demand: {cpu: 1, gpu: 1}, arrival_rate: .2, mean_size: 4}\n",
+    )
+}
+
+#[test]
+fn jobs_of_several_servers_start_on_all_of_them() {
+    let fleet = with_gangs();
+    for order in [Order::Fcfs, Order::Oldest, Order::Largest] {
+        for placement in [Placement::First, Placement::Best] {
+            let policy = PooledConfig::plain(order, placement);
+            assert!(agrees(&fleet, &policy, 1) > 20);
+        }
+    }
+}
+
+/// Whatever comes while servers are being emptied: nothing starts then, and what starts has its slot.
+#[test]
+fn nothing_starts_while_servers_are_emptied() {
+    let fleet = with_gangs();
+    let policy = PartitionConfig {
+        schedules: vec![
+            vec![vec![3, 2, 0], vec![9, 0, 0]],
+            vec![vec![3, 0, 1], vec![0, 1, 1]],
+        ],
+        assignments: vec![vec![vec![1, 1], vec![3, 0]], vec![vec![2, 0], vec![0, 3]]],
+        weights: vec![0.5, 0.5],
+        switching_rate: Some(0.2),
+    };
+    let slots: Vec<Vec<u64>> = (0..2).map(|m| policy.jobs(m, &[1, 2, 3])).collect();
+    let mut rule = Partition::new(&policy, &fleet);
+    let mut system = System::of_fleet(&fleet, rule.clocks(), false);
+    rule.begin(&mut system);
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
+    let (mut position, mut emptied, mut held) = (0, false, 0);
+    for step in 0..20_000 {
+        let now = f64::from(step);
+        let ringing: Vec<usize> = (0..rule.clocks())
+            .filter(|c| system.clocks()[*c] > 0.0)
+            .collect();
+        let running: Vec<usize> = (0..3).filter(|i| system.running(*i) > 0).collect();
+        system.clear_actions();
+        match random.random_range(0..20) {
+            0..8 => {
+                let i = random.random_range(0..3);
+                system.arrive(i, now);
+                rule.react(Event::Arrival(i), &mut system);
+            }
+            8..17 if !running.is_empty() => {
+                let i = running[random.random_range(0..running.len())];
+                system.complete(i, 0, now).unwrap();
+                rule.react(Event::Completion(i), &mut system);
+            }
+            17.. if !ringing.is_empty() => {
+                let clock = ringing[random.random_range(0..ringing.len())];
+                emptied |= clock == 0;
+                rule.react(Event::Clock(clock), &mut system);
+            }
+            _ => continue,
+        }
+        system.audit();
+        assert_eq!(system.violation(), None, "step {step}");
+        if emptied && system.clocks()[0] > 0.0 {
+            (emptied, position) = (false, 1 - position);
+        }
+        if emptied {
+            assert!(
+                system.actions().is_empty(),
+                "step {step}: {:?}",
+                system.actions()
+            );
+            held += 1;
+        }
+        for (i, slots) in slots[position].iter().enumerate() {
+            assert!(u64::from(system.running(i)) <= *slots, "step {step}");
+        }
+    }
+    assert!(held > 1000, "{held}");
+}
+
+/// Returns the mean slots of each type under a partition, by the rule itself where jobs of all types always wait.
+pub(crate) fn mean_slots(fleet: &Fleet, policy: &PartitionConfig) -> Vec<f64> {
+    let mut rule = Partition::new(policy, fleet);
+    let mut system = System::of_fleet(fleet, rule.clocks(), false);
+    rule.begin(&mut system);
+    let rates: Vec<f64> = fleet.types().iter().map(|t| t.service_rate()).collect();
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
+    let (mut now, mut slots) = (0.0, vec![0.0; rates.len()]);
+    for _ in 0..2_000_000 {
+        for i in 0..rates.len() {
+            while system.waiting(i) == 0 {
+                system.arrive(i, now);
+                rule.react(Event::Arrival(i), &mut system);
+            }
+        }
+        let ends = (0..rates.len()).map(|i| f64::from(system.running(i)) * rates[i]);
+        let rings = system.clocks().iter().copied();
+        let each: Vec<f64> = ends.chain(rings).collect();
+        let all: f64 = each.iter().sum();
+        let length = -(1.0 - random.random::<f64>()).ln() / all;
+        for (i, slots) in slots.iter_mut().enumerate() {
+            *slots += length * f64::from(system.running(i));
+        }
+        now += length;
+        let mut point = random.random::<f64>() * all;
+        let which = each.iter().position(|rate| {
+            point -= rate;
+            point < 0.0
+        });
+        let which = which.unwrap_or(0);
+        match which.checked_sub(rates.len()) {
+            None => {
+                let n = random.random_range(0..system.running(which)) as usize;
+                system.complete(which, n, now).unwrap();
+                rule.react(Event::Completion(which), &mut system);
+            }
+            Some(clock) => {
+                system.advance(now);
+                rule.react(Event::Clock(clock), &mut system);
+            }
+        }
+        system.clear_actions();
+    }
+    system.audit();
+    assert_eq!(system.violation(), None);
+    slots.iter().map(|slots| slots / now).collect()
+}

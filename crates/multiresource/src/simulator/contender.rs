@@ -1,0 +1,452 @@
+//! Policies that can be simulated: rules by their names, and policies from artifacts.
+
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::{Run, Simulation};
+use crate::policy::{
+    Backfilling, BackfillingConfig, Family, Knows, NAMED_RULES, NamedRule, Parameter, Policy,
+    Unsuitable, Violation, require_known,
+};
+use crate::workload::{Fleet, Known, Workload};
+use synth_core::document::nearest;
+use synth_simulation::{Progress, Settings};
+
+/// A policy that can be simulated. What each does stands with the rule in [`crate::policy`].
+#[derive(Clone, Debug)]
+pub enum Contender {
+    /// A rule by its name, with its parameter where it has one.
+    Rule(&'static NamedRule, Option<f64>),
+    /// Backfilling in an order of each job's own, by its words.
+    Backfilling(Backfilling),
+    /// A policy from an artifact.
+    Policy(Box<Family>),
+    /// A rule that is none of these.
+    Other(Arc<dyn OtherRule>),
+}
+
+/// A rule that is defined elsewhere, and can be simulated by its name. It serves one server and fleets alike.
+pub trait OtherRule: Debug + Send + Sync {
+    /// Returns its name.
+    fn name(&self) -> &'static str;
+
+    /// Returns whether it may stop running jobs.
+    fn preempts(&self) -> bool {
+        false
+    }
+
+    /// Returns whether one thread at a time can run it.
+    fn runs_in_turn(&self) -> bool {
+        false
+    }
+
+    /// Returns what it looks at of the jobs of this fleet.
+    fn knows(&self, fleet: &Fleet) -> Knows;
+
+    /// Makes the rule for a fleet.
+    ///
+    /// # Errors
+    /// Where it cannot serve it: why not.
+    fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable>;
+}
+
+thread_local! {
+    static ADDED: RefCell<Vec<Arc<dyn OtherRule>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs this with rules that have names besides those of the program, in this thread.
+pub fn with_rules<T>(rules: Vec<Arc<dyn OtherRule>>, run: impl FnOnce() -> T) -> T {
+    struct Before(Vec<Arc<dyn OtherRule>>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            ADDED.set(std::mem::take(&mut self.0));
+        }
+    }
+    let _before = Before(ADDED.replace(rules));
+    run()
+}
+
+/// Returns the rule of this name among those.
+fn added(name: &str) -> Option<Arc<dyn OtherRule>> {
+    ADDED.with_borrow(|rules| rules.iter().find(|rule| rule.name() == name).cloned())
+}
+
+impl From<Family> for Contender {
+    fn from(policy: Family) -> Self {
+        Contender::Policy(Box::new(policy))
+    }
+}
+
+/// The rule with its parameter's default.
+impl From<&'static NamedRule> for Contender {
+    fn from(rule: &'static NamedRule) -> Self {
+        Contender::Rule(rule, rule.parameter.and_then(|own| own.default))
+    }
+}
+
+/// Why there is no run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Failure {
+    /// The rule cannot serve this workload.
+    #[error("{rule} cannot serve this workload: {why}; rules that can are {others}")]
+    Unsuitable {
+        /// The rule.
+        rule: &'static str,
+        /// Why not.
+        why: Unsuitable,
+        /// The rules that can.
+        others: String,
+    },
+    /// The rule is for other servers.
+    #[error("{0}")]
+    Servers(&'static str),
+    /// The rule made a decision that no server could carry out.
+    #[error(transparent)]
+    Violation(#[from] Violation),
+}
+
+impl Contender {
+    /// Returns all rules that need no artifact.
+    pub fn rules() -> &'static [NamedRule] {
+        NAMED_RULES
+    }
+
+    /// Returns the rule for one server that a text names: `name`, or `name:parameter`.
+    ///
+    /// # Errors
+    /// Where there is no such rule, or its parameter is not what it can be.
+    pub fn parse(text: &str) -> Result<Contender, String> {
+        if let Some(rule) = added(text) {
+            return Ok(Contender::Other(rule));
+        }
+        if let Some(choices) = Backfilling::parse(text) {
+            return choices.map(Contender::Backfilling);
+        }
+        let (name, parameter) = match text.split_once(':') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (text, None),
+        };
+        let rule = find(name, "", |_| true)?;
+        Ok(Contender::Rule(rule, parameter_of(rule, parameter)?))
+    }
+
+    /// Returns the rule that a text names for such servers: on one server all that are for one, and over several
+    /// those that pool them.
+    ///
+    /// # Errors
+    /// What is wrong with the name, and which there are.
+    pub fn named(text: &str, fleet: &Fleet) -> Result<Self, String> {
+        if fleet.is_one_server() || text.contains('+') || added(text).is_some() {
+            return Contender::parse(text);
+        }
+        let scope = match fleet.devices().is_empty() {
+            true => " over the servers of a fleet",
+            false => " that places jobs on devices",
+        };
+        let rule = find(text, scope, |rule| rule.pools)?;
+        Ok(Contender::Rule(rule, None))
+    }
+
+    /// Returns the name of the rule, without its parameter; of a policy from an artifact, its family's.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Contender::Rule(rule, _) => rule.name,
+            Contender::Backfilling(_) => "backfilling",
+            Contender::Policy(policy) => policy.name(),
+            Contender::Other(rule) => rule.name(),
+        }
+    }
+
+    /// Whether it stops running jobs.
+    pub fn preempts(&self) -> bool {
+        match self {
+            Contender::Rule(rule, _) => rule.preempts,
+            Contender::Backfilling(_) => false,
+            Contender::Policy(policy) => policy.preempts(),
+            Contender::Other(rule) => rule.preempts(),
+        }
+    }
+
+    /// Returns what it knows of the jobs of this fleet.
+    pub fn knows_of(&self, fleet: &Fleet) -> Knows {
+        if let Contender::Other(rule) = self {
+            return rule.knows(fleet);
+        }
+        let plans = match self {
+            Contender::Rule(rule, _) => rule.knows != Knows::Means,
+            Contender::Backfilling(_) | Contender::Other(_) => true,
+            // Other estimates look at limits where there are some.
+            Contender::Policy(policy) => {
+                let looks = matches!(policy.followed(), Family::Backfilling(_));
+                policy.needs_limits() || looks && fleet.envelope().has_limits()
+            }
+        };
+        match (self, fleet.envelope().known()) {
+            _ if !plans => Knows::Means,
+            (Contender::Rule(_, Some(inflation)), _) if *inflation > 1.0 => Knows::Estimates,
+            (Contender::Rule(_, Some(_)), _) => Knows::Sizes,
+            (_, Some(Known::Limit(_) | Known::TypeLimit)) => Knows::Estimates,
+            _ => Knows::Sizes,
+        }
+    }
+
+    /// Makes the rule for a fleet.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet: why not, and which rules can.
+    pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
+        if let Contender::Backfilling(choices) = self {
+            let rule = choices.by_what_is_known(fleet);
+            return rule.map_err(|why| self.unsuitable(why, |other| other.rule(fleet).is_ok()));
+        }
+        if let Contender::Other(other) = self {
+            let rule = other.rule(fleet);
+            return rule.map_err(|why| self.unsuitable(why, |other| other.rule(fleet).is_ok()));
+        }
+        if !fleet.is_one_server() {
+            let has_devices = !fleet.devices().is_empty();
+            return match self {
+                Contender::Rule(rule, None) if rule.pools => {
+                    let others = "first-fit, fcfs and best-fit".into();
+                    let unsuitable = |why| Failure::Unsuitable {
+                        rule: rule.name,
+                        why,
+                        others,
+                    };
+                    rule.rule(fleet, None).map_err(unsuitable)
+                }
+                _ if has_devices => Err(Failure::Servers(
+                    "the policy counts amounts, and a resource of this workload consists of devices: choose a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
+                )),
+                Contender::Policy(policy) if policy.pools() => Ok(policy.build(fleet)),
+                _ => Err(Failure::Servers(
+                    "the policy is for one server, and here is a fleet",
+                )),
+            };
+        }
+        if let Contender::Policy(policy) = self
+            && policy.pools()
+        {
+            return Err(Failure::Servers(
+                "the policy is for a fleet, and here is one server",
+            ));
+        }
+        self.on_server(fleet)
+            .map_err(|why| self.unsuitable(why, |other| other.on_server(fleet).is_ok()))
+    }
+
+    /// Returns what a policy file has of it, for this fleet.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet, or goes by what no policy file has: sizes of jobs.
+    pub fn settings(&self, fleet: &Fleet) -> Result<Family, Failure> {
+        if !fleet.devices().is_empty() {
+            return Err(Failure::Servers(
+                "a resource consists of devices, which policy files do not support: simulate or replay the rule instead",
+            ));
+        }
+        let of = |own: &Self| match own {
+            Contender::Rule(rule, _) if !(fleet.is_one_server() || rule.pools) => {
+                Err(Unsuitable("it is for one server".into()))
+            }
+            Contender::Policy(policy) => Ok((**policy).clone()),
+            Contender::Backfilling(choices) => {
+                require_known(fleet.envelope(), false)?;
+                Ok(BackfillingConfig::of(*choices, fleet)?.into())
+            }
+            Contender::Other(_) => Err(Unsuitable("no policy file has it".into())),
+            Contender::Rule(rule, parameter) => {
+                let settings = (rule.settings)(fleet, *parameter)?;
+                if settings.needs_limits() {
+                    require_known(fleet.envelope(), false)?;
+                }
+                let unknown = || Unsuitable("no policy file has it".into());
+                Family::of(settings).ok_or_else(unknown)
+            }
+        };
+        self.rule(fleet)?;
+        of(self).map_err(|why| self.unsuitable(why, |other| of(other).is_ok()))
+    }
+
+    /// Says why the rule cannot serve a fleet, and which others can.
+    fn unsuitable(&self, why: Unsuitable, can: impl Fn(&Self) -> bool) -> Failure {
+        let others = NAMED_RULES
+            .iter()
+            .filter(|rule| can(&Contender::from(*rule)));
+        let names: Vec<&str> = others.map(|rule| rule.name).collect();
+        Failure::Unsuitable {
+            rule: self.name(),
+            why,
+            others: names.join(", "),
+        }
+    }
+
+    fn on_server(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+        let workload = fleet.envelope();
+        // A start latency is of jobs that start once.
+        if self.preempts() && workload.start_latency().is_some() {
+            return Err(Unsuitable(PREEMPTED_LATENCY.into()));
+        }
+        match self {
+            Contender::Rule(rule, parameter) => rule.rule(fleet, *parameter),
+            Contender::Backfilling(choices) => choices.by_what_is_known(fleet),
+            Contender::Other(rule) => rule.rule(fleet),
+            Contender::Policy(policy) => {
+                if policy.needs_limits() {
+                    require_known(workload, false)?;
+                }
+                Ok(policy.build(fleet))
+            }
+        }
+    }
+
+    /// Simulates it on one server; see [`simulate`](super::simulate).
+    ///
+    /// # Errors
+    /// As [`Contender::simulate_on`].
+    pub fn simulate(
+        &self,
+        workload: &Workload,
+        settings: &Settings,
+        progress: impl FnMut(Progress),
+    ) -> Result<Run, Failure> {
+        self.simulate_on(&workload.clone().into(), settings, progress)
+    }
+
+    /// Simulates it on a fleet; see [`simulate`](super::simulate).
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet, or makes a decision that no server could carry out.
+    pub fn simulate_on(
+        &self,
+        fleet: &Fleet,
+        settings: &Settings,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Run, Failure> {
+        let mut simulation = self.begin_on(fleet, settings)?;
+        let settings = match self {
+            Contender::Other(rule) if rule.runs_in_turn() => &Settings {
+                in_turn: true,
+                ..settings.clone()
+            },
+            _ => settings,
+        };
+        Ok(simulation.run(settings, &mut progress)?)
+    }
+
+    /// Begins a simulation on a fleet.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet.
+    pub fn begin_on<'w>(
+        &self,
+        fleet: &'w Fleet,
+        settings: &Settings,
+    ) -> Result<Simulation<'w>, Failure> {
+        Ok(Simulation::new(fleet, &*self.rule(fleet)?, settings))
+    }
+}
+
+const PREEMPTED_LATENCY: &str = "it stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: take a rule that stops none, or leave the start latency out: setup times (--preemption setup) say what a stopped job costs";
+
+/// Finds the rule of this name among those in a scope; else says which is near, and which there are.
+fn find(
+    name: &str,
+    scope: &str,
+    is_there: impl Fn(&NamedRule) -> bool,
+) -> Result<&'static NamedRule, String> {
+    let rules = || NAMED_RULES.iter().filter(|rule| is_there(rule));
+    let is_called = |rule: &&NamedRule| rule.name == name || rule.aliases.contains(&name);
+    rules().find(is_called).ok_or_else(|| {
+        let names: Vec<&str> = rules().map(|rule| rule.name).collect();
+        let aliases = rules().flat_map(|rule| rule.aliases);
+        let known: Vec<&str> = names.iter().chain(aliases).copied().collect();
+        let near = nearest(name, &known);
+        let meant = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
+        let names = names.join(", ");
+        format!(
+            "there is no rule `{name}`{scope}{meant}; the rules are {names}, and {}",
+            Backfilling::NAMES
+        )
+    })
+}
+
+/// Reads the parameter of a rule; without a text, the default.
+fn parameter_of(rule: &NamedRule, text: Option<&str>) -> Result<Option<f64>, String> {
+    let name = rule.name;
+    match (rule.parameter, text) {
+        (own, None) => Ok(own.and_then(|own| own.default)),
+        (None, Some(text)) => Err(format!(
+            "the rule {name} has no parameter, and was given `{text}`; write just {name}"
+        )),
+        (Some(own), Some(text)) => {
+            let can_be = |x: &f64| {
+                (own.least..=Parameter::MOST).contains(x) && (!own.whole || x.fract() == 0.0)
+            };
+            let value = text.parse().ok().filter(can_be);
+            value.map(Some).ok_or_else(|| {
+                format!(
+                    "the parameter of {name} is {}, from {} to {}, and not `{text}`; write for instance {name}:{}",
+                    own.what, own.least, Parameter::MOST, own.default.unwrap_or(own.least)
+                )
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_rule_is_found_by_its_names_and_knows_its_own() {
+        for rule in Contender::rules() {
+            for name in [rule.name].iter().chain(rule.aliases) {
+                assert_eq!(Contender::parse(name).unwrap().name(), rule.name);
+            }
+        }
+    }
+
+    /// What a rule says of itself is what the simulator sees of it: on two types that fill three
+    /// servers, or share them, each rule that may preempts.
+    #[test]
+    fn rules_preempt_and_know_as_they_say() {
+        let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:
+  - {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
+  - {name: large, demand: {cpu: 4}, arrival_rate: .4, mean_size: 1, priority: 5}\n";
+        let workload = Workload::parse(text, "t").unwrap().workload;
+        let settings = Settings {
+            events: 20_000,
+            ..Settings::default()
+        };
+        for rule in Contender::rules() {
+            let contender = Contender::from(rule);
+            let run = contender.simulate(&workload, &settings, |_| ()).unwrap();
+            assert_eq!(
+                run.own.counters.preemptions > 0,
+                contender.preempts(),
+                "{}",
+                rule.name
+            );
+            let fleet = workload.clone().into();
+            let built = contender.rule(&fleet).unwrap();
+            assert_eq!(built.knows(), contender.knows_of(&fleet), "{}", rule.name);
+        }
+        let inflated = Contender::parse("easy:3").unwrap();
+        assert_eq!(inflated.knows_of(&workload.into()), Knows::Estimates);
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest_and_all() {
+        let said = |text| Contender::parse(text).unwrap_err();
+        let text = said("frst-fit");
+        assert!(text.contains("did you mean `first-fit`?"), "{text}");
+        assert!(
+            text.contains("fcfs") && text.contains("server-filling"),
+            "{text}"
+        );
+        assert!(!said("a rule of mine").contains("did you mean"));
+    }
+}

@@ -1,0 +1,235 @@
+//! What a run says of an artifact's claims.
+
+use super::{Run, TypeResult};
+use crate::artifact::{Artifact, Claim, Family, Measure, Method, MsrConfig, Quantity, unmet};
+use crate::workload::Workload;
+use synth_core::artifact::{Quantity as _, Side, Unmet};
+use synth_simulation::{
+    self as simulation, Estimate, Found, Health, Measuring, Threshold, Unsettled, Watch, Watched,
+    judge_all,
+};
+
+/// A claim beside what was measured.
+pub type Judgement = simulation::Judgement<Quantity>;
+
+/// The thresholds that a run has to watch to examine all claims of an artifact.
+pub fn watches(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
+    let claims = artifact.claims.iter();
+    claims.filter_map(|c| watch(c, workload)).collect()
+}
+
+/// Judges all claims about the whole policy by a run under the conditions that they hold for, which
+/// has watched the [`watches`] of the artifact. The workload has the types of the run: of a fleet it is
+/// the envelope.
+pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
+    let judge = Judge {
+        policy: &artifact.policy,
+        workload,
+        run,
+    };
+    judge_all(
+        artifact.claims.iter(),
+        run.health == Health::Unstable,
+        &judge,
+    )
+}
+
+struct Judge<'a> {
+    policy: &'a Family,
+    workload: &'a Workload,
+    run: &'a Run,
+}
+
+impl Measuring<Quantity> for Judge<'_> {
+    fn unexamined(&self, claim: &Claim) -> Option<&'static str> {
+        match claim.quantity.row().measure {
+            Measure::Nothing(why) => Some(why),
+            Measure::Load if claim.job_type.is_none() => Some("it is proved for all policies"),
+            Measure::WorkingTime if claim.value >= 1.0 => Some("all of the time is no estimate"),
+            Measure::Percentile(_) if is_measured(claim) => None,
+            Measure::WaitingPercentile(_) if !is_measured(claim) => {
+                Some("the run did not watch it")
+            }
+            Measure::NumberAbove
+            | Measure::Percentile(_)
+            | Measure::WaitingAbove
+            | Measure::ResponseAbove
+                if self.watched(claim).is_none() =>
+            {
+                Some("the run did not watch it")
+            }
+            _ => None,
+        }
+    }
+
+    fn unmet(&self, claim: &Claim) -> Unmet {
+        let job_type = claim.job_type.as_deref();
+        let preempts = self.policy.preempts();
+        unmet(&claim.holds_for, job_type, self.workload, preempts)
+    }
+
+    fn found(&self, claim: &Claim) -> Option<Found> {
+        let run = self.run;
+        let of_type = self.of_type(claim);
+        let mean = |measured: Option<Estimate>| Some(Found::mean(measured?, claim.value));
+        let queue = |measured: Option<Estimate>, side: Side| {
+            Some(Found::of_queue(
+                measured?,
+                claim.value,
+                claim.half_width,
+                side,
+            ))
+        };
+        let found = match claim.quantity.row().measure {
+            Measure::Offered => return mean(of_type?.1.own.mean_offered),
+            Measure::Load => return mean(self.load(claim)),
+            Measure::Switches => return mean(run.own.switching_frequency),
+            Measure::WorkingTime => return mean(self.working_time()),
+            Measure::Number(side) => {
+                let number = of_type.map_or(run.mean_number, |(_, found)| found.mean_number);
+                queue(number, side)
+            }
+            Measure::Response => {
+                let response = of_type.map_or(run.mean_response, |(_, found)| found.mean_response);
+                queue(response, Side::Equal)
+            }
+            Measure::WeightedResponse => queue(run.weighted_response, Side::Equal),
+            Measure::NumberAbove => {
+                let (p, mean) = (claim.value, of_type?.1.mean_number?);
+                Some(Found::above(self.watched(claim)?.above?, p, &mean))
+            }
+            Measure::WaitingAbove | Measure::ResponseAbove => {
+                let (above, mean) = (self.watched(claim)?.above?, of_type?.1.mean_response?);
+                Some(match claim.half_width {
+                    Some(own) if claim.value == 0.0 => Found::hardly_above(above, own, &mean),
+                    own => Found::above(above, claim.value, &mean).known_within(own),
+                })
+            }
+            Measure::Percentile(_) if claim.job_type.is_none() => {
+                queue(run.p99_response, Side::Equal)
+            }
+            Measure::Percentile(place) if is_measured(claim) => {
+                queue(of_type?.1.spread[0][place], Side::Equal)
+            }
+            Measure::WaitingPercentile(place) => queue(of_type?.1.spread[1][place], Side::Equal),
+            Measure::Percentile(place) => {
+                let found = of_type?.1;
+                let p = 1.0 - claim.quantity.row().measure.percentile()?;
+                let above = Found::above(self.watched(claim)?.above?, p, &found.mean_response?);
+                Some(above.for_percentile(found.percentiles?[place]))
+            }
+            Measure::Nothing(_) => None,
+        }?;
+        // Where the run is long enough beside the memory of the claim's queue.
+        let (number, jobs) = match of_type {
+            Some((_, measured)) => (measured.mean_number, measured.completions),
+            None => (run.mean_number, u64::MAX),
+        };
+        Some(found.settled(number, jobs))
+    }
+
+    fn excess(&self, claim: &Claim) -> Option<Vec<f64>> {
+        // What waits for the ring of a clock may be more than it is on average.
+        if let Some(Unsettled::SlowClock { .. }) = self.run.unsettled {
+            return None;
+        }
+        let types = self.workload.types();
+        let rate = |i: usize| types[i].arrival_rate();
+        let all: f64 = (0..types.len()).map(rate).sum();
+        let of_type = position(claim, self.workload);
+        let chosen = |i: usize| f64::from(u8::from(of_type.is_none_or(|t| t == i)));
+        // By Little's law of the numbers in system.
+        let weights: Vec<f64> = match claim.quantity.row().measure {
+            Measure::Number(Side::Equal | Side::AtMost) => (0..types.len()).map(chosen).collect(),
+            Measure::Response => {
+                let rate = of_type.map_or(all, rate);
+                (0..types.len()).map(|i| chosen(i) / rate).collect()
+            }
+            Measure::WeightedResponse => {
+                let shares = self.workload.load_shares();
+                let share = shares.into_iter().enumerate();
+                share.map(|(i, share)| share / rate(i)).collect()
+            }
+            _ => return None,
+        };
+        let most = claim.value + 2.0 * claim.half_width.unwrap_or(0.0);
+        let of_replication = |r: usize| {
+            let each = self.run.types.iter().zip(&weights);
+            let sum: Option<f64> = each.map(|(t, w)| Some(w * t.late.get(r)?)).sum();
+            Some(sum? / most)
+        };
+        let replications = self.run.types.first()?.late.len();
+        (0..replications).map(of_replication).collect()
+    }
+}
+
+impl Judge<'_> {
+    /// The type that a claim is about, and what was measured of it.
+    fn of_type(&self, claim: &Claim) -> Option<(usize, &TypeResult)> {
+        let i = position(claim, self.workload)?;
+        Some((i, &self.run.types[i]))
+    }
+
+    /// `ρ_i = b_i / E[u_i]`: to first order the relative error is the same.
+    fn load(&self, claim: &Claim) -> Option<Estimate> {
+        let (i, found) = self.of_type(claim)?;
+        found.own.mean_offered.map(|u| {
+            let load = self.workload.types()[i].offered_load() / u.mean;
+            u.times(load / u.mean)
+        })
+    }
+
+    /// Every switch ends a stay on a working schedule, of mean 1/α.
+    fn working_time(&self) -> Option<Estimate> {
+        let policy = self.policy.msr().filter(|p| p.order.len() > 1)?;
+        let period = 1.0 / policy.switching_rate;
+        self.run.own.switching_frequency.map(|f| f.times(period))
+    }
+
+    /// What the run has watched for the claim: the fraction of time, or of jobs, above its threshold.
+    fn watched(&self, claim: &Claim) -> Option<&Watched> {
+        let watch = watch(claim, self.workload)?;
+        self.run.watched.iter().find(|w| w.watch == watch)
+    }
+}
+
+/// The policy under the conditions that its claims hold for.
+pub fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
+    let conditions = |c: &Claim| {
+        let own = &c.holds_for.own;
+        Some((own.backfill?, own.empty_slots?))
+    };
+    match (policy, artifact.claims.iter().find_map(conditions)) {
+        (Family::Msr(policy), Some((backfill, empty_slots))) => Family::Msr(MsrConfig {
+            backfill,
+            empty_slots,
+            ..policy.clone()
+        }),
+        _ => policy.clone(),
+    }
+}
+
+/// Whether a percentile is beside that of the run, as times; else the fraction of jobs beyond it is beside what it is to be.
+fn is_measured(claim: &Claim) -> bool {
+    claim.job_type.is_none() || claim.method == Method::Simulated
+}
+
+fn position(claim: &Claim, workload: &Workload) -> Option<usize> {
+    let name = claim.job_type.as_deref()?;
+    workload.types().iter().position(|t| t.name() == name)
+}
+
+/// What has to be watched for a claim, if anything.
+fn watch(claim: &Claim, workload: &Workload) -> Option<Watch> {
+    let threshold = match claim.quantity.row().measure {
+        Measure::NumberAbove => Threshold::Number(claim.at?),
+        Measure::Percentile(_) if !is_measured(claim) => Threshold::Response(claim.value),
+        Measure::ResponseAbove => Threshold::Response(claim.longer_than?),
+        Measure::WaitingAbove => Threshold::Waiting(claim.longer_than?),
+        _ => return None,
+    };
+    Some(Watch {
+        job_type: position(claim, workload)?,
+        threshold,
+    })
+}

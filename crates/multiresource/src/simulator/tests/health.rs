@@ -1,0 +1,265 @@
+//! What a run must not say: means where there are none, or where it is too short for them.
+
+use super::*;
+use crate::artifact::{Guard, GuardedConfig, LeastServersFirstConfig, MsrConfig};
+
+const SMALL: &str = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
+const BIG: &str = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
+
+/// Big jobs need the whole server, which the small ones leave empty e^-30 of the time.
+#[test]
+fn a_type_that_starves_makes_the_rule_unstable() {
+    let workload = one_server("", 60, &[SMALL, BIG]);
+    let run = simulate(&workload, FIRST_FIT, &events(5_000_000), quiet).unwrap();
+    assert_eq!(run.health, Health::Unstable);
+    assert!(run.types[1].grows && !run.types[0].grows);
+    assert!(run.mean_response.is_none());
+}
+
+/// The same before the growth is sure: the small ones alone would have a mean of 1, which is that of no job
+/// mix that arrives.
+#[test]
+fn a_type_of_which_no_job_is_done_is_never_settled() {
+    let workload = one_server("", 60, &[SMALL, BIG]);
+    for seed in 1..=8 {
+        let settings = Settings {
+            seed,
+            ..events(300_000)
+        };
+        let run = simulate(&workload, FIRST_FIT, &settings, quiet).unwrap();
+        let Some(Unsettled::FewDone { class, done, left }) = &run.unsettled else {
+            panic!("{:?} {:?}", run.health, run.unsettled);
+        };
+        assert_eq!(
+            (class.as_str(), *done, *left),
+            ("big", 0, run.types[1].left)
+        );
+        assert!(run.mean_response.is_none() && run.replications.iter().all(Option::is_none));
+        let reported = run.unsettled.as_ref().unwrap().to_string();
+        assert_eq!(reported, format!("big: {left} waiting, none done"));
+    }
+}
+
+/// No job waits, so E[T] = E[S]: of all types (100 + 10)/100.02. While the long ones are
+/// few beside all others, a short run sees only those of them that happen to be short.
+#[test]
+fn a_run_that_is_short_beside_its_jobs_has_no_mean() {
+    let short = "name: short, demand: {cpu: 1}, arrival_rate: 100, mean_size: 1";
+    let long = "name: long, demand: {cpu: 1}, arrival_rate: .02, mean_size: 500";
+    let rare = "name: rare, demand: {cpu: 1}, arrival_rate: 1e-5, mean_size: 2000";
+    let of = |jobs: &[&str], count| {
+        simulate(
+            &one_server("", 1000, jobs),
+            FIRST_FIT,
+            &events(count),
+            quiet,
+        )
+        .unwrap()
+    };
+    assert_eq!(of(&[short, long], 1_000_000).health, Health::Unsettled);
+    let long_enough = of(&[short, long], 30_000_000);
+    agrees(long_enough.mean_response, 110.0 / 100.02, 0.02, "all");
+    agrees(long_enough.types[1].mean_response, 500.0, 0.1, "long");
+    // What jobs do that hardly came is not known, and so no mean of all.
+    let rare_ones = of(&[short, long, rare], 3_000_000);
+    assert_eq!(rare_ones.health, Health::Unsettled);
+    assert!(rare_ones.mean_response.is_none());
+}
+
+/// M/M/1 at ρ = .998 forgets in (1+ρ)/(1−ρ)² = 500 000 time units, of which each replication has 125 000:
+/// E[T] is 500, and what was there in so short a run is not reported as that.
+#[test]
+fn a_queue_that_changes_too_slowly_has_no_mean() {
+    for seed in 1..=8 {
+        let settings = Settings {
+            seed,
+            ..events(2_000_000)
+        };
+        let run = simulate(&one_type(1, 0.998), FCFS, &settings, quiet).unwrap();
+        assert_ne!(run.health, Health::Settled, "{:?}", run.mean_response);
+    }
+}
+
+/// Jobs of a hold one of two servers for .6 of each time unit, and those of b, which come at the
+/// same moment and need both, wait for as long: half of the room is free meanwhile.
+#[test]
+fn room_that_is_free_while_a_job_waits_is_seen_by_clockwork_too() {
+    let job = |name: &str, need: u32, size: f64| {
+        format!(
+            "name: {name}, demand: {{cpu: {need}}}, arrivals: {{process: renewal, interarrival: {{law: deterministic, mean: 1}}}}, size: {{law: deterministic, mean: {size}}}"
+        )
+    };
+    let workload = one_server("", 2, &[job("a", 1, 0.6), job("b", 2, 0.3)]);
+    let run = simulate(&workload, FCFS, &events(1_000_000), quiet).unwrap();
+    assert!(
+        (run.own.wastage[0] - 0.3).abs() < 0.005,
+        "{:?}",
+        run.own.wastage
+    );
+    assert!((run.own.utilization[0] - 0.6).abs() < 1e-4);
+}
+
+/// M/M/1 at load .7 in a very short time unit and in a very long one.
+#[test]
+fn percentiles_do_not_depend_on_the_time_unit() {
+    for scale in [1e-12, 1e15] {
+        let job = format!(
+            "name: a, demand: {{cpu: 1}}, arrival_rate: {:e}, mean_size: {scale:e}",
+            0.7 / scale
+        );
+        let workload = one_server("", 1, &[job]);
+        let run = simulate(&workload, FCFS, &events(4_000_000), quiet).unwrap();
+        let exact = [0.5_f64, 0.95, 0.99].map(|p| -(1.0 - p).ln() * scale / 0.3);
+        for (found, exact) in run.types[0].percentiles.unwrap().iter().zip(exact) {
+            assert!((found / exact - 1.0).abs() < 0.03, "{found} {exact}");
+        }
+    }
+}
+
+/// Least Servers First lets jobs that need the whole server starve. Under guard it is stable, whatever it
+/// does: the guard takes over again and again, and not all of the time.
+#[test]
+fn a_rule_that_is_unstable_is_stable_under_guard() {
+    let workload = one_server(
+        "",
+        10,
+        &[
+            "name: light, demand: {cpu: 1}, arrival_rate: 5, mean_size: 1",
+            "name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1",
+        ],
+    );
+    let rule = Family::LeastServersFirst(LeastServersFirstConfig {});
+    let settings = events(4_000_000);
+    let alone = Contender::from(rule.clone());
+    let run = alone.simulate(&workload, &settings, quiet).unwrap();
+    assert_eq!(run.health, Health::Unstable);
+    let guarded = Family::Guarded(GuardedConfig {
+        rule: Box::new(rule),
+        guard: Guard::Msr(MsrConfig {
+            schedules: vec![vec![0, 1], vec![10, 0]],
+            weights: vec![0.4, 0.6],
+            ..section_seven(Preemption::None, Route::ALL[0], 0.05)
+        }),
+        from: 40,
+        until: 20,
+    });
+    let guarded = Contender::from(guarded);
+    let run = guarded.simulate(&workload, &settings, quiet).unwrap();
+    assert_eq!(run.health, Health::Settled, "{:?}", run.unsettled);
+    assert!(run.own.counters.guards > 100, "{:?}", run.own.counters);
+    let part = run.own.guarded;
+    assert!(part > 0.0 && part < 1.0, "{part}");
+}
+
+/// In heavy traffic a run that is short beside the relaxation time of the queue has no mean, whatever it saw: an M/M/1
+/// queue at load .98 forgets in some 1e4 services. One of a hundred relaxation times has, and it is near the exact one.
+#[test]
+fn a_run_that_is_short_for_its_load_has_no_mean() {
+    let queue = one_type(1, 0.98);
+    for seed in 1..=20 {
+        let settings = |count| Settings {
+            seed,
+            ..events(count)
+        };
+        let run = simulate(&queue, FCFS, &settings(500_000), quiet).unwrap();
+        let Some(Unsettled::HeavyTraffic { events }) = run.unsettled else {
+            panic!("{seed}: {:?}", run.unsettled);
+        };
+        assert!((1.5e6..4e6).contains(&events), "{seed}: {events}");
+    }
+    let long = simulate(&queue, FCFS, &events(4_000_000), quiet).unwrap();
+    agrees(long.mean_response, 50.0, 0.3, "E[T]");
+    // With a hundred servers next to nobody waits: there is nothing to be known of a queue.
+    let wide = simulate(&one_type(100, 0.7 * 100.0), FCFS, &events(500_000), quiet).unwrap();
+    assert_eq!(wide.health, Health::Settled);
+}
+
+/// A policy that changes its schedule every 1e5 mean sizes is stable, and its queues grow until it does: a run that sees
+/// no change says that it is too short, and refutes nothing.
+#[test]
+fn a_run_that_is_short_beside_the_clocks_of_a_rule_is_too_short() {
+    let policy = section_seven(Preemption::None, Route::ALL[0], 1e-5);
+    let contender = Contender::from(Family::Msr(policy));
+    let settings = events(5_000_000);
+    let run = contender
+        .simulate(&model("section7"), &settings, quiet)
+        .unwrap();
+    assert_eq!(run.health, Health::Unsettled);
+    let Some(Unsettled::SlowClock { rings }) = run.unsettled else {
+        panic!("{:?}", run.unsettled);
+    };
+    assert!(rings < 10.0, "{rings}");
+}
+
+/// Randomized Timers on one-or-all: from an empty system the number of jobs grows for as long as this run lasts, and
+/// from some 1e6 jobs it falls.
+#[test]
+fn what_grows_and_turns_is_not_unstable() {
+    let run = rule("randomized-timers");
+    let run = run
+        .simulate(&model("one_or_all"), &events(5_000_000), quiet)
+        .unwrap();
+    assert_eq!(run.health, Health::Unsettled);
+    assert!(
+        matches!(run.unsettled, Some(Unsettled::Turns { jobs }) if jobs > 100_000),
+        "{:?}",
+        run.unsettled
+    );
+}
+
+/// Both rules are stable at load .997, and their queues grow for as long as a small budget lasts.
+#[test]
+fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
+    let workload = model("one_or_all").scaled(0.997 / 0.76875).unwrap();
+    for name in ["first-fit", "most-servers-first"] {
+        for seed in 1..=4 {
+            let settings = Settings {
+                seed,
+                ..events(1_000_000 * seed)
+            };
+            let run = rule(name).simulate(&workload, &settings, quiet).unwrap();
+            assert_eq!(run.health, Health::Unsettled, "{name} {seed}");
+        }
+    }
+}
+
+/// Lognormal sizes so variable that most runs see too few of the large ones to know how unsure they are: an interval is at least
+/// half of what it is by theory, and exponential sizes know theirs.
+#[test]
+fn an_interval_is_no_narrower_than_rare_sizes_let_it_be() {
+    let size =
+        "name: a, demand: {cpu: 1}, arrival_rate: .1, size: {law: lognormal, mean: 1, scv: 16}";
+    let workload = one_server("", 1, &[size]);
+    let exact = 1.0 + 0.1 * 17.0 / 1.8;
+    let mut missed = 0;
+    for seed in 1..=10 {
+        let settings = Settings {
+            seed,
+            ..events(6_000_000)
+        };
+        let run = simulate(&workload, FCFS, &settings, quiet).unwrap();
+        let mean = run.mean_response.unwrap();
+        println!("{} {mean:?}", mean.relative());
+        missed += u32::from(!mean.covers(exact, 0.95));
+        assert!(mean.relative() > 0.08, "{seed}: {mean:?}");
+    }
+    assert!(missed <= 1, "{missed}");
+}
+
+/// Constant arrivals and sizes: settled after 1e5 events, and no percentile is above the one response time.
+#[test]
+fn what_is_constant_is_settled() {
+    let clockwork = "arrivals: {process: renewal, interarrival: {law: deterministic, mean: 1}}, \
+         size: {law: deterministic, mean: .9}";
+    let workload = one_server("", 1, &[clockwork]);
+    let run = simulate(&workload, FCFS, &events(100_000), quiet).unwrap();
+    assert_eq!(run.health, Health::Settled);
+    let [_, p95, p99] = run.percentiles.unwrap();
+    assert!(p95 <= 0.9 + 1e-9 && p99 <= 0.9 + 1e-9, "{p95} {p99}");
+    // Two that come at once: the second waits for the first, each time.
+    let half = clockwork.replace("mean: .9", "mean: .4");
+    let pairs = one_server("", 1, &[&half, &half]);
+    let run = simulate(&pairs, FCFS, &events(1_000_000), quiet).unwrap();
+    // To within the edges of batches.
+    agrees(run.mean_response, 0.6, 1e-5, "E[T]");
+}

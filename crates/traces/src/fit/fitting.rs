@@ -1,0 +1,368 @@
+//! The workload of the jobs of a trace.
+
+use itertools::Itertools as _;
+
+use super::arrivals::{Batched, common, kappa, modulated};
+use super::jobs::{Job, Jobs, NO_LIMIT};
+use super::levels::levels;
+use super::limits::{self, Cut};
+use super::predicted;
+use super::report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound, short};
+use super::sizes::Law;
+use super::types::{Types, in_seconds};
+use super::{Dispersion, Excess};
+use synth_multiresource::workload::{Fleet, Known, Part, Parts};
+use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
+
+/// From this many jobs on a type has a law of sizes of its own, and may be modulated.
+const ENOUGH: u64 = 30;
+/// The most values of a measured law.
+const VALUES: u64 = 1000;
+/// With no more than so many times the dispersion of work that a constant rate has, the rate is taken as constant.
+const DISPERSED: f64 = 2.0;
+/// If so many of the jobs come at one instant with others of their user, they come in batches.
+const TOGETHER: f64 = 0.5;
+/// If types that were independent would have so much of the excess of dispersion, they are taken as independent.
+const INDEPENDENT: f64 = 0.5;
+/// From this dispersion of counts on, less 1, windows show the rate.
+const SEEN: f64 = 4.0;
+/// The most windows in which levels are looked for.
+const MOST_WINDOWS: u64 = 1 << 16;
+/// A type whose jobs are this much rarer than changes of the rate does not see them.
+const UNSEEN: f64 = 5e3;
+
+/// All that a workload is built from.
+pub struct Fitting<'a> {
+    jobs: &'a Jobs<'a>,
+    by_demand: Types,
+    options: &'a Options,
+    types: Vec<Type>,
+    /// The share of jobs that came at one instant with others of their user or batch.
+    together: f64,
+}
+
+/// A type of the workload: one by demand, cut by limits where that is requested.
+struct Type {
+    cut: Cut,
+    /// Demand (R) on each server, and on how many at once.
+    demand: Vec<f64>,
+    /// The longest limit of its jobs \[s\], where it is told apart by it.
+    limit: Option<f64>,
+    /// λ \[1/s\].
+    rate: f64,
+    /// Sizes \[ticks\].
+    law: Law,
+    /// Mean work of a job, and of its square \[ticks of all servers\].
+    work: (f64, f64),
+}
+
+impl<'a> Fitting<'a> {
+    /// Cuts types by demand, and counts their jobs.
+    pub fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a Options) -> Self {
+        let most = options.max_types * usize::from(options.by_limit);
+        let cuts = limits::cut(jobs, &by_demand.of_vector, by_demand.demands.len(), most);
+        let type_of = |cut: Cut| {
+            let vectors =
+                (0..jobs.vectors.len()).filter(|v| by_demand.of_vector[*v] == Some(cut.by_demand));
+            let own = || {
+                let jobs = vectors.clone().flat_map(|v| jobs.of_vector(v));
+                jobs.filter(|job| cut.classes.contains(&job.class))
+            };
+            let mut law = jobs.law(own());
+            if law.effective < ENOUGH as f64 {
+                // Too few are recent: all count alike.
+                law = Law::of(own().map(|job| job.observed(1.0)));
+            }
+            let demand = by_demand.demands[cut.by_demand].clone();
+            let share = jobs.share(&demand);
+            let class = cut.classes.last().filter(|_| options.by_limit);
+            let class = class.filter(|class| **class != NO_LIMIT);
+            Type {
+                limit: class.map(|class| f64::from(*class).exp2() / jobs.per_second as f64),
+                rate: jobs.rate(own()),
+                work: (share * law.mean(), share * share * law.square()),
+                cut,
+                demand,
+                law,
+            }
+        };
+        Fitting {
+            types: cuts.into_iter().map(type_of).collect(),
+            together: jobs.together(),
+            jobs,
+            by_demand,
+            options,
+        }
+    }
+
+    /// Returns whether jobs come in batches in the workload.
+    fn has_batches(&self) -> bool {
+        match self.options.arrivals {
+            Arrivals::Batches => true,
+            Arrivals::Auto => self.jobs.names_batches || self.together >= TOGETHER,
+            _ => false,
+        }
+    }
+
+    /// Returns the type of a job.
+    fn type_of(&self, job: &Job) -> Option<usize> {
+        let by_demand = self.by_demand.of_vector[job.vector as usize]?;
+        let is_own =
+            |own: &Type| own.cut.by_demand == by_demand && own.cut.classes.contains(&job.class);
+        self.types.iter().position(is_own)
+    }
+
+    /// Returns the workload, and what it stands on.
+    ///
+    /// # Errors
+    /// When it has faults.
+    pub fn conclude(&self, tried: Vec<Tried>) -> Result<Fit, FitError> {
+        let (jobs, trace, types) = (self.jobs, self.jobs.trace, &self.types);
+        let windows = jobs.windows();
+        let dispersion = windows.dispersion(jobs.length(), jobs.per_second);
+        let has_batches = self.has_batches();
+        let constant: Vec<ArrivalProcess> = if has_batches {
+            let batches = jobs.batches(types.len(), |job| self.type_of(job));
+            let process = |(own, batches): (&Type, &Batched)| batches.process(own.rate);
+            types.iter().zip(&batches).map(process).collect()
+        } else {
+            let poisson = |own: &Type| ArrivalProcess::Poisson {
+                rate: short(own.rate),
+            };
+            types.iter().map(poisson).collect()
+        };
+        let base = self.dispersion_of(&constant);
+        let excess = Excess::of(&dispersion, base);
+        let changes = match self.options.arrivals {
+            Arrivals::Auto if has_batches => together(&dispersion, base),
+            Arrivals::Auto => apart_or_together(&dispersion),
+            request => request,
+        };
+        let servers = trace.servers();
+        let mut parts = servers.workload(in_seconds(), self.parts(constant));
+        parts.header.source = Some(self.options.source.clone());
+        let all_promise = types.iter().all(|own| own.limit.is_some());
+        parts.header.known = all_promise.then_some(Known::TypeLimit);
+        let steady = parts.clone();
+        match (changes, excess) {
+            (Arrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
+            (Arrivals::Common, Some(excess)) => {
+                let (rate, work) = self.work();
+                parts.header.modulation = Some(common(rate, work, excess));
+            }
+            _ => {}
+        }
+        let workload = parts.check()?;
+        let is_open = self.options.arrivals == Arrivals::Auto && changes != Arrivals::Poisson;
+        let steady = Some(steady).filter(|_| is_open);
+        let other = steady.and_then(|steady| self.with_levels(steady, &dispersion));
+        let resources = servers.resources.iter().cloned();
+        let report = Report {
+            format: trace.format(),
+            servers: servers.to_string(),
+            lines: trace.account().clone(),
+            span: jobs.seconds(),
+            arrived: jobs.all.len() as u64,
+            censored: jobs.all.iter().filter(|job| job.censored).count() as u64,
+            vectors: jobs.of_vector.len(),
+            rounded: trace.demands().rounded(),
+            used: resources.zip(jobs.used.iter().copied()).collect(),
+            fluid_load: jobs.fluid(),
+            load: self.by_demand.load.0,
+            load_proven: self.by_demand.load.1,
+            load_by_types: tried,
+            types: self.found(&parts),
+            arrivals: arrivals_of(&parts),
+            excess,
+            dispersion,
+            together: self.together,
+            thirds: jobs.thirds(),
+            drift: jobs.drift(),
+            of_no_type: self.of_no_type(),
+            predicted: Vec::new(),
+        };
+        let is_whole = self.options.since.is_none();
+        Ok(Fit {
+            workload,
+            report,
+            other,
+            log: is_whole.then(|| jobs.log(predicted::MOST)),
+        })
+    }
+
+    /// Returns these types with a rate that changes between levels, and how they arrive in words; `None` where the rate
+    /// has no levels.
+    fn with_levels(
+        &self,
+        mut parts: Parts,
+        dispersion: &[Dispersion],
+    ) -> Option<(Fleet, &'static str)> {
+        parts.header.modulation = Some(self.levels(dispersion)?);
+        let arrivals = arrivals_of(&parts);
+        Some((parts.check().ok()?, arrivals))
+    }
+
+    /// Returns the levels of the rate, in the shortest windows in which it is seen: where the number of jobs, whose
+    /// dispersion is `1 + (IDW − 1) E[X²]/E[X]²`, varies several times as much as at a constant rate.
+    fn levels(&self, dispersion: &[Dispersion]) -> Option<CommonModulation> {
+        let (jobs, (_, (mean, square))) = (self.jobs, self.work());
+        let is_seen = |d: &&Dispersion| (d.work - 1.0) * square / (mean * mean) >= SEEN;
+        let seen = dispersion.iter().find(is_seen)?;
+        let mut window = (seen.window * jobs.per_second as f64) as u64;
+        while jobs.length() / window > MOST_WINDOWS {
+            window *= 2;
+        }
+        let windows = (jobs.length() / window) as usize;
+        let seconds = window as f64 / jobs.per_second as f64;
+        levels(jobs.in_windows(window), windows, seconds)
+    }
+
+    /// Types that arrive like this.
+    fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<Part> {
+        let part = |(own, arrivals): (&Type, ArrivalProcess)| {
+            let (demand, nodes) = self.jobs.apart(&own.demand);
+            Part {
+                name: self.name(own),
+                nodes,
+                demand: demand.iter().map(|d| short(*d)).collect(),
+                arrivals,
+                size: size(&own.law, self.jobs.per_second as f64),
+                limit: own.limit.map(short),
+            }
+        };
+        self.types.iter().zip(arrivals).map(part).collect()
+    }
+
+    /// The dispersion of work of independent types that arrive like this, at a constant rate: with B the number of jobs
+    /// of a batch and c the correlation of their sizes, `Σ_i λ_i (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`.
+    fn dispersion_of(&self, arrivals: &[ArrivalProcess]) -> f64 {
+        let (mut all, mut alone) = (0.0, 0.0);
+        for (own, process) in self.types.iter().zip(arrivals) {
+            let (mean, square) = own.work;
+            let others = process.dispersion() - 1.0;
+            let product = mean * mean + process.alike() * (square - mean * mean);
+            all += own.rate * (square + others * product);
+            alone += own.rate * square;
+        }
+        all / alone
+    }
+
+    /// Gives types whose jobs are enough rates that change, each by itself.
+    fn modulate(&self, parts: &mut Parts, excess: Excess) {
+        let follows = |own: &Type| own.law.count >= ENOUGH && excess.rate <= UNSEEN * own.rate;
+        let following = self.types.iter().filter(|own| follows(own));
+        let kappa = kappa(following.map(|own| (own.rate, own.work)), excess);
+        for (part, own) in parts.types.iter_mut().zip(&self.types) {
+            if follows(own) {
+                part.arrivals = modulated(own.rate, kappa, excess.rate);
+            }
+        }
+    }
+
+    /// Returns the rate of all types together, and the means of the work of a job and of its square.
+    fn work(&self) -> (f64, (f64, f64)) {
+        let sum = |of: fn(&Type) -> f64| self.types.iter().map(of).sum::<f64>();
+        let rate = sum(|own| own.rate);
+        let mean = sum(|own| own.rate * own.work.0) / rate;
+        let square = sum(|own| own.rate * own.work.1) / rate;
+        (rate, (mean, square))
+    }
+
+    /// A name from what a type demands and promises: `cpu4-memory16-limit4096`; that of a type that is kept.
+    fn name(&self, own: &Type) -> String {
+        let mut kept = self.options.since.iter().flatten();
+        if let Some((name, _)) = kept.find(|(_, demand)| *demand == own.demand) {
+            return name.clone();
+        }
+        let pairs = self.jobs.trace.servers().resources.iter().zip(&own.demand);
+        let demanded = pairs.filter(|(_, demand)| **demand > 0.0);
+        let words = demanded.map(|(name, demand)| format!("{name}{demand}"));
+        let nodes = Some(self.jobs.apart(&own.demand).1).filter(|nodes| *nodes > 1);
+        let nodes = nodes.map(|nodes| format!("nodes{nodes}"));
+        let limit = own.limit.map(|limit| format!("limit{limit}"));
+        nodes.into_iter().chain(words).chain(limit).join("-")
+    }
+
+    fn found(&self, parts: &Parts) -> Vec<TypeFound> {
+        let work = |own: &Type| own.rate * own.work.0;
+        let total: f64 = self.types.iter().map(work).sum();
+        let found = |(own, part): (&Type, &Part)| TypeFound {
+            name: part.name.clone(),
+            limit: own.limit,
+            jobs: own.law.count,
+            mean: own.law.mean() / self.jobs.per_second as f64,
+            scv: own.law.scv(),
+            scv_kept: part.size.scv(),
+            longest_hundredth: own.law.longest_hundredth(),
+            work: work(own) / total,
+            law: part.size.law(),
+        };
+        self.types.iter().zip(&parts.types).map(found).collect()
+    }
+
+    /// Jobs whose demand no type dominates, and their share of the work.
+    fn of_no_type(&self) -> (u64, f64) {
+        let (mut jobs, mut lost, mut total) = (0, 0.0, 0.0);
+        for (v, vector) in self.jobs.vectors.iter().enumerate() {
+            let work = vector.busy * self.jobs.share(&vector.demand);
+            total += work;
+            if self.by_demand.of_vector[v].is_none() {
+                jobs += self.jobs.of_vector(v).count() as u64;
+                lost += work;
+            }
+        }
+        (jobs, lost / total)
+    }
+}
+
+/// Returns whether a rate that is constant but for batches has enough of the dispersion.
+fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
+    match dispersion.iter().any(|own| own.work > DISPERSED * base) {
+        true => Arrivals::Common,
+        false => Arrivals::Poisson,
+    }
+}
+
+/// Returns what the dispersion of work says of jobs that come one by one.
+fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
+    let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
+    match most.filter(|most| most.work > DISPERSED) {
+        None => Arrivals::Poisson,
+        Some(most) if most.if_independent - 1.0 >= INDEPENDENT * (most.work - 1.0) => {
+            Arrivals::Modulated
+        }
+        Some(_) => Arrivals::Common,
+    }
+}
+
+/// Returns how jobs arrive, in words.
+fn arrivals_of(parts: &Parts) -> &'static str {
+    let is = |process| (parts.types.iter()).any(|part| part.arrivals.process() == process);
+    let modulation = parts.header.modulation.as_ref();
+    match (is("batches"), modulation.map_or(0, |own| own.factors.len())) {
+        (true, 0) => "in batches",
+        (true, 1..=2) => "in batches, at a rate that changes for all types together",
+        (true, _) => "in batches, at a rate that changes between levels for all types together",
+        (false, 0) if is("markov-modulated") => "at rates that change, of each type by itself",
+        (false, 0) => "as Poisson processes",
+        (false, 1..=2) => "at a rate that changes for all types together",
+        (false, _) => "at a rate that changes between levels for all types together",
+    }
+}
+
+/// Returns the law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
+fn size(law: &Law, per_second: f64) -> Size {
+    let seconds = |ticks: f64| short(ticks / per_second);
+    let mean = seconds(law.mean());
+    if law.count < ENOUGH {
+        return Size::Exponential { mean };
+    }
+    let values = law.parts(law.count.min(VALUES) as usize);
+    if values.first() == values.last() {
+        return Size::Deterministic { mean };
+    }
+    Size::Empirical {
+        values: values.into_iter().map(seconds).collect(),
+        probabilities: None,
+    }
+}

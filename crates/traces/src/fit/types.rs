@@ -1,0 +1,185 @@
+//! How many types, and which.
+
+use std::collections::btree_map::{BTreeMap, Entry};
+
+use super::jobs::Jobs;
+use super::merge::{Merging, Vector, apart};
+use super::report::{FitError, Tried, short};
+use synth_make::program::{self, Limits};
+use synth_multiresource::workload::{Dominating, Header, Part};
+use synth_queues::law::{ArrivalProcess, Size};
+
+/// Types of jobs that stand for vectors of demands.
+#[derive(Clone, Debug)]
+pub struct Types {
+    /// The demand of each on each of its servers, and on how many at once (K × (R + 1)).
+    pub demands: Vec<Vec<f64>>,
+    /// The type of each vector; none of a vector without jobs, or that no type dominates.
+    pub of_vector: Vec<Option<usize>>,
+    /// Load ρ of jobs with these demands, and whether it is proven.
+    pub load: (f64, bool),
+}
+
+/// What types are looked for among.
+pub struct Search<'a> {
+    jobs: &'a Jobs<'a>,
+    merging: Merging,
+    /// The load if nothing were lost by packing, ρ̄ = max_r ρ̄_r.
+    fluid: f64,
+}
+
+/// With more types than this a program may take long: twice the number is not tried then.
+const MOST_TRIED: usize = 64;
+/// Where the search begins.
+const FEWEST: usize = 4;
+
+impl<'a> Search<'a> {
+    /// Looks among what was counted, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
+    pub fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
+        let (servers, fluid) = (jobs.trace.servers(), jobs.fluid());
+        let pairs = jobs.used.iter().zip(servers.total());
+        let prices: Vec<f64> = pairs.map(|(used, total)| used / (fluid * total)).collect();
+        Search {
+            jobs,
+            merging: Merging::new(jobs.vectors.clone(), &prices, 2 * most, |demand| {
+                let (demand, nodes) = apart(demand, servers.resources.len());
+                servers.hold(demand, nodes)
+            }),
+            fluid,
+        }
+    }
+
+    /// The least number of types, at most `most`, whose load is within `loss` of the fluid bound; where there is none,
+    /// of the load with most types. And what was tried, with half and twice the number. `listener` is notified of each.
+    ///
+    /// # Errors
+    /// When a program has no answer.
+    pub fn types(
+        &self,
+        most: usize,
+        loss: f64,
+        mut listener: impl FnMut(usize),
+    ) -> Result<(Types, Vec<Tried>), FitError> {
+        let occurring = self.jobs.vectors.iter().filter(|vector| vector.busy > 0.0);
+        let occurring = occurring.count();
+        let most = most.min(occurring).max(1);
+        let mut tried: BTreeMap<usize, Types> = BTreeMap::new();
+        let mut load_of = |count: usize, tried: &mut BTreeMap<usize, Types>| {
+            if let Entry::Vacant(entry) = tried.entry(count) {
+                listener(count);
+                entry.insert(self.of(count)?);
+            }
+            Ok::<f64, FitError>(tried[&count].load.0)
+        };
+        let mut few = FEWEST.min(most);
+        let mut enough = few;
+        while load_of(enough, &mut tried)? > (1.0 + loss) * self.fluid && enough < most {
+            (few, enough) = (enough, (enough + enough.div_ceil(2)).min(most));
+        }
+        let attained = load_of(enough, &mut tried)?;
+        let mut goal = (1.0 + loss) * self.fluid;
+        if attained > goal {
+            // Out of reach: as good as the most types.
+            goal = (1.0 + loss) * attained;
+            few = FEWEST.min(most);
+        }
+        while few < enough {
+            let between = usize::midpoint(few, enough);
+            match load_of(between, &mut tried)? <= goal {
+                true => enough = between,
+                false => few = between + 1,
+            }
+        }
+        let others = [enough / 2, (2 * enough).min(occurring).min(MOST_TRIED)];
+        for count in others.into_iter().filter(|count| *count > 0) {
+            load_of(count, &mut tried)?;
+        }
+        // Where fewer would fit on no server there are more.
+        let load = |types: &Types| (types.demands.len(), types.load.0);
+        let mut loads: Vec<Tried> = tried.values().map(load).collect();
+        loads.dedup_by_key(|(count, _)| *count);
+        let types = tried.remove(&enough);
+        Ok((types.expect("the number that is enough was tried"), loads))
+    }
+
+    /// So many types, or fewer where one serves no vector.
+    fn of(&self, count: usize) -> Result<Types, FitError> {
+        let mut demands = self.merging.representatives(count);
+        demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        demands.dedup();
+        let types = self.serving(&demands)?;
+        Ok(types.expect("a type that was made of vectors serves them"))
+    }
+
+    /// Those of these types (K × (R + 1)) that serve a vector; `None` if there are none.
+    ///
+    /// # Errors
+    /// When the program has no answer.
+    pub fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
+        let dominating = Dominating::of(demands, &self.jobs.trace.servers().total());
+        let serves = |vector: &Vector| {
+            let types = dominating.types_of(&vector.demand);
+            types.first().map(|(_, i)| *i).filter(|_| vector.busy > 0.0)
+        };
+        let of_vector: Vec<Option<usize>> = self.jobs.vectors.iter().map(serves).collect();
+        let is_used = |i: &usize| of_vector.contains(&Some(*i));
+        let used: Vec<usize> = (0..demands.len()).filter(is_used).collect();
+        let place = |i: usize| used.iter().position(|own| *own == i);
+        let of_vector: Vec<Option<usize>> = of_vector.iter().map(|i| i.and_then(place)).collect();
+        let demands: Vec<Vec<f64>> = used.iter().map(|i| demands[*i].clone()).collect();
+        if demands.is_empty() {
+            return Ok(None);
+        }
+        let load = self.load(&demands, &of_vector)?;
+        Ok(Some(Types {
+            demands,
+            of_vector,
+            load,
+        }))
+    }
+
+    /// Returns the load of exponential jobs with the same rates and means.
+    fn load(
+        &self,
+        demands: &[Vec<f64>],
+        of_vector: &[Option<usize>],
+    ) -> Result<(f64, bool), FitError> {
+        let servers = self.jobs.trace.servers();
+        let mut sums = vec![(0.0, 0.0); demands.len()];
+        for (v, i) in of_vector.iter().enumerate() {
+            if let Some(i) = i {
+                sums[*i].0 += self.jobs.rates[v];
+                sums[*i].1 += self.jobs.vectors[v].busy;
+            }
+        }
+        let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| {
+            let (demand, nodes) = self.jobs.apart(demand);
+            Part {
+                name: i.to_string(),
+                nodes,
+                demand: demand.iter().map(|d| short(*d)).collect(),
+                arrivals: ArrivalProcess::Poisson { rate: short(rate) },
+                size: Size::Exponential {
+                    mean: short(busy / rate),
+                },
+                limit: None,
+            }
+        };
+        let parts = demands.iter().zip(sums).enumerate().map(part);
+        let fleet = servers.workload(in_seconds(), parts.collect()).check()?;
+        let limits = Limits {
+            face: 0,
+            ..Limits::default()
+        };
+        let certificate = program::solve(&fleet, &limits)?.certificate;
+        Ok((certificate.load, certificate.proven()))
+    }
+}
+
+/// Returns the header of a workload that counts seconds.
+pub fn in_seconds() -> Header {
+    Header {
+        time_unit: "s".into(),
+        ..Header::default()
+    }
+}

@@ -1,0 +1,156 @@
+//! What other jobs would wait: a map by width and limit, at typical moments of a log.
+
+use serde::Serialize;
+
+use super::calibration::{Calibration, Quantiles};
+use super::draw::{Draws, Moment, Present, Site};
+use super::past::Past;
+use crate::replay::{Job, Kinds, Log, Stopped};
+use synth_multiresource::policy::Policy;
+
+/// Waits by width and limit. Times are in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Map {
+    /// How many moments.
+    pub moments: usize,
+    /// What the jobs hold, the least first.
+    pub widths: Vec<String>,
+    /// Their limits, the shortest first.
+    pub limits: Vec<f64>,
+    /// By width and limit.
+    pub cells: Vec<Vec<Cell>>,
+}
+
+/// What jobs of one width and limit would wait.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// The share that starts at once.
+    pub at_once: f64,
+    /// Waits by which one, five and nine of ten start.
+    pub waits: Quantiles,
+}
+
+/// Jobs that do not come: whenever it is due, it is drawn what each would wait.
+pub(super) struct Probes {
+    per_second: f64,
+    names: Vec<String>,
+    jobs: Vec<Vec<Job>>,
+    /// By width and limit \[s\].
+    draws: Vec<Vec<Vec<f64>>>,
+    first: usize,
+    every: usize,
+    moments: usize,
+}
+
+/// Widths and limits of the map at most.
+const SIDES: usize = 5;
+
+/// So many moments of the second half of a log…
+const MOMENTS: usize = 40;
+/// …and draws at each.
+const RUNS: u32 = 10;
+
+/// Where widths and limits are taken among those of jobs.
+const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
+
+/// Returns values at some places among all in ascending order, each well above the one before.
+fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
+    let mut values = PLACES
+        .map(|place| all[(place * (all.len() - 1) as f64) as usize])
+        .to_vec();
+    values.dedup_by(|next, before| of(*next) < APART * of(*before));
+    values
+}
+
+/// Neighbours are larger by this factor.
+const APART: f64 = 1.3;
+
+impl Probes {
+    /// Chooses widths and limits that the log's jobs have, and moments.
+    pub fn of(log: &Log) -> Self {
+        let kinds = Kinds::exact(log);
+        let share = |kind: u32| kinds.largest(kind);
+        let mut widths: Vec<u32> = log.jobs.iter().map(|job| job.kind).collect();
+        widths.sort_by(|a, b| share(*a).total_cmp(&share(*b)).then(a.cmp(b)));
+        let widths = picked(&widths, share);
+        let limits = log.jobs.iter().map(|job| job.promised);
+        let mut limits: Vec<f64> = limits.filter(|limit| limit.is_finite()).collect();
+        limits.sort_unstable_by(f64::total_cmp);
+        if limits.is_empty() {
+            limits.push(f64::INFINITY);
+        }
+        let limits = picked(&limits, |limit| limit);
+        let job = |kind: &u32, limit: &f64| Job {
+            limit: *limit,
+            promised: *limit,
+            ..Job::new(*kind, 0.0, f64::NAN)
+        };
+        let name = |kind: &u32| kinds.demands[*kind as usize].0.clone();
+        let row = |kind: &u32| limits.iter().map(|limit| job(kind, limit)).collect();
+        let first = log.jobs.len() / 2;
+        Probes {
+            per_second: log.tick.per_second() as f64,
+            names: widths.iter().map(name).collect(),
+            jobs: widths.iter().map(row).collect(),
+            draws: vec![vec![Vec::new(); limits.len()]; widths.len()],
+            first,
+            every: ((log.jobs.len() - first) / MOMENTS).max(1),
+            moments: 0,
+        }
+    }
+
+    /// Returns whether to look after so many jobs.
+    pub fn is_due(&self, come: usize) -> bool {
+        come >= self.first + self.moments * self.every
+    }
+
+    /// Looks what each would wait now.
+    pub fn look(
+        &mut self,
+        site: &Site,
+        moment: &Moment,
+        past: &Past,
+        policy: &dyn Policy,
+        draws: Draws,
+    ) -> Result<(), Stopped> {
+        self.moments += 1;
+        let draws = Draws {
+            runs: RUNS,
+            ..draws
+        };
+        let last = moment.jobs.len();
+        let jobs = self.jobs.iter().flatten();
+        for (job, found) in jobs.zip(self.draws.iter_mut().flatten()) {
+            let mut moment = moment.clone();
+            let submit = moment.at;
+            moment.jobs.push(Present {
+                job: Job { submit, ..*job },
+                started: None,
+                servers: Vec::new(),
+            });
+            let drawn = site.forecast(&moment, past, policy, &[last], draws)?;
+            found.extend(drawn.into_iter().flat_map(|(draws, _)| draws));
+        }
+        Ok(())
+    }
+
+    /// Returns what was found, by levels that were calibrated.
+    pub fn map(self, calibration: &Calibration) -> Map {
+        let cell = |mut draws: Vec<f64>| {
+            draws.sort_unstable_by(f64::total_cmp);
+            let at_once = draws.iter().filter(|wait| **wait <= 0.0).count();
+            Cell {
+                at_once: at_once as f64 / draws.len().max(1) as f64,
+                waits: calibration.quantiles(&draws),
+            }
+        };
+        let limits = self.jobs[0].iter().map(|job| job.promised);
+        let row = |row: Vec<Vec<f64>>| row.into_iter().map(cell).collect();
+        Map {
+            moments: self.moments,
+            widths: self.names,
+            limits: limits.map(|limit| limit / self.per_second).collect(),
+            cells: self.draws.into_iter().map(row).collect(),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Forecasts for a scheduler that runs, from what it has seen itself; calibrated on what came of them.
+
+use std::collections::HashMap;
+
+use super::calibration::{Calibration, Quantiles};
+use super::draw::{Draws, Moment, Present, Site};
+use super::past::Past;
+use crate::replay::{Clock, Job, Speed};
+use synth_core::number::seconds_in;
+use synth_multiresource::live::protocol::Foresight;
+use synth_multiresource::live::{Scheduler, Seen};
+
+/// Forecasts for one scheduler after the other, and how right they were.
+pub struct Online {
+    draws: Draws,
+    calibration: Calibration,
+    /// Of jobs that have not started: when each was first forecast \[s\], and what was said.
+    open: HashMap<String, (f64, Quantiles)>,
+    /// Of those that have, how many there are, and how many started by each of the times that were said.
+    outcomes: (usize, [usize; 3]),
+    /// Seconds in the scheduler's unit of time.
+    second: f64,
+    now: f64,
+}
+
+/// Ticks in a second: clusters may count in milliseconds.
+const TICKS: f64 = 1000.0;
+
+/// The queue is run forward so many times.
+const RUNS: u32 = 60;
+
+/// With fewer jobs that have ended nobody knows how long jobs run.
+const FEWEST: usize = 10;
+
+impl Online {
+    /// Returns forecasts without a record yet.
+    pub fn new(seed: u64) -> Self {
+        Online {
+            draws: Draws { runs: RUNS, seed },
+            calibration: Calibration::default(),
+            open: HashMap::new(),
+            outcomes: (0, [0; 3]),
+            second: 1.0,
+            now: f64::NEG_INFINITY,
+        }
+    }
+
+    /// Returns how many jobs that have started were forecast before, and which shares started by the times that were
+    /// said of one, five and nine of ten.
+    pub fn record(&self) -> (usize, [f64; 3]) {
+        let (count, by) = self.outcomes;
+        let share = |started| started as f64 / count.max(1) as f64;
+        (count, by.map(share))
+    }
+
+    /// Another scheduler begins at an earlier time: what was said under the one before has no outcome.
+    fn at(&mut self, now: f64) {
+        if now < self.now {
+            self.open.clear();
+        }
+        self.now = now;
+    }
+
+    /// Returns the waits by which such jobs start \[s\].
+    fn waits(&self, scheduler: &Scheduler, job: &str) -> Result<Vec<f64>, String> {
+        let rule = scheduler.rule();
+        if rule.preempts() {
+            return Err("the policy stops jobs, and forecasts are for policies that do not".into());
+        }
+        if scheduler.runs(job) {
+            return Err("it has started".into());
+        }
+        let scene = Scene::of(scheduler, self.second);
+        let present = scheduler.present();
+        let place = present.iter().position(|(id, _)| **id == *job);
+        let place = place.ok_or("others use the room that it needs, or servers are down")?;
+        let past = scene.past(scheduler, &present);
+        let known = past.known();
+        if known < FEWEST {
+            return Err(format!(
+                "{known} jobs have ended so far, and {FEWEST} are needed to know how long jobs run"
+            ));
+        }
+        let there = |(_, seen): &(_, Seen)| Present {
+            job: scene.job(seen),
+            started: seen.started,
+            servers: seen.servers.clone(),
+        };
+        let moment = Moment {
+            at: scheduler.now() * scene.per_unit,
+            jobs: present.iter().map(there).collect(),
+            occupied: scheduler.occupied(),
+        };
+        let (site, draws) = (&scene.site, self.draws);
+        let drawn = site.forecast(&moment, &past, &*rule, &[place], draws);
+        let drawn = drawn.map_err(|why| why.to_string())?;
+        Ok(drawn.into_iter().flat_map(|(draws, _)| draws).collect())
+    }
+}
+
+impl Foresight for Online {
+    fn forecast(&mut self, scheduler: &Scheduler, job: &str) -> Result<[f64; 3], String> {
+        let now = scheduler.now();
+        self.second = seconds_in(scheduler.fleet().time_unit()).unwrap_or(1.0);
+        self.at(now);
+        let said = self.calibration.quantiles(&self.waits(scheduler, job)?);
+        self.open.retain(|job, _| scheduler.knows(job));
+        let first = (now * self.second, said);
+        self.open.entry(job.to_owned()).or_insert(first);
+        Ok(said.0.map(|wait| now + wait / self.second))
+    }
+
+    fn started(&mut self, job: &str, t: f64) {
+        self.at(t);
+        if let Some((then, said)) = self.open.remove(job) {
+            let wait = t * self.second - then;
+            let (count, by) = &mut self.outcomes;
+            *count += 1;
+            for (started, said) in by.iter_mut().zip(said.0) {
+                *started += usize::from(wait <= said);
+            }
+            self.calibration.said(then, said, wait);
+            self.calibration.look(f64::INFINITY);
+        }
+    }
+}
+
+/// The servers of a scheduler, and how its jobs are seen there.
+struct Scene {
+    site: Site,
+    /// Ticks in the scheduler's unit of time.
+    per_unit: f64,
+}
+
+impl Scene {
+    fn of(scheduler: &Scheduler, second: f64) -> Self {
+        let fleet = scheduler.fleet().clone();
+        let per_unit = TICKS * second;
+        Scene {
+            site: Site {
+                types: (0..fleet.types().len() as u32).collect(),
+                fleet,
+                clock: Clock::in_units(Speed::ONE, per_unit),
+                per_second: TICKS,
+            },
+            per_unit,
+        }
+    }
+
+    fn job(&self, seen: &Seen) -> Job {
+        let limit = seen.limit * self.per_unit;
+        let ran = seen.ended.zip(seen.started).map(|(end, start)| end - start);
+        let size = ran.map_or(f64::NAN, |ran| (ran * self.per_unit).max(1.0));
+        Job {
+            limit,
+            promised: limit,
+            user: seen.user,
+            ..Job::new(seen.job_type as u32, seen.since * self.per_unit, size)
+        }
+    }
+
+    /// Returns what the scheduler knows of the past. Jobs that could not run now are none that come.
+    fn past<T>(&self, scheduler: &Scheduler, present: &[(T, Seen)]) -> Past {
+        let mut past = Past::default();
+        let ended = scheduler.ended();
+        ended.for_each(|seen| past.learn(&self.job(seen)));
+        let all = scheduler.ended().chain(present.iter().map(|own| &own.1));
+        let all = all.filter(|seen| scheduler.is_open(seen.job_type));
+        let mut came: Vec<Job> = all.map(|seen| self.job(seen)).collect();
+        came.sort_by(|a, b| a.submit.total_cmp(&b.submit));
+        came.iter().for_each(|job| past.comes_with(job));
+        past
+    }
+}

@@ -1,0 +1,219 @@
+//! How right forecasts are on a log: one for each job that waits, and what came.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use itertools::Itertools as _;
+use serde::Serialize;
+
+use super::calibration::{Calibration, Quantiles};
+use super::course::Course;
+use super::draw::{Draws, Site};
+use super::map::{Map, Probes};
+use crate::replay::{Log, NoResult, Speed, Stopped, Walk};
+use synth_multiresource::policy::Policy;
+
+/// A forecast, and what came. Times are in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Forecast {
+    /// Line of the job.
+    pub line: u32,
+    /// When it was submitted, after the first.
+    pub submitted: f64,
+    /// Jobs that waited then, with it.
+    pub waiting: usize,
+    /// Waits by which one, five and nine of ten such jobs start.
+    pub said: Quantiles,
+    /// Its wait if all ran up to their limits and no others came; infinity where there are none.
+    pub by_limits: f64,
+    /// Its wait.
+    pub wait: f64,
+    #[serde(skip)]
+    draws: Vec<f64>,
+}
+
+/// A log, the rule that runs there, and how the future is drawn.
+pub struct Scoring<'a> {
+    /// The log.
+    pub log: &'a Log,
+    /// By how much faster jobs come than they did.
+    pub speed: Speed,
+    /// How the future is drawn.
+    pub draws: Draws,
+    /// Of so many jobs that wait one is forecast, ≥ 1.
+    pub every: usize,
+    /// Once it is set, all ends.
+    pub interrupt: &'a AtomicBool,
+}
+
+/// All forecasts of a log, and how right they were.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scored {
+    /// Those that are counted: behind the first tenth, from which the levels are learned.
+    pub forecasts: Vec<Forecast>,
+    /// Jobs that waited, and all.
+    pub waited: [usize; 2],
+    /// The record; nothing where no job waited.
+    pub record: Option<Record>,
+    /// The longest waits by width and limit, where they were requested.
+    pub map: Option<Map>,
+    /// How long the computer took for a forecast on average, and at most with how many jobs that waited \[s\].
+    #[serde(skip)]
+    pub took: (f64, f64, usize),
+    /// Where the levels ended.
+    #[serde(skip)]
+    pub calibration: Calibration,
+}
+
+/// How right forecasts were. Times are in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    /// Of how many.
+    pub forecasts: usize,
+    /// Which shares started by the times said of one, five and nine of ten.
+    pub started: [f64; 3],
+    /// The same of draws as they are.
+    pub uncalibrated: [f64; 3],
+    /// Median error of the time by which half were to start.
+    pub error: f64,
+    /// Median error where limits are taken for run times.
+    pub error_by_limits: f64,
+    /// The share that starts before the time that limits say.
+    pub before_limits: f64,
+}
+
+/// The first part of forecasts is not counted.
+const LEARNING: f64 = 0.1;
+
+/// Waits that are longer are as good as endless \[s\].
+const ENDLESS: f64 = 60.0 * 86_400.0;
+
+impl Scoring<'_> {
+    /// Forecasts jobs that wait at their submission, under the rule that is built for the servers; with `mapped` also what
+    /// other jobs would wait. `listener` gets the number of jobs that have come.
+    ///
+    /// # Errors
+    /// When the rule cannot serve such jobs, and when it is interrupted.
+    pub fn run(
+        &self,
+        make: impl FnOnce(&Site) -> Result<Box<dyn Policy>, String>,
+        mapped: bool,
+        listener: &mut dyn FnMut(usize),
+    ) -> Result<Scored, NoResult> {
+        let log = self.log;
+        let site = Site::of_log(log, self.speed)?;
+        let scene = site.scene(&log.jobs);
+        let policy = make(&site).map_err(NoResult::Refused)?;
+        let mut course = Course::new(log, &site, Walk::new(&scene, policy));
+        let mut probes = mapped.then(|| Probes::of(log));
+        let (mut of_jobs, mut forecasts, mut waited) = (Vec::new(), Vec::new(), 0);
+        let (mut spent, mut slowest) = (0.0, (0.0, 0));
+        while let Some(come) = course.step()? {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Err(Stopped::Interrupted.into());
+            }
+            listener(come.end);
+            let draws = Draws {
+                seed: self.draws.seed.wrapping_add(come.start as u64),
+                ..self.draws
+            };
+            if let Some(probes) = &mut probes
+                && probes.is_due(come.end)
+            {
+                let (moment, policy) = (course.moment().0, course.policy());
+                probes.look(&site, &moment, &course.past, &*policy, draws)?;
+            }
+            let (moment, places) = course.moment();
+            let waits = |place: &usize| moment.jobs[*place].started.is_none();
+            let is_new = |n: usize| n >= come.start && !log.jobs[n].seen.is_early();
+            let new = (0..places.len()).filter(|place| is_new(places[*place]));
+            let mut chosen: Vec<usize> = new.filter(waits).collect();
+            chosen.retain(|_| {
+                waited += 1;
+                waited % self.every == 0
+            });
+            if chosen.is_empty() {
+                continue;
+            }
+            let begun = Instant::now();
+            let policy = course.policy();
+            let drawn = site.forecast(&moment, &course.past, &*policy, &chosen, draws)?;
+            let time = begun.elapsed().as_secs_f64();
+            let waiting = (0..places.len()).filter(waits).count();
+            spent += time;
+            if time > slowest.0 {
+                slowest = (time, waiting);
+            }
+            for (place, (draws, by_limits)) in chosen.into_iter().zip(drawn) {
+                let job = &log.jobs[places[place]];
+                of_jobs.push(places[place]);
+                forecasts.push(Forecast {
+                    line: job.line,
+                    submitted: site.seconds(site.clock.submit(job.submit)),
+                    waiting,
+                    said: Quantiles([f64::NAN; 3]),
+                    by_limits,
+                    wait: f64::NAN,
+                    draws,
+                });
+            }
+        }
+        let waits = course.waits()?;
+        for (n, own) in of_jobs.into_iter().zip(&mut forecasts) {
+            own.wait = site.seconds(waits[n]);
+        }
+        let mean = spent / forecasts.len().max(1) as f64;
+        let calibration = calibrate(&mut forecasts);
+        let first = (LEARNING * forecasts.len() as f64) as usize;
+        let forecasts = forecasts.split_off(first);
+        Ok(Scored {
+            record: (!forecasts.is_empty()).then(|| Record::of(&forecasts, log.has_limits)),
+            forecasts,
+            waited: [waited, log.arrivals().len()],
+            map: probes.map(|probes| probes.map(&calibration)),
+            took: (mean, slowest.0, slowest.1),
+            calibration,
+        })
+    }
+}
+
+/// Says of each what the forecasts before it allow; returns where the levels end.
+fn calibrate(forecasts: &mut [Forecast]) -> Calibration {
+    let mut calibration = Calibration::default();
+    for own in forecasts {
+        calibration.look(own.submitted);
+        own.said = calibration.quantiles(&own.draws);
+        calibration.said(own.submitted, own.said, own.wait);
+    }
+    // What is known by the end.
+    calibration.look(f64::INFINITY);
+    calibration
+}
+
+impl Record {
+    fn of(forecasts: &[Forecast], has_limits: bool) -> Self {
+        let raw = Calibration::default();
+        let count = forecasts.len() as f64;
+        let share = |is: &dyn Fn(&Forecast) -> bool| {
+            forecasts.iter().filter(|own| is(own)).count() as f64 / count
+        };
+        let by = |said: &dyn Fn(&Forecast) -> Quantiles| {
+            [0, 1, 2].map(|n| share(&|own| own.wait <= said(own).0[n]))
+        };
+        let error = |of: &dyn Fn(&Forecast) -> f64| {
+            let errors = forecasts.iter();
+            let errors = errors.map(|own| (of(own).min(ENDLESS) - own.wait).abs());
+            let errors = errors.sorted_unstable_by(f64::total_cmp).collect_vec();
+            errors[errors.len() / 2]
+        };
+        let limits = |value: f64| if has_limits { value } else { f64::NAN };
+        Record {
+            forecasts: forecasts.len(),
+            started: by(&|own| own.said),
+            uncalibrated: by(&|own| raw.quantiles(&own.draws)),
+            error: error(&|own| own.said.0[1]),
+            error_by_limits: limits(error(&|own| own.by_limits)),
+            before_limits: limits(share(&|own| own.wait < own.by_limits)),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Forecasts of logs whose truth is known.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+use crate::replay::{Log, Speed};
+use crate::trace::{Options, Source, Trace};
+use synth_multiresource::policy::Policy;
+use synth_multiresource::simulator::Contender;
+
+/// A job of a log: submission, run time, processors, limit and user; −1 for a limit that is not known.
+type Line = (u64, u64, u64, i64, u64);
+
+fn log(processors: u64, jobs: &[Line]) -> Log {
+    let mut text = format!("; MaxProcs: {processors}\n");
+    for (n, (submit, size, width, limit, user)) in jobs.iter().enumerate() {
+        let n = n + 1;
+        writeln!(
+            text,
+            "{n} {submit} -1 {size} {width} -1 -1 {width} {limit} -1 1 {user} -1 -1 -1 -1 -1 -1"
+        )
+        .unwrap();
+    }
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("log.swf");
+    std::fs::write(&file, text).unwrap();
+    let source = Source::named(&file);
+    let mut trace = Trace::open(&source, &Options::default()).unwrap();
+    Log::read(&mut trace, |_| ()).unwrap()
+}
+
+fn rule(name: &str) -> impl Fn(&Site) -> Result<Box<dyn Policy>, String> {
+    move |site| {
+        let rule = Contender::named(name, &site.fleet)?;
+        rule.rule(&site.fleet).map_err(|why| why.to_string())
+    }
+}
+
+fn scored(log: &Log, name: &str) -> Scored {
+    let interrupt = AtomicBool::new(false);
+    let scoring = Scoring {
+        log,
+        speed: Speed::ONE,
+        draws: Draws { runs: 60, seed: 1 },
+        every: 1,
+        interrupt: &interrupt,
+    };
+    scoring.run(rule(name), false, &mut |_| ()).unwrap()
+}
+
+/// Numbers below a bound that look like chance.
+fn chance(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed;
+    move |bound| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    }
+}
+
+/// One server, in order of arrival, jobs that run up to their limits, and nobody passes: what is said is what comes, to the
+/// second, whatever the calibration.
+#[test]
+fn on_one_server_jobs_that_keep_their_limits_start_when_it_is_said() {
+    let mut below = chance(5);
+    let mut submit = 0;
+    let jobs: Vec<Line> = (0..300)
+        .map(|_| {
+            submit += 1 + below(1000);
+            let size = 1 + below(1000);
+            (submit, size, 1, size as i64, below(4))
+        })
+        .collect();
+    let scored = scored(&log(1, &jobs), "fcfs");
+    let record = scored.record.unwrap();
+    assert!(record.forecasts > 100, "{}", record.forecasts);
+    for own in &scored.forecasts {
+        assert_eq!(own.said.0, [own.wait; 3], "line {}", own.line);
+        assert_eq!(own.by_limits, own.wait, "line {}", own.line);
+    }
+    assert_eq!((record.error, record.error_by_limits), (0.0, 0.0));
+}
+
+/// By hand: two processors, a job of limit 100 that began 40 s ago, and jobs like it that ran 50 or 80 of 100. The one that
+/// waits for both starts when it ends: 10 or 40 s from now, and 60 s by the limit.
+#[test]
+fn a_job_that_has_run_for_long_ends_as_the_longer_ones_did() {
+    let past = [(0, 30), (1000, 50), (2000, 80), (3000, 50), (4000, 80)];
+    let mut jobs: Vec<Line> = past.map(|(at, size)| (at, size, 2, 100, 1)).to_vec();
+    jobs.extend([(5000, 70, 1, 100, 1), (5040, 10, 2, 100, 1)]);
+    let log = log(2, &jobs);
+    let site = Site::of_log(&log, Speed::ONE).unwrap();
+    let mut known = Past::default();
+    for (n, job) in log.jobs[..5].iter().enumerate() {
+        known.came(job);
+        known.ended(n, job.size);
+    }
+    let running = Present {
+        job: log.jobs[5],
+        started: Some(5000.0),
+        servers: Vec::new(),
+    };
+    let waiting = Present {
+        job: log.jobs[6],
+        started: None,
+        servers: Vec::new(),
+    };
+    let moment = Moment {
+        occupied: Vec::new(),
+        at: 5040.0,
+        jobs: vec![running, waiting],
+    };
+    let policy = rule("easy")(&site).unwrap();
+    let draws = Draws { runs: 60, seed: 1 };
+    let found = site
+        .forecast(&moment, &known, &*policy, &[1], draws)
+        .unwrap();
+    let (draws, by_limits) = &found[0];
+    assert_eq!(*by_limits, 60.0);
+    assert!(
+        draws.iter().all(|wait| [10.0, 40.0].contains(wait)),
+        "{draws:?}"
+    );
+    // Two of four: within four standard errors of 60 independent draws.
+    let early = draws.iter().filter(|wait| **wait == 10.0).count() as f64;
+    assert!((early - 30.0).abs() < 4.0 * 15.0_f64.sqrt(), "{early}");
+}
+
+/// A log on which users' ratios differ: of its jobs the right shares start, within 4 standard errors of a third as many
+/// independent ones, since neighbours wait together.
+#[test]
+fn shares_are_right_on_a_log_that_is_drawn() {
+    let jobs = drawn(1200);
+    let scored = scored(&log(16, &jobs), "easy");
+    let record = scored.record.unwrap();
+    assert!(record.forecasts > 300, "{}", record.forecasts);
+    for (started, level) in record.started.into_iter().zip(LEVELS) {
+        let error = (level * (1.0 - level) / (record.forecasts as f64 / 3.0)).sqrt();
+        assert!(
+            (started - level).abs() < 4.0 * error,
+            "{started} of {level}"
+        );
+    }
+    assert!(record.error < record.error_by_limits / 2.0, "{record:?}");
+}
+
+fn drawn(count: u64) -> Vec<Line> {
+    let mut below = chance(11);
+    let mut submit = 0;
+    let jobs = (0..count).map(|_| {
+        submit += below(1000);
+        let user = below(6);
+        let limit = 600 * (1 + below(10));
+        // Each user has a usual part of the limit.
+        let part = 5 + 14 * user + below(20);
+        (
+            submit,
+            1 + limit * part / 100,
+            1 << below(4),
+            limit as i64,
+            user,
+        )
+    });
+    jobs.collect()
+}
+
+/// What has not happened yet is not looked at: another future, the same forecasts.
+#[test]
+fn the_future_is_not_looked_at() {
+    let jobs = drawn(400);
+    let before = scored(&log(16, &jobs), "easy");
+    // From this job on all run for other times, come later and ask for more.
+    let from = 250;
+    let mut others = jobs.clone();
+    for own in &mut others[from..] {
+        *own = (
+            own.0 + 5,
+            (own.1 / 3).max(1),
+            (own.2 * 2).min(16),
+            own.3,
+            own.4 + 1,
+        );
+    }
+    // Jobs that are there then have not ended: their lengths are the future, too.
+    let waits = scored_waits(&before);
+    let until = (jobs[from].0 - jobs[0].0) as f64;
+    let mut hidden = 0;
+    for (n, own) in others[..from].iter_mut().enumerate() {
+        let begin = (own.0 - jobs[0].0) as f64;
+        let end = begin + waits.get(&(n as u32 + 2)).copied().unwrap_or(0.0) + own.1 as f64;
+        // The waits of some jobs before the first that is counted are not known: only the last hundred are looked at.
+        if n > 150 && end > until {
+            own.1 = own.1.max(2) - 1;
+            hidden += 1;
+        }
+    }
+    assert!(hidden > 0);
+    let after = scored(&log(16, &others), "easy");
+    let said = |scored: &Scored| -> Vec<_> {
+        let early = scored.forecasts.iter().filter(|own| own.submitted < until);
+        early
+            .map(|own| (own.line, own.said, own.by_limits))
+            .collect()
+    };
+    let (before, after) = (said(&before), said(&after));
+    assert!(before.len() > 50, "{}", before.len());
+    let common = before.len().min(after.len());
+    assert_eq!(
+        before[before.len() - common..],
+        after[after.len() - common..]
+    );
+}
+
+fn scored_waits(scored: &Scored) -> std::collections::HashMap<u32, f64> {
+    let all = scored.forecasts.iter();
+    all.map(|own| (own.line, own.wait)).collect()
+}
+
+/// Without limits and users lengths are drawn from lengths; where nobody waits there is nothing to score.
+#[test]
+fn logs_that_tell_little_are_scored_all_the_same() {
+    let bare: Vec<Line> = drawn(400)
+        .into_iter()
+        .map(|(submit, size, width, _, _)| (submit, size, width, -1, 0))
+        .collect();
+    let scored_bare = scored(&log(16, &bare), "easy+fcfs");
+    let record = scored_bare.record.unwrap();
+    assert!(record.error_by_limits.is_nan() && record.before_limits.is_nan());
+    assert!(
+        record.error.is_finite() && record.started[2] > 0.7,
+        "{record:?}"
+    );
+    let idle: Vec<Line> = (0..50).map(|n| (1000 * n, 10, 1, 20, 1)).collect();
+    let nothing = scored(&log(4, &idle), "easy");
+    assert_eq!((nothing.waited, nothing.record.is_none()), ([0, 50], true));
+}
+
+/// Jobs that ask for more wait for longer.
+#[test]
+fn the_map_shows_that_small_jobs_wait_for_less() {
+    let log = log(16, &drawn(900));
+    let interrupt = AtomicBool::new(false);
+    let scoring = Scoring {
+        log: &log,
+        speed: Speed::ONE,
+        draws: Draws { runs: 20, seed: 1 },
+        every: 10,
+        interrupt: &interrupt,
+    };
+    let map = scoring
+        .run(rule("easy"), true, &mut |_| ())
+        .unwrap()
+        .map
+        .unwrap();
+    assert!(map.moments >= 40 && map.widths.len() > 2 && map.limits.len() > 2);
+    let (first, last) = (&map.cells[0][0], map.cells.last().unwrap().last().unwrap());
+    assert!(first.at_once > last.at_once);
+    assert!(first.waits.0[1] < last.waits.0[1], "{map:?}");
+}

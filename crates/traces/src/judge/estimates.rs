@@ -1,0 +1,129 @@
+//! Estimates of all kinds, computed as the jobs of a log come, from those that ended before.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use crate::replay::{DecisionState, Log};
+use crate::trace::Seen;
+use synth_multiresource::policy::{Estimate, Estimator, Judged, Learned, Promise, Worth, worth};
+
+/// What an estimate is worth.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfEstimate {
+    /// Which.
+    pub estimate: Estimate,
+    /// Of all jobs, and by users.
+    pub worth: [Worth; 3],
+}
+
+/// One estimator of each kind, and what it said of each job.
+#[derive(Clone)]
+pub(super) struct Estimates {
+    /// In the order of [`Estimate::NAMED`].
+    kinds: [Kind; 4],
+    /// Jobs that have come and were not yet seen to end.
+    open: Vec<usize>,
+    /// The next job to come.
+    next: usize,
+}
+
+#[derive(Clone)]
+struct Kind {
+    estimator: Estimator,
+    /// By job \[ticks\].
+    table: Vec<f64>,
+}
+
+impl Estimates {
+    /// All kinds, since the rule of today may go by each, in a clock of which a day has so many units.
+    pub fn new(day: f64) -> Self {
+        Estimates {
+            kinds: Estimate::NAMED.map(|(_, estimate)| Kind {
+                estimator: Estimator::new(estimate, day, &Learned::default()),
+                table: Vec::new(),
+            }),
+            open: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// The kinds that are tried on a log.
+    pub fn of(log: &Log) -> &'static [Estimate] {
+        if log.has_limits {
+            &[Estimate::Limit, Estimate::History, Estimate::Tree]
+        } else {
+            &[Estimate::History, Estimate::Tree]
+        }
+    }
+
+    /// Takes in what has come, and what ended before this time; `shares` by type.
+    pub fn look(&mut self, scene: &DecisionState<'_>, shares: &[f64], ends: &[f64], time: f64) {
+        let come = self.next..ends.len();
+        self.next = ends.len();
+        self.open.extend(come.clone());
+        // At one instant ends come before arrivals.
+        let arrival = |n: usize| (scene.clock.submit(scene.jobs[n].submit), true, n);
+        let mut events: Vec<(f64, bool, usize)> = come.map(arrival).collect();
+        let ended = self.open.extract_if(.., |n| ends[*n] < time);
+        events.extend(ended.map(|n| (ends[n], false, n)));
+        events.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+        for (now, arrives, n) in events {
+            let promise = promise(scene, shares, n);
+            for kind in &mut self.kinds {
+                if arrives {
+                    let estimate = kind.estimator.estimate(&promise);
+                    kind.table.push(scene.clock.ticks(estimate));
+                } else if scene.jobs[n].seen != Seen::Initial {
+                    // Of the others it is not known here how long they ran before the log began.
+                    let size = scene.clock.size(scene.jobs[n].size);
+                    kind.estimator.learn(&promise, size, now);
+                }
+            }
+        }
+    }
+
+    /// Returns the estimator of this kind as it is now.
+    pub fn estimator(&self, estimate: Estimate) -> &Estimator {
+        &self.kinds[estimate as usize].estimator
+    }
+
+    /// Returns what was said \[ticks\] of these jobs, by kind.
+    pub fn tables(&self, jobs: &[usize]) -> [Vec<f64>; 4] {
+        let of = |kind: &Kind| jobs.iter().map(|n| kind.table[*n]).collect();
+        self.kinds.each_ref().map(of)
+    }
+
+    /// Returns the size of a job by the tree \[ticks\].
+    pub fn by_tree(&self, job: usize) -> f64 {
+        self.kinds[Estimate::Tree as usize].table[job]
+    }
+
+    /// Returns what each kind that is tried is worth, from this job on.
+    pub fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
+        let of = |estimate: &Estimate| {
+            let table = &self.kinds[*estimate as usize].table;
+            let judged = log.jobs.iter().zip(table).skip(from);
+            let judged = judged.map(|(job, said)| Judged {
+                user: job.user,
+                estimate: *said,
+                size: job.size,
+            });
+            OfEstimate {
+                estimate: *estimate,
+                worth: worth(&judged.collect::<Vec<_>>()),
+            }
+        };
+        Self::of(log).iter().map(of).collect()
+    }
+}
+
+fn promise(scene: &DecisionState<'_>, shares: &[f64], n: usize) -> Promise {
+    let job = &scene.jobs[n];
+    Promise {
+        user: job.user,
+        limit: scene.clock.size(job.own_limit()),
+        share: shares[scene.types[job.kind as usize] as usize],
+        submitted: scene.clock.submit(job.submit),
+    }
+}

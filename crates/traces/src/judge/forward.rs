@@ -1,0 +1,335 @@
+//! Walking forward: each window of a log under a rule that was chosen on what came before it.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+
+use super::choose::{Choice, Goal, choose};
+use super::estimates::{Estimates, OfEstimate};
+use super::past::{Outcome, Past, served};
+use super::point::Point;
+use crate::replay::{
+    Clock, DecisionState, Job, Kinds, Log, NoResult, Speed, Walk, early, gathered, resampled,
+};
+use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Learned, Policy};
+
+/// How a log is cut.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Windows {
+    /// The part of the span before the first window, in (0, 1).
+    pub past: f64,
+    /// Length of a window \[s\], > 0.
+    pub every: f64,
+    /// By how much faster jobs come than they did.
+    pub speed: Speed,
+}
+
+/// A window, and its rule.
+#[derive(Clone, Debug, Serialize)]
+pub struct Window {
+    /// When it begins, after the first submission \[s\].
+    pub from: f64,
+    /// The jobs that are submitted in it: the first, and the one behind the last.
+    pub jobs: [usize; 2],
+    /// Jobs of the past that the rule was chosen on.
+    pub past: usize,
+    /// The rule.
+    pub choice: Choice,
+}
+
+/// What came of the jobs of all windows.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// Waits and sizes \[s\], by submission.
+    pub jobs: Vec<(f64, f64)>,
+    /// Summed up.
+    pub outcome: Outcome,
+}
+
+impl Served {
+    /// Sums up waits and sizes \[s\].
+    pub fn of(jobs: Vec<(f64, f64)>) -> Self {
+        let outcome = Outcome::of(jobs.iter().copied());
+        Served { jobs, outcome }
+    }
+}
+
+/// A log to walk forward over.
+pub struct Forward<'a> {
+    log: &'a Log,
+    kinds: Kinds,
+    scene: DecisionState<'a>,
+    /// By type.
+    shares: Vec<f64>,
+    windows: Windows,
+    goal: Goal,
+    /// What was learned up to the first window, under the rule that runs now.
+    learned: Estimates,
+    /// Of the policy's time.
+    second: f64,
+    interrupt: &'a AtomicBool,
+}
+
+/// A day \[s\].
+const DAY: f64 = 86_400.0;
+
+/// The most jobs of the past that a choice looks at, the latest.
+const MOST: usize = 6000;
+
+/// With fewer jobs in the past nothing can be chosen.
+const FEWEST: usize = 50;
+
+/// The load at which rules are tried, too, where the past had less.
+const BUSY: f64 = 0.85;
+
+/// So many jobs are replayed in all pasts together, of which there are…
+const REPLAYED: usize = 20_000;
+/// …so many at least, and at most.
+const PASTS: [usize; 2] = [5, 10];
+
+/// Half of the pasts are weeks drawn anew; and all but the first are a little faster or slower. For a replay is chaotic: a second
+/// here or there changes means by several percent, and what all of them say is by less chance.
+const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
+
+impl<'a> Forward<'a> {
+    /// Prepares a log, on which the rule of the goal runs up to the first window; once `interrupt` is set, what is under way
+    /// ends.
+    ///
+    /// # Errors
+    /// Where its jobs are out of the range of what can be counted, and where there are too few.
+    pub fn new(
+        log: &'a Log,
+        windows: Windows,
+        goal: Goal,
+        interrupt: &'a AtomicBool,
+    ) -> Result<Self, NoResult> {
+        let (kinds, clock) = (Kinds::exact(log), Clock::whole(windows.speed));
+        let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false)?;
+        let second = clock.size(log.tick.per_second() as f64);
+        let mut forward = Forward {
+            log,
+            kinds,
+            shares: fleet.envelope().dominant_shares(),
+            scene: DecisionState::promised(&log.jobs, types, fleet, clock),
+            windows,
+            goal,
+            learned: Estimates::new(DAY * second),
+            second,
+            interrupt,
+        };
+        let past = forward.first() - early(&log.jobs);
+        let judged = log.arrivals().len() - past;
+        if past < FEWEST || judged == 0 {
+            let odd = log.account.warnings();
+            return Err(NoResult::Refused(format!(
+                "the log has {past} jobs before the first window and {judged} behind, where {FEWEST} and 1 are needed: take another --past, or a longer log{odd}"
+            )));
+        }
+        let (walk, start) = (forward.begin()?, forward.start());
+        let mut learned = forward.learned.clone();
+        learned.look(&forward.scene, &forward.shares, walk.ends(), start);
+        drop(walk);
+        forward.learned = learned;
+        Ok(forward)
+    }
+
+    /// Returns the first job that is judged.
+    pub fn first(&self) -> usize {
+        let start = self.start();
+        let is_past = |job: &Job| self.scene.clock.submit(job.submit) < start;
+        self.log.jobs.partition_point(is_past)
+    }
+
+    fn start(&self) -> f64 {
+        self.span() * self.windows.past
+    }
+
+    fn span(&self) -> f64 {
+        self.scene.clock.submit(self.log.span())
+    }
+
+    /// Returns the online rule of these choices, with an estimator that has learned.
+    fn rule(&self, choices: Backfilling, estimator: &Estimator) -> Box<dyn Policy> {
+        let fleet = &self.scene.fleet;
+        choices.by_guess(fleet.envelope(), fleet.servers(), estimator.clone().into())
+    }
+
+    /// Returns a walk up to the first window.
+    fn begin(&self) -> Result<Walk<'_>, NoResult> {
+        let blank = Estimates::new(DAY * self.second);
+        let estimator = blank.estimator(self.goal.now.estimate);
+        let rule = self.rule(self.goal.now.choices(self.second), estimator);
+        let mut walk = Walk::new(&self.scene, rule);
+        walk.until(self.start())?;
+        Ok(walk)
+    }
+
+    fn served(&self, ends: &[f64]) -> Served {
+        let per_second = self.log.tick.per_second() as f64;
+        let places = self.first()..self.log.jobs.len();
+        Served::of(served(&self.scene, ends, places, per_second).collect())
+    }
+
+    /// Judges one rule over all windows. With `sizes` it knows those of jobs: a yardstick.
+    ///
+    /// # Errors
+    /// When a rule makes a decision that no server could carry out.
+    pub fn fixed(&self, point: &Point, sizes: bool) -> Result<Served, NoResult> {
+        let mut choices = point.choices(self.second);
+        if sizes {
+            choices.estimates = Lengths::Inflated(1.0);
+        }
+        let mut walk = self.begin()?;
+        let rule = self.rule(choices, self.learned.estimator(point.estimate));
+        walk.hand_over(rule, self.start());
+        walk.finish()?;
+        Ok(self.served(walk.ends()))
+    }
+
+    /// Walks forward under rules that are chosen for each window; also what estimates are worth on its jobs. `listener`
+    /// gets the number of the window and of all.
+    ///
+    /// # Errors
+    /// When a rule makes a decision that no server could carry out, and when it is interrupted.
+    pub fn chosen(
+        &self,
+        listener: &mut dyn FnMut(usize, usize),
+    ) -> Result<(Vec<Window>, Served, Vec<OfEstimate>), NoResult> {
+        let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
+        let span = self.span();
+        // A window without an end has a beginning all the same.
+        let every = (self.windows.every * self.second).min(span);
+        let count = ((span - self.start()) / every).ceil().max(1.0) as usize;
+        let (mut windows, mut seen): (Vec<Window>, usize) = (Vec::new(), 0);
+        for n in 0..count {
+            listener(n + 1, count);
+            let time = self.start() + n as f64 * every;
+            estimates.look(&self.scene, &self.shares, walk.ends(), time);
+            let ended = walk.ends().iter().filter(|end| **end < time).count();
+            let (past, choice) = match windows.last() {
+                // Nothing has ended since: no more is known of sizes.
+                Some(last) if ended == seen => (last.past, last.choice.clone()),
+                _ => {
+                    let past = walk.ends().len().min(MOST);
+                    (past, self.choose(&estimates, walk.ends(), time)?)
+                }
+            };
+            seen = ended;
+            let estimator = estimates.estimator(choice.point.estimate);
+            let rule = self.rule(choice.point.choices(self.second), estimator);
+            walk.hand_over(rule, time);
+            let first = walk.ends().len();
+            if n + 1 < count {
+                walk.until(time + every)?;
+            } else {
+                // The last window is as long as it takes.
+                walk.finish()?;
+            }
+            windows.push(Window {
+                from: time / self.second,
+                jobs: [first, walk.ends().len()],
+                past,
+                choice,
+            });
+        }
+        estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
+        let worth = estimates.worth(self.log, self.first());
+        Ok((windows, self.served(walk.ends()), worth))
+    }
+
+    /// Chooses a rule on the whole log; also with what the estimates have learned.
+    ///
+    /// # Errors
+    /// As [`chosen`](Self::chosen).
+    pub fn best(&self) -> Result<(Choice, Learned), NoResult> {
+        let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
+        walk.finish()?;
+        estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
+        let choice = self.choose(&estimates, walk.ends(), f64::INFINITY)?;
+        let learned = estimates.estimator(choice.point.estimate).learned();
+        Ok((choice, learned))
+    }
+
+    /// Chooses a rule from the latest jobs that came before this time.
+    fn choose(&self, estimates: &Estimates, ends: &[f64], time: f64) -> Result<Choice, NoResult> {
+        let ended = ends.iter().filter(|end| **end < time).count();
+        if ended < FEWEST {
+            return Err(NoResult::Refused(format!(
+                "{ended} jobs have ended before the first window: at least {FEWEST} are needed. Take a later --past, or a longer log"
+            )));
+        }
+        let past: Vec<usize> = (ends.len().saturating_sub(MOST)..ends.len()).collect();
+        let begin = self.log.jobs[past[0]].submit;
+        let jobs = past.iter().map(|&n| Job {
+            submit: self.log.jobs[n].submit - begin,
+            ..self.as_known(n, ends[n], time, estimates)
+        });
+        let jobs: Vec<Job> = jobs.collect();
+        let tables = estimates.tables(&past);
+        let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(0..).collect();
+        // Drawn jobs have the estimates that they had.
+        let mut drawn = self.drawn(jobs);
+        // What is promised, and whether it is kept, is by the jobs alone whose sizes are known.
+        let has_ended = |job: &Job| ends[past[places[&job.line]]] < time;
+        drawn[0].0.retain(has_ended);
+        let pasts = drawn.iter().map(|(jobs, speed)| {
+            let places: Vec<usize> = jobs.iter().map(|job| places[&job.line]).collect();
+            let of = |table: &Vec<f64>| places.iter().map(|place| table[*place]).collect();
+            let tables = tables.each_ref().map(of);
+            Past::new(self.log, &self.kinds, jobs, &tables, *speed)
+        });
+        let pasts = pasts.collect::<Result<Vec<_>, _>>()?;
+        let estimates = Estimates::of(self.log);
+        Ok(choose(&self.goal, &pasts, estimates, self.interrupt)?)
+    }
+
+    /// Returns a job as it is known at a time: one that has not ended is taken to run for what the tree estimated when it came. Without such
+    /// jobs a rule that leaves long ones waiting would look good.
+    fn as_known(&self, n: usize, end: f64, time: f64, estimates: &Estimates) -> Job {
+        let job = self.log.jobs[n];
+        if end < time {
+            return job;
+        }
+        let size = estimates.by_tree(n).round().max(1.0);
+        // A job without a limit has its size as one.
+        let has_none = job.promised.is_infinite();
+        let limit = if has_none { size } else { job.limit };
+        let size = size.min(limit);
+        Job { size, limit, ..job }
+    }
+
+    /// Returns the past as it was and weeks of it drawn anew, and the same at a speed at which it would have been busy.
+    fn drawn(&self, jobs: Vec<Job>) -> Vec<(Vec<Job>, Speed)> {
+        let own = self.windows.speed;
+        let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));
+        let load = self.load(&jobs, span);
+        let busy = Speed::near(BUSY / load).filter(|busy| busy.ratio() > 1.1 * own.ratio());
+        let week = 7.0 * DAY * self.log.tick.per_second() as f64;
+        let part = week.min(span / 4.0);
+        let speeds: Vec<Speed> = [Some(own), busy].into_iter().flatten().collect();
+        let count = (REPLAYED / jobs.len()).clamp(PASTS[0], PASTS[1]);
+        let mut pasts = Vec::new();
+        for (k, speed) in speeds.iter().enumerate() {
+            for n in 0..(count - k).div_ceil(speeds.len()) {
+                let near = Speed::near(speed.ratio() * NEAR[n % NEAR.len()]);
+                let drawn = (n % 2 == 1).then(|| resampled(&jobs, part, 1, n as u32));
+                let jobs = drawn.flatten().unwrap_or_else(|| jobs.clone());
+                let exact = if n == 0 { None } else { near };
+                pasts.push((jobs, exact.unwrap_or(*speed)));
+            }
+        }
+        pasts
+    }
+
+    /// Returns the fluid bound on the load of these jobs, within a span \[ticks\].
+    fn load(&self, jobs: &[Job], span: f64) -> f64 {
+        let mut work = vec![0.0; self.log.servers.resources.len()];
+        for job in &jobs[early(jobs)..] {
+            let held = &self.kinds.held[job.kind as usize];
+            let pairs = work.iter_mut().zip(held);
+            pairs.for_each(|(work, held)| *work += job.size * held);
+        }
+        work.into_iter().fold(1e-9, f64::max) / span
+    }
+}

@@ -1,0 +1,123 @@
+//! A past on which rules are tried.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::replay::{
+    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, bounded_slowdown, early, gathered,
+    percentiles,
+};
+use synth_core::document::DocumentError;
+use synth_multiresource::policy::Guess;
+use synth_multiresource::workload::Fleet;
+
+use super::point::Point;
+
+/// What came of jobs. Times are in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// How many.
+    pub jobs: u64,
+    /// Mean wait.
+    pub mean_wait: f64,
+    /// Mean of `max(1, response / max(size, 10 s))`.
+    pub mean_bounded_slowdown: f64,
+    /// The wait that 99 % of the jobs do not exceed.
+    pub p99_wait: f64,
+    /// Longest wait.
+    pub longest_wait: f64,
+}
+
+impl Outcome {
+    /// Sums up waits and sizes \[s\].
+    pub(super) fn of(served: impl Iterator<Item = (f64, f64)>) -> Self {
+        let (waits, slowdowns): (Vec<f64>, Vec<f64>) = served
+            .map(|(wait, size)| (wait, bounded_slowdown(wait + size, size)))
+            .unzip();
+        let count = waits.len().max(1) as f64;
+        Outcome {
+            jobs: waits.len() as u64,
+            mean_wait: waits.iter().sum::<f64>() / count,
+            mean_bounded_slowdown: slowdowns.into_iter().sum::<f64>() / count,
+            longest_wait: waits.iter().copied().fold(0.0, f64::max),
+            p99_wait: percentiles(waits.into_iter())[2],
+        }
+    }
+}
+
+/// Jobs with the estimates of their sizes as they came, and the servers.
+pub(super) struct Past<'a> {
+    jobs: &'a [Job],
+    /// By kind of estimate, that of each job \[policy time\].
+    tables: [Arc<[f64]>; 4],
+    fleet: Fleet,
+    types: Vec<u32>,
+    clock: Clock,
+    per_second: f64,
+}
+
+/// The first jobs find the servers empty: this part of them is not measured.
+const WARM_UP: f64 = 0.02;
+
+impl<'a> Past<'a> {
+    /// Returns jobs of a log, by submission, at a speed; `tables` has estimates \[ticks\] of each of them, by kind.
+    ///
+    /// # Errors
+    /// Where the jobs are out of the range of what can be counted.
+    pub fn new(
+        log: &Log,
+        kinds: &Kinds,
+        jobs: &'a [Job],
+        tables: &[Vec<f64>; 4],
+        speed: Speed,
+    ) -> Result<Self, DocumentError> {
+        let clock = Clock::whole(speed);
+        let (fleet, types) = gathered(log, jobs, kinds, clock, 0.0, false)?;
+        let in_time = |table: &Vec<f64>| table.iter().map(|time| clock.size(*time)).collect();
+        Ok(Past {
+            jobs,
+            tables: tables.each_ref().map(in_time),
+            fleet,
+            types,
+            clock,
+            per_second: log.tick.per_second() as f64,
+        })
+    }
+
+    /// Replays a rule on it.
+    ///
+    /// # Errors
+    /// When it makes a decision that no server could carry out, or starts no more jobs.
+    pub fn replay(&self, point: &Point) -> Result<Outcome, Stopped> {
+        let (types, fleet) = (self.types.clone(), self.fleet.clone());
+        let scene = DecisionState::promised(self.jobs, types, fleet, self.clock);
+        let table = self.tables[point.estimate as usize].clone();
+        let choices = point.choices(self.clock.size(self.per_second));
+        let (workload, servers) = (self.fleet.envelope(), self.fleet.servers());
+        let rule = choices.by_guess(workload, servers, Guess::Table(table));
+        let mut walk = Walk::new(&scene, rule);
+        walk.finish()?;
+        let first = ((WARM_UP * self.jobs.len() as f64) as usize).max(early(self.jobs));
+        let places = first..self.jobs.len();
+        let served = served(&scene, walk.ends(), places, self.per_second);
+        Ok(Outcome::of(served))
+    }
+}
+
+/// Returns the waits and sizes \[s\] of the jobs in these places, which have ended.
+pub(super) fn served<'a>(
+    scene: &'a DecisionState<'_>,
+    ends: &'a [f64],
+    places: Range<usize>,
+    per_second: f64,
+) -> impl Iterator<Item = (f64, f64)> + 'a {
+    let clock = scene.clock;
+    places.map(move |n| {
+        let job = &scene.jobs[n];
+        let wait = ends[n] - clock.submit(job.submit) - clock.size(job.size);
+        let wait = clock.ticks(wait.max(0.0));
+        (wait / per_second, job.size / per_second)
+    })
+}

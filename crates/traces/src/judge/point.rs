@@ -1,0 +1,153 @@
+//! Points of the family of backfilling rules, in seconds.
+
+use itertools::iproduct;
+use serde::Serialize;
+
+use synth_multiresource::policy::{
+    Backfilling, Estimate, Estimates, Placement, Priority, QueueOrder, Reservations,
+};
+
+/// A rule of the family: order, estimate, reservations and promise.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The order of the queue; its offset in seconds.
+    pub order: Priority,
+    /// What the order takes for sizes.
+    pub estimate: Estimate,
+    /// Whose start nobody delays.
+    pub reservations: Reservations,
+    /// A job that has waited for longer goes first \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_wait: Option<f64>,
+}
+
+impl Point {
+    /// EASY backfilling in order of arrival, by limits: what most sites run.
+    pub const EASY: Point = Point {
+        order: Priority::ARRIVAL,
+        estimate: Estimate::Limit,
+        reservations: Reservations::First,
+        longest_wait: None,
+    };
+
+    /// Each job that fits starts, in order of arrival.
+    pub const FIRST_FIT: Point = Point {
+        reservations: Reservations::None,
+        ..Point::EASY
+    };
+
+    /// Returns the rule where a second has so many units of its time.
+    pub fn choices(&self, second: f64) -> Backfilling {
+        let order = Priority {
+            offset: self.order.offset * second,
+            ..self.order
+        };
+        Backfilling {
+            order: QueueOrder::Priority(order, self.estimate),
+            reservations: self.reservations,
+            estimates: Estimates::Limits,
+            placement: Placement::Best,
+            longest_wait: self.longest_wait.map(|time| time * second),
+        }
+    }
+
+    /// Reads a rule of today: `easy`, `first-fit`, `strict`, or with an order such as `easy+sjf`.
+    ///
+    /// # Errors
+    /// Which word is none, and what it can be.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let order = if text.contains('+') { "" } else { "+fcfs" };
+        let with_order = format!("{text}{order}");
+        let choices = Backfilling::parse(&with_order).unwrap_or_else(|| Err(text.to_owned()))?;
+        use Reservations::{First, None as Nobody, Strict};
+        match (choices.order, choices.estimates) {
+            _ if !matches!(choices.reservations, First | Nobody | Strict) => Err(format!(
+                "`{text}` keeps more than one reservation: the rule of today is easy, first-fit or strict here"
+            )),
+            (QueueOrder::Priority(order, estimate), Estimates::Limits) => Ok(Point {
+                order,
+                estimate,
+                reservations: choices.reservations,
+                longest_wait: None,
+            }),
+            _ => Err(format!(
+                "`{text}` goes by sizes, which nobody knows when jobs come"
+            )),
+        }
+    }
+
+    /// Returns its name, such as `easy+sjf+history`; of an order without one its exponents of size, share and wait and its
+    /// offset.
+    pub fn name(&self) -> String {
+        let Priority {
+            size,
+            share,
+            age,
+            offset,
+        } = self.order;
+        let named = Priority::NAMED.into_iter().find(|own| own.1 == self.order);
+        let order = named.map_or_else(
+            || format!("order({size},{share},{age},{:.1}h)", offset / HOUR),
+            |(name, _)| name.to_owned(),
+        );
+        let estimate = match self.estimate {
+            Estimate::Limit => String::new(),
+            other => format!("+{}", other.name()),
+        };
+        let promise = self.longest_wait.map(|time| time / HOUR);
+        let promise = promise.map(|hours| format!(", first after {hours:.1} h"));
+        let promise = promise.unwrap_or_default();
+        format!("{}+{order}{estimate}{promise}", self.reservations.rule())
+    }
+}
+
+/// An hour \[s\].
+const HOUR: f64 = 3600.0;
+
+/// Returns orders between the plain ones, with the estimates and reservations of these points: shortest first to
+/// smallest area, and against it, with ages that count from an hour to half a day on.
+pub(super) fn between(kinds: &[Point]) -> Vec<Point> {
+    const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
+    const AGES: [(f64, f64); 4] = [
+        (1.0, 3600.0),
+        (1.0, 36_000.0),
+        (2.0, 50_000.0),
+        (3.0, 50_000.0),
+    ];
+    let point = |(kind, (size, share), (age, offset)): (&Point, _, _)| Point {
+        order: Priority {
+            size,
+            share,
+            age,
+            offset,
+        },
+        longest_wait: None,
+        ..*kind
+    };
+    iproduct!(kinds, FORMS, AGES).map(point).collect()
+}
+
+/// Returns the points that people run, with these estimates.
+pub fn plain(estimates: &[Estimate]) -> Vec<Point> {
+    let reservations = [Reservations::First, Reservations::None];
+    let all = iproduct!(reservations, Priority::NAMED, estimates);
+    let all = all.map(|(reservations, (_, order), estimate)| Point {
+        order,
+        estimate: *estimate,
+        reservations,
+        longest_wait: None,
+    });
+    let differs = |own: &Point| own.order.size != 0.0 || own.estimate == estimates[0];
+    all.filter(differs).collect()
+}
+
+/// Returns the rules that people run on such logs, and then EASY in orders by size as it would be if sizes were known (`true`). Without limits all go by
+/// histories.
+pub fn usual(has_limits: bool) -> impl Iterator<Item = (Point, bool)> {
+    let estimates = &[Estimate::Limit, Estimate::History][usize::from(!has_limits)..];
+    let by_size =
+        |own: &Point| own.reservations == Point::EASY.reservations && own.order.size != 0.0;
+    let known = plain(&estimates[..1]).into_iter().filter(by_size);
+    let run = plain(estimates).into_iter().map(|point| (point, false));
+    run.chain(known.map(|point| (point, true)))
+}

@@ -1,0 +1,327 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::io::Write as _;
+use std::sync::atomic::AtomicBool;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::point::plain;
+use super::*;
+use crate::replay::{Clock, DecisionState, Kinds, Log, NoResult, Speed, gathered, replay, visits};
+use crate::trace::{Options, Source, Trace};
+use synth_multiresource::policy::Estimate;
+use synth_multiresource::simulator::Contender;
+
+/// A job of a log: times in seconds, -1 for what the log does not tell.
+#[derive(Clone, Copy)]
+struct Row {
+    submit: i64,
+    size: i64,
+    processors: i64,
+    limit: i64,
+    user: i64,
+}
+
+/// Many short jobs and a few long ones on sixteen processors, busy at .9, with limits that are a fifth too long.
+fn rows(count: usize) -> Vec<Row> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut submit = 0.0;
+    let row = |_| {
+        submit -= 458.0 * (1.0 - rng.random::<f64>()).ln();
+        let is_long = rng.random_bool(0.2);
+        let (size, users) = if is_long {
+            (rng.random_range(3000..17_000), 10..12)
+        } else {
+            (rng.random_range(30..600), 0..8)
+        };
+        Row {
+            submit: submit as i64,
+            size,
+            processors: 1 << rng.random_range(0..4),
+            limit: size * 6 / 5,
+            user: rng.random_range(users),
+        }
+    };
+    (0..count).map(row).collect()
+}
+
+fn log(rows: &[Row]) -> Log {
+    let mut text = String::from("; MaxProcs: 16\n");
+    for row in rows {
+        let Row {
+            submit,
+            size,
+            processors,
+            limit,
+            user,
+        } = row;
+        text += &format!(
+            "1 {submit} -1 {size} {processors} -1 -1 -1 {limit} -1 1 {user} -1 -1 -1 -1 -1 -1\n"
+        );
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let mut trace = Trace::open(&Source::named(file.path()), &Options::default()).unwrap();
+    Log::read(&mut trace, |_| ()).unwrap()
+}
+
+const DAY: f64 = 86_400.0;
+
+/// Half of the log is the past.
+fn every(days: f64) -> Windows {
+    Windows {
+        past: 0.5,
+        every: days * DAY,
+        speed: Speed::ONE,
+    }
+}
+
+fn goal(longest: Option<f64>) -> Goal {
+    Goal {
+        objective: Objective::Wait,
+        longest,
+        now: Point::EASY,
+    }
+}
+
+fn walked(log: &Log, windows: Windows, goal: &Goal) -> (Vec<Window>, Served, Vec<OfEstimate>) {
+    let interrupt = AtomicBool::new(false);
+    let forward = Forward::new(log, windows, *goal, &interrupt).unwrap();
+    forward.chosen(&mut |_, _| ()).unwrap()
+}
+
+/// The starts of all jobs under EASY, by the replay of rules by name.
+fn starts_of_easy(log: &Log) -> Vec<f64> {
+    let contender = Contender::parse("easy").unwrap();
+    let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(log));
+    let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
+    let scene = DecisionState::new(&log.jobs, types, fleet, clock);
+    let replayed = replay(&contender, &scene, &mut |_| true).unwrap();
+    let visits = visits(&scene, &replayed, log.tick.per_second() as f64);
+    visits.map(|visit| visit.start).collect()
+}
+
+/// Of jobs that come behind the beginning of the first window all but the instants of submission are others, and of jobs
+/// that run then the sizes: the first choice is the same to the digit, later ones are not.
+#[test]
+fn nothing_of_the_future_is_used() {
+    let mut rows = rows(700);
+    let own = log(&rows);
+    let starts = starts_of_easy(&own);
+    let begin = own.span() / 2.0;
+    let first = rows[0].submit as f64;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+    let mut running = 0;
+    for (row, start) in rows.iter_mut().zip(starts) {
+        let has_come = row.submit as f64 - first < begin;
+        if !has_come {
+            row.size = rng.random_range(30..9000);
+            row.limit = 2 * row.size;
+            row.user = rng.random_range(0..20);
+        } else if start + row.size as f64 >= begin {
+            // Nobody knows yet when it ends; its limit is known.
+            row.size = row.limit;
+            running += 1;
+        }
+    }
+    assert!(running > 0);
+    let other = log(&rows);
+    let goal = goal(None);
+    let [own, other] = [&own, &other].map(|log| walked(log, every(1.0), &goal).0);
+    let said =
+        |windows: &[Window], n: usize| format!("{:?}", (windows[n].past, &windows[n].choice));
+    assert_eq!(said(&own, 0), said(&other, 0));
+    assert_ne!(said(&own, 1), said(&other, 1));
+}
+
+#[test]
+fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
+    let log = log(&rows(900));
+    let interrupt = AtomicBool::new(false);
+    let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
+    let easy = forward.fixed(&Point::EASY, false).unwrap();
+    let sjf = Point::parse("easy+sjf").unwrap();
+    let known = forward.fixed(&sjf, true).unwrap();
+    let (windows, chosen, estimates) = forward.chosen(&mut |_, _| ()).unwrap();
+    let [easy, known, chosen] = [easy, known, chosen].map(|served| served.outcome);
+    assert!(windows.iter().all(|window| window.choice.ratio < 0.9));
+    assert!(chosen.mean_wait < 0.8 * easy.mean_wait);
+    // Limits are nearly sizes: to know them brings little more.
+    assert!(known.mean_wait > 0.7 * chosen.mean_wait);
+    // Windows follow one upon the other, and every job that is judged is in one.
+    let pairs = windows.iter().zip(&windows[1..]);
+    assert!(
+        pairs
+            .clone()
+            .all(|(a, b)| a.jobs[1] == b.jobs[0] && a.from < b.from)
+    );
+    let judged = [windows[0].jobs[0], windows[windows.len() - 1].jobs[1]];
+    assert_eq!(judged, [forward.first(), log.jobs.len()]);
+    assert_eq!(chosen.jobs as usize, log.jobs.len() - forward.first());
+    let kinds: Vec<Estimate> = estimates.iter().map(|own| own.estimate).collect();
+    assert_eq!(kinds, [Estimate::Limit, Estimate::History, Estimate::Tree]);
+}
+
+#[test]
+fn a_promise_is_kept_on_the_past_or_its_breach_is_reported() {
+    let log = log(&rows(250));
+    let once = every(f64::INFINITY);
+    let (windows, ..) = walked(&log, once, &goal(Some(1.0)));
+    assert!(windows[0].choice.keeps);
+    assert!(windows[0].choice.point.longest_wait.is_some());
+    let (windows, ..) = walked(&log, once, &goal(Some(1e-6)));
+    assert!(!windows[0].choice.keeps);
+    let (windows, ..) = walked(&log, once, &goal(None));
+    assert!(windows[0].choice.keeps);
+    assert_eq!(windows[0].choice.point.longest_wait, None);
+}
+
+/// Jobs that still wait or run when a rule is chosen are a part of what it is chosen on.
+#[test]
+fn jobs_that_have_not_ended_are_not_forgotten() {
+    let log = log(&rows(400));
+    let interrupt = AtomicBool::new(false);
+    let once = every(f64::INFINITY);
+    let forward = Forward::new(&log, once, goal(None), &interrupt).unwrap();
+    let (windows, ..) = forward.chosen(&mut |_, _| ()).unwrap();
+    assert_eq!(windows[0].past, forward.first());
+}
+
+/// The longest wait of EASY on the jobs alone that had ended under EASY before the window, replayed as a log of their own: what is estimated of the
+/// others lengthens no promise.
+#[test]
+fn a_promise_is_by_jobs_whose_sizes_are_known() {
+    let mut rows = rows(700);
+    let whole = log(&rows);
+    let begin = whole.span() / 2.0;
+    let (starts, first) = (starts_of_easy(&whole), rows[0].submit);
+    let mut starts = starts.into_iter();
+    rows.retain(|row| starts.next().unwrap() + (row.size as f64) < begin);
+    let ended = log(&rows);
+    let waits = ended.jobs.iter().zip(starts_of_easy(&ended));
+    let waits = waits.map(|(job, start)| start - job.submit);
+    // The first jobs are not measured.
+    let longest = waits.skip(rows.len() / 50).fold(0.0, f64::max);
+    let (windows, ..) = walked(&whole, every(f64::INFINITY), &goal(Some(4.0)));
+    assert_eq!(first, rows[0].submit);
+    assert_eq!(windows[0].choice.promised, Some(4.0 * longest));
+}
+
+#[test]
+fn the_result_is_the_same_on_one_thread_and_on_two() {
+    let log = log(&rows(250));
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let walk = || walked(&log, every(1.0), &goal(Some(1.0)));
+        let (windows, served, worth) = pool.build().unwrap().install(walk);
+        format!("{windows:?} {served:?} {worth:?}")
+    };
+    let two = on(2);
+    assert_eq!(two, on(2));
+    assert_eq!(two, on(1));
+}
+
+#[test]
+fn logs_without_limits_or_users_are_judged() {
+    let own = rows(250);
+    let with = |change: fn(&Row) -> Row| log(&own.iter().map(change).collect::<Vec<_>>());
+    let logs = [
+        with(|row| Row { limit: -1, ..*row }),
+        with(|row| Row { user: -1, ..*row }),
+        with(|row| Row { user: 3, ..*row }),
+        with(|row| Row {
+            limit: -1,
+            user: -1,
+            ..*row
+        }),
+    ];
+    for log in &logs {
+        let (windows, served, worth) = walked(log, every(f64::INFINITY), &goal(None));
+        assert_eq!(windows.len(), 1, "a window longer than the span");
+        assert!(served.outcome.mean_wait.is_finite() && windows[0].choice.ratio.is_finite());
+        let with_limits = worth.iter().any(|own| own.estimate == Estimate::Limit);
+        assert_eq!(with_limits, log.has_limits);
+        let estimate = windows[0].choice.point.estimate;
+        let plain = windows[0].choice.point.order == Point::EASY.order;
+        assert!(log.has_limits || plain || estimate != Estimate::Limit);
+    }
+}
+
+#[test]
+fn the_rule_of_today_may_go_by_each_estimate() {
+    let log = log(&rows(250));
+    for now in [
+        "easy+sjf+ratio",
+        "first-fit+saf+history",
+        "strict+wfp3+tree",
+    ] {
+        let now = Point::parse(now).unwrap();
+        let goal = Goal { now, ..goal(None) };
+        let (windows, ..) = walked(&log, every(f64::INFINITY), &goal);
+        assert!(windows[0].choice.ratio.is_finite());
+    }
+}
+
+#[test]
+fn a_log_that_is_too_short_is_refused() {
+    let interrupt = AtomicBool::new(false);
+    let is_short = |rows: &[Row], past: f64| {
+        let log = log(rows);
+        let windows = Windows { past, ..every(1.0) };
+        let walked = Forward::new(&log, windows, goal(None), &interrupt)
+            .and_then(|forward| forward.chosen(&mut |_, _| ()));
+        matches!(walked, Err(NoResult::Refused(_)))
+    };
+    assert!(is_short(&rows(60), 0.5));
+    assert!(is_short(&rows(400), 0.01));
+    assert!(!is_short(&rows(200), 0.5));
+    // They have come before the first window, and none has ended.
+    let mut late = rows(200);
+    late.iter_mut().for_each(|row| {
+        row.size = 10_000_000;
+        row.limit = row.size;
+    });
+    assert!(is_short(&late, 0.5));
+}
+
+#[test]
+fn the_rule_of_today_handed_to_itself_is_its_plain_replay() {
+    let log = log(&rows(900));
+    let starts = starts_of_easy(&log);
+    let interrupt = AtomicBool::new(false);
+    let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
+    let served = forward.fixed(&Point::EASY, false).unwrap();
+    let pairs = log.jobs.iter().zip(starts).skip(forward.first());
+    let expected: Vec<(f64, f64)> = pairs
+        .map(|(job, start)| (start - job.submit, job.size))
+        .collect();
+    assert_eq!(served.jobs, expected);
+}
+
+#[test]
+fn names_of_plain_rules_can_be_read() {
+    let estimates = [
+        Estimate::Limit,
+        Estimate::Ratio,
+        Estimate::History,
+        Estimate::Tree,
+    ];
+    for point in plain(&estimates) {
+        assert_eq!(Point::parse(&point.name()), Ok(point));
+    }
+    assert_eq!(Point::parse("easy"), Ok(Point::EASY));
+    assert_eq!(Point::parse("strict").unwrap().name(), "strict+fcfs");
+    for wrong in [
+        "",
+        "nonsense",
+        "easy+",
+        "easy+nonsense",
+        "easy+sjf+nonsense",
+        "easy+sjf+size",
+    ] {
+        let error = Point::parse(wrong).unwrap_err();
+        println!("{wrong}: {error}");
+        assert!(!error.is_empty());
+    }
+}

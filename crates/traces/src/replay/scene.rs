@@ -1,0 +1,238 @@
+//! What a policy sees of a trace: what its jobs demand, and the jobs as types of a workload.
+
+use itertools::Itertools as _;
+
+use super::log::{Job, Log};
+use super::speed::Clock;
+use crate::trace::Seen;
+use synth_core::document::DocumentError;
+use synth_core::number::Decimal;
+use synth_multiresource::policy::{Job as Come, System};
+use synth_multiresource::workload::{Fleet, Header, Known, Part, Workload};
+use synth_queues::law::{ArrivalProcess, Size};
+
+/// The demands that jobs name, exact or rounded to those of types.
+#[derive(Clone, Debug)]
+pub struct Kinds {
+    /// Name and demand (R) of each.
+    pub demands: Vec<(String, Vec<Decimal>)>,
+    /// By kind, on how many servers jobs hold that at once.
+    pub nodes: Vec<u32>,
+    /// By kind, what a job holds over what all servers have together (R).
+    pub held: Vec<Vec<f64>>,
+}
+
+impl Kinds {
+    fn new(log: &Log, demands: Vec<(String, Vec<Decimal>)>, nodes: Vec<u32>) -> Self {
+        let capacity = log.servers.total();
+        let share = |(demand, capacity): (&Decimal, &f64)| match *capacity {
+            0.0 => 0.0,
+            capacity => demand.value() / capacity,
+        };
+        let held = |((_, demand), nodes): (&(String, Vec<Decimal>), &u32)| {
+            let shares = demand.iter().zip(&capacity).map(share);
+            shares.map(|share| f64::from(*nodes) * share).collect()
+        };
+        Kinds {
+            held: demands.iter().zip(&nodes).map(held).collect(),
+            demands,
+            nodes,
+        }
+    }
+
+    /// Returns the vectors of a trace as they are, named such as `cpu=4 memory=16`.
+    pub fn exact(log: &Log) -> Self {
+        let named = log.vectors.iter().zip(&log.nodes).map(|(demand, nodes)| {
+            let decimal = |d: &f64| Decimal::new(*d).unwrap_or(Decimal::ZERO);
+            let demand: Vec<Decimal> = demand.iter().map(decimal).collect();
+            let pairs = log.servers.resources.iter().zip(&demand);
+            let demanded = pairs.filter(|(_, demand)| **demand > Decimal::ZERO);
+            let nodes = Some(format!("nodes={nodes}")).filter(|_| *nodes > 1);
+            let words = demanded.map(|(name, d)| format!("{name}={d}"));
+            (nodes.into_iter().chain(words).join(" "), demand)
+        });
+        Kinds::new(log, named.collect(), log.nodes.clone())
+    }
+
+    /// Returns the types of a workload whose resource r is the trace's `places[r]`.
+    pub fn of_types(log: &Log, workload: &Workload, places: &[usize]) -> Self {
+        let named = workload.types().iter().map(|job| {
+            let mut demand = vec![Decimal::ZERO; places.len()];
+            for (place, own) in places.iter().zip(job.demand()) {
+                demand[*place] = *own;
+            }
+            (job.name().to_owned(), demand)
+        });
+        let nodes = workload.types().iter().map(|job| job.nodes());
+        Kinds::new(log, named.collect(), nodes.collect())
+    }
+
+    /// Returns the largest fraction of a resource that a job of this kind holds.
+    pub fn largest(&self, kind: u32) -> f64 {
+        let held = self.held[kind as usize].iter();
+        held.copied().fold(0.0, f64::max)
+    }
+
+    /// Returns how many resources there are.
+    pub(super) fn resources(&self) -> usize {
+        self.held.first().map_or(0, Vec::len)
+    }
+}
+
+/// Jobs, and the workload that their types are of.
+#[derive(Clone, Debug)]
+pub struct DecisionState<'a> {
+    /// The jobs, by submission.
+    pub jobs: &'a [Job],
+    /// By the kind of a job: its type in the workload.
+    pub types: Vec<u32>,
+    /// Servers and types.
+    pub fleet: Fleet,
+    /// How ticks become the policy's time.
+    pub clock: Clock,
+    /// How long each job holds its room before it runs, or the mean of what is drawn, in the policy's time; rules that
+    /// plan by limits add it to these.
+    pub latency: f64,
+    /// The start latency of each job; empty where it is the same for all.
+    pub drawn: Vec<f64>,
+    /// Whether jobs that came without a limit have none; elsewhere their sizes are taken for it.
+    pub promised: bool,
+    /// Seed of the policy's clocks, if it has some.
+    pub seed: u64,
+}
+
+impl<'a> DecisionState<'a> {
+    /// Returns jobs without a start latency, with their sizes where they came without a limit, and seed 1.
+    pub fn new(jobs: &'a [Job], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
+        DecisionState {
+            jobs,
+            types,
+            fleet,
+            clock,
+            latency: 0.0,
+            drawn: Vec::new(),
+            promised: false,
+            seed: 1,
+        }
+    }
+
+    /// Returns the same jobs, where those that came without a limit have none.
+    pub fn promised(jobs: &'a [Job], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
+        DecisionState {
+            promised: true,
+            ..DecisionState::new(jobs, types, fleet, clock)
+        }
+    }
+
+    /// Returns whether all times are whole.
+    pub(super) fn is_whole(&self) -> bool {
+        self.clock.is_whole() && self.drawn.is_empty() && self.latency.fract() == 0.0
+    }
+
+    /// Returns how long the n-th job holds its room before it runs, in the policy's time.
+    pub(super) fn latency(&self, n: usize) -> f64 {
+        self.drawn.get(n).copied().unwrap_or(self.latency)
+    }
+
+    /// Returns how long the n-th job holds its room, in the policy's time.
+    pub(super) fn held(&self, n: usize) -> f64 {
+        self.clock.size(self.jobs[n].size) + self.latency(n)
+    }
+
+    /// Returns the type of the n-th job.
+    #[inline(always)]
+    pub(super) fn type_of(&self, n: usize) -> usize {
+        self.types[self.jobs[n].kind as usize] as usize
+    }
+
+    /// Lets the n-th job come, with its limit and its user where these are needed.
+    #[inline(always)]
+    pub(super) fn arrive(&self, n: usize, now: f64, limited: bool, system: &mut System) -> Come {
+        let come = system.arrive_sized(self.type_of(n), now, self.held(n));
+        if limited {
+            system.set_limit(come, self.limit(n));
+            system.set_user(come, self.jobs[n].user);
+        }
+        come
+    }
+
+    /// Starts the jobs that ran when the log began, the largest first, so that small ones leave them their servers. Those
+    /// that do not fit wait. Returns how many these jobs are.
+    pub(super) fn begun(&self, mut system: System, limited: bool) -> (System, usize) {
+        let run = |job: &&Job| job.seen == Seen::Initial;
+        let count = self.jobs.iter().take_while(run).count();
+        let come = (0..count).map(|n| (self.type_of(n), self.arrive(n, 0.0, limited, &mut system)));
+        let mut come: Vec<(usize, Come)> = come.collect();
+        let shares = self.fleet.envelope().dominant_shares();
+        come.sort_by(|(a, _), (b, _)| shares[*b].total_cmp(&shares[*a]));
+        for (i, job) in come {
+            if system.fits(i) {
+                system.start_job(i, job);
+            }
+        }
+        (system, count)
+    }
+
+    /// Returns how long the n-th job is thought to hold its room at most, by its limit.
+    pub(super) fn limit(&self, n: usize) -> f64 {
+        let job = &self.jobs[n];
+        let own = job.own_limit();
+        let limit = if self.promised { own } else { job.limit };
+        self.clock.size(limit) + self.latency
+    }
+}
+
+/// The workload of jobs of these kinds, as it is counted: each kind that occurs is a type;
+/// and by kind which one. Each job holds its room for `latency` before it runs, in the policy's time. With `sizes` sizes
+/// are known, and else limits.
+///
+/// # Errors
+/// Where it is out of the range of what can be counted.
+pub fn gathered(
+    log: &Log,
+    jobs: &[Job],
+    kinds: &Kinds,
+    clock: Clock,
+    latency: f64,
+    sizes: bool,
+) -> Result<(Fleet, Vec<u32>), DocumentError> {
+    let mut counts = vec![(0_u64, 0.0); kinds.demands.len()];
+    for job in jobs {
+        let (count, size) = &mut counts[job.kind as usize];
+        *count += 1;
+        *size += job.size;
+    }
+    let span = clock.submit(jobs.last().map_or(1.0, |job| job.submit.max(1.0)));
+    let decimal = |value: f64| Decimal::new(value).unwrap_or(Decimal::ONE);
+    let (mut places, mut types) = (Vec::new(), Vec::new());
+    let demands = kinds.demands.iter().zip(&kinds.nodes);
+    for (((name, demand), nodes), (count, size)) in demands.zip(counts) {
+        places.push(types.len() as u32);
+        if count > 0 {
+            types.push(Part {
+                name: name.clone(),
+                nodes: *nodes,
+                demand: demand.clone(),
+                arrivals: ArrivalProcess::Poisson {
+                    rate: decimal(count as f64 / span),
+                },
+                size: Size::Exponential {
+                    mean: decimal(clock.size(size) / count as f64),
+                },
+                limit: None,
+            });
+        }
+    }
+    let constant = |mean| Size::Deterministic { mean };
+    let known = match sizes {
+        true => Known::Size,
+        false => Known::Limit(constant(Decimal::ONE)),
+    };
+    let header = Header {
+        start_latency: (latency > 0.0).then(|| constant(decimal(latency))),
+        time_unit: log.tick.unit().into(),
+        known: Some(known),
+        ..Header::default()
+    };
+    Ok((log.servers.workload(header, types).check()?, places))
+}

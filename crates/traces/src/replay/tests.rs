@@ -1,0 +1,470 @@
+#![allow(clippy::unwrap_used)]
+
+mod devices;
+mod requests;
+mod window;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::trace::{Options, Servers, Source, Trace};
+use synth_core::number::Decimal;
+use synth_multiresource::simulator::Contender;
+
+/// A trace that stands beside the project; `None`, with a message, where it does not.
+fn beside(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data/traces")
+        .join(name);
+    let there = path.exists();
+    if !there {
+        println!("skipped: {} is not there", path.display());
+    }
+    there.then_some(path)
+}
+
+fn log(path: &Path, options: &Options) -> Log {
+    let mut trace = Trace::open(&Source::named(path), options).unwrap();
+    Log::read(&mut trace, |_| ()).unwrap()
+}
+
+/// No start latency.
+fn at_once() -> WholeParts {
+    WholeParts::of_seconds(Decimal::ZERO, 1).unwrap()
+}
+
+/// The visits of all jobs under a rule by name.
+fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
+    played_late(log, rule, speed, at_once())
+}
+
+/// The same with a start latency.
+fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Visit> {
+    let contender = Contender::parse(rule).unwrap();
+    let (clock, kinds) = (late.clock(speed), Kinds::exact(log));
+    let latency = late.in_policy_time(speed);
+    let seen = [false, true].into_iter().find_map(|sizes| {
+        let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, latency, sizes).unwrap();
+        contender.rule(&fleet).is_ok().then_some((fleet, types))
+    });
+    let (fleet, types) = seen.unwrap();
+    let scene = DecisionState {
+        latency,
+        ..DecisionState::new(&log.jobs, types, fleet, clock)
+    };
+    let replayed = replay(&contender, &scene, &mut |_| true).unwrap();
+    visits(&scene, &replayed, log.tick.per_second() as f64).collect()
+}
+
+/// Measures of all jobs under a rule by name.
+fn under(log: &Log, rule: &str, speed: Speed) -> Measured {
+    let visits = played(log, rule, speed);
+    Measured::of(&visits, [0.0, log.span()], &Kinds::exact(log))
+}
+
+/// A log with jobs of these times of submission, sizes and processors, on a server with four of them.
+fn small(jobs: &[(u32, u32, u32)]) -> Log {
+    let row = |(submit, size, cpu): &(u32, u32, u32)| format!("{submit} {size} {cpu} -1");
+    let rows: Vec<String> = jobs.iter().map(row).collect();
+    limited(4, &rows.join("; "))
+}
+
+/// The same with limits, on so many processors: `submit size cpu limit; …`.
+fn limited(cpus: u32, jobs: &str) -> Log {
+    let mut text = format!("; MaxProcs: {cpus}\n");
+    for job in jobs.split("; ") {
+        let words: Vec<&str> = job.split(' ').collect();
+        let [submit, size, cpu, limit] = words[..] else {
+            panic!("{job}")
+        };
+        text += &format!("1 {submit} -1 {size} {cpu} -1 -1 -1 {limit} -1 1 -1 -1 -1 -1 -1 -1 -1\n");
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    log(file.path(), &Options::default())
+}
+
+fn starts(log: &Log, rule: &str) -> Vec<f64> {
+    let visits = played(log, rule, Speed::ONE);
+    visits.iter().map(|visit| visit.start).collect()
+}
+
+/// At `--from 60` the first job runs, for 40 more, and the second waits. Shortest first would start the second one, which is
+/// shorter, if the first did not run already. Only the third arrives.
+#[test]
+fn what_runs_at_the_beginning_runs_on() {
+    let text = "time,start,end,cpu\n0,0,100,4\n10,100,130,4\n70,130,140,4\n";
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let options = Options {
+        servers: Some(Servers::shapes("cpu=4").unwrap()),
+        from: Some(crate::trace::Edge::After(60.0)),
+        ..Options::default()
+    };
+    let log = log(file.path(), &options);
+    for rule in ["fcfs", "easy+sjf", "first-fit", "conservative"] {
+        assert_eq!(starts(&log, rule)[0], 0.0, "{rule}");
+        let measured = under(&log, rule, Speed::ONE);
+        assert_eq!(measured.jobs, 1, "{rule}");
+    }
+    assert_eq!(starts(&log, "fcfs"), [0.0, 40.0, 70.0]);
+    assert_eq!(starts(&log, "easy+sjf"), [0.0, 50.0, 40.0]);
+    assert_eq!((log.span(), log.arrivals().len()), (10.0, 1));
+    assert_eq!(log.load(), 10.0 * 4.0 / (10.0 * 4.0));
+}
+
+/// At 10 two jobs end, and one comes. Told of one end after the other, first-fit would start the third job and let the
+/// second one wait.
+#[test]
+fn all_that_happens_at_one_instant_is_known_before_a_rule_decides() {
+    let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
+    for rule in ["first-fit", "best-fit", "fcfs", "easy", "conservative"] {
+        let expected = [0.0, 0.0, 10.0, 15.0, 15.0];
+        assert_eq!(starts(&log, rule), expected, "{rule}");
+    }
+}
+
+/// By hand, on five processors: two jobs end early, at 4. The fourth job moves up to 6, when by the plan the fifth ends;
+/// then the fifth moves up, too, and ends at 5. So nothing happens at 6.
+#[test]
+fn a_reservation_that_falls_due_between_events_is_kept() {
+    let jobs = "0 4 1 7; 0 4 4 5; 1 5 1 13; 2 1 4 9; 3 1 2 1; 3 6 5 6; 4 4 2 9";
+    let log = limited(5, jobs);
+    assert_eq!(
+        starts(&log, "conservative"),
+        [0.0, 0.0, 4.0, 6.0, 4.0, 11.0, 7.0]
+    );
+}
+
+/// Of two that come at one instant the rule for large jobs takes the second, though the first came first.
+#[test]
+fn all_that_come_at_one_instant_are_known_before_a_rule_decides() {
+    let log = small(&[(0, 5, 2), (0, 5, 3)]);
+    assert_eq!(starts(&log, "best-fit"), [5.0, 0.0]);
+    assert_eq!(starts(&log, "first-fit"), [0.0, 5.0]);
+    assert_eq!(starts(&log, "least-servers-first"), [0.0, 5.0]);
+}
+
+/// By hand, on four processors with .9 s before each run: two jobs of 10 s end at 10.9, the wide one of 5 s at 16.8,
+/// and the two behind it start then.
+#[test]
+fn each_start_takes_its_latency_and_times_stay_exact() {
+    let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
+    let late = WholeParts::of_seconds(Decimal::new(0.9).unwrap(), 1).unwrap();
+    let visits = played_late(&log, "fcfs", Speed::ONE, late);
+    let starts: Vec<f64> = visits.iter().map(|visit| visit.start).collect();
+    assert_eq!(starts, [0.0, 0.0, 10.9, 16.8, 16.8]);
+    let responses: Vec<f64> = visits.iter().map(Visit::response).collect();
+    let expected = [10.9, 10.9, 15.8, 20.7, 14.7];
+    for (found, expected) in responses.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-12, "{responses:?}");
+    }
+    assert_eq!(visits[0].wait, 0.0);
+    // Rules that plan by limits add it to all of them: the third job still passes the second, and ends as it starts.
+    let log = small(&[(0, 10, 3), (0, 5, 4), (0, 10, 1), (0, 9, 1)]);
+    let starts = |late| {
+        let visits = played_late(&log, "easy", Speed::ONE, late);
+        visits.iter().map(|visit| visit.start).collect::<Vec<_>>()
+    };
+    assert_eq!(starts(at_once()), [0.0, 10.0, 0.0, 15.0]);
+    assert_eq!(starts(late), [0.0, 10.9, 0.0, 16.8]);
+}
+
+#[test]
+fn a_rule_that_shares_or_stops_has_no_starts() {
+    let log = small(&[(0, 10, 1), (1, 4, 4), (2, 1, 2)]);
+    let visits = played(&log, "server-filling", Speed::ONE);
+    assert!(
+        visits
+            .iter()
+            .all(|visit| visit.start.is_nan() && visit.wait >= 0.0)
+    );
+    assert!(time_series(&visits, 2.0, 1.0, &Kinds::exact(&log)).is_empty());
+}
+
+/// What a rule starts next of these waiting jobs, by place, if any of them.
+type Choice = fn(waiting: &[(usize, u32)], free: u32) -> Option<usize>;
+
+/// A replay by the definition: at each instant ends, then arrivals, then choices, one by one.
+fn by_definition(jobs: &[(u32, u32, u32)], choose: Choice) -> Vec<f64> {
+    let mut starts = vec![f64::NAN; jobs.len()];
+    let (mut waiting, mut free): (Vec<(usize, u32)>, u32) = (Vec::new(), 4);
+    let mut ends: Vec<(u32, u32)> = Vec::new();
+    for now in 0..100_000 {
+        for (end, cpu) in &ends {
+            free += if *end == now { *cpu } else { 0 };
+        }
+        ends.retain(|(end, _)| *end > now);
+        let come = jobs.iter().enumerate().filter(|(_, job)| job.0 == now);
+        waiting.extend(come.map(|(n, job)| (n, job.2)));
+        while let Some(place) = choose(&waiting, free) {
+            let (n, cpu) = waiting.remove(place);
+            starts[n] = f64::from(now);
+            free -= cpu;
+            ends.push((now + jobs[n].1, cpu));
+        }
+    }
+    starts
+}
+
+/// On random jobs, many of which come and end together, the replay is what the definition says.
+#[test]
+fn random_jobs_start_when_the_definition_says() {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
+    for _ in 0..40 {
+        let mut jobs: Vec<(u32, u32, u32)> = (0..120)
+            .map(|_| {
+                let submit = random.random_range(0..200);
+                (
+                    submit,
+                    random.random_range(1..8),
+                    random.random_range(1..=4),
+                )
+            })
+            .collect();
+        jobs.sort_by_key(|job| job.0);
+        // The first comes at 0, so that times are those of the log.
+        jobs[0].0 = 0;
+        let log = small(&jobs);
+        let largest: Choice = |waiting, free| {
+            let fitting = waiting
+                .iter()
+                .enumerate()
+                .filter(|(_, (_, cpu))| *cpu <= free);
+            let best = fitting.max_by_key(|(place, (_, cpu))| (*cpu, usize::MAX - place));
+            best.map(|(place, _)| place)
+        };
+        let choices: [(&str, Choice); 5] = [
+            ("fcfs", |waiting, free| {
+                waiting
+                    .first()
+                    .and_then(|(_, cpu)| (*cpu <= free).then_some(0))
+            }),
+            ("first-fit", |waiting, free| {
+                waiting.iter().position(|(_, cpu)| *cpu <= free)
+            }),
+            ("best-fit", largest),
+            ("first-fit+widest", largest),
+            ("least-servers-first", |waiting, free| {
+                let fitting = waiting
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, (_, cpu))| *cpu <= free);
+                let best = fitting.min_by_key(|(place, (_, cpu))| (*cpu, *place));
+                best.map(|(place, _)| place)
+            }),
+        ];
+        for (rule, choose) in choices {
+            assert_eq!(
+                starts(&log, rule),
+                by_definition(&jobs, choose),
+                "{rule} {jobs:?}"
+            );
+        }
+        for rule in [
+            "easy",
+            "conservative",
+            "adaptive-quickswap",
+            "static-quickswap",
+        ] {
+            let visits = played(&log, rule, Speed::parse("3/2").unwrap());
+            assert!(fits(&visits, &jobs), "{rule} {jobs:?}");
+        }
+    }
+}
+
+/// Whether what runs at once fits on four processors, every job runs for its size, and none before it comes.
+fn fits(visits: &[Visit], jobs: &[(u32, u32, u32)]) -> bool {
+    let used = |time: f64| -> u32 {
+        let running = visits.iter().zip(jobs);
+        let running = running.filter(|(visit, _)| visit.start <= time && time < visit.end);
+        running.map(|(_, job)| job.2).sum()
+    };
+    let whole = |visit: &Visit, size: u32| (visit.end - visit.start - f64::from(size)).abs() < 1e-9;
+    let pairs = visits.iter().zip(jobs);
+    pairs
+        .clone()
+        .all(|(visit, job)| whole(visit, job.1) && visit.start >= visit.submit - 1e-9)
+        && visits.iter().all(|visit| used(visit.start) <= 4)
+}
+
+/// Averages over time times the time are what there was.
+#[test]
+fn a_course_adds_up() {
+    let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
+    let visits = played(&log, "first-fit", Speed::ONE);
+    let kinds = Kinds::exact(&log);
+    let sum = |step: f64| {
+        let steps = time_series(&visits, 30.0, step, &kinds);
+        let sum = |of: fn(&Step) -> f64| steps.iter().map(of).sum::<f64>() * step;
+        [
+            sum(|s| s.waiting),
+            sum(|s| s.running),
+            sum(|s| s.waiting_work),
+            sum(|s| s.used[0]),
+        ]
+    };
+    // Waits 9, 13 and 5; sizes 10, 10, 5, 5 and 7.
+    let work = 9.0 * 5.0 + 13.0 * 5.0 * 0.5 + 5.0 * 7.0 * 0.25;
+    for step in [1.0, 7.0, 0.3, 30.0] {
+        let expected = [27.0, 37.0, work, (2.0 * 20.0 + 20.0 + 10.0 + 7.0) / 4.0];
+        for (found, expected) in sum(step).into_iter().zip(expected) {
+            assert!(
+                (found - expected).abs() < 1e-9,
+                "{step}: {found} {expected}"
+            );
+        }
+    }
+    let measured = under(&log, "first-fit", Speed::ONE);
+    assert_eq!(
+        (measured.waited, measured.total_wait, measured.backfilled),
+        (3, 27.0, Some(0))
+    );
+    assert_eq!(
+        measured.utilization,
+        [1.0],
+        "all four processors, from 0 to 10"
+    );
+}
+
+/// Parts keep their jobs, and come one after the other.
+#[test]
+fn resampled_parts_are_in_order() {
+    let log = small(&[
+        (0, 10, 2),
+        (3, 9, 2),
+        (3, 5, 4),
+        (20, 4, 2),
+        (25, 7, 1),
+        (41, 1, 1),
+    ]);
+    for n in 0..20 {
+        let drawn = resampled(&log.jobs, 20.0, 1, n).unwrap();
+        assert!(drawn.is_sorted_by(|a, b| a.submit <= b.submit));
+        assert!(drawn.iter().all(|job| job.submit < 40.0 && job.line < 7));
+    }
+    assert_eq!(resampled(&log.jobs, 30.0, 1, 0), None);
+}
+
+/// The interval of a mean of independent values is that of the central limit theorem.
+#[test]
+fn blocks_of_independent_values_have_their_spread() {
+    let submits: Vec<f64> = (0..20_000).map(f64::from).collect();
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(9);
+    let values: Vec<f64> = submits
+        .iter()
+        .map(|_| random.random_range(0.0..1.0))
+        .collect();
+    let blocks = Blocks::draw(&submits, [0.0, 20_000.0], 50.0, 1).unwrap();
+    let means = blocks.means(values.iter().copied());
+    let found = Interval::of(means.iter().copied().flatten()).unwrap();
+    let half = 1.96 * (1.0_f64 / 12.0 / 20_000.0).sqrt();
+    assert!(
+        ((found.high - found.low) / (2.0 * half) - 1.0).abs() < 0.15,
+        "{found:?} {half}"
+    );
+    let ratio = Interval::of_ratio(&means, &means).unwrap();
+    assert_eq!((ratio.low, ratio.high), (1.0, 1.0));
+    assert!(Blocks::draw(&submits, [0.0, 499.0], 50.0, 1).is_none());
+    // A window of 30 000 years has no more blocks than one of eleven.
+    let wide = Blocks::draw(&submits, [0.0, 1e12], 86400.0, 1).unwrap();
+    assert!((3999..=4000).contains(&wide.count), "{}", wide.count);
+}
+
+/// Σ wait, how many waited, the longest wait and the last end, by independent programs (two of them for fcfs and
+/// EASY).
+#[test]
+fn a_log_of_the_sp2_is_replayed_to_the_second() {
+    let Some(path) = beside("sdsc-sp2-1998-first5000.swf") else {
+        return;
+    };
+    let log = log(&path, &Options::default());
+    assert_eq!(log.jobs.len(), 4606);
+    assert_eq!(log.work(), [387_596_226.0]);
+    assert!((log.load() - 0.653_667_029).abs() < 5e-10);
+    let faster = Speed::parse("5/4").unwrap();
+    let expected = [
+        (
+            Speed::ONE,
+            "fcfs",
+            72_197_748.0,
+            2985,
+            93_158.0,
+            Some(4_665_136.0),
+        ),
+        (
+            Speed::ONE,
+            "easy",
+            16_967_815.0,
+            1505,
+            103_984.0,
+            Some(4_665_136.0),
+        ),
+        (
+            Speed::ONE,
+            "easy-backfill:1",
+            15_200_905.0,
+            1536,
+            84_545.0,
+            None,
+        ),
+        (
+            Speed::ONE,
+            "first-fit",
+            15_712_154.0,
+            1209,
+            167_824.0,
+            Some(4_665_136.0),
+        ),
+        (
+            faster,
+            "fcfs",
+            637_515_797.4,
+            4587,
+            245_653.4,
+            Some(3_887_823.0),
+        ),
+        (
+            faster,
+            "easy",
+            48_223_801.2,
+            2680,
+            126_283.8,
+            Some(3_742_365.4),
+        ),
+        (
+            faster,
+            "first-fit",
+            49_260_551.2,
+            2255,
+            1_045_110.0,
+            Some(3_740_592.6),
+        ),
+    ];
+    for (speed, rule, total, waited, longest, last) in expected {
+        let found = under(&log, rule, speed);
+        assert!(
+            (found.total_wait - total).abs() < 1e-3,
+            "{rule} {speed}: {}",
+            found.total_wait
+        );
+        assert_eq!(found.waited, waited, "{rule} {speed}");
+        assert!(
+            (found.longest_wait - longest).abs() < 1e-6,
+            "{rule} {speed}: {}",
+            found.longest_wait
+        );
+        assert!(
+            last.is_none_or(|last| (found.last_end - last).abs() < 1e-6),
+            "{rule} {speed}: {}",
+            found.last_end
+        );
+    }
+    // Another program re-plans at every event; ours compresses.
+    let conservative = under(&log, "conservative", Speed::ONE);
+    println!("{conservative:?}");
+    assert!((conservative.total_wait / 17_809_468.0 - 1.0).abs() < 0.01);
+}

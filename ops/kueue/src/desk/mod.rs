@@ -1,0 +1,346 @@
+//! The policy at work: what has changed on the cluster is reported to the scheduler, and what it decides is to be released.
+
+mod round;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Instant;
+
+use crate::cluster::{Cluster, Placed};
+use crate::setup::Setup;
+use crate::site::Site;
+use crate::types::TypeMap;
+use crate::units::resources;
+use crate::view::{Mark, Uid, View};
+use round::Change;
+pub use round::{Concern, Release, Round, Stage};
+use synth_core::document::{digest, number_of, text_of};
+use synth_multiresource::artifact::Checked;
+use synth_multiresource::live::{
+    ClusterEvent, Decided, Moment, Scheduler, Submission, only_starts, second_of,
+};
+
+/// A policy with its scheduler, and what that knows of the cluster.
+pub struct Desk {
+    policy: Checked,
+    pub digest: String,
+    pub scheduler: Scheduler,
+    map: TypeMap,
+    site: Site,
+    setup: Setup,
+    /// What the scheduler knows, by uid.
+    pub jobs: HashMap<Uid, Known>,
+    /// Jobs of which something was noted that stays so.
+    noted: HashMap<Uid, Concern>,
+    /// Seconds in the policy's unit of time.
+    second: f64,
+    /// Whether the rule looks at each job: then it sees who sent it, and since when it waits.
+    is_by_job: bool,
+}
+
+/// A job as the scheduler knows it.
+pub struct Known {
+    pub stage: Stage,
+    /// What the scheduler calls it: its uid, or that with a `#` behind it. A job that is found on other servers is adopted
+    /// there before it leaves where it was, so that nothing starts on them in between.
+    id: Uid,
+    servers: Vec<usize>,
+    /// When its release was decided here \[s\].
+    released: Option<f64>,
+    /// Whether the API has not answered yet.
+    is_pending: bool,
+}
+
+impl Known {
+    /// It waits again.
+    fn wait(&mut self, i: usize) {
+        self.stage = Stage::Waiting(i);
+        self.servers.clear();
+        (self.released, self.is_pending) = (None, false);
+    }
+}
+
+/// For so long what the API reports may be older than our release \[s\].
+const LAG: f64 = 30.0;
+
+impl Desk {
+    /// Reads the policy and the types of jobs.
+    ///
+    /// # Errors
+    /// When one cannot be read, or the policy does more than to start jobs; says what to do.
+    pub fn new(setup: &Setup) -> Result<Self, String> {
+        let path = setup.policy.as_ref().ok_or("no policy is named")?;
+        let read = |path: &std::path::Path| {
+            text_of(path).map_err(|why| format!("cannot read {}: {why}", path.display()))
+        };
+        let (text, name) = (read(path)?, path.display().to_string());
+        let policy = Checked::parse(&text, &name).map_err(|why| why.to_string())?;
+        let types = match &setup.types {
+            Some(path) => Some((read(path)?, path.display().to_string())),
+            None => None,
+        };
+        let types = types.as_ref().map(|(text, name)| (&**text, &**name));
+        Desk::of(policy, digest(&text), types, setup)
+    }
+
+    /// Returns the same for a policy that was read.
+    ///
+    /// # Errors
+    /// As those of [`Desk::new`].
+    pub fn of(
+        policy: Checked,
+        digest: String,
+        types: Option<(&str, &str)>,
+        setup: &Setup,
+    ) -> Result<Self, String> {
+        only_starts(&policy, "which a gate cannot do")?;
+        let fleet = policy.workload();
+        let second = second_of(fleet)?;
+        let resources = resources(fleet.envelope(), &setup.resource)?;
+        let map = TypeMap::new(&policy, resources, types)?;
+        let scheduler = Scheduler::new(&policy, setup.seed);
+        Ok(Desk {
+            is_by_job: scheduler.learned().is_some(),
+            site: Site::new(fleet),
+            setup: setup.clone(),
+            jobs: HashMap::new(),
+            noted: HashMap::new(),
+            scheduler,
+            digest,
+            second,
+            map,
+            policy,
+        })
+    }
+
+    /// Checks that the cluster has the policy's servers.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub fn check(&mut self, cluster: &Cluster) -> Result<(), String> {
+        self.site.check(&cluster.machines, &self.map.resources)
+    }
+
+    /// Begins anew, without jobs, with what the rule has learned.
+    pub fn restart(&mut self) {
+        let learned = self.scheduler.learned();
+        self.scheduler = Scheduler::with_learned(&self.policy, self.setup.seed, learned.as_ref());
+        self.jobs.clear();
+        self.site.forget();
+    }
+
+    /// Returns when the policy's next clock rings \[s\], if one is set.
+    pub fn wake(&self) -> Option<f64> {
+        self.scheduler.wake().map(|wake| wake * self.second)
+    }
+
+    /// Returns the seconds in the policy's unit of time.
+    pub fn second(&self) -> f64 {
+        self.second
+    }
+
+    /// Returns how many wait and run, by type.
+    pub fn counts(&self) -> Vec<[u64; 2]> {
+        let mut counts = vec![[0; 2]; self.scheduler.places().types().len()];
+        for known in self.jobs.values() {
+            match known.stage {
+                Stage::Waiting(i) => counts[i][0] += 1,
+                Stage::Running(i) => counts[i][1] += 1,
+            }
+        }
+        counts
+    }
+
+    /// Takes note that a release was carried out, or was not: then what the API says next decides.
+    pub fn released(&mut self, job: &Uid, is_done: bool) {
+        if let Some(known) = self.jobs.get_mut(job) {
+            known.is_pending = false;
+            known.released = known.released.filter(|_| is_done);
+        } else if !is_done {
+            self.noted.remove(job);
+        }
+    }
+
+    /// Compares with what was known, reports it, and decides.
+    pub fn look(&mut self, cluster: &Cluster, at: Moment) -> Round {
+        let begin = Instant::now();
+        let mut round = Round::default();
+        let views = cluster.views(&self.setup.gate);
+        if let Err(why) = self.report(cluster, &views, at, &mut round) {
+            let text = format!("{why}; the policy begins anew with what waits and runs");
+            round.note(None, Concern::Policy, text);
+            let pending = self.jobs.iter().filter(|(_, own)| own.is_pending);
+            let pending: Vec<Uid> = pending.map(|(uid, _)| uid.clone()).collect();
+            self.restart();
+            round.releases.retain(|own| own.job_type.is_none());
+            if let Err(why) = self.report(cluster, &views, at, &mut round) {
+                round.note(None, Concern::Policy, why);
+            }
+            round.releases.retain(|own| !pending.contains(&own.job));
+        }
+        round.seconds = begin.elapsed().as_secs_f64();
+        round
+    }
+
+    fn report(
+        &mut self,
+        cluster: &Cluster,
+        views: &[View<'_>],
+        at: Moment,
+        round: &mut Round,
+    ) -> Result<(), String> {
+        let by_uid: HashMap<&Uid, &View<'_>> =
+            views.iter().map(|view| (view.work.uid(), view)).collect();
+        let mut changes = self.departed(&by_uid);
+        let placed = cluster.placed();
+        let nodes = nodes(&placed);
+        for view in views {
+            self.compare(view, &nodes, at, &mut changes, round);
+        }
+        let runs = |job: &Uid| matches!(self.jobs.get(job)?.stage, Stage::Running(_)).then_some(());
+        let others = placed
+            .iter()
+            .filter(|(_, job)| job.and_then(runs).is_none());
+        let others: Vec<&Placed> = others.map(|(pod, _)| *pod).collect();
+        let (machines, resources) = (&cluster.machines, &self.map.resources);
+        for (n, amounts) in self.site.occupied(machines, &others, resources) {
+            changes.push(Change::Occupy(n, amounts));
+        }
+        for text in self.site.closed(machines) {
+            round.note(None, Concern::Capacity, text);
+        }
+        changes.sort_by_key(Change::turn);
+        round.events += changes.len();
+        let decided = self.decide(&changes, &by_uid, at)?;
+        for (id, servers) in decided.start {
+            let job: Uid = id.trim_end_matches('#').into();
+            let Some((view, known)) = by_uid.get(&job).zip(self.jobs.get_mut(&job)) else {
+                continue;
+            };
+            // It started and was found to run in one round.
+            let Stage::Waiting(i) = known.stage else {
+                continue;
+            };
+            *known = Known {
+                stage: Stage::Running(i),
+                id,
+                servers,
+                released: Some(at.now),
+                is_pending: true,
+            };
+            let nodes = self.site.nodes(&known.servers);
+            round.releases.push(self.release(view, Some(i), nodes, at));
+        }
+        Ok(())
+    }
+
+    /// Returns what a request needs to remove the gate from a job.
+    fn release(
+        &self,
+        view: &View<'_>,
+        job_type: Option<usize>,
+        nodes: Vec<String>,
+        at: Moment,
+    ) -> Release {
+        Release {
+            job: view.work.uid().clone(),
+            called: view.work.submitted().called(),
+            owners: view.gated(&self.setup.gate).cloned().collect(),
+            mark: Mark {
+                gate: self.setup.gate.clone(),
+                policy: self.digest.clone(),
+                at: at.wall,
+                nodes,
+            },
+            job_type,
+        }
+    }
+
+    /// Reports the changes, and then the time alone where clocks are due; what came together is decided on together.
+    fn decide(
+        &mut self,
+        changes: &[Change],
+        views: &HashMap<&Uid, &View<'_>>,
+        at: Moment,
+    ) -> Result<Decided, String> {
+        let t = at.now / self.second;
+        let mut all = Decided::default();
+        let is_due = self.scheduler.wake().is_some_and(|wake| wake <= t);
+        let time = (is_due || !self.scheduler.has_begun()).then_some(ClusterEvent::Time);
+        let events = changes.iter().map(|change| self.event(change, views, at));
+        let mut events: VecDeque<ClusterEvent<'_>> = events.chain(time).collect();
+        while let Some(event) = events.pop_front() {
+            // An event before this one may have started it: then it leaves.
+            let event = match event {
+                ClusterEvent::Withdraw(job) if self.scheduler.runs(job) => ClusterEvent::Leave(job),
+                event => event,
+            };
+            let decided = match events.is_empty() {
+                true => self.scheduler.tell(t, event)?,
+                false => self.scheduler.tell_of_several(t, event)?,
+            };
+            all.start.extend(decided.start);
+            all.stop.extend(decided.stop);
+        }
+        Ok(all)
+    }
+
+    fn event<'a>(
+        &self,
+        change: &'a Change,
+        views: &HashMap<&Uid, &View<'_>>,
+        at: Moment,
+    ) -> ClusterEvent<'a> {
+        let work = |id: &Uid| {
+            let uid: Uid = id.trim_end_matches('#').into();
+            views.get(&uid).map(|view| view.work)
+        };
+        let submission = |uid: &'a Uid, i: usize| {
+            let work = work(uid);
+            let waited = work.map_or(0, |work| at.wall - work.created) as f64;
+            let limit = work.and_then(|work| work.limit);
+            let mut own = Submission::new(uid, i);
+            own.limit = limit.map_or(f64::INFINITY, |limit| limit / self.second);
+            if let Some(work) = work.filter(|_| self.is_by_job) {
+                own.user = number_of(work.itself.own.namespace.as_bytes());
+                // As long as a round may last, or a clock be off, is nothing.
+                own.waited = if waited > 5.0 {
+                    waited / self.second
+                } else {
+                    0.0
+                };
+            }
+            own
+        };
+        match change {
+            Change::Withdraw(uid) => ClusterEvent::Withdraw(uid),
+            Change::PutBack(uid) => ClusterEvent::PutBack(uid),
+            Change::Leave(uid) => ClusterEvent::Leave(uid),
+            Change::Occupy(n, amounts) => ClusterEvent::Occupy(*n, amounts.clone()),
+            Change::Arrive(uid, i) => ClusterEvent::Arrive(submission(uid, *i)),
+            Change::Adopt(uid, i, servers) => {
+                let reserved = work(uid).and_then(|work| work.reserved);
+                let ran = reserved.map_or(0, |reserved| (at.wall - reserved).max(0));
+                ClusterEvent::Adopt {
+                    job: submission(uid, *i),
+                    ran: ran as f64 / self.second,
+                    servers: servers.clone(),
+                }
+            }
+        }
+    }
+}
+
+/// Returns the nodes of the pods of each job, a name a pod.
+fn nodes<'a>(placed: &[(&'a Placed, Option<&'a Uid>)]) -> HashMap<&'a Uid, Vec<&'a str>> {
+    let mut nodes: HashMap<&Uid, Vec<&str>> = HashMap::new();
+    for (pod, job) in placed {
+        if let Some(job) = job {
+            nodes.entry(job).or_default().push(&pod.node);
+        }
+    }
+    nodes.values_mut().for_each(|own| own.sort_unstable());
+    nodes
+}

@@ -1,0 +1,317 @@
+//! The controller's rounds: what has changed is looked at, decided on and carried out.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use futures::stream::iter;
+use k8s_openapi::jiff::Timestamp;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, sleep_until};
+use tracing::{info, warn};
+
+use crate::desk::{Concern, Desk, Release, Round};
+use crate::lease::{Elector, Leadership};
+use crate::notices::Notices;
+use crate::release::{Outcome, Releaser};
+use crate::server::{ANSWER, Server};
+use crate::setup::Setup;
+use crate::view::{Mark, Owner};
+use crate::watch::Watch;
+use synth_multiresource::live::Moment;
+
+/// After the first change others are waited for so long.
+const BATCH: Duration = Duration::from_millis(50);
+/// A round is due at least this often.
+const TICK: Duration = Duration::from_secs(5);
+/// So many requests that remove gates are under way at once.
+const AT_ONCE: usize = 8;
+
+/// What a controller works with.
+pub struct Controller {
+    pub setup: Arc<Setup>,
+    pub server: Server,
+}
+
+impl Controller {
+    /// Acts while this replica holds the Lease, and waits while another does; until a signal ends it.
+    ///
+    /// # Errors
+    /// When the policy does not fit the cluster, or what it needs may not be read.
+    pub async fn run(&self, identity: String) -> Result<(), String> {
+        // Refused now, and not only when it is this replica's turn.
+        let watch = self.watch().await?;
+        self.desk(&watch)?;
+        self.server.metrics().is_ready = true;
+        let (lease, duration) = (&self.setup.lease, self.setup.lease_duration);
+        let client = self.server.client.clone();
+        let mut elector = Elector::new(client, lease, identity.clone(), duration)?;
+        let mut leadership = elector.leadership();
+        renew(&mut elector).await;
+        let act = async {
+            let mut first = leadership.is_valid().then_some(watch);
+            loop {
+                leadership.begin().await;
+                info!(identity, "leader");
+                // Whoever acted before may have done what a stream from before has not brought yet: all is listed anew.
+                let watch = match first.take() {
+                    Some(watch) => watch,
+                    None => self.watch().await?,
+                };
+                self.lead(&watch, &leadership, &identity).await?;
+                self.server.metrics().is_leader = false;
+                warn!(identity, "leader lost");
+            }
+        };
+        // A task of its own: rounds may take long.
+        let (stop, mut stopped) = oneshot::channel::<()>();
+        let renewing = tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = sleep(elector.period()) => renew(&mut elector).await,
+                    _ = &mut stopped => break,
+                }
+            }
+            elector.give_back().await;
+        });
+        let done = tokio::select! {
+            done = act => done,
+            () = terminated() => Ok(()),
+        };
+        drop(stop);
+        // It ends by itself.
+        let _ = renewing.await;
+        done
+    }
+
+    async fn watch(&self) -> Result<Watch, String> {
+        Watch::begin(&self.server, &self.setup).await
+    }
+
+    fn releaser(&self, leadership: Option<&Leadership>) -> Releaser {
+        Releaser {
+            server: self.server.clone(),
+            leadership: leadership.cloned(),
+            gate: self.setup.gate.clone(),
+            // The last third of the Lease's duration is for requests that are on their way.
+            answer: (self.setup.lease_duration / 3).min(ANSWER),
+        }
+    }
+
+    /// Returns the policy, for the cluster as it is.
+    fn desk(&self, watch: &Watch) -> Result<Desk, String> {
+        let mut desk = Desk::new(&self.setup)?;
+        desk.check(&watch.cluster())?;
+        Ok(desk)
+    }
+
+    /// Round after round while the Lease is held.
+    async fn lead(
+        &self,
+        watch: &Watch,
+        leadership: &Leadership,
+        identity: &str,
+    ) -> Result<(), String> {
+        let mut desk = Desk::new(&self.setup)?;
+        if let Err(why) = desk.check(&watch.cluster()) {
+            // Refused at the start; a replica that takes over goes on with the nodes that are left.
+            warn!(why, "nodes");
+        }
+        let releaser = self.releaser(Some(leadership));
+        self.server.metrics().begin(&desk);
+        let begin = Instant::now();
+        let mut notices = Notices::new(&self.server, identity);
+        // Nobody waits for what is under way where the Lease was lost.
+        let mut releases = JoinSet::new();
+        let slots = Arc::new(Semaphore::new(AT_ONCE));
+        while leadership.is_valid() {
+            while let Some(Ok((release, outcome))) = releases.try_join_next() {
+                self.answered(watch, &mut desk, &release, outcome);
+            }
+            watch.follow_owners()?;
+            let at = Moment {
+                now: begin.elapsed().as_secs_f64(),
+                wall: Timestamp::now().as_second(),
+            };
+            let round = {
+                let cluster = watch.cluster();
+                let round = desk.look(&cluster, at);
+                notices.look(&desk, &cluster, &round, at);
+                round
+            };
+            self.note(&desk, &round);
+            for release in round.releases {
+                let (releaser, slots) = (releaser.clone(), Arc::clone(&slots));
+                releases.spawn(async move {
+                    let _slot = slots.acquire_owned().await;
+                    let outcome = releaser.release(&release).await;
+                    (release, outcome)
+                });
+            }
+            notices.forecast(&desk, at);
+            let wake = desk.wake().map_or(TICK, |wake| {
+                Duration::from_secs_f64((wake - at.now).clamp(0.0, TICK.as_secs_f64()))
+            });
+            let due = begin + Duration::from_secs_f64(at.now) + wake;
+            // A Lease that was lost ends it between rounds, too.
+            while leadership.is_valid() {
+                tokio::select! {
+                    () = watch.changed() => sleep(BATCH).await,
+                    Some(Ok((release, outcome))) = releases.join_next() => {
+                        self.answered(watch, &mut desk, &release, outcome);
+                    }
+                    () = sleep_until(due.into()) => {}
+                    () = sleep(Duration::from_millis(500)) => continue,
+                }
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of what became of a release.
+    fn answered(&self, watch: &Watch, desk: &mut Desk, release: &Release, outcome: Outcome) {
+        let mut metrics = self.server.metrics();
+        let (job, is_done) = (&release.called, outcome == Outcome::Done);
+        match outcome {
+            Outcome::Done => {
+                *metrics.released.entry(release.job_type).or_default() += 1;
+                let nodes = release.mark.nodes.join(" ");
+                info!(job, uid = &*release.job, nodes, "released");
+            }
+            Outcome::Changed(found) => {
+                *metrics.failed.entry("changed").or_default() += 1;
+                let why = "it is not what it was: it is looked at again";
+                info!(job, why, "not released");
+                let found = found.into_iter().map(|own| (own.own.uid.clone(), own));
+                watch.cluster().owners.extend(found);
+            }
+            Outcome::Failed(why) => {
+                *metrics.failed.entry("refused").or_default() += 1;
+                warn!(job, why, "not released");
+            }
+        }
+        desk.released(&release.job, is_done);
+    }
+
+    /// Writes what a round has found, and counts it.
+    fn note(&self, desk: &Desk, round: &Round) {
+        for note in &round.notes {
+            match note.concern {
+                Concern::NoType | Concern::Policy | Concern::Capacity => {
+                    warn!(about = ?note.concern, text = note.text, "note");
+                }
+                _ => info!(about = ?note.concern, text = note.text, "note"),
+            }
+        }
+        self.server.metrics().count(desk, round);
+    }
+
+    /// Looks once: what waits and runs by type, and what would be released if the policy began now.
+    ///
+    /// # Errors
+    /// When the policy does not fit the cluster.
+    pub async fn plan(&self) -> Result<String, String> {
+        let watch = self.watch().await?;
+        let mut desk = self.desk(&watch)?;
+        let at = Moment {
+            now: 0.0,
+            wall: Timestamp::now().as_second(),
+        };
+        let round = desk.look(&watch.cluster(), at);
+        let mut lines: Vec<String> = round.notes.iter().map(|note| note.text.clone()).collect();
+        let mut starts: BTreeMap<Option<usize>, Vec<&str>> = BTreeMap::new();
+        for release in &round.releases {
+            starts
+                .entry(release.job_type)
+                .or_default()
+                .push(&release.called);
+        }
+        lines.push(format!(
+            "{:<20} {:>8} {:>8}   would be released now",
+            "type", "wait", "run"
+        ));
+        let types = desk.scheduler.places().types().enumerate();
+        for ((i, name), [waiting, running]) in types.zip(desk.counts()) {
+            let started = starts.get(&Some(i)).map_or(&[][..], |own| own);
+            // What would be released waits still.
+            let n = started.len() as u64;
+            lines.push(format!(
+                "{name:<20} {:>8} {:>8}   {}",
+                waiting + n,
+                running - n,
+                started.join(", ")
+            ));
+        }
+        lines.push(format!(
+            "{:<20} {:>8} {:>8}   {}",
+            "no type",
+            round.untyped,
+            "",
+            starts.get(&None).map_or(0, Vec::len)
+        ));
+        Ok(lines.join("\n"))
+    }
+
+    /// Removes the gate from all that it stands on, whatever else stands there: the way back.
+    ///
+    /// # Errors
+    /// How many could not be removed, and why the last one.
+    pub async fn release_all(&self) -> Result<String, String> {
+        let watch = self.watch().await?;
+        let gate = &self.setup.gate;
+        let gated: Vec<Owner> = {
+            let cluster = watch.cluster();
+            let alone = cluster.works.values().filter(|own| own.owners.is_empty());
+            let all = alone.map(|own| &own.itself).chain(cluster.owners.values());
+            all.filter(|own| own.has(gate)).cloned().collect()
+        };
+        let mark = Mark {
+            gate: gate.clone(),
+            at: Timestamp::now().as_second(),
+            ..Mark::default()
+        };
+        let releaser = self.releaser(None);
+        let removed = iter(&gated).map(async |own| match releaser.remove(own, &mark).await {
+            Outcome::Failed(why) => Err(format!("{}: {why}", own.own.called())),
+            _ => Ok(()),
+        });
+        let mut removed = pin!(removed.buffer_unordered(AT_ONCE));
+        let (mut done, mut last) = (0, None);
+        while let Some(removed) = removed.next().await {
+            match removed {
+                Ok(()) => done += 1,
+                Err(why) => last = Some(why),
+            }
+        }
+        match last {
+            None => Ok(format!("{done} gates are removed")),
+            Some(last) => Err(format!(
+                "{done} gates are removed, {} are not; {last}",
+                gated.len() - done
+            )),
+        }
+    }
+}
+
+async fn renew(elector: &mut Elector) {
+    if let Err(why) = elector.step().await {
+        warn!(why = why.text, "lease");
+    }
+}
+
+/// Waits for SIGTERM or SIGINT.
+async fn terminated() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let wait = async |kind| match signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = wait(SignalKind::terminate()) => {}
+        () = wait(SignalKind::interrupt()) => {}
+    }
+}

@@ -1,0 +1,117 @@
+//! The policy that decides, and its decisions.
+
+use std::error::Error;
+use std::time::Instant;
+
+use super::journal::{Round, decide};
+use super::setup::Setup;
+use super::watch::{Changes, Watch};
+use super::{TypeMap, bridgeable};
+use synth_core::document::{digest, text_of};
+use synth_multiresource::artifact::Checked;
+use synth_multiresource::live::protocol::Line;
+use synth_multiresource::live::{Scheduler, second_of};
+use synth_multiresource::policy::Learned;
+use synth_multiresource::workload::Fleet;
+
+/// A policy with its scheduler, and the cluster as it sees it.
+pub(super) struct ActivePolicy {
+    policy: Checked,
+    pub digest: String,
+    pub scheduler: Scheduler,
+    /// What the scheduler began with, where it is not what the policy file says.
+    pub learned: Option<Learned>,
+    pub watch: Watch,
+    /// Seconds in the policy's unit of time.
+    pub second: f64,
+}
+
+impl ActivePolicy {
+    /// Reads the policy and the types of Slurm's jobs; refuses what a bridge cannot carry out.
+    pub fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
+        let path = setup.policy.display().to_string();
+        let text = text_of(&setup.policy).map_err(|why| format!("cannot read {path}: {why}"))?;
+        let policy = Checked::parse_with(&text, &path, setup.changes)?;
+        bridgeable(&policy)?;
+        let second = second_of(policy.workload())?;
+        let mut map = TypeMap::new(&policy, setup.types.as_deref())?;
+        map.is_pooled = setup.pool;
+        let scheduler = Scheduler::new(&policy, setup.seed);
+        let mut watch = Watch::new(map, setup, policy.workload(), second);
+        watch.is_by_job = scheduler.learned().is_some();
+        Ok(ActivePolicy {
+            digest: digest(&text),
+            scheduler,
+            learned: None,
+            watch,
+            policy,
+            second,
+        })
+    }
+
+    pub fn fleet(&self) -> &Fleet {
+        self.policy.workload()
+    }
+
+    /// Begins with what was learned before under the policy of this digest: a policy file that has learned itself,
+    /// and is another one, knows better.
+    pub fn begin_with(&mut self, learned: Option<(Learned, String)>, setup: &Setup) {
+        let mut family = self.policy.artifact().policy.clone();
+        let learns = family.backfilling();
+        let knows_nothing = learns.map(|own| own.learned == Learned::default());
+        let learned = learned
+            .filter(|(_, of)| knows_nothing.is_some_and(|nothing| nothing || *of == self.digest));
+        self.learned = learned.map(|(learned, _)| learned);
+        self.scheduler = Scheduler::with_learned(&self.policy, setup.seed, self.learned.as_ref());
+    }
+
+    /// Starts the scheduler anew, without jobs, with what it has learned.
+    pub fn restart(&mut self, setup: &Setup) {
+        let learned = self.scheduler.learned();
+        self.begin_with(learned.map(|own| (own, self.digest.clone())), setup);
+    }
+
+    /// Sends what was found to the scheduler; returns its decisions, and whether it accepted every line. `start` is
+    /// when the round began without Slurm.
+    pub fn decide(&mut self, found: &mut Changes, now: f64, start: Instant) -> (Round, bool) {
+        let t = now / self.second;
+        let mut round = Round {
+            t,
+            began: std::mem::take(&mut found.began),
+            ..Round::default()
+        };
+        let mut is_sound = true;
+        let mut lines = std::mem::take(&mut found.lines);
+        lines.sort_by_key(|(order, _)| *order);
+        // What came together is decided on together.
+        let last = lines.len().saturating_sub(1);
+        let lines = lines.into_iter().enumerate().map(|(n, (_, line))| Line {
+            more: n < last,
+            ..line
+        });
+        // Behind all that was read stands the time alone, where clocks are due.
+        for line in lines.chain([Line::default()]) {
+            let is_clock = line == Line::default();
+            let mut line = Line { t, ..line };
+            let is_due = self.scheduler.wake().is_some_and(|wake| wake <= t);
+            if is_clock && self.scheduler.has_begun() && !is_due {
+                continue;
+            }
+            // A line before this one may have started it: then it leaves.
+            if let Some(id) = line.withdraw.take_if(|id| self.scheduler.runs(id)) {
+                line.leave = Some(id);
+            }
+            match decide(&mut self.scheduler, &line) {
+                Ok(starts) => round.start.extend(starts),
+                Err(why) => {
+                    found.notes.push(format!("warning: {why}"));
+                    is_sound = false;
+                    continue;
+                }
+            }
+            round.reported.push(line);
+        }
+        round.ms = start.elapsed().as_secs_f64() * 1e3;
+        (round, is_sound)
+    }
+}

@@ -1,0 +1,218 @@
+//! The file that says which jobs are of which type, as it is written.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::resources::Source;
+use synth_core::document::{
+    Document, DocumentError, Fault, Place, TimeRange, fits, place, suggest,
+};
+use synth_multiresource::live::type_named;
+use synth_multiresource::workload::{Fleet, Resource, Shape};
+use synth_slurm::commands::{Row, expand};
+
+/// What a file says, checked against a policy. Without a file nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TypesFile {
+    /// Resources of the policy, by name.
+    pub resources: BTreeMap<String, Source>,
+    /// Types with the conditions of their jobs, in order; without them demand decides.
+    pub rules: Option<Vec<(usize, Vec<Condition>)>>,
+    /// By shape, its nodes; without it nothing is said of nodes.
+    pub servers: Option<Vec<Vec<String>>>,
+}
+
+/// How such a file reads.
+const EXAMPLE: &str = "resources: {cpu: cpu, memory: mem:G}
+types:
+  - {name: short, match: [{qos: debug}, {time_limit: {up_to: 1h}}]}
+  - {name: long, match: [{time_limit: {above: 1h}}]}
+servers: {big: [n1, \"n[2-4]\"]}";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    resources: Option<BTreeMap<String, String>>,
+    types: Option<Vec<WrittenType>>,
+    servers: Option<BTreeMap<String, Vec<String>>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenType {
+    name: String,
+    #[serde(rename = "match")]
+    conditions: Option<Vec<Condition>>,
+}
+
+/// A condition that a job meets if all of it holds; `*` and `?` stand for any text and any character.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Condition {
+    partition: Option<String>,
+    qos: Option<String>,
+    account: Option<String>,
+    user: Option<String>,
+    name: Option<String>,
+    comment: Option<String>,
+    time_limit: Option<TimeRange>,
+}
+
+impl TypesFile {
+    /// Reads a file for a policy of this fleet; `name` stands for it in messages.
+    pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
+        let document = Document::parse(text, name, EXAMPLE)?;
+        let (written, mut faults) = document.read::<Written>();
+        let checked = written.map(|written| TypesFile {
+            resources: resources(written.resources.unwrap_or_default(), fleet, &mut faults),
+            rules: written.types.map(|types| rules(types, fleet, &mut faults)),
+            servers: written.servers.map(|own| nodes(own, fleet, &mut faults)),
+        });
+        checked
+            .filter(|_| faults.is_empty())
+            .ok_or_else(|| document.refuse(faults))
+    }
+}
+
+fn resources(
+    written: BTreeMap<String, String>,
+    fleet: &Fleet,
+    faults: &mut Vec<Fault>,
+) -> BTreeMap<String, Source> {
+    let known = fleet.envelope().resources().iter().map(Resource::name);
+    let known: Vec<&str> = known.collect();
+    let mut sources = BTreeMap::new();
+    for (name, text) in written {
+        let place = place!("resources", &name);
+        if !known.contains(&&*name) {
+            let message = format!("the policy has no resource `{name}`");
+            faults.push(Fault::new(place, message, suggest(&name, "resource", &known)).of_key());
+            continue;
+        }
+        if let Some(source) = Source::parse(&text) {
+            sources.insert(name, source);
+        } else {
+            let message = format!("`{text}` is nothing that Slurm counts");
+            let help = "write cpu, mem:G (memory, and the unit that the policy counts it in: K, M, G, T or such as 1000M), gres/NAME, or none";
+            faults.push(Fault::new(place, message, help));
+        }
+    }
+    sources
+}
+
+fn rules(
+    written: Vec<WrittenType>,
+    fleet: &Fleet,
+    faults: &mut Vec<Fault>,
+) -> Vec<(usize, Vec<Condition>)> {
+    let mut rules: Vec<(usize, Vec<Condition>)> = Vec::new();
+    for (n, written) in written.into_iter().enumerate() {
+        let at = place!("types", n, "name");
+        let Some(place) = type_named(fleet, &written.name, &at, faults) else {
+            continue;
+        };
+        if rules.iter().any(|rule| rule.0 == place) {
+            let message = format!("the type `{}` has an entry already", written.name);
+            let help = "write all its conditions into one `match:`";
+            faults.push(Fault::new(at, message, help));
+        }
+        let mut conditions = written.conditions.unwrap_or_default();
+        for (m, condition) in conditions.iter_mut().enumerate() {
+            condition.check(place!("types", n, "match", m), faults);
+        }
+        rules.push((place, conditions));
+    }
+    rules
+}
+
+impl Condition {
+    fn check(&mut self, place: Place, faults: &mut Vec<Fault>) {
+        let texts = [&self.partition, &self.qos, &self.account];
+        let others = [&self.user, &self.name, &self.comment];
+        let has_texts = texts.iter().chain(&others).any(|text| text.is_some());
+        match &mut self.time_limit {
+            Some(range) => range.read(&place.then("time_limit"), faults),
+            None if has_texts => {}
+            None => {
+                let message = "a condition that says nothing";
+                let help = "name partition, qos, account, user, name, comment or time_limit; a type without `match:` takes all jobs that fit it";
+                faults.push(Fault::new(place, message, help));
+            }
+        }
+    }
+
+    /// Whether a job meets the condition; its time limit is given in seconds.
+    pub fn is_met(&self, row: &Row, limit: f64) -> bool {
+        let texts = [
+            (&self.partition, &row.partition),
+            (&self.qos, &row.qos),
+            (&self.account, &row.account),
+            (&self.user, &row.user),
+            (&self.name, &row.name),
+            (&self.comment, &row.comment),
+        ];
+        let mut texts = texts.into_iter();
+        texts.all(|(own, text)| own.as_ref().is_none_or(|pattern| fits(pattern, text)))
+            && self
+                .time_limit
+                .as_ref()
+                .is_none_or(|range| range.has(limit))
+    }
+}
+
+fn nodes(
+    written: BTreeMap<String, Vec<String>>,
+    fleet: &Fleet,
+    faults: &mut Vec<Fault>,
+) -> Vec<Vec<String>> {
+    let shapes: Vec<&str> = fleet.shapes().iter().map(Shape::name).collect();
+    for name in written.keys().filter(|name| !shapes.contains(&&***name)) {
+        let message = format!("the policy has no servers of the shape `{name}`");
+        let help = suggest(name, "shape", &shapes);
+        faults.push(Fault::new(place!("servers", name), message, help).of_key());
+    }
+    let mut taken: Vec<String> = Vec::new();
+    let mut of_shape = |shape: &Shape| -> Vec<String> {
+        let Some(lists) = written.get(shape.name()) else {
+            let message = format!(
+                "no nodes for the {} servers of the shape `{}`",
+                shape.count(),
+                shape.name()
+            );
+            let help = format!("add `{}: [n1, \"n[2-4]\"]`", shape.name());
+            faults.push(Fault::new(place!("servers"), message, help));
+            return Vec::new();
+        };
+        let mut own = Vec::new();
+        for (n, list) in lists.iter().enumerate() {
+            let at = place!("servers", shape.name(), n);
+            let Some(names) = expand(list) else {
+                let message = format!("`{list}` is no list of nodes");
+                let help = "write names of nodes such as n1, or \"n[1-4,7]\" with quotes";
+                faults.push(Fault::new(at, message, help));
+                continue;
+            };
+            for node in names {
+                if taken.contains(&node) {
+                    let message = format!("node `{node}` is a server already");
+                    faults.push(Fault::new(at.clone(), message, "name each node once"));
+                }
+                taken.push(node.clone());
+                own.push(node);
+            }
+        }
+        if own.len() != shape.count() as usize {
+            let message = format!(
+                "{} nodes, and the policy has {} servers of this shape",
+                own.len(),
+                shape.count()
+            );
+            let help = "name as many nodes, or make a policy for as many servers";
+            faults.push(Fault::new(place!("servers", shape.name()), message, help));
+        }
+        own
+    };
+    fleet.shapes().iter().map(&mut of_shape).collect()
+}

@@ -1,0 +1,431 @@
+//! What a bridge has read and decided, a line of JSON a round; and the same decided again from it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use synth_core::document::line::{sealed, unsealed};
+use synth_core::document::text_of;
+use synth_multiresource::artifact::Checked;
+use synth_multiresource::live::Scheduler;
+use synth_multiresource::live::protocol::{Line, Started, starts, tell};
+use synth_multiresource::policy::Learned;
+use synth_slurm::commands::Key;
+
+/// A line of a journal.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Record {
+    /// A policy takes over.
+    Head(Head),
+    /// Something was read, decided or seen.
+    Round(Round),
+    /// What the policy's estimates have learned of jobs so far.
+    Learned {
+        /// With it a bridge that begins later goes on.
+        learned: Learned,
+    },
+}
+
+/// Which policy decides from here on.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The file of the policy, as it was named.
+    pub policy: String,
+    /// Its digest.
+    pub digest: String,
+    /// The cluster.
+    pub cluster: String,
+    /// The partition.
+    pub partition: String,
+    /// The policy's unit of time, in which all times are, from the start of the bridge on.
+    pub time_unit: String,
+    /// Of the policy's clocks.
+    pub seed: u64,
+    /// What the policy's estimates have learned of jobs before, where it is not what the policy file says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<Learned>,
+}
+
+/// What a round did.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Round {
+    /// When, in the policy's unit of time.
+    pub t: f64,
+    /// What was read, as differences, and behind it the time where clocks were due.
+    #[serde(rename = "told")]
+    pub reported: Vec<Line>,
+    /// What was decided, in order.
+    pub start: Vec<Started>,
+    /// Jobs whose first process was seen to run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub began: Vec<String>,
+    /// What the log said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// How long the bridge took to decide, without Slurm \[ms\].
+    pub ms: f64,
+}
+
+/// Returns the id of a job in lines: its number, and when it was submitted.
+pub(super) fn id_of(key: Key) -> String {
+    format!("{}@{}", key.id, key.submitted)
+}
+
+/// Returns the job of an id.
+pub(super) fn key_of(id: &str) -> Option<Key> {
+    let (id, submitted) = id.split_once('@')?;
+    Some(Key {
+        id: id.parse().ok()?,
+        submitted: submitted.parse().ok()?,
+    })
+}
+
+/// A journal that is written.
+pub struct Journal {
+    file: Option<File>,
+    /// What a bridge before has learned last, and the digest of its policy.
+    pub learned: Option<(Learned, String)>,
+    /// Jobs that bridges before have sent to servers.
+    pub placed: HashMap<Key, Vec<String>>,
+}
+
+impl Journal {
+    /// At the end of the file, which may be there. What a bridge that was killed has left of its last line is cut off.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        let mut file = options.read(true).append(true).create(true).open(path)?;
+        let (mut learned, mut placed) = (None, HashMap::new());
+        if file.metadata()?.is_file() {
+            let mut text = Vec::new();
+            file.read_to_end(&mut text)?;
+            let whole = text.iter().rposition(|byte| *byte == b'\n');
+            let end = whole.map_or(0, |last| last + 1);
+            if end < text.len() {
+                file.set_len(end as u64)?;
+            }
+            learned = last_learned(&text[..end]);
+            placed = all_placed(&text[..end]);
+        }
+        Ok(Journal {
+            file: Some(file),
+            learned,
+            placed,
+        })
+    }
+
+    /// Writes a line; where that fails no further one is written, and the reason is returned once.
+    pub fn write(&mut self, record: &Record) -> Option<io::Error> {
+        let file = self.file.as_mut()?;
+        let line = serde_json::to_string(record).map_err(io::Error::other);
+        // In one piece: a line is there whole, or it is the last one.
+        let written = line.and_then(|line| file.write_all((sealed(&line) + "\n").as_bytes()));
+        written.err().inspect(|_| self.file = None)
+    }
+}
+
+/// Returns the jobs that a journal says were started on servers of a fleet.
+fn all_placed(text: &[u8]) -> HashMap<Key, Vec<String>> {
+    // A job that starts stands in a list of its own, with its servers.
+    let is_worth = |line: &&[u8]| line.windows(10).any(|part| part == b"\"start\":[[");
+    let rounds = text.split(|byte| *byte == b'\n').filter(is_worth);
+    let starts = rounds.filter_map(|line| {
+        match serde_json::from_str(&unsealed(&String::from_utf8_lossy(line))?).ok()? {
+            Record::Round(round) => Some(round.start),
+            _ => None,
+        }
+    });
+    let keys = starts
+        .flatten()
+        .filter_map(|own| Some((key_of(own.id())?, own.servers().to_vec())));
+    keys.collect()
+}
+
+/// Returns what a journal says last of what was learned, and under which policy.
+fn last_learned(text: &[u8]) -> Option<(Learned, String)> {
+    let is_worth =
+        |line: &&[u8]| line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"");
+    let mut records = text.rsplit(|byte| *byte == b'\n').filter(is_worth);
+    let mut record = || {
+        let line = String::from_utf8_lossy(records.next()?);
+        serde_json::from_str(&unsealed(&line)?).ok()
+    };
+    let mut learned = None;
+    loop {
+        match record()? {
+            Record::Learned { learned: last } => {
+                learned.get_or_insert(last);
+            }
+            Record::Head(head) => {
+                if let Some(last) = learned.or(head.learned) {
+                    return Some((last, head.digest));
+                }
+                learned = None;
+            }
+            Record::Round(_) => {}
+        }
+    }
+}
+
+/// What a journal says, decided again.
+pub struct Replayed {
+    /// Rounds with decisions of this policy.
+    pub rounds: u64,
+    /// Jobs that were started.
+    pub starts: u64,
+    /// The first round that is decided otherwise: its line, what was decided then and now.
+    pub differs: Option<(usize, Vec<Started>, Vec<Started>)>,
+    /// The jobs that came and ended, in order of arrival.
+    pub jobs: Vec<Recorded>,
+    /// The scheduler as it stands in the end.
+    pub scheduler: Scheduler,
+    /// When that is.
+    pub t: f64,
+    /// By id, jobs that came and have not ended.
+    pub present: BTreeMap<String, Present>,
+    /// When the bridge began that runs, of several one behind the other, without the time between them.
+    began: f64,
+}
+
+/// A job that came and has not ended.
+pub struct Present {
+    job_type: String,
+    /// When it was first seen to wait \[time\].
+    pub arrival: f64,
+    start: Option<f64>,
+    began: Option<f64>,
+}
+
+/// A job that came and ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// Its id.
+    pub id: String,
+    /// Its type.
+    pub job_type: String,
+    /// When it was first seen to wait \[time\].
+    pub arrival: f64,
+    /// How long it waited to be released.
+    pub wait: f64,
+    /// From there until its first process was seen.
+    pub latency: f64,
+    /// How long it ran.
+    pub size: f64,
+}
+
+/// Is called with each line of a journal, with the scheduler behind it and what it starts.
+pub type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
+
+/// Reads a journal, and lets the policy decide again.
+///
+/// # Errors
+/// When it cannot be read, a line is not of a journal, or none is of this policy.
+pub fn replay(
+    path: &Path,
+    policy: &Checked,
+    digest: &str,
+    on_line: OnLine<'_>,
+) -> Result<Replayed, String> {
+    let name = path.display();
+    let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut heads: Vec<Head> = Vec::new();
+    let mut replay: Option<Replayed> = None;
+    let mut is_own = false;
+    for (n, line) in lines.iter().enumerate() {
+        // A bridge that was killed may have left the last line unfinished.
+        if n + 1 == lines.len() && !line.ends_with('\n') {
+            break;
+        }
+        let wrong = |why: &dyn Display| format!("{name}, line {}: {why}", n + 1);
+        let object = unsealed(line.trim_end()).ok_or_else(|| {
+            wrong(&"it does not fit its check: it was damaged or changed; take it and what follows out to replay what stands before")
+        })?;
+        match serde_json::from_str(&object).map_err(|why| wrong(&why))? {
+            Record::Head(head) => {
+                is_own = head.digest == digest;
+                if is_own {
+                    let learned = head.learned.as_ref();
+                    let scheduler = || Scheduler::with_learned(policy, head.seed, learned);
+                    let own = replay.get_or_insert_with(|| Replayed::new(scheduler()));
+                    // The same policy may begin again: another bridge, or the file was read again.
+                    let before = std::mem::replace(&mut own.scheduler, scheduler());
+                    own.scheduler.remember(&before);
+                    own.present.clear();
+                }
+                heads.push(head);
+            }
+            Record::Round(round) if is_own => {
+                if let Some(replay) = &mut replay {
+                    replay
+                        .round(n + 1, &round, on_line)
+                        .map_err(|why| wrong(&why))?;
+                }
+            }
+            // What was learned comes of the rounds again.
+            Record::Round(_) | Record::Learned { .. } => {}
+        }
+    }
+    if heads.is_empty() {
+        return Err(format!(
+            "{name}, line 1: no policy begins in it: it is empty, or no journal"
+        ));
+    }
+    replay.ok_or_else(|| {
+        let heads = heads.iter();
+        let policies = heads.map(|head| format!("{} ({})", head.policy, head.digest));
+        let policies = policies.collect::<Vec<_>>().join(", ");
+        format!("{name} has no decisions of the policy {digest}; it is of {policies}")
+    })
+}
+
+impl Replayed {
+    fn new(scheduler: Scheduler) -> Self {
+        Replayed {
+            rounds: 0,
+            starts: 0,
+            differs: None,
+            jobs: Vec::new(),
+            scheduler,
+            t: 0.0,
+            present: BTreeMap::new(),
+            began: 0.0,
+        }
+    }
+
+    fn round(&mut self, place: usize, round: &Round, on_line: OnLine<'_>) -> Result<(), String> {
+        if self.began + round.t < self.t {
+            self.began = self.t;
+        }
+        self.t = self.began + round.t;
+        let mut start = Vec::new();
+        for line in &round.reported {
+            self.notify(line);
+            let starts = decide(&mut self.scheduler, line)?;
+            on_line(line, &self.scheduler, &starts);
+            start.extend(starts);
+        }
+        self.rounds += 1;
+        self.starts += start.len() as u64;
+        for id in start.iter().map(Started::id) {
+            let job = self.present.get_mut(id);
+            job.into_iter().for_each(|job| job.start = Some(self.t));
+        }
+        for id in &round.began {
+            let job = self.present.get_mut(id);
+            job.into_iter().for_each(|job| job.began = Some(self.t));
+        }
+        if start != round.start && self.differs.is_none() {
+            self.differs = Some((place, round.start.clone(), start));
+        }
+        Ok(())
+    }
+
+    /// Follows a job from its arrival to its end; what was found running is not followed. One that is withdrawn may
+    /// come again as another type, and has waited since it came first.
+    fn notify(&mut self, line: &Line) {
+        let now = self.t;
+        if let (Some(kind), Some(id)) = (&line.arrive, &line.job) {
+            let job = self.present.entry(id.clone()).or_insert(Present {
+                job_type: String::new(),
+                arrival: now,
+                start: None,
+                began: None,
+            });
+            job.job_type.clone_from(kind);
+        }
+        if let Some(id) = &line.put_back
+            && let Some(job) = self.present.get_mut(id)
+        {
+            (job.start, job.began) = (None, None);
+        }
+        if let Some(id) = &line.leave
+            && let Some(job) = self.present.remove(id)
+            && let (Some(start), Some(began)) = (job.start, job.began)
+        {
+            self.jobs.push(Recorded {
+                id: id.clone(),
+                job_type: job.job_type,
+                arrival: job.arrival,
+                wait: start - job.arrival,
+                latency: began - start,
+                size: now - began,
+            });
+        }
+    }
+}
+
+/// Tells a line: what starts.
+pub(super) fn decide(scheduler: &mut Scheduler, line: &Line) -> Result<Vec<Started>, String> {
+    let decided = tell(scheduler, line)?;
+    Ok(starts(&decided, scheduler.places()))
+}
+
+/// Returns the jobs as `synth simulate --jobs` reads them.
+///
+/// # Errors
+/// When they cannot be written as CSV.
+pub fn jobs_csv(jobs: &[Recorded]) -> csv::Result<String> {
+    let mut sorted: Vec<&Recorded> = jobs.iter().collect();
+    sorted.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["type", "arrival", "size", "wait", "latency", "job"])?;
+    for job in sorted {
+        let numbers = [job.arrival, job.size, job.wait, job.latency].map(|x| format!("{x:.6}"));
+        let [arrival, size, wait, latency] = &numbers;
+        writer.write_record([&job.job_type, arrival, size, wait, latency, &job.id])?;
+    }
+    let bytes = writer.into_inner();
+    let bytes = bytes.map_err(|e| io::Error::other(e.to_string()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Journals outlive the program that wrote them: the line in docs/production.md is read, and written again.
+    #[test]
+    fn the_documented_line_is_read_and_written() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/production.md");
+        let docs = std::fs::read_to_string(docs).unwrap();
+        let line = docs.lines().find(|line| line.starts_with("{\"t\":"));
+        let round: Round = serde_json::from_str(line.unwrap()).unwrap();
+        assert_eq!(round.reported.len(), 2);
+        assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
+    }
+
+    /// A bridge that was killed leaves half a line; the next one writes whole ones behind the last whole one.
+    #[test]
+    fn what_is_left_of_a_line_is_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j.jsonl");
+        let round = |t| {
+            Record::Round(Round {
+                t,
+                ..Round::default()
+            })
+        };
+        assert!(Journal::open(&path).unwrap().write(&round(1.0)).is_none());
+        let whole = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{whole}{}", &whole[..whole.len() / 2])).unwrap();
+        assert!(Journal::open(&path).unwrap().write(&round(2.0)).is_none());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let objects = text.lines().map(|line| unsealed(line).unwrap());
+        let times = objects.map(|object| match serde_json::from_str(&object) {
+            Ok(Record::Round(round)) => round.t,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(times.collect::<Vec<f64>>(), [1.0, 2.0]);
+    }
+}

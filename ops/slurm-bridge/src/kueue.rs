@@ -1,0 +1,177 @@
+//! What an administrator of a Kubernetes cluster installs so that a policy decides when jobs of Kueue start.
+
+use askama::Template;
+use synth_slurm::templates;
+
+use super::export::{amounts, one_line, yaml};
+use synth_core::document::filled_in;
+use synth_core::number::Decimal;
+use synth_multiresource::artifact::Checked;
+use synth_multiresource::live::Usual;
+use synth_multiresource::workload::{Fleet, Resource, Shape};
+
+/// Returns the files, by name; jobs are in this namespace. `written` is the policy's text.
+///
+/// # Errors
+/// When the name of the namespace is none.
+pub fn kueue(
+    checked: &Checked,
+    written: &str,
+    namespace: &str,
+) -> Result<Vec<(String, String)>, String> {
+    if !is_namespace(namespace) {
+        return Err(format!(
+            "`{namespace}` is no name of a namespace: lower-case letters, digits and `-`"
+        ));
+    }
+    let fleet = checked.workload();
+    let resources = fleet.envelope().resources();
+    let names = resources.iter().map(|own| Named::new(own).name);
+    let names = names.collect::<Vec<_>>().join(", ");
+    let type_rows = fleet.types().iter().map(|job| {
+        let pods = if fleet.is_one_server() {
+            "any".to_owned()
+        } else {
+            job.nodes().to_string()
+        };
+        [one_line(job.name()), pods, amounts(fleet, job.demand())]
+    });
+    let guesses = resources.iter().map(Named::new).filter(|own| own.is_guess);
+    let options = guesses
+        .clone()
+        .map(|own| format!("            - --resource={}={}\n", own.of, own.name))
+        .collect();
+    let shapes = fleet.shapes().iter().enumerate();
+    let shapes = shapes.map(|(n, shape)| flavor(fleet, n, shape));
+    let shapes = &Vec::from_iter(shapes);
+    let readme = Readme {
+        namespace,
+        rule: checked.artifact().policy.called(),
+        types: type_rows.collect(),
+        shapes,
+        guesses: guesses.map(|own| own.name).collect(),
+        is_pooled: fleet.is_one_server(),
+    };
+    let queues = Queues {
+        namespace,
+        names,
+        shapes,
+    };
+    let [kustomization, monitor] = [
+        include_str!("../templates/kueue/kustomization.yaml"),
+        include_str!("../templates/kueue/podmonitor.yaml"),
+    ];
+    let controller = Controller { namespace, options };
+    let files = [
+        ("README.md", readme.render()),
+        ("queues.yaml", queues.render()),
+        ("jobs/kustomization.yaml", Gate { namespace }.render()),
+        ("controller/kustomization.yaml", Ok(kustomization.into())),
+        ("controller/rights.yaml", Rights { namespace }.render()),
+        ("controller/controller.yaml", controller.render()),
+        ("controller/policy.json", Ok(written.to_owned())),
+        ("podmonitor.yaml", Ok(monitor.to_owned())),
+    ];
+    filled_in(files)
+}
+
+/// Returns whether it may be the name of a namespace.
+fn is_namespace(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_inner = |c: char| is_plain(c) || c == '-';
+    name.len() <= 63
+        && name.chars().all(is_inner)
+        && name.starts_with(is_plain)
+        && name.ends_with(is_plain)
+}
+
+/// A resource as Kubernetes has it.
+struct Named {
+    of: String,
+    name: String,
+    /// What follows an amount.
+    unit: &'static str,
+    is_guess: bool,
+}
+
+impl Named {
+    fn new(resource: &Resource) -> Self {
+        let of = resource.name().to_owned();
+        let (name, unit, is_guess) = match Usual::named(&of) {
+            Some(Usual::Cpu) => ("cpu".to_owned(), "", false),
+            Some(Usual::Gpu) => ("nvidia.com/gpu".to_owned(), "", false),
+            Some(Usual::Memory(bytes)) => ("memory".to_owned(), unit(bytes), false),
+            None => (format!("example.com/{of}"), "", true),
+        };
+        Named {
+            of,
+            name,
+            unit,
+            is_guess,
+        }
+    }
+}
+
+/// Returns the suffix of Kubernetes for so many bytes.
+fn unit(bytes: u64) -> &'static str {
+    let [binary, decimal] = [["Ki", "Mi", "Gi", "Ti"], ["k", "M", "G", "T"]];
+    let of = |base: u64, units: [&'static str; 4]| {
+        let mut pairs = (1..).zip(units);
+        let pair = pairs.find(|(n, _)| base.pow(*n) == bytes);
+        pair.map(|(_, unit)| unit)
+    };
+    of(1024, binary).or(of(1000, decimal)).unwrap_or_default()
+}
+
+/// The nodes of a shape.
+struct Flavor {
+    /// Its name, as one of Kubernetes.
+    name: String,
+    shape: String,
+    count: u32,
+    /// What each has, and what all have together, by name in Kubernetes.
+    each: String,
+    quotas: Vec<(String, String)>,
+}
+
+fn flavor(fleet: &Fleet, n: usize, shape: &Shape) -> Flavor {
+    let word = shape.name().to_ascii_lowercase();
+    let word = word.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let word = word.trim_matches('-');
+    let quota = |(of, amount): (&Resource, &Decimal)| {
+        let of = Named::new(of);
+        let all = amount.exact() * num_rational::BigRational::from_integer(shape.count().into());
+        let all = Decimal::nearest(&all).map_or_else(|| amount.to_string(), |all| all.to_string());
+        (of.name, yaml(&format!("{all}{}", of.unit)))
+    };
+    let pairs = fleet.envelope().resources().iter().zip(shape.capacity());
+    Flavor {
+        name: if word.is_empty() {
+            format!("shape-{n}")
+        } else {
+            word.into()
+        },
+        shape: one_line(shape.name()),
+        count: shape.count(),
+        each: amounts(fleet, shape.capacity()),
+        quotas: pairs.map(quota).collect(),
+    }
+}
+
+templates! {
+    Readme: "kueue/README.md",
+        namespace: &'a str,
+        rule: &'a str,
+        /// Name, pods and demand.
+        types: Vec<[String; 3]>,
+        shapes: &'a [Flavor],
+        guesses: Vec<String>,
+        is_pooled: bool;
+    Queues: "kueue/queues.yaml", namespace: &'a str, names: String, shapes: &'a [Flavor];
+    Gate: "kueue/gate.yaml", namespace: &'a str;
+    Rights: "kueue/rights.yaml", namespace: &'a str;
+    Controller: "kueue/controller.yaml",
+        namespace: &'a str,
+        /// Lines for resources whose names are guesses.
+        options: String;
+}

@@ -1,0 +1,64 @@
+//! Policies on a real Slurm: which type a job of its queue belongs to, which node is which server, and what an
+//! administrator installs.
+//!
+//! [`TypeMap`] is the one door between the amounts of [`synth_slurm::commands`] and the types, units and servers of a policy.
+
+mod decision;
+mod document;
+mod export;
+mod journal;
+mod kueue;
+mod lock;
+mod measured;
+mod metrics;
+mod release;
+mod resources;
+mod run;
+mod servers;
+mod setup;
+mod survey;
+#[cfg(test)]
+mod tests;
+mod types;
+mod usage;
+mod watch;
+
+pub use export::{gangs, slurm as export_slurm};
+pub use journal::{Head, OnLine, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
+pub use kueue::kueue as export_kueue;
+pub use release::release_all;
+pub use run::{Bridge, Signals};
+pub use setup::Setup;
+pub use types::TypeMap;
+
+use synth_multiresource::artifact::Checked;
+use synth_multiresource::live::only_starts;
+use synth_slurm::commands::SlurmError;
+
+/// Why a bridge does not run, or has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum BridgeError {
+    /// Slurm does not answer as it should; the next time it may.
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
+    /// What was found, and what to do.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<String> for BridgeError {
+    fn from(why: String) -> Self {
+        BridgeError::Refused(why)
+    }
+}
+
+/// Checks that a policy decides only when jobs start, which is all that a bridge to Slurm can do.
+///
+/// # Errors
+/// When it stops jobs that run, or waits for setups; says which policy to ask for.
+pub fn bridgeable(policy: &Checked) -> Result<(), String> {
+    only_starts(
+        policy,
+        "which Slurm cannot do without losing their work or keeping their memory",
+    )
+}

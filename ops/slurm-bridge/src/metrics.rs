@@ -1,0 +1,134 @@
+//! What a bridge has done and sees, as text that Prometheus reads: node_exporter's textfile collector takes it from a file.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+use super::journal::{Round, key_of};
+use super::watch::{Changes, Phase, Watch};
+use synth_core::document::exposition::{Exposition, label};
+use synth_slurm::commands::{Queue, Row, State};
+
+/// What is counted from the start of a bridge on.
+#[derive(Debug, Default)]
+pub(super) struct Metrics {
+    pub rounds: u64,
+    /// Rounds in which Slurm did not answer.
+    pub failed: u64,
+    decisions: u64,
+    /// Time that they took, without Slurm \[s\].
+    deciding: f64,
+    /// When the last one was \[s since 1970\].
+    decided: i64,
+    /// Jobs released, by type.
+    released: BTreeMap<String, u64>,
+    /// What Slurm did otherwise, by kind.
+    disagreed: BTreeMap<&'static str, u64>,
+}
+
+/// What each metric is.
+const HELP: &str = "\
+jobs: Jobs that wait for the policy, and that it has released.
+jobs_without_type: Jobs that no type of the policy holds.
+releases_total: Jobs that the policy has released.
+disagreements_total: What Slurm did otherwise than was decided.
+rounds_total: Looks at the queue.
+failed_rounds_total: Looks at the queue that Slurm did not answer.
+decisions_total: Rounds in which the policy decided.
+decision_seconds_total: Time that decisions took, without Slurm.
+last_round_timestamp_seconds: When the queue was looked at last.
+last_decision_timestamp_seconds: When the policy decided last.
+policy_info: What the policy does at present, where it says so.
+";
+
+impl Metrics {
+    /// Counts a round that was carried out; `wall` is the time of day.
+    pub fn count(&mut self, watch: &Watch, (found, round): (&Changes, &Round), wall: i64) {
+        if !round.reported.is_empty() {
+            self.decisions += 1;
+            self.deciding += round.ms / 1e3;
+            self.decided = wall;
+        }
+        let types = watch.types();
+        for start in &round.start {
+            let seen = key_of(start.id()).and_then(|key| watch.jobs.get(&key));
+            if let Some(Phase::Running(i)) = seen.map(|seen| seen.phase) {
+                *self.released.entry(types[i].clone()).or_default() += 1;
+            }
+        }
+        let lines = |is: fn(&synth_multiresource::live::protocol::Line) -> bool| {
+            round.reported.iter().filter(|line| is(line)).count()
+        };
+        let adopted = if self.rounds > 1 {
+            lines(|line| line.adopt.is_some())
+        } else {
+            0
+        };
+        for (kind, count) in [
+            ("not_started", found.stuck.len()),
+            ("held_again", found.give_up.len()),
+            ("put_back", lines(|line| line.put_back.is_some())),
+            ("started_by_others", adopted),
+        ] {
+            *self.disagreed.entry(kind).or_default() += count as u64;
+        }
+    }
+
+    /// Writes all of it into a file, which is there whole at any time. `doing` is what the policy does at present.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(
+        &self,
+        path: &Path,
+        (watch, queue, partition): (&Watch, &Queue, &str),
+        (doing, wall): (Option<String>, i64),
+    ) -> io::Result<()> {
+        let text = self.text(watch, queue, (partition, doing, wall));
+        // The collector takes files that end with .prom only.
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(format!(".{}.tmp", std::process::id()));
+        fs::write(&beside, text)?;
+        fs::rename(&beside, path)
+    }
+
+    fn text(
+        &self,
+        watch: &Watch,
+        queue: &Queue,
+        (partition, doing, wall): (&str, Option<String>, i64),
+    ) -> String {
+        let mut text = Exposition::new("synth_bridge_", HELP, &[("partition", partition)]);
+        let types = watch.types();
+        let count = |phase| {
+            let jobs = watch.jobs.values();
+            jobs.filter(|seen| seen.phase == phase).count() as u64
+        };
+        let jobs = types.iter().enumerate().map(|(i, name)| {
+            let counts = [Phase::Waiting(i), Phase::Running(i)].map(count);
+            (label("type", name), counts)
+        });
+        text.states("jobs", jobs);
+        let without = queue.rows.iter().filter(|row| watch.find(row).is_err());
+        let is_pending = |row: &&Row| row.state == State::Pending;
+        let (pending, others): (Vec<&Row>, Vec<&Row>) = without.partition(is_pending);
+        let untyped = [pending, others].map(|own| own.len() as u64);
+        text.states("jobs_without_type", [(String::new(), untyped)]);
+        let released = |name: &String| self.released.get(name).copied().unwrap_or(0);
+        let released = types.iter().map(|name| (name, released(name)));
+        text.counts("releases_total", "type", released);
+        let kinds = self.disagreed.iter().map(|(kind, n)| (kind, *n));
+        text.counts("disagreements_total", "kind", kinds);
+        text.one("rounds_total", self.rounds as f64);
+        text.one("failed_rounds_total", self.failed as f64);
+        text.one("decisions_total", self.decisions as f64);
+        text.one("decision_seconds_total", self.deciding);
+        text.one("last_round_timestamp_seconds", wall as f64);
+        if self.decided > 0 {
+            text.one("last_decision_timestamp_seconds", self.decided as f64);
+        }
+        let doing = doing.map(|doing| (label("doing", &doing), 1.0));
+        text.add("policy_info", doing);
+        text.text
+    }
+}

@@ -1,0 +1,393 @@
+//! Jobs and nodes as a policy counts them.
+#![allow(clippy::unwrap_used)]
+
+mod gangs;
+
+use super::document::TypesFile;
+use super::types::TypeMap;
+use super::{export_kueue, export_slurm};
+use synth_core::document::DocumentError;
+use synth_make::synthesis::{Options, Outcome, synthesize};
+use synth_multiresource::artifact::Checked;
+use synth_multiresource::workload::{Fleet, Workload};
+use synth_slurm::commands::{Amounts, Hold, Key, Node, NodeState, Row, State};
+
+/// The shapes of `models/section7.yaml`, and a copy of the lean ones that runs for longer.
+const SERVER: &str =
+    "kind: multiresource\ntime_unit: min\nserver: {capacity: {cpu: 20, memory: 15}}\njobs:
+  - {name: lean, demand: {cpu: 3, memory: 7}, arrival_rate: .01, mean_size: 1, limit: 60}
+  - {name: long, demand: {cpu: 3, memory: 7}, arrival_rate: .01, mean_size: 10, limit: 600}
+  - {name: slim, demand: {cpu: 4, memory: 1}, arrival_rate: .01, mean_size: 1}
+  - {name: wide, demand: {cpu: 10, memory: 1}, arrival_rate: .01, mean_size: 1}\n";
+
+const FLEET: &str = "kind: multiresource\ntime_unit: s\nservers:
+  - {name: big, count: 2, capacity: {cpu: 20, memory: 14}}
+  - {name: gpu, capacity: {cpu: 8, memory: 4, gpu: 2}}
+jobs:
+  - {name: plain, demand: {cpu: 4, memory: 2}, arrival_rate: .01, mean_size: 1}
+  - {name: train, demand: {cpu: 4, memory: 2, gpu: 1}, arrival_rate: .01, mean_size: 1}\n";
+
+fn fleet(text: &str) -> Fleet {
+    Fleet::parse(text, "t").unwrap().workload
+}
+
+fn map(text: &str, file: &str) -> Result<TypeMap, String> {
+    let fleet = fleet(text);
+    let written = match file {
+        "" => TypesFile::default(),
+        file => TypesFile::parse(file, "types.yaml", &fleet).map_err(|why| why.to_string())?,
+    };
+    TypeMap::of(&fleet, &[], written)
+}
+
+fn job(cpus: u64, memory_mib: u64) -> Row {
+    Row {
+        key: Key {
+            submitted: 0,
+            id: "17".parse().unwrap(),
+        },
+        state: State::Pending,
+        hold: Hold::User,
+        reason: "JobHeldUser".into(),
+        depends: false,
+        waits_for: Vec::new(),
+        names_nodes: false,
+        is_exclusive: false,
+        eligible: None,
+        nodes: 1,
+        most_nodes: 1,
+        per_node: Amounts::default(),
+        amounts: Amounts {
+            cpus,
+            memory: memory_mib << 20,
+            gres: [].into(),
+        },
+        has_unknown_gres: false,
+        time_limit: None,
+        partition: "synth".into(),
+        qos: "normal".into(),
+        account: "physics".into(),
+        user: "ann".into(),
+        comment: String::new(),
+        name: "sim-7".into(),
+        node_list: String::new(),
+    }
+}
+
+fn node(name: &str, cpus: u64, memory_mib: u64) -> Node {
+    Node {
+        name: name.into(),
+        state: NodeState::Up,
+        words: "idle".into(),
+        reason: String::new(),
+        capacity: job(cpus, memory_mib).amounts,
+        allocated: Amounts::default(),
+    }
+}
+
+#[test]
+fn a_job_is_of_the_cheapest_type_that_holds_it() {
+    let types = map(SERVER, "").unwrap();
+    let of = |cpus, memory| types.type_of(&job(cpus, memory));
+    assert_eq!(of(4, 1024), Some(2));
+    assert_eq!(of(1, 10), Some(2));
+    assert_eq!(of(5, 1), Some(3));
+    assert_eq!(of(3, 1025), Some(1), "a megabyte more takes the lean type");
+    assert_eq!((of(4, 1025), of(11, 1), of(1, 7169)), (None, None, None));
+    let limited = |seconds| {
+        types.type_of(&Row {
+            time_limit: Some(seconds),
+            ..job(3, 7168)
+        })
+    };
+    assert_eq!(
+        [limited(60), limited(3600), limited(3601), limited(99_999)],
+        [Some(0), Some(0), Some(1), Some(1)]
+    );
+}
+
+#[test]
+fn jobs_without_a_type() {
+    let types = map(SERVER, "").unwrap();
+    let several = Row {
+        nodes: 2,
+        most_nodes: 2,
+        ..job(1, 1)
+    };
+    assert_eq!(types.type_of(&several), None);
+    let mut component = job(1, 1);
+    component.key.id = "17+1".parse().unwrap();
+    assert_eq!(types.type_of(&component), None);
+    let unknown = Row {
+        has_unknown_gres: true,
+        ..job(1, 1)
+    };
+    assert!(
+        types.type_of(&unknown).is_some(),
+        "the policy counts no generic resource"
+    );
+    let of_fleet = map(FLEET, "servers: {big: [\"n[1-2]\"], gpu: [g1]}").unwrap();
+    assert_eq!(of_fleet.type_of(&unknown), None);
+    let mut gpu = job(1, 1);
+    gpu.amounts.gres.insert("gpu".into(), 1);
+    assert_eq!(
+        (of_fleet.type_of(&job(1, 1)), of_fleet.type_of(&gpu)),
+        (Some(0), Some(1))
+    );
+}
+
+/// At the certificate's prices memory alone is scarce: the type with more CPUs is the cheaper one.
+#[test]
+fn prices_decide_what_is_cheapest() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 20, memory: 15}}\njobs:
+  - {name: thick, demand: {cpu: 2, memory: 6}, arrival_rate: .01, mean_size: 1}
+  - {name: wide, demand: {cpu: 18, memory: 5}, arrival_rate: .01, mean_size: 1}\n";
+    let of = |prices: &[f64]| {
+        let types = TypeMap::of(&fleet(text), prices, TypesFile::default()).unwrap();
+        types.type_of(&job(1, 1024))
+    };
+    assert_eq!(of(&[]), Some(0));
+    assert_eq!(of(&[0.0, 1.0]), Some(1));
+    assert_eq!(of(&[1.0, 0.0]), Some(0));
+}
+
+#[test]
+fn a_file_says_which_jobs_are_of_which_type() {
+    let file = "types:
+  - name: slim
+    match:
+      - {qos: debug}
+      - {name: \"sim-?\", time_limit: {up_to: 1h}}
+  - {name: wide, match: [{account: \"phys*\", comment: \"wide*\"}]}
+  - {name: long}\n";
+    let types = map(SERVER, file).unwrap();
+    let of = |change: fn(&mut Row)| {
+        let mut row = job(3, 512);
+        change(&mut row);
+        types.type_of(&row)
+    };
+    assert_eq!(of(|row| row.qos = "debug".into()), Some(2));
+    assert_eq!(of(|row| row.time_limit = Some(3600)), Some(2));
+    assert_eq!(of(|row| row.time_limit = Some(3601)), Some(1));
+    assert_eq!(of(|row| row.comment = "wide one".into()), Some(3));
+    assert_eq!(of(|_| ()), Some(1));
+    // A type that does not hold the job is passed over, whatever the file says.
+    assert_eq!(
+        of(|row| (row.qos, row.amounts.memory) = ("debug".into(), 2 << 30)),
+        Some(1)
+    );
+    assert_eq!(of(|row| row.amounts.cpus = 9), None);
+}
+
+#[test]
+fn faults_of_a_file_are_shown_at_their_places() {
+    let faults = [
+        ("kinds: {}\n", "kinds", "unknown"),
+        ("types: [{name: slam}]\n", "types[0].name", "no type `slam`"),
+        (
+            "types: [{name: slim, match: [{colour: red}]}]\n",
+            "types[0].match[0].colour",
+            "unknown",
+        ),
+        (
+            "types: [{name: slim, match: [{}]}]\n",
+            "types[0].match[0]",
+            "says nothing",
+        ),
+        (
+            "types: [{name: slim}, {name: slim}]\n",
+            "types[1].name",
+            "entry already",
+        ),
+        (
+            "types: [{name: slim, match: [{time_limit: {up_to: soon}}]}]\n",
+            "types[0].match[0].time_limit.up_to",
+            "`soon` is no length",
+        ),
+        (
+            "types: [{name: slim, match: [{time_limit: {above: 2h, up_to: 1h}}]}]\n",
+            "types[0].match[0].time_limit",
+            "no limit is in this range",
+        ),
+        (
+            "resources: {net: gres/net}\n",
+            "resources.net",
+            "no resource `net`",
+        ),
+        (
+            "resources: {memory: lots}\n",
+            "resources.memory",
+            "`lots` is nothing",
+        ),
+        (
+            "servers: {server: [\"n[1-\"]}\n",
+            "servers.server[0]",
+            "no list of nodes",
+        ),
+        (
+            "servers: {server: [n1, n2]}\n",
+            "servers.server",
+            "2 nodes, and the policy has 1",
+        ),
+        (
+            "servers: {sever: [n1]}\n",
+            "servers.sever",
+            "no servers of the shape `sever`",
+        ),
+    ];
+    for (file, place, message) in faults {
+        let found = TypesFile::parse(file, "types.yaml", &fleet(SERVER)).unwrap_err();
+        let DocumentError::Faults { report, faults } = found else {
+            panic!("{file}: {found}");
+        };
+        let there = faults.iter().find(|fault| fault.place.to_string() == place);
+        let there = there.unwrap_or_else(|| panic!("{file}: {report}"));
+        assert!(there.message.contains(message), "{file}: {}", there.message);
+        assert!(report.contains("types.yaml:1:"), "{report}");
+    }
+}
+
+#[test]
+fn types_of_one_demand_need_a_file() {
+    let text = SERVER.replace(", limit: 600", ", limit: 60");
+    let found = map(&text, "").unwrap_err();
+    assert!(
+        found.starts_with("the types `lean` and `long` have one demand"),
+        "{found}"
+    );
+    assert!(map(&text, "types: [{name: lean}]").is_ok());
+}
+
+#[test]
+fn nodes_are_servers() {
+    let text = "servers: {gpu: [g1], big: [n7, n3]}";
+    let types = map(FLEET, text).unwrap();
+    let servers = ["n7", "n3", "g1", "n1"].map(|node| types.servers.of_node(node));
+    assert_eq!(servers, [Some(0), Some(1), Some(2), None]);
+    assert_eq!(
+        (types.servers.node(1), types.servers.node(3)),
+        (Some("n3"), None)
+    );
+    let mut nodes = vec![
+        node("n3", 20, 14 << 10),
+        node("n7", 24, 20 << 10),
+        node("g1", 8, 4 << 10),
+    ];
+    let found = types.check_nodes(&nodes, false).unwrap_err();
+    assert!(
+        found.starts_with("g1 has 0 of `gpu`, and the policy counts on 2"),
+        "{found}"
+    );
+    nodes[2].capacity.gres.insert("gpu".into(), 2);
+    types.check_nodes(&nodes, false).unwrap();
+    nodes.remove(0);
+    let found = types.check_nodes(&nodes, false).unwrap_err();
+    assert!(found.contains("is not in the partition"), "{found}");
+    let found = map(FLEET, "").unwrap_err();
+    assert!(found.contains("with 2 nodes for this shape"), "{found}");
+}
+
+#[test]
+fn one_server_is_one_node_or_a_pool() {
+    let types = map(SERVER, "").unwrap();
+    types
+        .check_nodes(&[node("n1", 20, 15 << 10)], false)
+        .unwrap();
+    let found = types
+        .check_nodes(&[node("n1", 20, 15_000)], false)
+        .unwrap_err();
+    assert!(
+        found.contains("n1 has 14 of `memory`, and the policy counts on 15")
+            && found.contains("mem:1000M"),
+        "{found}"
+    );
+    let thousands = map(SERVER, "resources: {memory: mem:1000M}").unwrap();
+    thousands
+        .check_nodes(&[node("n1", 20, 15_000)], false)
+        .unwrap();
+    let two = [node("n1", 10, 8 << 10), node("n2", 10, 8 << 10)];
+    let found = types.check_nodes(&two, false).unwrap_err();
+    assert!(found.contains("the partition has 2 nodes"), "{found}");
+    types.check_nodes(&two, true).unwrap();
+    let found = types.check_nodes(&[], true).unwrap_err();
+    assert!(found.contains("the partition has 0 nodes"), "{found}");
+    assert_eq!(
+        (types.servers.of_node("n1"), types.servers.node(0)),
+        (Some(0), None)
+    );
+}
+
+fn policy() -> Checked {
+    let workload = Workload::parse(SERVER, "t").unwrap().workload;
+    let options = Options::new(synth_multiresource::artifact::Preemption::None);
+    let Outcome::Policy(synthesized) = synthesize(&workload, &options).unwrap() else {
+        panic!("a policy");
+    };
+    Checked::check(synthesized.artifact.clone()).unwrap()
+}
+
+#[test]
+fn the_files_of_an_export_are_read_back() {
+    let policy = policy();
+    let files = export_slurm(&policy, std::path::Path::new("p.json"), "batch").unwrap();
+    let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(
+        names,
+        [
+            "README.md",
+            "job_submit.lua",
+            "slurm-lines.conf",
+            "types.yaml",
+            "synth-batch.service"
+        ]
+    );
+    let text = |name: &str| &files.iter().find(|(own, _)| own == name).unwrap().1;
+    let types = map(SERVER, text("types.yaml")).unwrap();
+    assert_eq!(types.type_of(&job(4, 1024)), Some(2));
+    // With its examples it is a file too.
+    let examples = text("types.yaml")
+        .replace("# types:", "types:")
+        .replace("#   - ", "  - ");
+    map(SERVER, &examples).unwrap();
+    assert!(text("job_submit.lua").contains("if name == \"batch\" then"));
+    assert!(
+        text("synth-batch.service")
+            .contains(" --partition batch --types /etc/synth/batch/types.yaml ")
+    );
+    assert!(text("README.md").contains("--release-all --partition batch"));
+    for partition in ["", "a b", "-x", "x;y", "a\"b"] {
+        assert!(
+            export_slurm(&policy, std::path::Path::new("p.json"), partition).is_err(),
+            "{partition}"
+        );
+    }
+}
+
+#[test]
+fn the_quotas_of_kueue_are_the_capacity_of_the_nodes() {
+    let policy = policy();
+    let files = export_kueue(&policy, "{}", "research").unwrap();
+    let text = |name: &str| &files.iter().find(|(own, _)| own == name).unwrap().1;
+    let queues = text("queues.yaml");
+    for line in [
+        "coveredResources: [cpu, memory]",
+        "{name: cpu, nominalQuota: \"20\"}",
+        "{name: memory, nominalQuota: 15Gi}",
+        "metadata: {name: synth, namespace: research}",
+    ] {
+        assert!(queues.contains(line), "{line} in {queues}");
+    }
+    // Each document of each file is YAML.
+    for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".yaml")) {
+        for part in text.split("\n---\n") {
+            serde_yaml::from_str::<serde_json::Value>(part)
+                .unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+    }
+    for namespace in ["", "A", "-a", "a-", "a.b", "a\nb"] {
+        assert!(
+            export_kueue(&policy, "{}", namespace).is_err(),
+            "{namespace}"
+        );
+    }
+}

@@ -1,0 +1,241 @@
+//! Jobs of several nodes: their types, where they are sent, and how they are found again.
+
+use super::{SERVER, fleet, job, map};
+use crate::journal::{Journal, Record, Round, key_of};
+use crate::setup::Setup;
+use crate::survey::Survey;
+use crate::types::Untyped;
+use crate::watch::{Changes, Watch};
+use synth_multiresource::live::Moment;
+use synth_multiresource::live::protocol::{Line, Started};
+use synth_slurm::commands::{Hold, Key, Queue, Row, State, Unread};
+
+const GANGS: &str = "kind: multiresource\ntime_unit: s\nservers:
+  - {name: node, count: 5, capacity: {cpu: 20, memory: 14}}
+jobs:
+  - {name: small, demand: {cpu: 1, memory: 1}, arrival_rate: .01, mean_size: 1}
+  - {name: pair, nodes: 2, demand: {cpu: 10, memory: 7}, arrival_rate: .01, mean_size: 1}
+  - {name: four, nodes: 4, demand: {cpu: 20, memory: 14}, arrival_rate: .01, mean_size: 1}\n";
+
+/// A job on so many nodes, at least and at most, with so many CPUs and GiB of all.
+fn gang([nodes, most_nodes]: [u32; 2], cpus: u64, gib: u64) -> Row {
+    Row {
+        nodes,
+        most_nodes,
+        ..job(cpus, gib << 10)
+    }
+}
+
+#[test]
+fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
+    let nodes = "servers: {node: [\"n[1-5]\"]}";
+    let types = map(GANGS, nodes).unwrap();
+    let of = |nodes, cpus, gib| types.find(&gang(nodes, cpus, gib));
+    assert_eq!(of([1, 1], 1, 1), Ok(0));
+    assert_eq!(of([2, 2], 20, 14), Ok(1));
+    assert_eq!(of([2, 2], 21, 14), Ok(2), "one node has 11");
+    assert_eq!((of([3, 3], 3, 3), of([4, 4], 80, 56)), (Ok(2), Ok(2)));
+    assert_eq!(of([5, 5], 5, 5), Err(Untyped::Gang));
+    assert_eq!(of([2, 2], 42, 2), Err(Untyped::Gang));
+    // No type of one node holds it; where it leaves to Slurm on how many it runs, one of several does.
+    assert_eq!(of([1, 1], 20, 2), Err(Untyped::Demand));
+    assert_eq!(of([1, 2], 20, 2), Ok(1));
+    let per_node = |memory_gib: u64| {
+        types.find(&Row {
+            per_node: job(0, memory_gib << 10).amounts,
+            ..gang([1, 2], 20, 2)
+        })
+    };
+    assert_eq!((per_node(7), per_node(8)), (Ok(1), Ok(2)));
+    let exclusive = Row {
+        is_exclusive: true,
+        ..gang([2, 2], 2, 2)
+    };
+    assert_eq!(types.find(&exclusive), Ok(2));
+    let alone = Row {
+        is_exclusive: true,
+        ..job(1, 1)
+    };
+    assert_eq!(types.find(&alone), Err(Untyped::Exclusive));
+    // A file may say it, too.
+    let rules = map(
+        GANGS,
+        &format!("{nodes}\ntypes: [{{name: four, match: [{{qos: \"n*\"}}]}}, {{name: small}}]"),
+    )
+    .unwrap();
+    assert_eq!(rules.find(&gang([2, 2], 2, 2)), Ok(2));
+    assert_eq!(rules.find(&gang([1, 1], 1, 1)), Ok(0));
+    assert!(
+        map(
+            &GANGS.replace(
+                "nodes: 4, demand: {cpu: 20, memory: 14}",
+                "nodes: 3, demand: {cpu: 10, memory: 7}"
+            ),
+            nodes
+        )
+        .is_ok()
+    );
+    let one = map(SERVER, "").unwrap();
+    assert_eq!(one.find(&gang([2, 2], 2, 2)), Err(Untyped::OneServer));
+    let mut pool = one;
+    pool.is_pooled = true;
+    assert_eq!(
+        pool.find(&gang([2, 2], 8, 1)),
+        Ok(3),
+        "all nodes are one server"
+    );
+    assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(Untyped::Demand));
+}
+
+#[derive(clap::Parser)]
+struct Typed {
+    #[command(flatten)]
+    setup: Setup,
+}
+
+fn table(rows: &[&Row]) -> Queue {
+    Queue {
+        rows: rows.iter().copied().cloned().collect(),
+        unread: Unread {
+            count: 0,
+            known: Vec::new(),
+            example: None,
+        },
+    }
+}
+
+/// What is reported of a gang, where it is sent, and that it is its own after a restart, though it names nodes then.
+#[test]
+fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
+    let setup = <Typed as clap::Parser>::parse_from(["synth"]).setup;
+    let watch = || {
+        let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
+        Watch::new(map, &setup, &fleet(GANGS), 1.0)
+    };
+    let at = Moment {
+        now: 10.0,
+        wall: 100,
+    };
+    let lines =
+        |found: Changes| -> Vec<Line> { found.lines.into_iter().map(|(_, line)| line).collect() };
+    let mut first = watch();
+    let three = gang([3, 3], 30, 3);
+    let found = lines(first.look(&table(&[&three]), None, at));
+    assert_eq!(found[0].arrive.as_deref(), Some("four"));
+    let servers = ["node/2", "node/3", "node/4", "node/5"].map(String::from);
+    // It takes three of the four.
+    let sent = first.release(three.key, &servers, 11.0).unwrap();
+    assert_eq!(
+        (&sent.0[..], sent.1),
+        (&["n2", "n3", "n4"].map(String::from)[..], Some(10))
+    );
+    assert_eq!(first.release(three.key, &servers, 11.0), None, "once");
+    // Requeued it names its nodes, and is the policy's all the same; a job of an owner who names them is not.
+    let named = Row {
+        names_nodes: true,
+        ..three.clone()
+    };
+    assert_eq!(first.find(&named), Ok(2));
+    assert_eq!(watch().find(&named), Err(Untyped::OwnNodes));
+
+    // Another bridge finds it released, where the journal says it was sent, and then where it runs.
+    let mut next = watch();
+    next.placed = first.placed.clone();
+    let released = Row {
+        hold: Hold::None,
+        reason: "Priority".into(),
+        ..named.clone()
+    };
+    let found = lines(next.look(&table(&[&released]), None, at));
+    assert_eq!(
+        (found[0].adopt.as_deref(), &found[0].servers[..]),
+        (Some("four"), &servers[..])
+    );
+    let mut last = watch();
+    let runs = Row {
+        state: State::Running,
+        hold: Hold::None,
+        node_list: "n[2-4]".into(),
+        ..named
+    };
+    let mut other = job(1, 1);
+    (other.key.id, other.state, other.hold) = ("18".parse().unwrap(), State::Running, Hold::None);
+    other.node_list = "n1".into();
+    let found = lines(last.look(&table(&[&other, &runs]), None, at));
+    let adopted = found
+        .iter()
+        .find(|line| line.adopt.as_deref() == Some("four"))
+        .unwrap();
+    // The fourth is one where nothing runs.
+    assert_eq!(adopted.servers, ["node/2", "node/3", "node/4", "node/5"]);
+    let elsewhere = Row {
+        node_list: "n[2-3],x".into(),
+        ..runs
+    };
+    assert!(
+        watch()
+            .look(&table(&[&elsewhere]), None, at)
+            .lines
+            .is_empty()
+    );
+}
+
+#[test]
+fn what_has_no_type_is_reported_with_its_work() {
+    let setup = <Typed as clap::Parser>::parse_from(["synth"]).setup;
+    let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
+    let watch = Watch::new(map, &setup, &fleet(GANGS), 1.0);
+    let limited = |row: Row, id: &str, limit| Row {
+        key: Key {
+            submitted: 0,
+            id: id.parse().unwrap(),
+        },
+        time_limit: Some(limit),
+        ..row
+    };
+    let rows = [
+        limited(gang([5, 5], 60, 5), "1", 600),
+        limited(job(4, 1), "2", 600),
+        limited(job(1, 1), "3", 3600),
+    ];
+    let note = Survey::new(&watch, &table(&rows.each_ref()))
+        .note(setup.unknown)
+        .unwrap();
+    assert!(
+        note.starts_with("warning: 2 of 3 jobs, with 91.4 % of the work (CPUs × limit), have no type: they pass to Slurm at once")
+            && note.contains("\n  1 with 85.7 %: of several nodes (no type")
+            && note.ends_with("\n  1 with 5.7 %: that no type holds"),
+        "{note}"
+    );
+    assert_eq!(
+        Survey::new(&watch, &table(&[&rows[2]])).note(setup.unknown),
+        None
+    );
+}
+
+/// What a bridge sent to nodes before it was killed the next one knows by the journal, also where it had not come to release
+/// it.
+#[test]
+fn a_journal_says_which_jobs_were_sent() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("journal");
+    let started = |words: &[&str]| {
+        let words = words.iter().map(ToString::to_string);
+        Started::On(words.collect())
+    };
+    let round = Round {
+        start: vec![
+            started(&["17@5", "node/1", "node/2"]),
+            started(&["4_3@7", "node/3"]),
+        ],
+        ..Round::default()
+    };
+    let mut journal = Journal::open(&file).unwrap();
+    assert!(journal.placed.is_empty());
+    assert!(journal.write(&Record::Round(Round::default())).is_none());
+    assert!(journal.write(&Record::Round(round)).is_none());
+    let placed = Journal::open(&file).unwrap().placed;
+    assert_eq!(placed.len(), 2);
+    assert_eq!(placed[&key_of("17@5").unwrap()], ["node/1", "node/2"]);
+    assert_eq!(placed[&key_of("4_3@7").unwrap()], ["node/3"]);
+}

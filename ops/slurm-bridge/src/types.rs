@@ -1,0 +1,181 @@
+//! Which type a job belongs to.
+
+use std::path::Path;
+
+use super::document::{Condition, TypesFile};
+use super::resources::{Resources, Source, resources};
+use super::servers::Servers;
+use synth_core::document::text_of;
+use synth_multiresource::artifact::Checked;
+use synth_multiresource::live::{Types, prices};
+use synth_multiresource::workload::Fleet;
+use synth_slurm::commands::{Node, Row, expand};
+
+/// The jobs and nodes of a cluster as a policy counts them.
+///
+/// A job belongs to the cheapest type, by the prices of the policy's certificate, that holds at least what the job has
+/// of each resource, so that every schedule of types is one of jobs; or to the first type of a file of which it meets
+/// a condition, if that type holds it. Of types with one demand it belongs to the one of the least `limit` that is not
+/// below its time limit, or of the largest. A job on one node has a type of one node; a gang, which takes several at once,
+/// one of at least as many, that holds at least what the job has on each.
+#[derive(Clone, Debug)]
+pub struct TypeMap {
+    pub(super) resources: Resources,
+    pub(super) servers: Servers,
+    types: Types<Condition>,
+    /// All nodes are one server, so that on how many a job runs does not count.
+    pub(super) is_pooled: bool,
+}
+
+/// Why a job has no type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Untyped {
+    /// It takes several nodes, and the policy is of one server.
+    OneServer,
+    /// It takes several nodes, and no type has as many with what it needs on each.
+    Gang,
+    /// It has all of its nodes, and no type has all CPUs of a server.
+    Exclusive,
+    /// No type holds it, or none that the file names is its own.
+    Demand,
+    /// It is one of several that start together with demands of their own.
+    Component,
+    /// Its generic resources are not known before it starts.
+    Gres,
+    /// It names its nodes or their features, and in a fleet the policy chooses them.
+    OwnNodes,
+}
+
+impl Untyped {
+    /// Returns it in words, behind a number of jobs.
+    pub fn words(self) -> &'static str {
+        match self {
+            Untyped::OneServer => {
+                "of several nodes (the policy is of one server: make one of a fleet, with `nodes:`)"
+            }
+            Untyped::Gang => {
+                "of several nodes (no type has as many nodes with what they need on each)"
+            }
+            Untyped::Exclusive => "with whole nodes (no type has all CPUs of a server)",
+            Untyped::Demand => "that no type holds",
+            Untyped::Component => "of heterogeneous jobs",
+            Untyped::Gres => "with generic resources that are not known before they start",
+            Untyped::OwnNodes => "that name their nodes or features (-w, -C)",
+        }
+    }
+}
+
+impl TypeMap {
+    /// For a policy, and a file that says more (`--types`).
+    ///
+    /// # Errors
+    /// When the file cannot be read or has faults, when it is not known what Slurm calls a resource or which nodes are the
+    /// servers of a fleet, or when demand alone does not tell types apart.
+    pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, String> {
+        let fleet = policy.workload();
+        let written = match file {
+            None => TypesFile::default(),
+            Some(path) => {
+                let name = path.display().to_string();
+                let unread = |why| {
+                    format!(
+                        "cannot read the types {name}: {why}: check the path that --types names"
+                    )
+                };
+                let text = text_of(path).map_err(unread)?;
+                TypesFile::parse(&text, &name, fleet).map_err(|why| why.to_string())?
+            }
+        };
+        TypeMap::of(fleet, prices(policy), written)
+    }
+
+    /// Returns the same for a fleet, with prices of whole units of its resources, or none.
+    pub(super) fn of(fleet: &Fleet, prices: &[f64], written: TypesFile) -> Result<Self, String> {
+        let named = |name: &str| written.resources.get(name).cloned();
+        let resources = resources(fleet.envelope(), named)?;
+        // What Slurm does not count, every job may have.
+        let is_counted = |source: &Source| u64::from(*source != Source::Nothing);
+        let demands = fleet.types().iter().map(|job| {
+            let pairs = resources.names().zip(job.units());
+            let counted = pairs.map(|((_, source), units)| is_counted(source) * units);
+            counted.collect()
+        });
+        let fields = "partition, qos, account, user, name, time_limit or comment";
+        Ok(TypeMap {
+            types: Types::new(fleet, prices, demands.collect(), written.rules, fields)?,
+            servers: Servers::new(fleet, written.servers)?,
+            resources,
+            is_pooled: false,
+        })
+    }
+
+    /// Returns the type of a job; `None` where it has none.
+    pub fn type_of(&self, row: &Row) -> Option<usize> {
+        self.find(row).ok()
+    }
+
+    /// Returns the type of a job, or why it has none.
+    pub(super) fn find(&self, row: &Row) -> Result<usize, Untyped> {
+        if row.key.id.is_component() {
+            return Err(Untyped::Component);
+        }
+        let is_gres = |source: &Source| matches!(source, Source::Gres(_));
+        if row.has_unknown_gres && self.resources.names().any(|own| is_gres(own.1)) {
+            return Err(Untyped::Gres);
+        }
+        let counted = match self.is_pooled {
+            true => 1..=1,
+            false => row.nodes..=row.most_nodes.min(self.types.most_nodes()),
+        };
+        let mut found = counted.map(|nodes| self.on_nodes(row, nodes));
+        found
+            .find_map(Result::transpose)
+            .unwrap_or(Err(if row.nodes == 1 || self.is_pooled {
+                Untyped::Demand
+            } else if self.servers.count() == 1 {
+                Untyped::OneServer
+            } else {
+                Untyped::Gang
+            }))
+    }
+
+    /// Returns the type of a job that runs on so many nodes, if there is one.
+    fn on_nodes(&self, row: &Row, nodes: u32) -> Result<Option<usize>, Untyped> {
+        let mut units = match self.is_pooled {
+            true => self.resources.units(&row.amounts),
+            false => self.resources.units(&row.on_each(nodes)),
+        };
+        if row.is_exclusive {
+            // All of what a server has: without CPUs nothing else starts there.
+            let mut names = self.resources.names();
+            let cpus = names.position(|own| *own.1 == Source::Cpus);
+            let cpus = cpus.filter(|_| !self.is_pooled).ok_or(Untyped::Exclusive)?;
+            units[cpus] = self.servers.most(cpus);
+        }
+        let limit = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
+        let is_met = |own: &Condition| own.is_met(row, limit);
+        let found = self.types.find(&units, nodes, limit, is_met);
+        match found {
+            None if row.is_exclusive => Err(Untyped::Exclusive),
+            found => Ok(found),
+        }
+    }
+
+    /// Returns on which servers a running job is; `None` where one of its nodes is none of them.
+    pub(super) fn servers_of(&self, row: &Row) -> Option<Vec<usize>> {
+        let nodes = expand(&row.node_list)?;
+        nodes
+            .iter()
+            .map(|node| self.servers.of_node(node))
+            .collect()
+    }
+
+    /// Checks that the nodes of the partition have what the policy's servers have; `is_pooled` takes all of them for
+    /// one server.
+    ///
+    /// # Errors
+    /// When a node is missing or has less, or when there are several for one server; says what to do.
+    pub fn check_nodes(&self, nodes: &[Node], is_pooled: bool) -> Result<(), String> {
+        self.servers.check(nodes, is_pooled, &self.resources)
+    }
+}

@@ -1,0 +1,133 @@
+//! What others use of a policy's servers.
+
+use std::collections::HashMap;
+
+use super::TypeMap;
+use synth_multiresource::live::Occupancy;
+use synth_multiresource::workload::Fleet;
+use synth_slurm::commands::{Amounts, Key, Node, NodeState, Nodes, Queue, Row, expand};
+
+/// What of each server the policy does not have: other jobs use it, or its node is down or drained.
+///
+/// A node may have more than the policy counts on: that is used first.
+pub(super) struct Usage {
+    /// The nodes as they were last seen.
+    nodes: Vec<Node>,
+    /// By node: what is allocated that no row of the queue accounted for when the nodes were last read, and the lesser
+    /// of that and of what it was before. The queue and the nodes are not read at one moment: what was seen once only
+    /// may be a job that had just started or ended.
+    unaccounted: HashMap<String, [Amounts; 2]>,
+    occupancy: Occupancy,
+}
+
+impl Usage {
+    pub fn new(fleet: &Fleet) -> Self {
+        Usage {
+            nodes: Vec::new(),
+            unaccounted: HashMap::new(),
+            occupancy: Occupancy::new(fleet),
+        }
+    }
+
+    /// Nothing has been reported: a scheduler begins.
+    pub fn forget(&mut self) {
+        self.occupancy.forget();
+    }
+
+    /// Takes in the nodes; tells of those that are down or drained, and again up.
+    pub fn look(&mut self, nodes: &Nodes, queue: &Queue, notes: &mut Vec<String>) {
+        notes.extend(nodes.unread.note("sinfo"));
+        for node in &nodes.rows {
+            let was = self.nodes.iter().find(|was| was.name == node.name);
+            let was_up = was.is_none_or(|was| was.state == NodeState::Up);
+            let is_up = node.state == NodeState::Up;
+            match (was_up, is_up) {
+                (true, false) => {
+                    let Node { name, words, .. } = node;
+                    let reason = match &*node.reason {
+                        "" => "no reason is given",
+                        reason => reason,
+                    };
+                    let until = match node.state {
+                        NodeState::Unknown => "it is known again".into(),
+                        _ => format!("`scontrol update nodename={name} state=resume`"),
+                    };
+                    notes.push(format!(
+                        "node {name} is {words} ({reason}): nothing starts there until {until}"
+                    ));
+                }
+                (false, true) => notes.push(format!("node {} is back", node.name)),
+                _ => {}
+            }
+        }
+        // A node that was not understood stays what it was.
+        let unread = |was: &Node| nodes.unread.known.contains(&was.name);
+        self.nodes.retain(unread);
+        self.nodes.splice(0..0, nodes.rows.iter().cloned());
+        let rows = by_node(queue);
+        let before = std::mem::take(&mut self.unaccounted);
+        for node in &self.nodes {
+            let accounted = of_rows(on(&rows, node));
+            let others = node.allocated.clone().less(&accounted);
+            let steady = match before.get(&node.name) {
+                Some([last, _]) => others.clone().least(last),
+                None => Amounts::default(),
+            };
+            self.unaccounted.insert(node.name.clone(), [others, steady]);
+        }
+    }
+
+    /// Returns the servers where what others use has changed, with what they use of each resource (R). `is_own` says which
+    /// jobs the rule has started.
+    pub fn count(
+        &mut self,
+        queue: &Queue,
+        map: &TypeMap,
+        is_own: impl Fn(&Key) -> bool,
+    ) -> Vec<(usize, Vec<f64>)> {
+        if self.nodes.is_empty() {
+            return Vec::new();
+        }
+        let mut left: Vec<Amounts> = vec![Amounts::default(); map.servers.count()];
+        let rows = by_node(queue);
+        for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
+            let Some(n) = map.servers.of_node(&node.name) else {
+                continue;
+            };
+            let mut foreign = of_rows(on(&rows, node).filter(|row| !is_own(&row.key)));
+            if let Some([_, steady]) = self.unaccounted.get(&node.name) {
+                foreign = foreign.plus(steady);
+            }
+            let free = node.capacity.clone().less(&foreign);
+            left[n] = std::mem::take(&mut left[n]).plus(&free);
+        }
+        let left = left.iter().enumerate();
+        let changed = left.filter_map(|(n, left)| {
+            let within = map.resources.units_within(left);
+            Some((n, self.occupancy.report(n, &within)?))
+        });
+        changed.collect()
+    }
+}
+
+/// Returns the running jobs of each node.
+fn by_node(queue: &Queue) -> HashMap<String, Vec<&Row>> {
+    let mut all: HashMap<String, Vec<&Row>> = HashMap::new();
+    for row in queue.rows.iter().filter(|row| row.has_nodes()) {
+        // A list that cannot be read is of nodes that then have more in use than rows account for.
+        for node in expand(&row.node_list).unwrap_or_default() {
+            all.entry(node).or_default().push(row);
+        }
+    }
+    all
+}
+
+fn on<'a>(rows: &'a HashMap<String, Vec<&'a Row>>, node: &Node) -> impl Iterator<Item = &'a Row> {
+    rows.get(&node.name).into_iter().flatten().copied()
+}
+
+/// Returns what these jobs have on one of their nodes.
+fn of_rows<'a>(rows: impl Iterator<Item = &'a Row>) -> Amounts {
+    let parts = rows.map(|row| row.amounts.part(row.nodes));
+    parts.fold(Amounts::default(), |sum, part| sum.plus(&part))
+}

@@ -1,0 +1,269 @@
+//! What a site can change.
+
+use itertools::Itertools as _;
+use serde::Serialize;
+
+use super::lines::Lines;
+use super::twin::Setting;
+use crate::configuration::{Scheduler, Site, Tres, factor};
+use crate::order::A_DECADE;
+use synth_multiresource::policy::Priority;
+use synth_traces::replay::Log;
+
+/// A change of slurm.conf, or of the nodes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Change {
+    /// What is changed, in a few words.
+    pub what: String,
+    /// The command to run in addition to the lines of slurm.conf.
+    pub besides: Option<String>,
+    #[serde(skip)]
+    pub(super) kind: Kind,
+}
+
+/// How it changes a setting.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// The order of jobs.
+    Order(Ordered),
+    Backfilling,
+    /// A number of `SchedulerParameters`: its name, its value, and how it is set.
+    Parameter(&'static str, f64, fn(&mut Scheduler, f64)),
+    /// So many more nodes like this one.
+    Nodes(usize, u32),
+}
+
+/// The order of jobs by limit and share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ordered {
+    priority: Priority,
+    /// What a week of waiting weighs besides; 0: what it does now.
+    age: f64,
+    /// Other weights are so large at most; as they are where none is said.
+    others: Option<f64>,
+}
+
+/// The option that lists the scripts that are asked about new jobs.
+const PLUGINS: &str = "JobSubmitPlugins";
+/// A week \[s\], after which age is full.
+const WEEK: f64 = 7.0 * 86_400.0;
+/// By this part there may be more nodes of a kind.
+const MORE: f64 = 0.1;
+/// Orders that can be had: their names for `synth export slurm-priority`, in words.
+const ORDERS: [(&str, &str, Priority); 2] = [
+    ("saf", "least limit × CPUs first", Priority::SMALLEST_AREA),
+    ("sjf", "shortest limit first", Priority::SHORTEST),
+];
+/// What a week of waiting weighs beside them, in factors of ten of the limit: so that nobody waits without end.
+const AGES: [f64; 2] = [0.0, 4.0];
+
+/// Returns the changes that a site may make, those that cost nothing but lines first.
+pub(super) fn candidates(site: &Site, log: &Log) -> Vec<Change> {
+    let partitions = site.partitions.iter().map(|own| &own.name).join(",");
+    // What other factors weigh: as they do now, or no more than ten times the limit.
+    let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > A_DECADE;
+    let weights = [Some(None), is_heavy.then_some(Some(A_DECADE))];
+    let choices = ORDERS
+        .into_iter()
+        .cartesian_product(AGES)
+        .cartesian_product(weights.into_iter().flatten());
+    let order = |(((name, words, priority), age), others)| {
+        let age = age * A_DECADE;
+        let ordered = Ordered {
+            priority,
+            age,
+            others,
+        };
+        order(site, &partitions, (name, words), ordered)
+    };
+    choices.map(order).chain(parameters(site, log)).collect()
+}
+
+/// Returns what could be bought: some more nodes of each kind.
+pub(super) fn purchases(site: &Site) -> Vec<Change> {
+    let mut kinds: Vec<(&Tres, Vec<usize>)> = Vec::new();
+    kinds.extend(site.nodes.iter().map(|node| (&node.has, Vec::new())));
+    for (p, own) in site.partitions.iter().enumerate() {
+        own.nodes.iter().for_each(|n| kinds[*n].1.push(p));
+    }
+    let counts = kinds.iter().counts();
+    let more = |first: usize| {
+        let count = counts[&kinds[first]];
+        let more = (MORE * count as f64).ceil() as u32;
+        let nodes = if more == 1 { "node" } else { "nodes" };
+        let name = &site.nodes[first].name;
+        Change {
+            what: format!("{more} more {nodes} like {name} (now {count})"),
+            besides: None,
+            kind: Kind::Nodes(first, more),
+        }
+    };
+    let firsts = (0..kinds.len()).unique_by(|n| &kinds[*n]);
+    firsts.map(more).collect()
+}
+
+fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Ordered) -> Change {
+    let mut what = words.to_owned();
+    let mut remark =
+        "  # its README.md has the steps; the weights are those of these lines".to_owned();
+    if ordered.age > 0.0 {
+        what += &format!(", waiting counts {:.0} points a week", ordered.age);
+        remark += "; age needs slurmdbd";
+    }
+    if ordered.others.is_some() {
+        what += ", before other factors";
+    }
+    if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
+        remark += "; keep your own job_submit.lua, and load the new one in it";
+    }
+    Change {
+        what,
+        besides: Some(format!(
+            "synth export slurm-priority {name} --partition {partitions}{remark}"
+        )),
+        kind: Kind::Order(ordered),
+    }
+}
+
+fn largest(weights: &[f64]) -> f64 {
+    weights.iter().copied().fold(0.0, f64::max)
+}
+
+impl Ordered {
+    /// Returns the weights that go with it: where others are limited, in whole numbers, times one factor.
+    fn weights(&self, own: &[f64; 6]) -> [f64; 6] {
+        let mut weights = *own;
+        if let Some(most) = self.others {
+            let part = (most / largest(own)).min(1.0);
+            weights = own.map(|weight| (weight * part).round());
+        }
+        if self.age > 0.0 {
+            weights[factor::AGE] = self.age;
+        }
+        weights
+    }
+}
+
+fn parameters(site: &Site, log: &Log) -> Vec<Change> {
+    let own = &site.scheduler;
+    if !own.backfills {
+        return vec![Change {
+            what: "backfilling (now none)".into(),
+            besides: None,
+            kind: Kind::Backfilling,
+        }];
+    }
+    let per_second = log.tick.per_second() as f64;
+    let limits = log.jobs.iter().map(|job| job.limit / per_second);
+    let longest = limits.fold(0.0, f64::max);
+    type Parameter = (&'static str, bool, f64, f64, fn(&mut Scheduler, f64));
+    let parameters: [Parameter; 4] = [
+        (
+            "bf_interval",
+            own.bf_interval > 10.0,
+            10.0,
+            own.bf_interval,
+            |own, value| {
+                own.bf_interval = value;
+            },
+        ),
+        (
+            "bf_window",
+            longest > own.bf_window,
+            (longest / 60.0).ceil(),
+            own.bf_window / 60.0,
+            |own, value| own.bf_window = 60.0 * value,
+        ),
+        (
+            "bf_max_job_test",
+            own.bf_max_job_test < 2000,
+            2000.0,
+            own.bf_max_job_test.into(),
+            |own, value| own.bf_max_job_test = value as u32,
+        ),
+        (
+            "bf_max_job_user",
+            own.bf_max_job_user == 0,
+            10.0,
+            0.0,
+            |own, value| own.bf_max_job_user = value as u32,
+        ),
+    ];
+    let change = |(name, _, value, now, set): Parameter| {
+        Change {
+        what: format!("{name}={value:.0} (now {now:.0})"),
+        besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
+        kind: Kind::Parameter(name, value, set),
+    }
+    };
+    let parameters = parameters.into_iter().filter(|own| own.1);
+    parameters.map(change).collect()
+}
+
+impl Change {
+    /// Whether another change is of the same thing, so that one excludes the other.
+    pub(super) fn excludes(&self, other: &Change) -> bool {
+        matches!((&self.kind, &other.kind), (Kind::Order(_), Kind::Order(_)))
+    }
+
+    /// Writes the change into the lines of slurm.conf of such a site.
+    pub(super) fn write(&self, site: &Site, lines: &mut Lines) {
+        match &self.kind {
+            Kind::Nodes(..) => {}
+            Kind::Backfilling => {
+                lines.set("SchedulerType", "sched/backfill");
+                lines.set_parameter("bf_interval", site.scheduler.bf_interval);
+            }
+            Kind::Parameter(name, value, _) => lines.set_parameter(name, *value),
+            Kind::Order(ordered) => {
+                let own = &site.priority;
+                if !own.is_multifactor {
+                    lines.set("PriorityType", "priority/multifactor");
+                }
+                let weights = ordered.weights(&own.weights).into_iter().zip(own.weights);
+                for (name, (weight, now)) in factor::NAMES.iter().zip(weights) {
+                    if weight != now {
+                        lines.set(&format!("PriorityWeight{name}"), format!("{weight:.0}"));
+                    }
+                }
+                if ordered.age > 0.0 && own.max_age != WEEK {
+                    lines.set("PriorityMaxAge", "7-0");
+                }
+                lines.add_plugin(PLUGINS, "lua");
+            }
+        }
+    }
+
+    /// Changes a setting.
+    pub(super) fn apply(&self, setting: &mut Setting) {
+        let own = &mut setting.site;
+        match &self.kind {
+            Kind::Backfilling => own.scheduler.backfills = true,
+            Kind::Parameter(_, value, set) => set(&mut own.scheduler, *value),
+            Kind::Nodes(like, count) => more_nodes(own, *like, *count),
+            Kind::Order(ordered) => {
+                own.priority.is_multifactor = true;
+                own.priority.weights = ordered.weights(&own.priority.weights);
+                if ordered.age > 0.0 {
+                    own.priority.max_age = WEEK;
+                }
+                setting.order = Some(ordered.priority);
+            }
+        }
+    }
+}
+
+/// So many more nodes like one of them, in the same partitions.
+fn more_nodes(site: &mut Site, like: usize, count: u32) {
+    for k in 0..count {
+        let n = site.nodes.len();
+        let mut node = site.nodes[like].clone();
+        node.name = format!("{}+{}", node.name, k + 1);
+        site.nodes.push(node);
+        for partition in &mut site.partitions {
+            if partition.nodes.contains(&like) {
+                partition.nodes.push(n);
+            }
+        }
+    }
+}

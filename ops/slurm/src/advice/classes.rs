@@ -1,0 +1,34 @@
+//! Job classes by number of nodes or CPUs and by time limit.
+
+use synth_traces::replay::{Job, Log};
+
+/// Returns the class of each job: its nodes, or CPUs where all jobs have one node, and its limit.
+pub(super) fn classes(log: &Log) -> Vec<String> {
+    let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
+    let mut resources = log.servers.resources.iter();
+    let cpu = resources.position(|name| name == "cpu");
+    let class = |job: &Job| {
+        let kind = job.kind as usize;
+        let (width, [one, several]) = if has_gangs {
+            (f64::from(log.nodes[kind]), ["node", "nodes"])
+        } else {
+            let cpus = cpu.map_or(1.0, |cpu| log.vectors[kind][cpu]);
+            (cpus, ["CPU", "CPUs"])
+        };
+        let what = if width < 2.0 { one } else { several };
+        let width = match width {
+            ..2.0 => "1",
+            ..5.0 => "2 to 4",
+            ..17.0 => "5 to 16",
+            ..65.0 => "17 to 64",
+            _ => "65 and more",
+        };
+        let time = match job.limit / log.tick.per_second() as f64 / 3600.0 {
+            ..=1.0 => "up to 1 h",
+            ..=12.0 => "1 to 12 h",
+            _ => "over 12 h",
+        };
+        format!("{width} {what}, {time}")
+    };
+    log.jobs.iter().map(class).collect()
+}

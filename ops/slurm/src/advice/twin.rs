@@ -1,0 +1,61 @@
+//! The site's own jobs under its own rule, and under another.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::configuration::Site;
+use crate::rule::{Facts, SlurmRule, clock_of};
+use synth_multiresource::policy::Priority;
+use synth_multiresource::simulator::OtherRule as _;
+use synth_traces::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Walk, gathered};
+
+/// Seconds by which the clock is set forth: no two are alike for passes of backfilling, nor for the steps of its plans.
+const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
+
+/// How a site schedules: its set-up, and the facts of the jobs that come.
+#[derive(Clone)]
+pub(super) struct Setting {
+    pub site: Site,
+    pub facts: Vec<Facts>,
+    pub order: Option<Priority>,
+}
+
+impl Setting {
+    /// Returns the wait of each job of a log \[s\] in such a setting, once for each of some seconds in which its clock may stand:
+    /// plans are made in whole minutes, and a start that is a second early moves all behind it.
+    ///
+    /// # Errors
+    /// When the jobs cannot be replayed there.
+    pub fn waits(&self, log: &Log, kinds: &Kinds) -> Result<Vec<Vec<f64>>, String> {
+        let servers = self.site.servers().0;
+        let mut log = Cow::Borrowed(log);
+        if servers != log.servers {
+            log.to_mut().servers = servers;
+        }
+        let clock = Clock::whole(Speed::ONE);
+        let seen = gathered(&log, &log.jobs, kinds, clock, 0.0, false);
+        let (fleet, types) = seen.map_err(|faults| faults.to_string())?;
+        let state = DecisionState {
+            promised: true,
+            ..DecisionState::new(&log.jobs, types, fleet, clock)
+        };
+        let at = (Arc::new(self.site.clone()), self.facts.clone().into());
+        let per_second = log.tick.per_second() as f64;
+        let run = |second: f64| {
+            let rule = SlurmRule {
+                at: Some(at.clone()),
+                order: self.order,
+                clock: clock_of(&log) + second,
+                second: Some(clock.size(per_second)),
+            };
+            let rule = rule.rule(&state.fleet).map_err(|why| why.0)?;
+            let mut walk = Walk::new(&state, rule);
+            walk.finish().map_err(|why| why.to_string())?;
+            // Times are whole in a replay at speed 1.
+            let wait =
+                |(job, end): (&Job, &f64)| (end - job.submit - job.size).max(0.0) / per_second;
+            Ok(log.jobs.iter().zip(walk.ends()).map(wait).collect())
+        };
+        SECONDS.into_iter().map(run).collect()
+    }
+}

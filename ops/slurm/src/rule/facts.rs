@@ -1,0 +1,307 @@
+//! Where the jobs of a log belong on a site.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::jobs::Facts;
+use super::limits::{Limits, MINUTE};
+use crate::configuration::{Association, Site, factor};
+use itertools::Itertools as _;
+use synth_core::document::number_of;
+use synth_traces::replay::{Job, Log};
+use synth_traces::trace::{Class, Reason, Seen};
+
+/// The facts of a log's jobs, by number, and what had to be supposed.
+#[derive(Clone, Debug, Default)]
+pub struct Sent {
+    /// By job.
+    pub facts: Vec<Facts>,
+    /// Sentences on what the site does not have, or the log does not tell.
+    pub remarks: Vec<String>,
+}
+
+/// What the clock shows at the first submission of a log \[s of a day\].
+pub fn clock_of(log: &Log) -> f64 {
+    let per_second = i64::try_from(log.tick.per_second()).unwrap_or(1);
+    log.begin.rem_euclid(86_400 * per_second) as f64 / per_second as f64
+}
+
+/// Prepares a site and a log for a replay: completes the site with assumptions where data for its priorities are missing,
+/// and leaves out the jobs that its present limits or nodes would never let start. Returns a remark on these.
+///
+/// # Errors
+/// When no job is left.
+pub fn prepare(site: &mut Site, log: &mut Log) -> Result<Option<String>, String> {
+    assume(site, log);
+    let kept = log.jobs.len();
+    let above = above(site, log);
+    let lines: HashSet<u32> = above.values().flat_map(|own| own.keys().copied()).collect();
+    log.leave_out(Reason::AboveLimit, |job| lines.contains(&job.line));
+    let left_out = kept - log.jobs.len();
+    let describe = |(limit, jobs): (&String, &BTreeMap<u32, String>)| {
+        let (line, what) = jobs.first_key_value()?;
+        let several = format!(", first of {} jobs", jobs.len());
+        let several = if jobs.len() > 1 { &*several } else { "" };
+        Some(format!("{limit}: line {line} ({what}){several}"))
+    };
+    let mut named = above
+        .iter()
+        .filter_map(describe)
+        .take(MOST_LIMITS)
+        .join("; ");
+    if above.len() > MOST_LIMITS {
+        named += &format!("; and {} more limits", above.len() - MOST_LIMITS);
+    }
+    let help = match above.keys().any(|limit| limit.starts_with("State=")) {
+        true => "set State=UP where nodes are down, and raise the other limits,",
+        false => "raise the limits",
+    };
+    let remark = format!(
+        "{left_out} of {kept} jobs are left out: the site as it is now would never start them, so its settings are newer than \
+         these jobs. {named}. To replay them, {help} in the files of --slurm"
+    );
+    let has_none = log.jobs.iter().all(|job| job.seen == Seen::Initial);
+    match left_out {
+        0 => Ok(None),
+        _ if has_none => Err(format!("no job is left to replay: {remark}")),
+        _ => Ok(Some(remark)),
+    }
+}
+
+/// At most this many limits are named.
+const MOST_LIMITS: usize = 8;
+/// A job without a known limit may have run this much longer than its limit \[min\]: Slurm ends jobs a little later.
+const OVERRUN: f64 = 2.0;
+
+/// Returns the jobs that exceed a limit by themselves, in words, by limit and line.
+fn above(site: &Site, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
+    let resources = log.servers.resources.iter().map(String::as_str);
+    let kinds = log.vectors.iter().zip(log.nodes.iter().copied());
+    let limits = Limits::new(site, resources, kinds);
+    let capacities = capacities(site, log);
+    let minute = MINUTE * log.tick.per_second() as f64;
+    let mut above = BTreeMap::<String, BTreeMap<u32, String>>::new();
+    let jobs = log.jobs.iter().zip(facts(site, log).facts);
+    // What runs already starts no more.
+    for (job, facts) in jobs.filter(|(job, _)| job.seen != Seen::Initial) {
+        let (kind, p) = (job.kind as usize, facts.partition as usize);
+        let passed = log.account.passed_limits.get(&job.line);
+        let known = passed.map_or(job.promised, |limit| *limit as f64) / minute;
+        let limit = if known.is_finite() {
+            known
+        } else {
+            job.size / minute - OVERRUN
+        };
+        let exceeded = match holds(site, &capacities, p, log, kind) {
+            true => limits.never(kind, limit, &facts, site),
+            false => Some("the nodes of each partition".into()),
+        };
+        if let Some(exceeded) = exceeded {
+            let jobs = above.entry(exceeded).or_default();
+            jobs.insert(job.line, limits.describe(kind, limit));
+        }
+    }
+    above
+}
+
+/// Assumes equal shares where a site gives none, and names weights and columns whose data are missing.
+fn assume(site: &mut Site, log: &Log) {
+    let classes = &log.account.classes;
+    let tells = |of: fn(&Class) -> &String| classes.iter().any(|own| !of(own).is_empty());
+    let has_users = log.jobs.iter().any(|job| job.user != 0);
+    let has_accounts = tells(|own| &own.account);
+    let [_, fair_share, .., qos, assoc] = match site.priority.is_multifactor {
+        true => site.priority.weights,
+        false => [0.0; factor::NAMES.len()],
+    };
+    let (has_shares, has_qos) = (!site.associations.is_empty(), !site.qos.is_empty());
+    let by_account = has_shares || fair_share > 0.0;
+    let has_several = site.partitions.len() > 1;
+    let is_missing = [
+        ("Partition", has_several && !tells(|own| &own.partition)),
+        ("QOS", has_qos && !tells(|own| &own.qos)),
+        ("Account", by_account && !has_accounts),
+        ("User", (by_account || has_qos) && !has_users),
+    ];
+    let missing = is_missing.iter().filter(|own| own.1);
+    let missing = missing.map(|own| own.0).join(", ");
+    if !missing.is_empty() {
+        site.assumed.push(format!(
+            "the log does not tell {missing} of its jobs, so that priorities and limits by these are not followed: export \
+             these columns, too"
+        ));
+    }
+    let assoc_txt = "`sacctmgr -P show assoc tree` prints into assoc.txt";
+    if fair_share > 0.0 && !has_shares && (has_users || has_accounts) {
+        site.associations = equal_shares(log);
+        site.assumed.push(format!(
+            "PriorityWeightFairshare={fair_share}, but shares are unknown: fair share is computed as if all accounts of the \
+             log had equal shares, and all users equal shares of their account. For the real ones put what {assoc_txt} {FOLDER}"
+        ));
+    }
+    let qos_txt = "`sacctmgr -P show qos` prints into qos.txt";
+    let has_priority = site.associations.iter().any(|own| own.priority > 0);
+    for (name, weight, is_known, file) in [
+        ("QOS", qos, has_qos, qos_txt),
+        ("Assoc", assoc, has_priority, assoc_txt),
+    ] {
+        if weight > 0.0 && !is_known {
+            site.assumed.push(format!(
+                "PriorityWeight{name}={weight} is not followed, since these priorities are unknown: put what {file} {FOLDER}"
+            ));
+        }
+    }
+}
+
+/// Where the files that describe a site are.
+const FOLDER: &str = "in the folder of --slurm, next to slurm.conf";
+
+/// Returns the accounts and users of a log, with equal shares.
+fn equal_shares(log: &Log) -> Vec<Association> {
+    let association = |account: &str, user: Option<&str>, parent: &str| Association {
+        account: account.to_owned(),
+        user: user.map(str::to_owned),
+        parent: parent.to_owned(),
+        shares: Some(1),
+        ..Association::default()
+    };
+    let classes = &log.account.classes;
+    let names = |job: &Job| {
+        let class = classes.get(job.class as usize);
+        let user = log.account.users.get(&job.user);
+        (
+            class.map_or("", |own| &*own.account),
+            user.map_or("", |own| &**own),
+        )
+    };
+    let pairs: BTreeSet<(&str, &str)> = log.jobs.iter().map(names).collect();
+    let accounts = pairs.iter().map(|own| own.0).dedup();
+    let accounts = accounts.filter(|own| *own != ROOT);
+    let accounts = accounts.map(|own| association(own, None, ROOT));
+    let users = pairs.iter();
+    let users = users.map(|(account, user)| association(account, Some(*user), account));
+    let root = association(ROOT, None, "");
+    std::iter::once(root).chain(accounts).chain(users).collect()
+}
+
+/// The account above all others.
+const ROOT: &str = "root";
+
+/// Returns where each job of a log belongs.
+pub fn facts(site: &Site, log: &Log) -> Sent {
+    let places = Places::new(site);
+    let [mut unknown, mut moved, mut part, mut other_qos, mut without] = [0_usize; 5];
+    let mut known: HashMap<(u32, u32), Facts> = HashMap::new();
+    let mut sent = Sent::default();
+    let capacities = capacities(site, log);
+    let is_user = |n: u32| site.associations[n as usize].user.is_some();
+    for job in &log.jobs {
+        let class = log.account.classes.get(job.class as usize);
+        let names = class.map_or(["", "", ""], |class| {
+            [&*class.partition, &*class.account, &*class.qos]
+        });
+        let mut facts = *known.entry((job.class, job.user)).or_insert_with(|| {
+            let user = log.account.users.get(&job.user);
+            places.of(names, user.map_or("", String::as_str), job.user)
+        });
+        let [partition, _, qos] = names;
+        unknown += usize::from(!partition.is_empty() && places.partition(partition).is_none());
+        let has_qos = qos.is_empty() || places.qos.contains_key(qos);
+        other_qos += usize::from(!site.qos.is_empty() && !has_qos);
+        let is_known = site.associations.is_empty() || facts.association.is_some_and(is_user);
+        without += usize::from(!is_known);
+        let kind = job.kind as usize;
+        let holds = |p: usize| holds(site, &capacities, p, log, kind);
+        if !holds(facts.partition as usize) {
+            let other = (0..site.partitions.len()).find(|p| holds(*p));
+            facts.partition = other.map_or(facts.partition, |p| p as u32);
+            moved += 1;
+        }
+        let own = &site.partitions[facts.partition as usize];
+        let has_less = |n: &usize| log.vectors[kind][0] < capacities[*n][0];
+        part += usize::from(own.is_exclusive && own.nodes.iter().all(has_less));
+        sent.facts.push(facts);
+    }
+    let remarks = [
+        "name partitions that the site does not have: they go to the default one",
+        "do not fit into their partition as it is now: they go to one that has nodes",
+        "hold less than a node, though their partition gives whole nodes: nodes are shared",
+        "have a QOS that the site does not have: that of their association counts",
+        "are of users that the site does not have: they have no fair share of their own",
+    ];
+    let counts = [unknown, moved, part, other_qos, without];
+    let remarks = counts.iter().zip(remarks).filter(|own| *own.0 > 0);
+    let remark = |(jobs, what)| format!("{jobs} of {} jobs {what}", log.jobs.len());
+    sent.remarks = remarks.map(remark).collect();
+    sent
+}
+
+/// The places of names in a site.
+struct Places<'a> {
+    site: &'a Site,
+    partitions: HashMap<&'a str, u32>,
+    qos: HashMap<&'a str, u32>,
+    associations: HashMap<(&'a str, &'a str), u32>,
+    default: u32,
+}
+
+impl<'a> Places<'a> {
+    fn new(site: &'a Site) -> Self {
+        let associations = site.associations.iter();
+        let names = associations.map(|own| (&*own.account, own.user.as_deref().unwrap_or("")));
+        Places {
+            partitions: site
+                .partitions
+                .iter()
+                .map(|own| &*own.name)
+                .zip(0..)
+                .collect(),
+            qos: site.qos.iter().map(|own| &*own.name).zip(0..).collect(),
+            associations: names.zip(0..).collect(),
+            default: site.default_partition().map_or(0, |n| n as u32),
+            site,
+        }
+    }
+
+    /// The first of these partitions that the site has; jobs of several count to it.
+    fn partition(&self, names: &str) -> Option<u32> {
+        let mut names = names.split(',');
+        names.find_map(|name| self.partitions.get(name).copied())
+    }
+
+    fn of(&self, [partition, account, qos]: [&str; 3], user: &str, number: u32) -> Facts {
+        let of_user = self.associations.get(&(account, user));
+        let association = of_user.or_else(|| self.associations.get(&(account, "")));
+        let default_qos = || {
+            let own = &self.site.associations[*association? as usize];
+            self.qos.get(own.default_qos.as_deref()?)
+        };
+        Facts {
+            partition: self.partition(partition).unwrap_or(self.default),
+            user: number,
+            account: number_of(account.as_bytes()),
+            association: association.copied(),
+            qos: self.qos.get(qos).or_else(default_qos).copied(),
+            site_factor: 0.0,
+        }
+    }
+}
+
+/// Returns the amounts that each node has of a log's resources.
+fn capacities(site: &Site, log: &Log) -> Vec<Vec<f64>> {
+    let nodes = site.nodes.iter().map(|node| {
+        let amounts = log.servers.resources.iter().map(|name| node.amount(name));
+        amounts.collect()
+    });
+    nodes.collect()
+}
+
+/// Returns whether partition p has enough nodes with these capacities for a job of this kind.
+fn holds(site: &Site, capacities: &[Vec<f64>], p: usize, log: &Log, kind: usize) -> bool {
+    let fits = |n: &&usize| {
+        let mut pairs = log.vectors[kind].iter().zip(&capacities[**n]);
+        pairs.all(|(demand, has)| *demand <= *has + 1e-9)
+    };
+    let count = log.nodes[kind] as usize;
+    let nodes = site.partitions[p].nodes.iter();
+    nodes.filter(fits).take(count).count() == count
+}

@@ -1,0 +1,433 @@
+//! Slurm's own scheduling, as a rule for replays and simulations.
+//!
+//! # Theory
+//! Two schedulers share one queue, which is ordered by tiers of partitions, then priority, then submission. The *main*
+//! one (`job_scheduler.c`) looks at it when a job ends, some seconds after jobs were submitted, and now and then: it starts
+//! jobs in order until one does not fit, which ends it for that job's partition and the nodes of that. *Backfilling*
+//! (`backfill.c`) goes through the queue every `bf_interval`: it plans for each job the earliest start on nodes that no
+//! job before it has reserved, starts those whose start is now, and reserves whole nodes for the others. When jobs
+//! that run will end it takes from their limits, and it looks at ends window by window, so that planned starts
+//! are late. Both keep the limits of quality of service and accounts. Read at 22.05.8.
+//!
+//! # Practice
+//! [`SlurmRule`] makes the rule for a [`Site`], whose nodes are the servers of a fleet. What is left out: preemption,
+//! reservations by hand, licenses, features and constraints, dependencies, heterogeneous jobs, the time that
+//! scheduling itself takes, and jobs of several partitions (they count to the first).
+
+mod facts;
+mod fair_share;
+mod jobs;
+mod limits;
+mod nodes;
+mod passes;
+mod plan;
+mod priority;
+mod servers;
+mod set;
+#[cfg(test)]
+mod tests;
+mod times;
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+pub use facts::{Sent, clock_of, facts, prepare};
+pub use jobs::Facts;
+pub use servers::SlurmRule;
+
+use limits::{CPUS, Limits};
+use nodes::{Models, Nodes};
+use priority::Factors;
+use set::Set;
+use times::Times;
+
+use crate::configuration::{Partition, Site, factor};
+use crate::order::Levels;
+use synth_core::number::seconds_in;
+use synth_multiresource::policy::{Event, Job, Knows, Policy, System};
+use synth_multiresource::simulator::OtherRule as _;
+use synth_multiresource::workload::{Fleet, JobType};
+
+/// What is due within this time is due \[s\]: times are rounded in other units.
+const GRAIN: f64 = 1e-6;
+/// Seconds in a year, for jobs without any limit.
+const YEAR: f64 = 365.0 * 86_400.0;
+
+/// The rule; its parts stand in the module's files.
+#[derive(Clone, Debug)]
+pub struct Slurm {
+    site: Arc<Site>,
+    /// By number; jobs without facts have the default ones.
+    jobs: Arc<[Facts]>,
+    /// The order that a submit script gives jobs by their site factor.
+    levels: Option<Levels>,
+    /// What a second is in the rule's time.
+    second: f64,
+    /// What its clock shows at time 0 \[s\]: plans are made in whole minutes of that.
+    clock: f64,
+    /// With [`Knows::Sizes`] these are used as limits.
+    knows: Knows,
+    /// By partition, its servers.
+    members: Vec<Set>,
+    nodes: Nodes,
+    limits: Limits,
+    factors: Factors,
+    /// In order.
+    waiting: Vec<Waiting>,
+    running: Vec<Running>,
+    times: Times,
+}
+
+/// A waiting job. Times are in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    i: usize,
+    job: Job,
+    facts: Facts,
+    submit: f64,
+    limit: f64,
+    priority: f64,
+    tier: u32,
+    has_started: bool,
+}
+
+impl Waiting {
+    /// Which of two comes first.
+    fn order(&self, other: &Waiting) -> Ordering {
+        let by_tier = other.tier.cmp(&self.tier);
+        by_tier
+            .then_with(|| other.priority.total_cmp(&self.priority))
+            .then(self.job.number.cmp(&other.job.number))
+    }
+}
+
+/// A job that runs.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    number: u64,
+    i: usize,
+    facts: Facts,
+    /// Up to when what it used is counted \[s\].
+    counted: f64,
+}
+
+impl Running {
+    /// Returns whose and how much \[CPU s\] it used since that was counted.
+    fn usage(&self, now: f64, limits: &Limits) -> Option<(u32, f64)> {
+        let cpus = limits.amounts(self.i)[CPUS];
+        Some((self.facts.association?, cpus * (now - self.counted)))
+    }
+}
+
+impl Slurm {
+    /// Returns the rule for the jobs of a site and a fleet: `servers[n]` is the server that node n of the site is, if it is one.
+    fn new(
+        rule: &SlurmRule,
+        (site, jobs): (Arc<Site>, Arc<[Facts]>),
+        fleet: &Fleet,
+        servers: &[Option<usize>],
+    ) -> Self {
+        let count = fleet.servers();
+        let mut weights = vec![1; count];
+        for (node, n) in site.nodes.iter().zip(servers) {
+            if let Some(n) = n {
+                weights[*n] = node.weight;
+            }
+        }
+        let names = fleet.envelope().resources().iter().map(|own| own.name());
+        let cpu = names.clone().position(|own| own == "cpu");
+        let cpus = fleet.shapes().iter().map(|shape| {
+            let each = cpu.map_or(0.0, |j| shape.capacity()[j].value());
+            f64::from(shape.count()) * each
+        });
+        // Nodes that are down now were up for the jobs of the past.
+        let server = |n: &usize| servers[*n];
+        let members = |own: &Partition| Set::of(count, own.nodes.iter().filter_map(server));
+        let demand =
+            |job: &JobType| -> Vec<f64> { job.demand().iter().map(|own| own.value()).collect() };
+        let types = fleet.types().iter();
+        let types = types.map(|job| (demand(job), job.nodes()));
+        Slurm {
+            members: site.partitions.iter().map(members).collect(),
+            nodes: Nodes::new(weights, cpu.unwrap_or(0), Models::new(fleet)),
+            limits: Limits::new(&site, names, types),
+            factors: Factors::new(&site, cpus.sum(), count),
+            second: rule
+                .second
+                .unwrap_or(1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0)),
+            knows: rule.knows(fleet),
+            clock: rule.clock,
+            levels: rule.order.map(Levels::of),
+            jobs,
+            waiting: Vec::new(),
+            running: Vec::new(),
+            times: Times::NEVER,
+            site,
+        }
+    }
+
+    fn facts(&self, number: u64) -> Facts {
+        self.jobs.get(number as usize).copied().unwrap_or_default()
+    }
+
+    fn now(&self, system: &System) -> f64 {
+        system.now() / self.second + self.clock
+    }
+
+    /// A job waits that came then.
+    fn wait(&mut self, i: usize, job: Job, system: &System) {
+        if self.waiting.is_empty() && self.moves() {
+            self.reorder(self.now(system));
+        }
+        let facts = self.facts(job.number);
+        let partition = &self.site.partitions[facts.partition as usize];
+        let own = match self.knows {
+            Knows::Sizes => system.work_left(job),
+            _ => system.limit_of(job),
+        };
+        let own = Some(own / self.second).filter(|own| own.is_finite());
+        let limit = own.or(partition.default_time).unwrap_or(YEAR);
+        let max_wall = self.limits.max_wall(&facts, &self.site);
+        let limit = limit.min(max_wall.unwrap_or(YEAR));
+        let mut waiting = Waiting {
+            i,
+            job,
+            facts,
+            submit: job.arrived / self.second + self.clock,
+            limit: limit.min(partition.max_time.unwrap_or(YEAR)),
+            priority: 0.0,
+            tier: partition.tier,
+            has_started: false,
+        };
+        if let Some(levels) = &self.levels {
+            let share = self.limits.amounts(i)[CPUS];
+            waiting.facts.site_factor += levels.site_factor(own.or(partition.default_time), share);
+        }
+        waiting.priority = self.priority(&waiting, self.now(system));
+        let is_before = |other: &Waiting| other.order(&waiting).is_lt();
+        let place = self.waiting.partition_point(is_before);
+        self.waiting.insert(place, waiting);
+    }
+
+    fn priority(&self, waiting: &Waiting, now: f64) -> f64 {
+        if !self.priority_is_a_sum() {
+            // Each job comes behind all that were there.
+            return 0.0;
+        }
+        let amounts = self.limits.amounts(waiting.i);
+        let waited = now - waiting.submit;
+        self.factors
+            .priority(&waiting.facts, amounts, waited, waiting.limit, &self.site)
+    }
+
+    /// Calculates all priorities anew, and puts the queue in order.
+    fn reorder(&mut self, now: f64) {
+        for own in &mut self.running {
+            let usage = own.usage(now, &self.limits);
+            self.factors.used(usage, now, &self.site);
+            own.counted = now;
+        }
+        self.factors.settle(now, &self.site);
+        for n in 0..self.waiting.len() {
+            self.waiting[n].priority = self.priority(&self.waiting[n], now);
+        }
+        self.waiting.sort_by(Waiting::order);
+    }
+
+    /// The job at this place of the queue starts on these servers.
+    fn start(&mut self, place: usize, servers: &[usize], system: &mut System) {
+        let now = self.now(system);
+        let own = &mut self.waiting[place];
+        own.has_started = true;
+        // Slurm's times are whole seconds.
+        let end = (now + own.limit).floor();
+        let (i, job, facts) = (own.i, own.job, own.facts);
+        system.start_job_on(i, job, servers);
+        self.nodes.start(servers, end, i, job.number);
+        self.limits.count(i, &facts, 1.0);
+        self.running.push(Running {
+            number: job.number,
+            i,
+            facts,
+            counted: now,
+        });
+    }
+
+    fn ended(&mut self, system: &System) {
+        let number = system.ended();
+        self.nodes.end(system.freed(), number);
+        let Some(place) = self.running.iter().position(|own| own.number == number) else {
+            return;
+        };
+        let own = self.running.swap_remove(place);
+        self.limits.count(own.i, &own.facts, -1.0);
+        let now = self.now(system);
+        let usage = own.usage(now, &self.limits);
+        self.factors.used(usage, now, &self.site);
+    }
+
+    /// What is due at this time happens: priorities, the main scheduler, backfilling.
+    fn look(&mut self, system: &mut System) {
+        let now = self.now(system);
+        let is_due = |at: f64| at <= now + GRAIN;
+        if is_due(self.times.priorities) {
+            self.reorder(now);
+            self.times.priorities = f64::INFINITY;
+            self.times.main = now;
+            self.times.backfill = self.next_backfill(now);
+        }
+        let (mut looked, mut started) = (false, false);
+        let (is_full, is_queued) = (is_due(self.times.full), is_due(self.times.queued));
+        if is_full || is_queued || is_due(self.times.main) {
+            started |= self.main(is_full, system);
+            looked |= !self.site.scheduler.backfills;
+            self.times.main = f64::INFINITY;
+            if is_full || is_queued {
+                self.times.last_queued = now;
+                (self.times.full, self.times.queued) = (f64::INFINITY, f64::INFINITY);
+            }
+        }
+        if is_due(self.times.backfill) {
+            let has_started = self.backfill(system);
+            self.times.last_backfill = now;
+            // What it started is a change, after which it looks again.
+            self.times.backfill = if has_started {
+                self.next_backfill(now)
+            } else {
+                f64::INFINITY
+            };
+            (looked, started) = (true, started || has_started);
+        }
+        // Where nothing runs and nothing starts, nothing ever will until a job comes.
+        let is_over = looked && !started && self.times.queued == f64::INFINITY;
+        if self.waiting.is_empty() || self.running.is_empty() && is_over {
+            self.times.stop();
+        } else {
+            self.look_later(now);
+        }
+        self.plan_wake(system);
+    }
+
+    /// Plans the looks that come by the clock alone.
+    fn look_later(&mut self, now: f64) {
+        let own = &self.site;
+        let next = |period: f64| {
+            let period = period.max(1.0);
+            ((now + GRAIN) / period).floor() * period + period
+        };
+        if self.moves() && self.times.priorities == f64::INFINITY {
+            self.times.priorities = next(own.priority.calc_period);
+        }
+        // With a shorter queue it would see what was seen before.
+        let is_long = self.waiting.len() > own.scheduler.default_queue_depth as usize;
+        if let Some(interval) = own.scheduler.sched_interval.filter(|_| is_long) {
+            self.times.full = self.times.full.min(next(interval));
+        }
+    }
+
+    /// Whether a priority is a sum of factors: submit scripts need that.
+    fn priority_is_a_sum(&self) -> bool {
+        self.site.priority.is_multifactor || self.levels.is_some()
+    }
+
+    /// Whether the order of jobs may change as time passes.
+    fn moves(&self) -> bool {
+        let weights = &self.site.priority.weights;
+        self.priority_is_a_sum()
+            && (weights[factor::AGE] > 0.0 || weights[factor::FAIR_SHARE] > 0.0)
+    }
+
+    fn plan_wake(&self, system: &mut System) {
+        let next = self.times.next();
+        system.wake_at((next - self.clock) * self.second);
+    }
+
+    /// When backfilling looks again, now that something has changed.
+    fn next_backfill(&self, now: f64) -> f64 {
+        let scheduler = &self.site.scheduler;
+        if !scheduler.backfills {
+            return f64::INFINITY;
+        }
+        (self.times.last_backfill + scheduler.bf_interval).max(now)
+    }
+}
+
+impl Policy for Slurm {
+    fn knows(&self) -> Knows {
+        self.knows
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.note(event, system);
+        self.decide(system);
+    }
+
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        let now = self.now(system);
+        let scheduler = &self.site.scheduler;
+        self.times.go_on(now);
+        let queued = (self.times.last_queued + scheduler.batch_sched_delay).max(now);
+        match event {
+            Event::Arrival(i) => {
+                if let Some(job) = system.youngest(i) {
+                    self.times.queued = self.times.queued.min(queued);
+                    self.wait(i, job, system);
+                }
+            }
+            Event::Completion(_) => {
+                if scheduler.defers {
+                    self.times.queued = self.times.queued.min(queued);
+                } else {
+                    self.times.main = now;
+                }
+                self.ended(system);
+            }
+            Event::Clock(_) => return,
+        }
+        self.times.backfill = self.times.backfill.min(self.next_backfill(now));
+    }
+
+    fn decide(&mut self, system: &mut System) {
+        self.look(system);
+    }
+
+    /// All is seen anew: what waits, and what runs since when.
+    fn take_over(&mut self, system: &mut System) {
+        let now = self.now(system);
+        self.waiting.clear();
+        self.times.stop();
+        let known = std::mem::take(&mut self.running);
+        self.nodes = self.nodes.cleared();
+        self.limits.clear();
+        for i in 0..system.types() {
+            let running: Vec<Job> = system.running_jobs(i).collect();
+            for job in running {
+                let facts = self.facts(job.number);
+                let end = (now + (system.limit_left(job) / self.second).min(YEAR)).floor();
+                self.nodes.start(system.places_of(job), end, i, job.number);
+                self.limits.count(i, &facts, 1.0);
+                let before = known.iter().find(|own| own.number == job.number);
+                self.running.push(Running {
+                    number: job.number,
+                    i,
+                    facts,
+                    counted: before.map_or(now, |own| own.counted),
+                });
+            }
+            let jobs: Vec<Job> = system.waiting_jobs(i).collect();
+            jobs.into_iter().for_each(|job| self.wait(i, job, system));
+        }
+        self.reorder(now);
+        (self.times.main, self.times.backfill) = (now, self.next_backfill(now));
+        self.look(system);
+    }
+
+    fn ahead(&self, i: usize, job: Job) -> Option<usize> {
+        let is_it = |own: &Waiting| (own.i, own.job.number) == (i, job.number);
+        self.waiting.iter().position(is_it)
+    }
+}

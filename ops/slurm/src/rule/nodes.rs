@@ -1,0 +1,291 @@
+//! Which servers have room, now and when jobs that run reach their limits.
+
+use std::cell::RefCell;
+
+use synth_multiresource::policy::System;
+use synth_multiresource::workload::{Fleet, JobType};
+
+use super::set::Set;
+
+/// A running job: its planned end \[s\], type and number, and the models that it holds ([`Models::start`]).
+type Held = (f64, usize, u64, Vec<f64>);
+
+/// What runs on each server, and until when by its limit.
+#[derive(Clone, Debug)]
+pub(super) struct Nodes {
+    /// By server, its jobs by planned end.
+    running: Vec<Vec<Held>>,
+    /// Planned end \[s\], number and server of all of them, in this order.
+    ends: Vec<(f64, u64, usize)>,
+    /// By server: of less weight are taken first.
+    weights: Vec<u32>,
+    /// The resource that CPUs are.
+    cpu: usize,
+    models: Models,
+    /// By server: how often something started or ended there.
+    changes: Vec<u32>,
+    /// By type and server: from when on one more job fits, and at which change that was seen.
+    seen: RefCell<Vec<Vec<(u32, f64)>>>,
+}
+
+/// The models of generic resources, such as `gpu:a100` and `gpu:v100`. A job that requests `gpu` gets the first ones that are free
+/// on its server.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Models {
+    /// Of each model, its place among the resources, and the place of the resource that it is of.
+    places: Vec<(usize, usize)>,
+    /// By job type, the demand for each resource.
+    demand: Vec<Vec<f64>>,
+    /// The free amount of each model, by server.
+    free: Vec<Vec<f64>>,
+}
+
+impl Models {
+    /// Returns the models of an empty fleet.
+    pub fn new(fleet: &Fleet) -> Self {
+        let resources = fleet.envelope().resources();
+        let of = |name: &str| {
+            let (base, _) = name.split_once(':')?;
+            resources.iter().position(|own| own.name() == base)
+        };
+        let models = (0..resources.len()).filter_map(|j| Some((j, of(resources[j].name())?)));
+        let places: Vec<(usize, usize)> = models.collect();
+        let free = fleet.shapes().iter().flat_map(|shape| {
+            let amounts = places.iter().map(|own| shape.capacity()[own.0].value());
+            std::iter::repeat_n(amounts.collect(), shape.count() as usize)
+        });
+        let demand = |job: &JobType| job.demand().iter().map(|own| own.value()).collect();
+        Models {
+            free: free.collect(),
+            demand: fleet.types().iter().map(demand).collect(),
+            places,
+        }
+    }
+
+    /// Returns whether the free amounts of each model are enough for a job of type i.
+    fn fit(&self, i: usize, free: &[f64]) -> bool {
+        let mut pairs = self.places.iter().zip(free);
+        pairs.all(|(own, free)| self.demand[i][own.0] <= *free)
+    }
+
+    /// Allocates models on server n to a job of type i, and returns the amount of each.
+    fn start(&mut self, i: usize, n: usize) -> Vec<f64> {
+        let (demand, free) = (&self.demand[i], &mut self.free[n]);
+        let mut held: Vec<f64> = self.places.iter().map(|own| demand[own.0]).collect();
+        for (k, (_, base)) in self.places.iter().enumerate() {
+            let pairs = self.places.iter().zip(&held);
+            let alike = pairs.filter(|(own, _)| own.1 == *base);
+            let lacking = demand[*base] - alike.map(|(_, held)| held).sum::<f64>();
+            held[k] += lacking.min(free[k] - held[k]).max(0.0);
+        }
+        add(free, &held, -1.0);
+        held
+    }
+}
+
+/// Adds amounts of models, times a sign.
+fn add(free: &mut [f64], amounts: &[f64], sign: f64) {
+    let pairs = free.iter_mut().zip(amounts);
+    pairs.for_each(|(free, amount)| *free += sign * amount);
+}
+
+/// A job whose limit is over may end at any time: it is taken to end so much later \[s\].
+const ANY_TIME: f64 = 1.0;
+/// Slurm looks at what ends within this time as at one instant \[s\], and at twice as long each further time
+/// (`_will_run_test` in its job_test.c).
+const FIRST_WINDOW: f64 = 30.0;
+
+impl Nodes {
+    /// Returns empty servers with these weights. `cpu` is the index of the CPU resource.
+    pub fn new(weights: Vec<u32>, cpu: usize, models: Models) -> Self {
+        Nodes {
+            running: vec![Vec::new(); weights.len()],
+            ends: Vec::new(),
+            changes: vec![1; weights.len()],
+            seen: RefCell::default(),
+            weights,
+            cpu,
+            models,
+        }
+    }
+
+    /// Returns the same servers, empty.
+    pub fn cleared(&self) -> Self {
+        let mut models = self.models.clone();
+        for (n, running) in self.running.iter().enumerate() {
+            running
+                .iter()
+                .for_each(|own| add(&mut models.free[n], &own.3, 1.0));
+        }
+        Nodes::new(self.weights.clone(), self.cpu, models)
+    }
+
+    /// How many servers there are.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// A job of type i starts on these servers, and ends then \[s\] at the latest.
+    pub fn start(&mut self, servers: &[usize], end: f64, i: usize, number: u64) {
+        for &n in servers {
+            let place = self.running[n].partition_point(|own| own.0 <= end);
+            let models = self.models.start(i, n);
+            self.running[n].insert(place, (end, i, number, models));
+            let is_before = |own: &(f64, u64, usize)| (own.0, own.1) <= (end, number);
+            let place = self.ends.partition_point(is_before);
+            self.ends.insert(place, (end, number, n));
+            self.changes[n] += 1;
+        }
+    }
+
+    /// The job of this number has ended on these servers.
+    pub fn end(&mut self, servers: &[usize], number: u64) {
+        self.ends.retain(|own| own.1 != number);
+        for &n in servers {
+            let ended = self.running[n].extract_if(.., |own| own.2 == number);
+            ended.for_each(|own| add(&mut self.models.free[n], &own.3, 1.0));
+            self.changes[n] += 1;
+        }
+    }
+
+    /// Returns from when on one more job of type i, or a part of it, fits on server n \[s\]: −∞ now, ∞ never.
+    fn ready(&self, i: usize, n: usize, system: &System) -> f64 {
+        let mut seen = self.seen.borrow_mut();
+        if seen.len() <= i {
+            seen.resize(i + 1, Vec::new());
+        }
+        if seen[i].is_empty() {
+            seen[i] = vec![(0, 0.0); self.len()];
+        }
+        if seen[i][n].0 != self.changes[n] {
+            seen[i][n] = (self.changes[n], self.ready_anew(i, n, system));
+        }
+        seen[i][n].1
+    }
+
+    fn ready_anew(&self, i: usize, n: usize, system: &System) -> f64 {
+        let mut free = self.models.free[n].clone();
+        if system.fits_on(i, n) && self.models.fit(i, &free) {
+            return f64::NEG_INFINITY;
+        }
+        let demand = system.demand(i);
+        let lacks = |j: usize| demand[j].saturating_sub(system.free_on(n, j));
+        let mut lacking: Vec<u64> = (0..demand.len()).map(lacks).collect();
+        for (end, other, _, models) in &self.running[n] {
+            let freed = system.demand(*other);
+            let pairs = lacking.iter_mut().zip(freed);
+            pairs.for_each(|(lacking, freed)| *lacking = lacking.saturating_sub(*freed));
+            add(&mut free, models, 1.0);
+            if lacking.iter().all(|lacking| *lacking == 0) && self.models.fit(i, &free) {
+                return *end;
+            }
+        }
+        f64::INFINITY
+    }
+
+    /// Returns where a job of type i starts now, on servers of this set; none where there is no room.
+    pub fn room_now(&self, i: usize, among: &Set, system: &System) -> Option<Vec<usize>> {
+        let fits = |n: &usize| system.fits_on(i, *n) && self.models.fit(i, &self.models.free[*n]);
+        let free = |n| (n, system.free_on(n, self.cpu));
+        let there = among.iter().filter(fits).map(free).collect();
+        self.choose(system.nodes(i), system.demand(i)[self.cpu], there)
+    }
+
+    /// Returns when \[s\] and where a job of type i may start at the earliest if jobs run to their limits, on servers of
+    /// this set; none where it never fits.
+    pub fn earliest(
+        &self,
+        i: usize,
+        among: &Set,
+        now: f64,
+        system: &System,
+    ) -> Option<(f64, Vec<usize>)> {
+        let count = system.nodes(i);
+        let ready = among.iter().map(|n| (self.ready(i, n, system), n));
+        let ready: Vec<(f64, usize)> = ready.filter(|(at, _)| *at < f64::INFINITY).collect();
+        if ready.len() < count {
+            return None;
+        }
+        let mut times: Vec<f64> = ready.iter().map(|(at, _)| *at).collect();
+        let (_, at, _) = times.select_nth_unstable_by(count - 1, f64::total_cmp);
+        let at = *at;
+        let (start, until) = if at == f64::NEG_INFINITY {
+            (now, at)
+        } else {
+            let until = self.window_of(at, among);
+            (if until <= now { now + ANY_TIME } else { until }, until)
+        };
+        let there = ready.iter().filter(|(at, _)| *at <= until);
+        let free = |(_, n): &(f64, usize)| (*n, self.free_at(*n, until, system));
+        let demand = system.demand(i)[self.cpu];
+        let servers = self.choose(count, demand, there.map(free).collect())?;
+        Some((start, servers))
+    }
+
+    /// Returns how many CPUs server n has free once what ends by then has ended.
+    fn free_at(&self, n: usize, until: f64, system: &System) -> u64 {
+        let ended = self.running[n].iter().take_while(|own| own.0 <= until);
+        let freed: u64 = ended.map(|own| system.demand(own.1)[self.cpu]).sum();
+        system.free_on(n, self.cpu) + freed
+    }
+
+    /// Returns the last end of those on these servers that are looked at together with this one: ends are looked at window
+    /// by window, and a window ends where the next job of all, wherever it runs, ends behind it.
+    fn window_of(&self, at: f64, among: &Set) -> f64 {
+        let mut last: Option<f64> = None;
+        let (mut base, mut window) = (0.0, FIRST_WINDOW);
+        for (place, (end, _, n)) in self.ends.iter().enumerate() {
+            if !among.has(*n) {
+                continue;
+            }
+            if last.is_none() {
+                base = (end / FIRST_WINDOW).floor() * FIRST_WINDOW + FIRST_WINDOW;
+            }
+            last = Some(*end);
+            match self.ends.get(place + 1) {
+                Some((next, ..)) if *next > base + window => {
+                    if *end >= at {
+                        break;
+                    }
+                    window *= 2.0;
+                    while *next > base + window {
+                        window *= 2.0;
+                    }
+                }
+                _ => {}
+            }
+        }
+        last.map_or(at, |last| last.max(at))
+    }
+
+    /// Chooses so many of these servers, which ascend, each with its free CPUs, for a job that needs so many on each: from
+    /// the runs of neighbours of the least weight the one with the fewest free CPUs that are enough, or else with the most;
+    /// the last server is the one that fits best (`_eval_nodes`).
+    fn choose(&self, count: usize, demand: u64, mut left: Vec<(usize, u64)>) -> Option<Vec<usize>> {
+        if left.len() < count {
+            return None;
+        }
+        let mut chosen = Vec::with_capacity(count);
+        while chosen.len() < count {
+            let needed = count - chosen.len();
+            let alike = |a: &(usize, u64), b: &(usize, u64)| {
+                a.0 + 1 == b.0 && self.weights[a.0] == self.weights[b.0]
+            };
+            let free = |run: &[(usize, u64)]| run.iter().map(|own| own.1).sum::<u64>();
+            let rank = |run: &&[(usize, u64)]| {
+                let is_enough = run.len() >= needed && free(run) >= demand * needed as u64;
+                let free = free(run);
+                let waste = if is_enough { free } else { u64::MAX - free };
+                (self.weights[run[0].0], !is_enough, waste)
+            };
+            let run = left.chunk_by(alike).min_by_key(rank)?;
+            let mut run = run.to_vec();
+            if needed == 1 {
+                run.sort_by_key(|own| own.1);
+            }
+            chosen.extend(run.iter().take(needed).map(|own| own.0));
+            left.retain(|own| !chosen.contains(&own.0));
+        }
+        Some(chosen)
+    }
+}

@@ -1,0 +1,190 @@
+//! One look of each scheduler at the queue.
+
+use std::collections::HashMap;
+
+use super::plan::Plan;
+use super::set::Set;
+use super::{Slurm, Waiting};
+use synth_multiresource::policy::System;
+
+/// When a job at a limit that holds others up is taken to start, where its nodes are free \[s\].
+const UNKNOWN: f64 = 500.0;
+
+/// What a pass of backfilling has tested, started and reserved.
+#[derive(Default)]
+struct Tested {
+    all: u32,
+    started: u32,
+    /// By user, by partition, and by both.
+    counts: HashMap<[Option<u32>; 2], u32>,
+    reserved: HashMap<u32, u32>,
+}
+
+impl Slurm {
+    /// Starts jobs in order, by partition until one does not fit (`_schedule`); returns whether there were some.
+    pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) -> bool {
+        let (site, now) = (self.site.clone(), self.now(system));
+        let scheduler = &site.scheduler;
+        let mut open: Vec<bool> = self.members.iter().map(|own| own.len() > 0).collect();
+        let mut blocked = Set::none(self.nodes.len());
+        let mut tested = vec![0; open.len()];
+        let depth = if whole_queue {
+            usize::MAX
+        } else {
+            scheduler.default_queue_depth as usize + 1
+        };
+        for place in 0..self.waiting.len().min(depth) {
+            let own = self.waiting[place];
+            let p = own.facts.partition as usize;
+            if !open[p] {
+                if open.iter().all(|open| !open) {
+                    break;
+                }
+                continue;
+            }
+            tested[p] += 1;
+            let most = scheduler.partition_job_depth;
+            if most > 0 && tested[p] > most {
+                continue;
+            }
+            let mut among = self.members[p].clone();
+            among.remove(&blocked);
+            let allowed = self.limits.allow_one(&own.facts, &site);
+            let room = || self.nodes.room_now(own.i, &among, system);
+            let room = allowed.then(room).flatten();
+            let allowed = allowed && (room.is_none() || self.allows(&own));
+            if !allowed && !scheduler.assoc_limit_stop {
+                continue;
+            }
+            if let Some(servers) = room.filter(|_| allowed) {
+                self.start(place, &servers, system);
+            } else if self.reserves(&own, now) {
+                open[p] = false;
+                for n in self.members[p].iter() {
+                    blocked.add(n);
+                }
+            }
+        }
+        let before = self.waiting.len();
+        self.waiting.retain(|own| !own.has_started);
+        self.waiting.len() < before
+    }
+
+    /// Whether no limit keeps a job from starting where there is room.
+    fn allows(&self, own: &Waiting) -> bool {
+        let amounts = self.limits.amounts(own.i);
+        self.limits.allow(amounts, &own.facts, &self.site)
+    }
+
+    /// Whether nobody passes a job that does not fit.
+    fn reserves(&self, own: &Waiting, now: f64) -> bool {
+        let scheduler = &self.site.scheduler;
+        own.priority >= scheduler.bf_min_prio_reserve as f64
+            && now - own.submit >= scheduler.bf_min_age_reserve
+    }
+
+    /// Plans for each job in order, and starts those whose time is now (`_attempt_backfill`); returns whether there were
+    /// some.
+    pub(super) fn backfill(&mut self, system: &mut System) -> bool {
+        let (site, now) = (self.site.clone(), self.now(system));
+        let scheduler = &site.scheduler;
+        let servers = self.nodes.len();
+        let mut plan = Plan::new(now, scheduler.bf_window, scheduler.bf_resolution, servers);
+        let mut tested = Tested::default();
+        for place in 0..self.waiting.len() {
+            let own = self.waiting[place];
+            let most = scheduler.bf_max_job_start;
+            if tested.all >= scheduler.bf_max_job_test || most > 0 && tested.started >= most {
+                break;
+            }
+            let stops = scheduler.assoc_limit_stop;
+            let allowed = stops || self.limits.allow_one(&own.facts, &site);
+            if !allowed || !self.is_tested(&own, &mut tested) {
+                continue;
+            }
+            let reserved = tested.reserved.entry(own.facts.partition).or_default();
+            let most = scheduler.bf_job_part_count_reserve;
+            let reserves = self.reserves(&own, now) && (most == 0 || *reserved < most);
+            tested.all += 1;
+            let planned = self.planned(&own, now, reserves, &plan, system);
+            let Some((mut start, chosen)) = planned else {
+                continue;
+            };
+            if !self.allows(&own) {
+                if !stops {
+                    continue;
+                }
+                if start <= now {
+                    start = now + UNKNOWN;
+                }
+            }
+            if start <= now {
+                self.start(place, &chosen, system);
+                tested.started += 1;
+            } else if reserves && start <= now + scheduler.bf_window {
+                if plan.count() >= scheduler.bf_max_job_test as usize {
+                    break;
+                }
+                *reserved += 1;
+                let chosen = Set::of(servers, chosen);
+                plan.reserve(start, start + own.limit, &chosen);
+            }
+        }
+        self.waiting.retain(|own| !own.has_started);
+        tested.started > 0
+    }
+
+    /// Whether a pass has not yet tested as many of its user and its partition as it may; counts it.
+    fn is_tested(&self, own: &Waiting, tested: &mut Tested) -> bool {
+        let scheduler = &self.site.scheduler;
+        let (user, partition) = (Some(own.facts.user), Some(own.facts.partition));
+        let limits = [
+            ([user, None], scheduler.bf_max_job_user),
+            ([None, partition], scheduler.bf_max_job_part),
+            ([user, partition], scheduler.bf_max_job_user_part),
+        ];
+        let count = |key| tested.counts.get(key).copied().unwrap_or(0);
+        let is_tested = limits
+            .iter()
+            .all(|(key, most)| *most == 0 || count(key) < *most);
+        for (key, _) in limits {
+            *tested.counts.entry(key).or_default() += u32::from(is_tested);
+        }
+        is_tested
+    }
+
+    /// Returns when \[s\] and where a job starts beside what is planned; without `reserves` only where that is now.
+    fn planned(
+        &self,
+        own: &Waiting,
+        now: f64,
+        reserves: bool,
+        plan: &Plan,
+        system: &System,
+    ) -> Option<(f64, Vec<usize>)> {
+        let members = &self.members[own.facts.partition as usize];
+        let count = system.nodes(own.i);
+        let mut from = now;
+        loop {
+            let (left, mut later) = plan.left(from, from + own.limit, members);
+            let found = (left.len() >= count)
+                .then(|| self.nodes.earliest(own.i, &left, now, system))
+                .flatten();
+            if let Some((start, servers)) = found {
+                let start = start.max(from);
+                if !reserves {
+                    return (start <= now).then_some((start, servers));
+                }
+                let chosen = || Set::of(self.nodes.len(), servers.iter().copied());
+                if later.is_none_or(|later| start <= later) {
+                    let end = start + own.limit;
+                    if start <= now || !plan.overlaps(start, end, &chosen()) {
+                        return Some((start, servers));
+                    }
+                    later = Some(start);
+                }
+            }
+            from = later.filter(|later| reserves && *later > from)?;
+        }
+    }
+}

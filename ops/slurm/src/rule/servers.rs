@@ -1,0 +1,162 @@
+//! The nodes of a site as the servers of a fleet.
+
+use std::sync::Arc;
+
+use super::Slurm;
+use super::jobs::Facts;
+use crate::configuration::{Node, Partition, Site};
+use itertools::Itertools as _;
+use synth_core::number::Decimal;
+use synth_multiresource::policy::{Knows, Policy, Priority, Unsuitable};
+use synth_multiresource::simulator::OtherRule;
+use synth_multiresource::workload::{self, Fleet, Known};
+use synth_traces::trace::{Servers, Shape};
+
+impl Site {
+    /// Returns the site of a fleet of which nothing else is known: one partition with all servers, first come first served
+    /// with backfilling.
+    pub fn plain(fleet: &Fleet) -> Self {
+        let node = |n: usize| Node {
+            name: format!("n{}", n + 1),
+            weight: 1,
+            is_up: true,
+            ..Node::default()
+        };
+        let count = fleet.servers();
+        Site {
+            nodes: (0..count).map(node).collect(),
+            partitions: vec![Partition {
+                name: "all".into(),
+                nodes: (0..count).collect(),
+                is_default: true,
+                ..Partition::default()
+            }],
+            ..Site::default()
+        }
+    }
+
+    /// Returns the nodes as servers, those that have the same together, and by node which server it is.
+    pub fn servers(&self) -> (Servers, Vec<usize>) {
+        let amounts = self.nodes.iter().flat_map(|node| &node.has.0);
+        let names = amounts.filter_map(|(name, _)| match name.as_str() {
+            "mem" => self.scheduler.counts_memory.then_some("memory"),
+            name => Some(name),
+        });
+        let names = std::iter::once("cpu").chain(names).unique();
+        let resources: Vec<String> = names.map(str::to_owned).collect();
+        let decimal = |amount: f64| Decimal::new(amount).unwrap_or(Decimal::ZERO);
+        let capacity = |node: &Node| -> Vec<Decimal> {
+            let amounts = resources.iter().map(|name| decimal(node.amount(name)));
+            amounts.collect()
+        };
+        let mut shapes: Vec<Shape> = Vec::new();
+        let mut of_node: Vec<usize> = Vec::new();
+        for capacity in self.nodes.iter().map(capacity) {
+            let known = shapes.iter().position(|own| own.capacity == capacity);
+            let place = known.unwrap_or_else(|| {
+                shapes.push(Shape { count: 0, capacity });
+                shapes.len() - 1
+            });
+            shapes[place].count += 1;
+            of_node.push(place);
+        }
+        let mut servers = vec![0; self.nodes.len()];
+        let in_order = (0..self.nodes.len()).sorted_by_key(|n| of_node[*n]);
+        in_order
+            .enumerate()
+            .for_each(|(server, n)| servers[n] = server);
+        (Servers::new(resources, shapes), servers)
+    }
+}
+
+/// The rule by its name, for a site or for plain servers.
+#[derive(Clone, Debug, Default)]
+pub struct SlurmRule {
+    /// The site and the facts of the jobs that come; without it one partition has all.
+    pub at: Option<(Arc<Site>, Arc<[Facts]>)>,
+    /// The order that a submit script gives jobs by their site factor.
+    pub order: Option<Priority>,
+    /// What a clock shows at time 0 \[s\]: plans are made in whole steps of that.
+    pub clock: f64,
+    /// How long a second is in the rule's time, where that is not the workload's unit.
+    pub second: Option<f64>,
+}
+
+impl SlurmRule {
+    const NAME: &'static str = "slurm";
+
+    /// Returns the rule that `slurm` names, or `slurm+saf` with the order of a submit script; `None` where another one is
+    /// named.
+    ///
+    /// # Errors
+    /// Where there is no such order: which there are.
+    pub fn named(text: &str) -> Option<Result<Self, String>> {
+        let order = text.strip_prefix(SlurmRule::NAME)?;
+        if order.is_empty() {
+            return Some(Ok(SlurmRule::default()));
+        }
+        let order = order.strip_prefix('+')?;
+        let orders = || Priority::NAMED.iter().filter(|(name, _)| *name != "fcfs");
+        let found = orders().find(|(name, _)| *name == order);
+        Some(match found {
+            Some((_, priority)) => Ok(SlurmRule {
+                order: Some(*priority),
+                ..SlurmRule::default()
+            }),
+            None => Err(format!(
+                "there is no order `{order}` of slurm: write slurm, or slurm+ and one of {}",
+                orders().map(|(name, _)| *name).join(", ")
+            )),
+        })
+    }
+}
+
+impl OtherRule for SlurmRule {
+    fn name(&self) -> &'static str {
+        SlurmRule::NAME
+    }
+
+    fn knows(&self, fleet: &Fleet) -> Knows {
+        match fleet.envelope().known() {
+            Some(Known::Limit(_) | Known::TypeLimit) => Knows::Estimates,
+            _ => Knows::Sizes,
+        }
+    }
+
+    fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+        let plain = || (Arc::new(Site::plain(fleet)), Arc::default());
+        let at = self.at.clone().unwrap_or_else(plain);
+        let servers = match &self.at {
+            Some((site, _)) => in_fleet(site, fleet),
+            None => (0..fleet.servers()).map(Some).collect(),
+        };
+        Ok(Box::new(Slurm::new(self, at, fleet, &servers)))
+    }
+}
+
+/// Returns which server of a fleet each node of a site is; none of nodes that no job can use, which a fleet leaves out.
+fn in_fleet(site: &Site, fleet: &Fleet) -> Vec<Option<usize>> {
+    let (servers, places) = site.servers();
+    let resources = fleet.envelope().resources();
+    let has = |shape: &workload::Shape, name: &str| {
+        let place = resources.iter().position(|own| own.name() == name);
+        place.map_or(Decimal::ZERO, |j| shape.capacity()[j])
+    };
+    // A fleet puts shapes and resources in an order of its own.
+    let mut next = 0;
+    let first = |shape| {
+        let first = next;
+        next += workload::Shape::count(shape) as usize;
+        (first, shape)
+    };
+    let own: Vec<_> = fleet.shapes().iter().map(first).collect();
+    let mut numbers = Vec::new();
+    for shape in &servers.shapes {
+        let amounts = || servers.resources.iter().zip(&shape.capacity);
+        let is_it = |other| amounts().all(|(name, amount)| has(other, name) == *amount);
+        let found = own.iter().find(|(_, other)| is_it(other));
+        let of_shape = (0..shape.count as usize).map(|n| Some(found?.0 + n));
+        numbers.extend(of_shape);
+    }
+    places.into_iter().map(|server| numbers[server]).collect()
+}

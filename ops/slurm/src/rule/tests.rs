@@ -1,0 +1,468 @@
+//! The rule on small sites, worked out by hand.
+#![allow(clippy::unwrap_used)] // A test may end by a panic.
+
+mod prepared;
+
+use std::sync::Arc;
+
+use super::fair_share::FairShare;
+use super::{Facts, SlurmRule};
+use crate::configuration::{
+    Association, Node, Partition, Priority, Qos, Site, Tres, factor, scope,
+};
+use synth_multiresource::simulator::OtherRule as _;
+use synth_traces::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
+use synth_traces::trace::{Options, Source, Trace};
+
+/// A site of so many nodes with four CPUs each, all in one partition.
+fn site(nodes: usize) -> Site {
+    let node = |n: usize| Node {
+        name: format!("n{n}"),
+        has: Tres(vec![("cpu".into(), 4)]),
+        weight: 1,
+        is_up: true,
+    };
+    let mut site = Site {
+        nodes: (0..nodes).map(node).collect(),
+        partitions: vec![Partition {
+            name: "all".into(),
+            nodes: (0..nodes).collect(),
+            is_default: true,
+            ..Partition::default()
+        }],
+        ..Site::default()
+    };
+    site.scheduler.batch_sched_delay = 0.0;
+    site
+}
+
+/// A QOS with this many running jobs of each user at most.
+fn qos(jobs_per_user: u64) -> Qos {
+    let mut own = Qos {
+        name: "normal".into(),
+        ..Qos::default()
+    };
+    own.limits[scope::USER].set("", Some(jobs_per_user));
+    own
+}
+
+/// A job: submission, size and limit \[s\], nodes, CPUs of all of them together.
+type Row = (u32, u32, u32, u32, u32);
+
+/// Returns when jobs start \[s\]; `facts` has what is changed of each job's.
+fn starts(site: &Site, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
+    let mut text = String::from("JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|TimelimitRaw\n");
+    for (n, (submit, size, limit, nodes, cpus)) in rows.iter().enumerate() {
+        // A whole minute.
+        let at = 1_699_999_980 + submit;
+        text += &format!(
+            "{}|{at}|{at}|{}|{size}|COMPLETED|cpu={cpus},node={nodes}|{}\n",
+            n + 1,
+            at + size,
+            f64::from(*limit) / 60.0
+        );
+    }
+    starts_of(site, text, change)
+}
+
+/// Returns when the jobs of a log start \[s\].
+fn starts_of(site: &Site, text: String, change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
+    let options = Options {
+        servers: Some(site.servers().0),
+        ..Options::default()
+    };
+    let source = Source::Text("jobs".into(), text.into_bytes());
+    let log = Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap();
+    let mut facts = super::facts(site, &log).facts;
+    facts
+        .iter_mut()
+        .enumerate()
+        .for_each(|(n, own)| change(n, own));
+    walked(site, &log, facts)
+}
+
+/// Returns when the jobs of a log start \[s\].
+fn walked(site: &Site, log: &Log, facts: Vec<Facts>) -> Vec<f64> {
+    let clock = Clock::whole(Speed::ONE);
+    let kinds = Kinds::exact(log);
+    let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
+    let rule = SlurmRule {
+        at: Some((Arc::new(site.clone()), facts.into())),
+        ..SlurmRule::default()
+    };
+    let rule = rule.rule(&fleet).unwrap();
+    let state = DecisionState {
+        promised: true,
+        ..DecisionState::new(&log.jobs, types, fleet, clock)
+    };
+    let mut walk = Walk::new(&state, rule);
+    walk.finish().unwrap();
+    let jobs = log.jobs.iter().zip(walk.ends());
+    jobs.map(|(job, end)| end - job.size).collect()
+}
+
+fn plain(site: &Site, rows: &[Row]) -> Vec<f64> {
+    starts(site, rows, |_, _| ())
+}
+
+/// A reservation takes its nodes whole: a short job that would end in time passes, a long one waits though CPUs are free
+/// beside the reservation, which EASY would give it.
+#[test]
+fn backfilled_jobs_end_before_the_nodes_are_reserved() {
+    let rows = [
+        (0, 600, 600, 1, 3),
+        (10, 100, 600, 1, 2),
+        (20, 50, 300, 1, 1),
+        (30, 50, 900, 1, 1),
+    ];
+    // The third is limited to before the reservation at 600; the fourth is not. Backfilling looks at 0 and at 30 s.
+    assert_eq!(plain(&site(1), &rows), [0.0, 600.0, 30.0, 600.0]);
+}
+
+/// The main scheduler starts nothing behind a job that does not fit; without backfilling nothing passes it.
+#[test]
+fn without_backfilling_nothing_passes() {
+    let rows = [(0, 100, 120, 1, 3), (10, 50, 60, 1, 4), (20, 5, 60, 1, 1)];
+    let mut own = site(1);
+    assert_eq!(plain(&own, &rows), [0.0, 100.0, 30.0]);
+    own.scheduler.backfills = false;
+    assert_eq!(plain(&own, &rows), [0.0, 100.0, 150.0]);
+}
+
+/// A partition that is held up holds up its nodes, not those of another one.
+#[test]
+fn partitions_are_held_up_by_themselves() {
+    let mut own = site(2);
+    own.scheduler.backfills = false;
+    own.partitions[0].nodes = vec![0];
+    own.partitions.push(Partition {
+        name: "other".into(),
+        nodes: vec![1],
+        ..Partition::default()
+    });
+    let rows = [
+        (0, 100, 120, 1, 4),
+        (1, 50, 60, 1, 4),
+        (2, 10, 60, 1, 4),
+        (3, 10, 60, 1, 1),
+    ];
+    let found = starts(&own, &rows, |n, facts| facts.partition = u32::from(n == 2));
+    assert_eq!(found, [0.0, 100.0, 2.0, 150.0]);
+}
+
+/// Jobs of several nodes start when so many have room at once, of the fewest neighbours that are enough.
+#[test]
+fn gangs_wait_for_all_their_nodes() {
+    let rows = [
+        (0, 100, 120, 1, 4),
+        (0, 200, 240, 1, 4),
+        (1, 10, 60, 3, 12),
+        (2, 10, 60, 2, 8),
+    ];
+    // Two of four nodes are free: the pair passes the three, which need a node that is held for 120 s.
+    assert_eq!(plain(&site(4), &rows), [0.0, 0.0, 100.0, 30.0]);
+}
+
+/// The site factor is the order, and the age may make up for it.
+#[test]
+fn priority_is_a_sum_of_factors() {
+    let rows = [(0, 1000, 1200, 1, 4), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
+    let mut own = site(1);
+    own.priority.is_multifactor = true;
+    let later_first = |n: usize, facts: &mut Facts| facts.site_factor = 100.0 * n as f64;
+    assert_eq!(starts(&own, &rows, later_first), [0.0, 1010.0, 1000.0]);
+    // A second of age outweighs it.
+    own.priority.weights[factor::AGE] = 1e9;
+    own.priority.max_age = 1e6;
+    assert_eq!(starts(&own, &rows, later_first), [0.0, 1000.0, 1010.0]);
+}
+
+/// Who has used less comes first; what was used fades.
+#[test]
+fn fair_share_ranks_those_who_had_least() {
+    let mut own = site(1);
+    own.priority.is_multifactor = true;
+    own.priority.weights[factor::FAIR_SHARE] = 1000.0;
+    let user = |account: &str, user: Option<&str>, parent: &str| Association {
+        account: account.into(),
+        user: user.map(str::to_owned),
+        parent: parent.into(),
+        shares: Some(1),
+        ..Association::default()
+    };
+    own.associations = vec![
+        user("root", None, ""),
+        user("a", None, "root"),
+        user("b", None, "root"),
+        user("a", Some("ann"), "a"),
+        user("b", Some("bob"), "b"),
+    ];
+    // Ann runs for 900 s; of what waits then, by turns of her and Bob, Bob's comes first though it came later.
+    let rows = [(0, 900, 1200, 1, 4), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
+    let of = |n: usize, facts: &mut Facts| facts.association = Some([3, 3, 4][n]);
+    assert_eq!(starts(&own, &rows, of), [0.0, 910.0, 900.0]);
+}
+
+/// A user at a limit waits, and those behind do not.
+#[test]
+fn limits_of_users_hold() {
+    let mut own = site(2);
+    own.qos = vec![qos(1)];
+    let rows = [(0, 100, 120, 1, 1), (1, 10, 60, 1, 1), (2, 10, 60, 1, 1)];
+    let of = |n: usize, facts: &mut Facts| {
+        (facts.qos, facts.user) = (Some(0), u32::from(n == 2));
+    };
+    assert_eq!(starts(&own, &rows, of), [0.0, 100.0, 2.0]);
+    own.qos[0].limits[scope::USER].set("", None);
+    own.qos[0].limits[scope::USER].set("cpu", Some(2));
+    assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
+    // Limits of numbers of jobs come before room, those of what jobs hold behind it: a job without room holds others up.
+    let mut own = Site {
+        qos: own.qos,
+        ..site(1)
+    };
+    own.scheduler.backfills = false;
+    own.qos[0].limits[scope::USER].set("cpu", Some(4));
+    let rows = [(0, 100, 120, 1, 3), (1, 10, 60, 1, 2), (2, 10, 60, 1, 1)];
+    assert_eq!(starts(&own, &rows, of)[2], 100.0);
+    own.qos[0].limits[scope::USER].set("", Some(1));
+    assert_eq!(starts(&own, &rows, of)[2], 2.0);
+}
+
+/// With `assoc_limit_stop` a job at a limit holds others up, and backfilling reserves for it.
+#[test]
+fn jobs_at_limits_may_hold_others_up() {
+    let mut own = site(1);
+    own.qos = vec![qos(1)];
+    own.scheduler.assoc_limit_stop = true;
+    let rows = [
+        (0, 100, 120, 1, 1),
+        (1, 10, 60, 1, 1),
+        (2, 10, 600, 1, 1),
+        (2, 10, 60, 1, 1),
+    ];
+    let of = |n: usize, facts: &mut Facts| {
+        (facts.qos, facts.user) = (Some(0), n.saturating_sub(1) as u32);
+    };
+    // What ends before 530 s passes at 30 s, and not what is limited to 630 s.
+    assert_eq!(starts(&own, &rows, of), [0.0, 100.0, 100.0, 30.0]);
+}
+
+/// A job of one node goes where it fits best: beside another one, so that an empty node stays for a job that needs it whole.
+#[test]
+fn jobs_fill_nodes_up() {
+    let rows = [
+        (0, 100, 120, 1, 4),
+        (0, 1000, 1200, 1, 2),
+        (110, 500, 600, 1, 1),
+        (120, 10, 60, 1, 4),
+    ];
+    assert_eq!(plain(&site(2), &rows), [0.0, 0.0, 110.0, 120.0]);
+}
+
+/// By default submissions are looked at together some seconds later, also when nothing else happens then; and a pass that has
+/// started as many jobs as it may is followed by another one.
+#[test]
+fn the_clock_alone_brings_looks() {
+    let mut own = site(1);
+    own.scheduler.batch_sched_delay = 3.0;
+    own.scheduler.backfills = false;
+    let rows = [(0, 1, 60, 1, 1), (2, 5, 60, 1, 1)];
+    assert_eq!(plain(&own, &rows), [0.0, 3.0]);
+    // Nodes tell when an Epilog has ended, which is looked at at once.
+    let rows = [(0, 1, 60, 1, 4), (0, 5, 60, 1, 4)];
+    assert_eq!(plain(&own, &rows), [0.0, 3.0]);
+    own.scheduler.defers = false;
+    assert_eq!(plain(&own, &rows), [0.0, 1.0]);
+    let mut own = site(1);
+    own.scheduler.bf_max_job_start = 1;
+    let rows = [
+        (0, 200, 240, 1, 1),
+        (1, 50, 60, 1, 4),
+        (2, 20, 60, 1, 1),
+        (2, 20, 60, 1, 1),
+    ];
+    assert_eq!(plain(&own, &rows)[2..], [30.0, 60.0]);
+}
+
+/// An account, or a user in one, with its shares and what it used.
+fn of(
+    account: &str,
+    user: Option<&str>,
+    parent: &str,
+    shares: Option<u64>,
+    usage: f64,
+) -> Association {
+    Association {
+        account: account.into(),
+        user: user.map(str::to_owned),
+        parent: parent.into(),
+        shares,
+        usage,
+        ..Association::default()
+    }
+}
+
+/// The example of Slurm's own page (doc/html/classic_fair_share.shtml), with a user more who has the shares of his account.
+#[test]
+fn without_the_fair_tree_effective_usage_counts() {
+    let tree = FairShare::new(&[
+        of("root", None, "", Some(1), 100.0),
+        of("A", None, "root", Some(40), 45.0),
+        of("D", None, "root", Some(60), 25.0),
+        of("B", None, "A", Some(30), 20.0),
+        of("C", None, "A", Some(10), 25.0),
+        of("E", None, "D", Some(25), 25.0),
+        of("F", None, "D", Some(35), 0.0),
+        of("B", Some("1"), "B", Some(1), 20.0),
+        of("C", Some("2"), "C", Some(1), 25.0),
+        of("C", Some("3"), "C", Some(1), 0.0),
+        of("E", Some("4"), "E", Some(1), 25.0),
+        of("F", Some("5"), "F", Some(1), 0.0),
+        of("F", Some("6"), "F", None, 0.0),
+    ]);
+    let mut priority = Priority {
+        is_fair_tree: false,
+        ..Priority::default()
+    };
+    let usual = [0.408479, 0.022097, 0.125, 0.5, 0.749154, 0.749154_f64];
+    let users = |priority: &Priority| tree.factors(priority)[7..].to_vec();
+    for (found, usual) in users(&priority).into_iter().zip(usual) {
+        assert!((found - usual).abs() < 1e-4, "{found} {usual}");
+    }
+    let bare = users(&priority)[0];
+    priority.dampening = 2.0;
+    assert!((users(&priority)[0] - bare.sqrt()).abs() < 1e-12);
+}
+
+/// Accounts whose shares are those of their parents stand for none: their users share with their aunts.
+#[test]
+fn fair_share_goes_through_accounts_without_shares() {
+    let tree = FairShare::new(&[
+        of("root", None, "", Some(1), 10.0),
+        of("a", None, "root", None, 0.0),
+        of("b", None, "root", Some(1), 10.0),
+        of("a", Some("ann"), "a", Some(1), 0.0),
+        of("b", Some("bob"), "b", Some(1), 10.0),
+    ]);
+    assert_eq!(
+        tree.factors(&Priority::default()),
+        [0.0, 0.0, 0.0, 1.0, 0.5]
+    );
+}
+
+/// What the quality of service of the partition limits, that of the job does not.
+#[test]
+fn the_limits_of_the_partition_go_first() {
+    let mut own = site(2);
+    let qos = |name: &str, cpus: u64| {
+        let mut own = Qos {
+            name: name.into(),
+            ..Qos::default()
+        };
+        own.limits[scope::GROUP].set("cpu", Some(cpus));
+        own
+    };
+    own.qos = vec![qos("normal", 1), qos("large", 8)];
+    own.partitions[0].qos = Some("large".into());
+    let rows = [(0, 100, 120, 1, 1), (1, 10, 60, 1, 1)];
+    let of = |_: usize, facts: &mut Facts| facts.qos = Some(0);
+    assert_eq!(starts(&own, &rows, of), [0.0, 1.0]);
+    own.partitions[0].qos = None;
+    assert_eq!(starts(&own, &rows, of), [0.0, 100.0]);
+}
+
+/// A fleet puts the smaller nodes first; partitions keep theirs.
+#[test]
+fn partitions_keep_their_nodes_where_these_differ() {
+    let mut own = site(2);
+    own.nodes[0].has.set("cpu", Some(8));
+    own.partitions[0].nodes = vec![0];
+    own.partitions.push(Partition {
+        name: "small".into(),
+        nodes: vec![1],
+        ..Partition::default()
+    });
+    let rows = [(0, 100, 120, 1, 8), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
+    let found = starts(&own, &rows, |n, facts| facts.partition = u32::from(n == 1));
+    assert_eq!(found, [0.0, 1.0, 100.0]);
+}
+
+/// A job on other nodes that ends soon after hides when a reservation could begin: it begins as the next one of its own
+/// nodes ends, and a long job passes (seen on a real Slurm, too).
+#[test]
+fn ends_on_other_nodes_delay_reservations() {
+    let mut own = site(2);
+    own.partitions[0].nodes = vec![0];
+    own.partitions.push(Partition {
+        name: "other".into(),
+        nodes: vec![1],
+        ..Partition::default()
+    });
+    let rows = [
+        (0, 300, 300, 1, 1),
+        (0, 3000, 3600, 1, 2),
+        (5, 300, 300, 1, 1),
+        (10, 10, 60, 1, 2),
+        (20, 900, 900, 1, 1),
+    ];
+    let elsewhere = |n: usize, facts: &mut Facts| facts.partition = u32::from(n == 2);
+    assert_eq!(starts(&own, &rows, elsewhere)[3..], [930.0, 30.0]);
+    let rows = [rows[0], rows[1], rows[3], rows[4]];
+    assert_eq!(starts(&own, &rows, |_, _| ())[2..], [300.0, 310.0]);
+}
+
+/// GPUs of a type: jobs of 100 s and 2 min each, with the amounts that they request and get.
+fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
+    let mut own = site(nodes.len());
+    for (node, types) in own.nodes.iter_mut().zip(nodes) {
+        let types = types.split(',').map(|own| (format!("gpu:{own}"), 2));
+        let all = 2 * types.clone().count() as u64;
+        node.has.set("gpu", Some(all));
+        node.has.0.extend(types);
+    }
+    let mut text =
+        String::from("JobID|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw\n");
+    for (n, (submit, amounts)) in jobs.iter().enumerate() {
+        let at = 1_699_999_980 + submit;
+        let (requested, got) = amounts.split_once('>').unwrap_or((*amounts, *amounts));
+        text += &format!(
+            "{n}|{at}|{at}|{}|100|COMPLETED|cpu=1,{requested}|cpu=1,{got}|2\n",
+            at + 100
+        );
+    }
+    starts_of(&own, text, |_, _| ())
+}
+
+/// A job waits for the type that it requests; one that requests none runs on any, whichever it got.
+#[test]
+fn types_of_gpus_are_resources() {
+    let (a100, any) = ("node=1,gres/gpu=2,gres/gpu:a100=2", "node=1,gres/gpu=2");
+    let found = of_types(&["a100", "v100"], &[(0, a100), (10, a100)]);
+    assert_eq!(found, [0.0, 100.0]);
+    let given = format!("{any}>{a100}");
+    let found = of_types(&["a100", "v100"], &[(0, a100), (10, given.as_str())]);
+    assert_eq!(found, [0.0, 10.0]);
+    // The job without a type is on the V100, the smaller shape; both A100 are left for one of two nodes.
+    let both = "node=2,gres/gpu=4,gres/gpu:a100=4";
+    let jobs = [(0, any), (10, both), (20, any)];
+    let found = of_types(&["a100", "v100", "a100"], &jobs);
+    assert_eq!(found, [0.0, 10.0, 100.0]);
+}
+
+/// Where a node has two types, a job without a type takes the first one from those who need it.
+#[test]
+fn jobs_without_a_type_get_one() {
+    let (a100, v100, any) = (
+        "node=1,gres/gpu=2,gres/gpu:a100=2",
+        "node=1,gres/gpu=2,gres/gpu:v100=2",
+        "node=1,gres/gpu=2",
+    );
+    let jobs = [(0, any), (10, v100), (20, a100)];
+    assert_eq!(of_types(&["a100,v100"], &jobs), [0.0, 10.0, 100.0]);
+    // The last one would run past the reservation of the second.
+    assert_eq!(of_types(&["v100,a100"], &jobs), [0.0, 100.0, 100.0]);
+    let four = "node=1,gres/gpu=4";
+    let found = of_types(&["v100,a100"], &[(0, a100), (10, four), (110, any)]);
+    assert_eq!(found, [0.0, 100.0, 200.0]);
+}

@@ -1,0 +1,274 @@
+//! Sites as their files describe them, with the starts that Slurm gives by hand.
+
+use super::super::{facts, prepare};
+use super::walked;
+use crate::commands::{Text, Texts};
+use crate::configuration::{Site, of_texts};
+use synth_traces::replay::Log;
+use synth_traces::trace::{Options, Reason, Source, Trace};
+
+const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
+    AccountingStorageEnforce=limits\nPriorityType=priority/multifactor\nNodeName=n[1-2] CPUs=8\n";
+const MAIN: &str = "PartitionName=main Nodes=n1 Default=YES\n";
+const HEAD: &str = "JobID|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n";
+
+/// A job: submission \[s\], user, account, QOS, CPUs, size \[s\] and limit \[min\].
+type Row = (u32, &'static str, &'static str, &'static str, u32, u32, u32);
+
+fn rows(rows: &[Row]) -> String {
+    let row = |(n, own): (usize, &Row)| {
+        let (submit, user, account, qos, cpus, size, limit) = own;
+        let at = 1_699_999_980 + submit;
+        let end = at + size;
+        format!(
+            "{n}|{user}|{account}|main|{qos}|{at}|{at}|{end}|{size}|COMPLETED|1|cpu={cpus},node=1|{limit}\n"
+        )
+    };
+    HEAD.to_owned() + &rows.iter().enumerate().map(row).collect::<String>()
+}
+
+/// A site after its preparation, its starts \[s\] by line, and the remark on jobs that are left out.
+struct Played {
+    site: Site,
+    starts: Vec<(u32, f64)>,
+    remark: String,
+}
+
+fn played(conf: &str, qos: &str, assoc: &str, jobs: &str) -> Result<Played, String> {
+    let texts = [("config.txt", conf), ("qos.txt", qos), ("assoc.txt", assoc)];
+    let texts = texts.into_iter().filter(|own| !own.1.is_empty());
+    let texts = texts.map(|(name, text)| {
+        let (own, text) = (name.to_owned(), text.to_owned());
+        (name, Text { name: own, text })
+    });
+    let mut site = of_texts(&texts.collect::<Texts>()).unwrap();
+    let options = Options {
+        servers: Some(site.servers().0),
+        ..Options::default()
+    };
+    let source = Source::Text("jobs".into(), jobs.into());
+    let mut log = Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap();
+    let remark = prepare(&mut site, &mut log)?.unwrap_or_default();
+    let mut reasons = log.account.rows.iter().map(|row| row.reason);
+    let is_above = reasons.any(|own| own == Reason::AboveLimit);
+    assert_eq!(is_above, !remark.is_empty());
+    let starts = walked(&site, &log, facts(&site, &log).facts);
+    let lines = log.jobs.iter().map(|job| job.line);
+    Ok(Played {
+        starts: lines.zip(starts).collect(),
+        site,
+        remark,
+    })
+}
+
+fn starts(played: &Played) -> Vec<f64> {
+    played.starts.iter().map(|own| own.1).collect()
+}
+
+/// Ann's first job runs until 3600; then those who have used nothing go first, then those whose usage has decayed longer.
+#[test]
+fn unknown_shares_are_equal_and_announced() {
+    let conf = format!("{CONF}PriorityWeightFairShare=1000\n{MAIN}");
+    let own = [
+        (0, "ann", "a", "", 8, 3600, 60),
+        (60, "ann", "a", "", 8, 3600, 60),
+        (120, "bob", "a", "", 8, 3600, 60),
+        (180, "cy", "a", "", 8, 3600, 60),
+        (240, "bob", "a", "", 8, 3600, 60),
+    ];
+    let fair = [0.0, 10_800.0, 3600.0, 7200.0, 14_400.0];
+    let found = played(&conf, "", "", &rows(&own)).unwrap();
+    assert_eq!(starts(&found), fair);
+    let [told] = &found.site.assumed[..] else {
+        panic!("{:?}", found.site.assumed);
+    };
+    assert!(told.contains("sacctmgr -P show assoc tree"), "{told}");
+    let assoc = "Account|User|Share\nroot||1\n a||1\n a|ann|1\n a|bob|1\n a|cy|1\n";
+    let known = played(&conf, "", assoc, &rows(&own)).unwrap();
+    assert_eq!(
+        (starts(&known), known.site.assumed),
+        (fair.to_vec(), vec![])
+    );
+    // Users without accounts share in one; accounts without users have one user each.
+    let bare = rows(&own).replace("|a|", "||");
+    let found = played(&conf, "", "", &bare).unwrap();
+    assert_eq!(
+        (starts(&found), found.site.assumed.len()),
+        (fair.to_vec(), 2)
+    );
+    let accounts = own.map(|(submit, user, ..)| (submit, "", user, "", 8, 3600, 60));
+    let found = played(&conf, "", "", &rows(&accounts)).unwrap();
+    assert_eq!(starts(&found), fair);
+    // Without either column there is no fair share: first come, first served.
+    let none = own.map(|(submit, ..)| (submit, "", "", "", 8, 3600, 60));
+    let found = played(&conf, "", "", &rows(&none)).unwrap();
+    assert_eq!(starts(&found), [0.0, 3600.0, 7200.0, 10_800.0, 14_400.0]);
+    assert!(found.site.assumed[0].contains("does not tell Account, User"));
+    // Other weights without data.
+    let conf = format!(
+        "{CONF}PriorityWeightQOS=7\nPriorityWeightAssoc=8\nPriorityWeightTRES=cpu=9\n{MAIN}"
+    );
+    let found = played(&conf, "", "", &rows(&own)).unwrap();
+    for name in [
+        "PriorityWeightTRES",
+        "PriorityWeightQOS=7",
+        "PriorityWeightAssoc=8",
+    ] {
+        assert!(
+            found.site.assumed.iter().any(|own| own.contains(name)),
+            "{name}"
+        );
+    }
+}
+
+/// Slurm holds limits with `limits`, `safe` and `all` alone (`acct_policy.c`), and only with slurmdbd.
+#[test]
+fn limits_hold_where_slurm_enforces_them() {
+    let jobs = rows(&[
+        (0, "ann", "a", "normal", 1, 600, 10),
+        (10, "ann", "a", "normal", 1, 600, 10),
+        (20, "bob", "a", "normal", 1, 600, 10),
+    ]);
+    let assoc = "Account|User|Share\nroot||1\n a||1\n a|ann|1\n a|bob|1\n";
+    for (enforced, is_held) in [
+        ("", false),
+        ("AccountingStorageEnforce=none", false),
+        ("AccountingStorageEnforce=associations", false),
+        ("AccountingStorageEnforce=associations,qos,wckeys", false),
+        ("AccountingStorageEnforce=nosteps,Limits", true),
+        ("AccountingStorageEnforce=safe", true),
+        ("AccountingStorageEnforce=all", true),
+        (
+            "AccountingStorageEnforce=all\nAccountingStorageType=accounting_storage/none",
+            false,
+        ),
+        (
+            "AccountingStorageEnforce=all\nAccountingStorageType=accounting_storage/slurmdbd",
+            true,
+        ),
+    ] {
+        for (qos, assoc, held) in [
+            (
+                "Name|Priority|MaxJobsPU\nnormal|0|1\n",
+                assoc,
+                [0.0, 600.0, 20.0],
+            ),
+            (
+                "Name|Priority|MaxTRESPA\nnormal|0|cpu=1\n",
+                assoc,
+                [0.0, 600.0, 1200.0],
+            ),
+            (
+                "Name|Priority|MaxJobsPA\nnormal|0|2\n",
+                "",
+                [0.0, 10.0, 600.0],
+            ),
+            (
+                "",
+                "Account|User|Share|GrpJobs\nroot||1|\n a||1|2\n a|ann|1|\n a|bob|1|\n",
+                [0.0, 10.0, 600.0],
+            ),
+        ] {
+            let conf = CONF.replace("AccountingStorageEnforce=limits", enforced) + MAIN;
+            let found = played(&conf, qos, assoc, &jobs).unwrap();
+            let expected = if is_held { held } else { [0.0, 10.0, 20.0] };
+            assert_eq!(starts(&found), expected, "{enforced} {qos}");
+            assert_eq!(
+                found.site.assumed.is_empty(),
+                is_held,
+                "{:?}",
+                found.site.assumed
+            );
+        }
+    }
+}
+
+/// What is set, its name in the remark with the first job that is left out, and the start of the last job \[s\].
+const ABOVE: &str = "\
+MaxTRESPU|cpu=4 > MaxTRESPU cpu=4 of QOS normal: line 2 > 10
+MaxTRESPA|cpu=5 > MaxTRESPA cpu=5 of QOS normal: line 2 > 605
+GrpTRES|cpu=5 > GrpTRES cpu=5 of QOS normal: line 2 > 605
+MaxTRES|node=9,cpu=4 > MaxTRES cpu=4 of QOS normal: line 2 > 10
+MaxTRESPerNode|cpu=4 > MaxTRESPerNode cpu=4 of QOS normal: line 2 > 10
+MaxTRESMins|cpu=100 > MaxTRESMins cpu=100 of QOS normal: line 2 > 10
+MaxWall|00:59:00 > MaxWall=59 min of QOS normal: line 2 > 10
+MinTRES|cpu=3 > MinTRES cpu=3 of QOS normal: line 3 (2 CPUs, 1 node, limit 10 min) > 600
+GrpTRES|cpu=5|| > GrpTRES cpu=5 of account root: line 2 > 605
+MaxTRES||cpu=5| > MaxTRES cpu=5 of user ann in account a: line 2 > 10
+MaxTRES|cpu=1|cpu=4|cpu=5 > MaxTRES cpu=5 of user ann in account a: line 2 > 10
+MaxWall||30:00| > MaxWall=30 min of user ann in account a: line 2 > 10
+MaxTime=30 > MaxTime=30 min of partition main: line 2 (6 CPUs, 1 node, limit 60 min) > 10
+QOS=p;Name|Priority|MaxTRES;normal|0|cpu=8;p|0|cpu=5 > MaxTRES cpu=5 of QOS p: line 2 > 10
+MaxTime=30;Name|Priority|Flags;normal|0|DenyOnLimit,PartitionTimeLimit >  > 600
+MaxNodes=0 > MaxNodes=0 of partition main: line 2 (6 CPUs, 1 node, limit 60 min), first of 3 jobs. To replay them, raise > none
+MinNodes=2 > MinNodes=2 of partition main: line 2 (6 CPUs, 1 node, limit 60 min), first of 3 jobs > none
+State=DOWN > first of 3 jobs. To replay them, set State=UP where nodes are down > none";
+
+/// A job that exceeds a limit by itself ran, so the limit is newer: it is left out, and the others start as they come, the last
+/// one after the second if a group has only four CPUs.
+#[test]
+fn jobs_above_a_limit_are_left_out_and_named() {
+    let jobs = rows(&[
+        (0, "ann", "a", "normal", 6, 600, 60),
+        (5, "ann", "a", "normal", 2, 600, 10),
+        (10, "bob", "a", "normal", 4, 600, 20),
+    ]);
+    for row in ABOVE.lines() {
+        let [setting, named, last] = row.split(" > ").collect::<Vec<_>>()[..] else {
+            panic!("{row}");
+        };
+        let (own, table) = setting.split_once(';').unwrap_or((setting, ""));
+        let (mut conf, mut qos, mut assoc) = (CONF.to_owned() + MAIN, String::new(), String::new());
+        match own.split('|').collect::<Vec<_>>()[..] {
+            [column, limit] => qos = format!("Name|Priority|{column}\nnormal|0|{limit}\n"),
+            [column, root, account, ann] => {
+                assoc = format!("Account|User|Share|{column}\nroot||1|{root}\n a||1|{account}\n")
+                    + &format!(" a|ann|1|{ann}\n a|bob|1|\n");
+            }
+            _ => {
+                (conf, qos) = (
+                    format!("{} {own}\n", conf.trim_end()),
+                    table.replace(';', "\n"),
+                )
+            }
+        }
+        let found = played(&conf, &qos, &assoc, &jobs);
+        let remark = found.as_ref().map_or_else(|why| why, |own| &own.remark);
+        assert!(remark.contains(named), "{row}: {remark}");
+        assert_eq!(
+            remark.starts_with("no job is left"),
+            last == "none",
+            "{row}"
+        );
+        let starts = found.ok().map(|own| own.starts);
+        let start = starts.map_or("none".into(), |own| own[own.len() - 1].1.to_string());
+        assert_eq!(start, last, "{row}");
+    }
+}
+
+/// Slurm ends jobs a little after their limits, which count, and not the run time.
+#[test]
+fn jobs_that_ran_past_their_limit_are_not_above_the_longest() {
+    let conf = format!("{CONF}{}", MAIN.replace("YES", "YES MaxTime=60"));
+    let jobs = rows(&[
+        (0, "ann", "a", "", 1, 3660, 60),
+        (1, "ann", "a", "", 1, 3600, 61),
+        (2, "ann", "a", "", 1, 60, 60),
+    ]);
+    let found = played(&conf, "", "", &jobs).unwrap();
+    assert!(
+        found
+            .remark
+            .contains("line 3 (1 CPU, 1 node, limit 61 min)"),
+        "{}",
+        found.remark
+    );
+    assert_eq!(found.starts.len(), 2);
+    // Without limits in the log the run times are all that is known.
+    let bare = jobs
+        .replace("|TimelimitRaw", "")
+        .replace("|60\n", "\n")
+        .replace("|61\n", "\n");
+    let found = played(&conf.replace("MaxTime=60", "MaxTime=30"), "", "", &bare).unwrap();
+    assert_eq!(found.starts.len(), 1);
+}

@@ -10,9 +10,9 @@ pub mod command;
 pub mod report;
 pub mod verbs;
 
+pub use synth_advice::{forecast, judge};
 pub use synth_make::{analysis, bound, modulation, optimum, program, synthesis};
-pub use synth_multiresource::{
-    Multiresource, artifact, live, policy, schedule, simulator, workload,
-};
+pub use synth_multiresource::{Multiresource, artifact, policy, schedule, simulator, workload};
+pub use synth_operator as live;
 pub use synth_slurm_bridge as bridge;
-pub use synth_traces::{fit, forecast, judge, replay};
+pub use synth_traces::{fit, replay};

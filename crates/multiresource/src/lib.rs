@@ -1,8 +1,7 @@
-//! Multiresource jobs: workload, schedules, policy files and bounds and their checkers, rules, the scheduler and the simulator. Imports nothing that makes policies.
+//! Multiresource jobs: workload, schedules, policy files and bounds and their checkers, rules and the simulator. Imports nothing that makes policies.
 
 pub mod artifact;
 pub mod bound;
-pub mod live;
 pub mod policy;
 pub mod schedule;
 pub mod simulator;

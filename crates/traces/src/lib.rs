@@ -1,8 +1,6 @@
-//! Traces of real clusters: read, fitted to a workload, replayed.
+//! Traces of real clusters: reading, fitting a workload, replay.
 
 #[cfg(feature = "fit")]
 pub mod fit;
-pub mod forecast;
-pub mod judge;
 pub mod replay;
 pub mod trace;

@@ -19,9 +19,9 @@ use crate::desk::{Concern, Desk, Round, Stage};
 use crate::metrics::words;
 use crate::server::{Server, resource};
 use crate::view::{Reference, Uid, Work};
-use synth_multiresource::live::Moment;
-use synth_multiresource::live::protocol::Foresight;
-use synth_traces::forecast::Online;
+use synth_operator::Moment;
+use synth_operator::protocol::Foresight;
+use synth_advice::forecast::Online;
 
 /// When it will start, as one, five and nine of ten such jobs do.
 const FORECAST: &str = "synth/forecast";

@@ -21,7 +21,7 @@ use crate::server::{ANSWER, Server};
 use crate::setup::Setup;
 use crate::view::{Mark, Owner};
 use crate::watch::Watch;
-use synth_multiresource::live::Moment;
+use synth_operator::Moment;
 
 /// After the first change others are waited for so long.
 const BATCH: Duration = Duration::from_millis(50);

@@ -6,7 +6,7 @@ use crate::amounts::Amounts;
 use crate::cluster::{Machine, Placed};
 use crate::units::Resources;
 use crate::view::Uid;
-use synth_multiresource::live::Occupancy;
+use synth_operator::Occupancy;
 use synth_multiresource::workload::Fleet;
 
 /// The servers of a policy, in the order of its shapes.

@@ -1,11 +1,11 @@
 //! The names of a policy's resources in Kubernetes.
 
 use crate::amounts::{Amounts, NANO, nano};
-use synth_multiresource::live::{self, AmountOf, Usual};
+use synth_operator::{AmountOf, Usual};
 use synth_multiresource::workload::Workload;
 
 /// The R resources of a policy.
-pub type Resources = live::Resources<String>;
+pub type Resources = synth_operator::Resources<String>;
 
 impl AmountOf<String> for Amounts {
     fn amount_of(&self, source: &String) -> u128 {

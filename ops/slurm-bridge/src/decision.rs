@@ -9,10 +9,10 @@ use super::watch::{Changes, Watch};
 use super::{TypeMap, bridgeable};
 use synth_core::document::{digest, text_of};
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::live::protocol::Line;
-use synth_multiresource::live::{Scheduler, second_of};
 use synth_multiresource::policy::Learned;
 use synth_multiresource::workload::Fleet;
+use synth_operator::protocol::Line;
+use synth_operator::{Scheduler, second_of};
 
 /// A policy with its scheduler, and the cluster as it sees it.
 pub(super) struct ActivePolicy {

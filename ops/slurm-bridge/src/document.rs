@@ -9,8 +9,8 @@ use super::resources::Source;
 use synth_core::document::{
     Document, DocumentError, Fault, Place, TimeRange, fits, place, suggest,
 };
-use synth_multiresource::live::type_named;
 use synth_multiresource::workload::{Fleet, Resource, Shape};
+use synth_operator::type_named;
 use synth_slurm::commands::{Row, expand};
 
 /// What a file says, checked against a policy. Without a file nothing.

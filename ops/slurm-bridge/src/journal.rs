@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::live::Scheduler;
-use synth_multiresource::live::protocol::{Line, Started, starts, tell};
 use synth_multiresource::policy::Learned;
+use synth_operator::Scheduler;
+use synth_operator::protocol::{Line, Started, starts, tell};
 use synth_slurm::commands::Key;
 
 /// A line of a journal.

@@ -7,8 +7,8 @@ use super::export::{amounts, one_line, yaml};
 use synth_core::document::filled_in;
 use synth_core::number::Decimal;
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::live::Usual;
 use synth_multiresource::workload::{Fleet, Resource, Shape};
+use synth_operator::Usual;
 
 /// Returns the files, by name; jobs are in this namespace. `written` is the policy's text.
 ///

@@ -32,7 +32,7 @@ pub use setup::Setup;
 pub use types::TypeMap;
 
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::live::only_starts;
+use synth_operator::only_starts;
 use synth_slurm::commands::SlurmError;
 
 /// Why a bridge does not run, or has no answer.

@@ -56,7 +56,7 @@ impl Metrics {
                 *self.released.entry(types[i].clone()).or_default() += 1;
             }
         }
-        let lines = |is: fn(&synth_multiresource::live::protocol::Line) -> bool| {
+        let lines = |is: fn(&synth_operator::protocol::Line) -> bool| {
             round.reported.iter().filter(|line| is(line)).count()
         };
         let adopted = if self.rounds > 1 {

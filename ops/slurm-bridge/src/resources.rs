@@ -1,7 +1,7 @@
 //! What Slurm calls the resources of a policy, and how much of them a job or a node has.
 
-use synth_multiresource::live::{self, AmountOf, Usual};
 use synth_multiresource::workload::Workload;
+use synth_operator::{AmountOf, Usual};
 use synth_slurm::commands::Amounts;
 
 /// A name in Slurm.
@@ -83,7 +83,7 @@ fn bytes_of(unit: &str) -> Option<u64> {
 }
 
 /// The R resources of a policy.
-pub(super) type Resources = live::Resources<Source>;
+pub(super) type Resources = synth_operator::Resources<Source>;
 
 /// Returns the resources of this workload; `named` returns what a file says of a resource.
 pub(super) fn resources(

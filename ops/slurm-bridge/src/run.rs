@@ -16,7 +16,7 @@ use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
 use super::survey::{Survey, obstacle, plan};
 use super::watch::Changes;
-use synth_multiresource::live::Moment;
+use synth_operator::Moment;
 use synth_slurm::commands::{Hold, Nodes, Queue, Slurm, SlurmError};
 
 /// Flags that signals set while a bridge runs.

@@ -6,7 +6,7 @@ use super::journal::key_of;
 use super::setup::{HoldBy, Unknown};
 use super::types::Untyped;
 use super::watch::{Changes, Phase, Watch};
-use synth_multiresource::live::protocol::Started;
+use synth_operator::protocol::Started;
 use synth_slurm::commands::{Hold, Queue, Row, State};
 
 /// More jobs are not named one by one.

@@ -7,8 +7,8 @@ use super::resources::{Resources, Source, resources};
 use super::servers::Servers;
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::live::{Types, prices};
 use synth_multiresource::workload::Fleet;
+use synth_operator::{Types, prices};
 use synth_slurm::commands::{Node, Row, expand};
 
 /// The jobs and nodes of a cluster as a policy counts them.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::TypeMap;
-use synth_multiresource::live::Occupancy;
 use synth_multiresource::workload::Fleet;
+use synth_operator::Occupancy;
 use synth_slurm::commands::{Amounts, Key, Node, NodeState, Nodes, Queue, Row, expand};
 
 /// What of each server the policy does not have: other jobs use it, or its node is down or drained.

@@ -7,9 +7,9 @@ use super::journal::id_of;
 use super::setup::{HoldBy, Setup, Unknown};
 use super::types::Untyped;
 use super::usage::Usage;
-use synth_multiresource::live::protocol::Line;
-use synth_multiresource::live::{Moment, Places};
 use synth_multiresource::workload::Fleet;
+use synth_operator::protocol::Line;
+use synth_operator::{Moment, Places};
 use synth_slurm::commands::{Hold, JobId, Key, Nodes, Queue, Row, State};
 
 /// A job of the queue, as it was last seen.

@@ -1,7 +1,6 @@
 //! Slurm, as it is: its commands on a cluster that runs ([`commands`]), how it is set up ([`configuration`]), how it
-//! schedules ([`rule`]), an order of jobs that it follows by itself ([`order`]), and what a site should change ([`advice`]).
+//! schedules ([`rule`]), and an order of jobs that it follows by itself ([`order`]).
 
-pub mod advice;
 pub mod commands;
 pub mod configuration;
 pub mod order;

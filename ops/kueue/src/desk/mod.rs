@@ -18,7 +18,7 @@ use round::Change;
 pub use round::{Concern, Release, Round, Stage};
 use synth_core::document::{digest, number_of, text_of};
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::live::{
+use synth_operator::{
     ClusterEvent, Decided, Moment, Scheduler, Submission, only_starts, second_of,
 };
 

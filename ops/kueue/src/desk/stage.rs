@@ -6,7 +6,7 @@ use super::round::{Change, Concern, Round, Stage};
 use super::{Desk, Known, LAG};
 use crate::setup::Unknown;
 use crate::view::{Phase, Uid, View};
-use synth_multiresource::live::Moment;
+use synth_operator::Moment;
 
 impl Desk {
     /// Jobs that are not there any more.

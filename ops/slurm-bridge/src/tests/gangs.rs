@@ -6,8 +6,8 @@ use crate::setup::Setup;
 use crate::survey::Survey;
 use crate::types::Untyped;
 use crate::watch::{Changes, Watch};
-use synth_multiresource::live::Moment;
-use synth_multiresource::live::protocol::{Line, Started};
+use synth_operator::Moment;
+use synth_operator::protocol::{Line, Started};
 use synth_slurm::commands::{Hold, Key, Queue, Row, State, Unread};
 
 const GANGS: &str = "kind: multiresource\ntime_unit: s\nservers:

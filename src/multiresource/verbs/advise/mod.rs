@@ -13,7 +13,7 @@ use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, js
 use crate::multiresource::replay::Log;
 use crate::trace::{self, Source, Trace};
 use crate::typed::{positive, time};
-use synth_slurm::advice::advise;
+use synth_advice::slurm::advise;
 use synth_slurm::commands;
 use synth_slurm::configuration::{Site, of_path, of_texts};
 use synth_slurm::rule::prepare;

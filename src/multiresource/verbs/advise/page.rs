@@ -3,7 +3,7 @@
 use super::words::{COLUMNS, PARTS, copied, headline, part_rows, rows};
 use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
 use crate::report::{Page, Section};
-use synth_slurm::advice::{Advice, Gain};
+use synth_advice::slurm::{Advice, Gain};
 
 /// Renders the page.
 ///

@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 use crate::multiresource::replay::Log;
 use crate::multiresource::report::lines;
 use crate::report::{Rows, Shown, counted, grid, length, wrap};
-use synth_slurm::advice::{Advice, Gain, Part};
+use synth_advice::slurm::{Advice, Gain, Part};
 
 /// Returns the advice, the table of what was tried, and who gains and loses, at most `width` characters wide.
 pub fn text(advice: &Advice, width: usize) -> String {

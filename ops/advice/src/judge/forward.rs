@@ -9,10 +9,10 @@ use super::choose::{Choice, Goal, choose};
 use super::estimates::{Estimates, OfEstimate};
 use super::past::{Outcome, Past, served};
 use super::point::Point;
-use crate::replay::{
+use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Learned, Policy};
+use synth_traces::replay::{
     Clock, DecisionState, Job, Kinds, Log, NoResult, Speed, Walk, early, gathered, resampled,
 };
-use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Learned, Policy};
 
 /// How a log is cut.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::configuration::Site;
-use crate::rule::{Facts, SlurmRule, clock_of};
 use synth_multiresource::policy::Priority;
 use synth_multiresource::simulator::OtherRule as _;
+use synth_slurm::configuration::Site;
+use synth_slurm::rule::{Facts, SlurmRule, clock_of};
 use synth_traces::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Walk, gathered};
 
 /// Seconds by which the clock is set forth: no two are alike for passes of backfilling, nor for the steps of its plans.

@@ -10,8 +10,8 @@ use super::calibration::{Calibration, Quantiles};
 use super::course::Course;
 use super::draw::{Draws, Site};
 use super::map::{Map, Probes};
-use crate::replay::{Log, NoResult, Speed, Stopped, Walk};
 use synth_multiresource::policy::Policy;
+use synth_traces::replay::{Log, NoResult, Speed, Stopped, Walk};
 
 /// A forecast, and what came. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::replay::Job;
-use crate::trace::Seen;
+use synth_traces::replay::Job;
+use synth_traces::trace::Seen;
 
 /// Jobs that have come, of which some have ended.
 #[derive(Clone, Debug, Default)]

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use crate::replay::{DecisionState, Log};
-use crate::trace::Seen;
 use synth_multiresource::policy::{Estimate, Estimator, Judged, Learned, Promise, Worth, worth};
+use synth_traces::replay::{DecisionState, Log};
+use synth_traces::trace::Seen;
 
 /// What an estimate is worth.
 #[derive(Clone, Debug, Serialize)]

@@ -1,4 +1,4 @@
-//! What a site should change, from its own jobs: the rule [`slurm`](crate::rule) replays them as they were scheduled, and
+//! What a site should change, from its own jobs: the rule [`slurm`](synth_slurm::rule) replays them as they were scheduled, and
 //! under changes.
 //!
 //! # Theory
@@ -24,8 +24,8 @@ use classes::classes;
 use lines::Lines;
 use twin::Setting;
 
-use crate::configuration::Site;
-use crate::rule::facts;
+use synth_slurm::configuration::Site;
+use synth_slurm::rule::facts;
 use synth_traces::replay::{Blocks, Interval, Job, Kinds, Log, bounded_slowdown, early};
 
 /// What is advised, and what it is based on. Times are in seconds.

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use crate::workload::{Fleet, JobType, Resource};
+use synth_multiresource::workload::{Fleet, JobType, Resource};
 
 /// The types, resources and servers of a policy by name; and what others use on each server.
 pub struct Places {

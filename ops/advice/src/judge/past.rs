@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::replay::{
-    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, bounded_slowdown, early, gathered,
-    percentiles,
-};
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::Guess;
 use synth_multiresource::workload::Fleet;
+use synth_traces::replay::{
+    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, bounded_slowdown, early, gathered,
+    percentiles,
+};
 
 use super::point::Point;
 

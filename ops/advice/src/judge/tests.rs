@@ -8,10 +8,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::point::plain;
 use super::*;
-use crate::replay::{Clock, DecisionState, Kinds, Log, NoResult, Speed, gathered, replay, visits};
-use crate::trace::{Options, Source, Trace};
 use synth_multiresource::policy::Estimate;
 use synth_multiresource::simulator::Contender;
+use synth_traces::replay::{
+    Clock, DecisionState, Kinds, Log, NoResult, Speed, gathered, replay, visits,
+};
+use synth_traces::trace::{Options, Source, Trace};
 
 /// A job of a log: times in seconds, -1 for what the log does not tell.
 #[derive(Clone, Copy)]

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use crate::replay::{Log, Speed};
-use crate::trace::{Options, Source, Trace};
 use synth_multiresource::policy::Policy;
 use synth_multiresource::simulator::Contender;
+use synth_traces::replay::{Log, Speed};
+use synth_traces::trace::{Options, Source, Trace};
 
 /// A job of a log: submission, run time, processors, limit and user; −1 for a limit that is not known.
 type Line = (u64, u64, u64, i64, u64);

@@ -15,8 +15,6 @@ mod site;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::artifact::Checked;
-use crate::policy::{Event, Job, Learned};
 pub use counted::{AmountOf, Occupancy, Resources, Types, type_named};
 pub use event::{ClusterEvent, Submission, Waits};
 pub use host::{Moment, Usual, only_starts, prices, second_of};
@@ -24,6 +22,8 @@ pub use place::Places;
 pub use seen::Seen;
 pub use site::Decided;
 use site::Site;
+use synth_multiresource::artifact::Checked;
+use synth_multiresource::policy::{Event, Job, Learned};
 use synth_simulation::{Stream, Streams};
 
 /// A job that is known.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::draw::{Moment, Present, Site};
 use super::past::Past;
-use crate::replay::{Log, Stopped, Walk};
 use synth_multiresource::policy::Policy;
+use synth_traces::replay::{Log, Stopped, Walk};
 
 /// A log that comes again under a rule; and of each moment what was known then.
 pub(super) struct Course<'a> {

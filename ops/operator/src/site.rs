@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use crate::policy::{Action, Event, Family, Job, Policy, System};
-use crate::workload::Fleet;
+use synth_multiresource::policy::{Action, Event, Family, Job, Policy, System};
+use synth_multiresource::workload::Fleet;
 use synth_simulation::Stream;
 
 /// What to do now.

@@ -1,8 +1,8 @@
 //! What whoever runs a real scheduler asks of a policy before it begins.
 
-use crate::artifact::{Checked, Family, Preemption};
-use crate::workload::Fleet;
 use synth_core::number::seconds_in;
+use synth_multiresource::artifact::{Checked, Family, Preemption};
+use synth_multiresource::workload::Fleet;
 
 /// Checks that a policy only starts jobs; `why` says what is in the way of more, of a policy that stops them or waits
 /// for setups.

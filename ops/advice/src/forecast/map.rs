@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::calibration::{Calibration, Quantiles};
 use super::draw::{Draws, Moment, Present, Site};
 use super::past::Past;
-use crate::replay::{Job, Kinds, Log, Stopped};
 use synth_multiresource::policy::Policy;
+use synth_traces::replay::{Job, Kinds, Log, Stopped};
 
 /// Waits by width and limit. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]

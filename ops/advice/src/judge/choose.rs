@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::past::{Outcome, Past};
 use super::point::{Point, between, plain};
-use crate::replay::{Log, Stopped};
 use synth_multiresource::policy::Estimate;
+use synth_traces::replay::{Log, Stopped};
 
 /// What is to be small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]

@@ -5,7 +5,7 @@ use num_traits::ToPrimitive;
 
 use synth_core::document::{Fault, Place, suggest};
 
-use crate::workload::{ByDemand, Fleet, JobType, Resource, Shape, Workload};
+use synth_multiresource::workload::{ByDemand, Fleet, JobType, Resource, Shape, Workload};
 
 /// Amounts by the names that a scheduler has for resources.
 pub trait AmountOf<S> {

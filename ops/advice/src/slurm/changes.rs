@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::lines::Lines;
 use super::twin::Setting;
-use crate::configuration::{Scheduler, Site, Tres, factor};
-use crate::order::A_DECADE;
 use synth_multiresource::policy::Priority;
+use synth_slurm::configuration::{Scheduler, Site, Tres, factor};
+use synth_slurm::order::A_DECADE;
 use synth_traces::replay::Log;
 
 /// A change of slurm.conf, or of the nodes.

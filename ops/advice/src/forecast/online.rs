@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::calibration::{Calibration, Quantiles};
 use super::draw::{Draws, Moment, Present, Site};
 use super::past::Past;
-use crate::replay::{Clock, Job, Speed};
 use synth_core::number::seconds_in;
-use synth_multiresource::live::protocol::Foresight;
-use synth_multiresource::live::{Scheduler, Seen};
+use synth_operator::protocol::Foresight;
+use synth_operator::{Scheduler, Seen};
+use synth_traces::replay::{Clock, Job, Speed};
 
 /// Forecasts for one scheduler after the other, and how right they were.
 pub struct Online {

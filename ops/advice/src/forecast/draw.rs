@@ -6,11 +6,13 @@ use itertools::Itertools as _;
 use rayon::prelude::*;
 
 use super::past::{Law, Past};
-use crate::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, early, gathered};
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::Policy;
 use synth_multiresource::workload::Fleet;
 use synth_simulation::{Stream, Streams};
+use synth_traces::replay::{
+    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, early, gathered,
+};
 
 /// The servers, and how the jobs of a log are seen there.
 #[derive(Clone, Debug)]

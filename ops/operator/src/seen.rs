@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Known, Place, Scheduler};
-use crate::policy::Policy;
-use crate::workload::Fleet;
+use synth_multiresource::policy::Policy;
+use synth_multiresource::workload::Fleet;
 
 /// A job that is there, or was. Times are in the policy's unit.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
-//! The kinds of workload that there are. A new kind is a room of its own and its line here.
+//! The kinds of workload that there are. A new kind is a crate of its own and its line here.
 
 use crate::artifact::Content;
 use crate::document::{Published, nearest};
-use crate::kind::Kind;
+use crate::kind::{Kind, Rules};
 
 /// A function that is generic over the kind.
 pub trait Visitor {
@@ -36,17 +36,17 @@ impl Visitor for Publish {
     type Output = fn(&mut Published);
 
     fn visit<K: Kind>(self) -> Self::Output {
-        K::publish
+        K::Content::publish
     }
 }
 
 macro_rules! kinds {
     ($($kind:ty),+ $(,)?) => {
         /// The names of all kinds, as policies have them.
-        pub const NAMES: &[&str] = &[$(<$kind as Content>::NAME),+];
+        pub const NAMES: &[&str] = &[$(<<$kind as Rules>::Content as Content>::NAME),+];
 
         /// The names of all kinds, as workloads have them.
-        pub const WORKLOADS: &[&str] = &[$(<$kind as Content>::WORKLOAD),+];
+        pub const WORKLOADS: &[&str] = &[$(<<$kind as Rules>::Content as Content>::WORKLOAD),+];
 
         /// Calls a function for every kind, in order.
         pub fn each<V: Visitor + Copy>(visitor: V) -> Vec<V::Output> {
@@ -56,7 +56,7 @@ macro_rules! kinds {
 }
 
 kinds!(
-    crate::multiresource::Multiresource,
+    crate::multiresource::MultiresourceKind,
     crate::compatibility::Compatibility,
     crate::malleable::Malleable,
     crate::volunteer::Volunteer,

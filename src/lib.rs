@@ -108,18 +108,17 @@
 //!   Simulation 69(6), 1997.
 
 pub mod cli;
-pub mod compatibility;
 pub mod figures;
-pub mod kind;
 pub mod kinds;
-pub mod malleable;
 pub mod multiresource;
-pub mod report;
-pub mod volunteer;
 
+pub use synth_compatibility as compatibility;
 pub use synth_core::{artifact, document, number};
+pub use synth_malleable as malleable;
 pub use synth_queues::{ctmc, law};
 pub use synth_simulation as simulation;
 pub use synth_slurm::commands as slurm;
 pub use synth_traces::trace;
 pub use synth_typed as typed;
+pub use synth_verb::{self as kind, report};
+pub use synth_volunteer as volunteer;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of each crate: each imports only those before it. Which crate may import which stands in their Cargo.toml.
-const ORDER: [(&str, &[&str]); 11] = [
+const ORDER: [(&str, &[&str]); 12] = [
     ("crates/core/src", &["number", "document", "artifact"]),
     ("crates/queues/src", &["ctmc", "law"]),
     (
@@ -35,6 +35,10 @@ const ORDER: [(&str, &[&str]); 11] = [
     (
         "ops/slurm/src",
         &["commands", "configuration", "order", "rule"],
+    ),
+    (
+        "crates/verb/src",
+        &["files", "report", "output", "kind", "loads"],
     ),
     ("ops/advice/src", &["judge", "forecast", "slurm"]),
     (
@@ -66,8 +70,6 @@ const ORDER: [(&str, &[&str]); 11] = [
     (
         "src",
         &[
-            "report",
-            "kind",
             "multiresource",
             "compatibility",
             "malleable",

@@ -1,6 +1,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use crate::artifact::Content as _;
 use crate::document::text_of;
 use crate::kind::{Kind, NamesFiles as _, VerbOutput};
 use crate::report::Mean;
@@ -77,7 +78,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let share = match (arguments.shard, file) {
         (Some(shard), Some(file)) => Some(Share {
             shard,
-            kind: K::NAME.into(),
+            kind: K::Content::NAME.into(),
             document: text_of(file)?,
         }),
         _ => None,
@@ -196,7 +197,7 @@ impl<K: Kind> Arguments<K> {
 
     /// Returns whether policies are compared on a trace.
     fn is_replay(&self) -> bool {
-        K::trace(&self.extras).is_some()
+        self.extras.replays()
     }
 
     /// Returns the output file beside which the journal is kept; none for a stream.
@@ -236,10 +237,11 @@ pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     check_destinations(&read, &written)?;
     let whole = Whole::read(&arguments.parts)?;
     let heading = &whole.heading;
-    if heading.kind != K::NAME {
+    if heading.kind != K::Content::NAME {
         return Err(format!("parts of the unknown kind of workload `{}`", heading.kind).into());
     }
-    let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
+    let workload =
+        K::Content::parse(&heading.document, &heading.comparison.workload.file)?.workload;
     let mut merged = K::merge(&workload, &whole, common.host.width())?;
     results.publish(&mut merged, common)?;
     Ok(code_if(merged.negative))

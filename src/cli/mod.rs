@@ -13,17 +13,19 @@ mod verbs;
 mod workload;
 
 use std::ffi::OsString;
+use std::marker::PhantomData;
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::artifact::{Artifact, ArtifactError};
+use crate::artifact::{Artifact, ArtifactError, Content as _};
 use crate::document::{is_there, nearest};
-use crate::kind::{Kind, Verbs as _};
+use crate::kind::{Kind, Run, Verb};
 use crate::kinds::{self, Visitor};
 use crate::typed::PolicyFile;
 use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use itertools::Itertools as _;
 
@@ -76,7 +78,7 @@ enum Command<K: Kind> {
     /// List the rules that can be simulated and compared by name
     Rules,
     #[command(flatten)]
-    Own(K::Verb),
+    Own(Own<K>),
     /// Print the JSON Schema of workloads, for editors, or of policies
     Schema {
         /// `workload`, or the kind of policies [default: the first]
@@ -92,14 +94,58 @@ enum Command<K: Kind> {
     Man,
 }
 
+/// A verb that this kind alone has, as it was typed.
+struct Own<K> {
+    verb: Box<dyn Run>,
+    kind: PhantomData<K>,
+}
+
+impl<K: Kind> FromArgMatches for Own<K> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let typed = matches.subcommand();
+        let found = typed.and_then(|(name, typed)| {
+            let verb = K::VERBS.iter().find(|verb| verb.name == name)?;
+            Some(verb.read(typed))
+        });
+        let verb = found.unwrap_or_else(|| Err(clap::Error::new(ErrorKind::MissingSubcommand)))?;
+        Ok(Own {
+            verb,
+            kind: PhantomData,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<K: Kind> Subcommand for Own<K> {
+    fn augment_subcommands(command: clap::Command) -> clap::Command {
+        command.subcommands(K::VERBS.iter().map(Verb::command))
+    }
+
+    fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        K::VERBS.iter().any(|verb| verb.name == name)
+    }
+}
+
 /// Examples of every kind.
 const EXAMPLES: &str = include_str!("examples.txt");
 
 fn examples<K: Kind>() -> String {
     let mut others = String::new();
     for kind in kinds::each(Describe) {
-        if kind.name != K::NAME && !kind.verbs.is_empty() {
-            others += &format!("  {}: {}\n", kind.name, kind.verbs.join(", "));
+        if kind.name != K::Content::NAME && !kind.verbs.is_empty() {
+            others += &format!(
+                "  {}: {}\n",
+                kind.name,
+                kind.verbs.iter().map(|verb| verb.name).join(", ")
+            );
         }
     }
     if !others.is_empty() {
@@ -152,7 +198,7 @@ fn dispatch(typed: &[OsString], host: Host) -> u8 {
     let kinds = kinds::each(Describe);
     // The kind that alone has a verb of this name.
     let alone = |word: &OsString| {
-        let has = |kind: &&Description| kind.verbs.iter().any(|verb| word == verb.as_str());
+        let has = |kind: &&Description| kind.verbs.iter().any(|verb| word == verb.name);
         kinds.iter().filter(has).exactly_one().ok()
     };
     let by_verb = typed.iter().take(2).find_map(alone);
@@ -186,8 +232,8 @@ struct Description {
     name: &'static str,
     /// The name in workloads.
     workload: &'static str,
-    /// Names of the verbs that it alone has.
-    verbs: Vec<String>,
+    /// The verbs that it alone has.
+    verbs: &'static [Verb],
     rules: fn(usize) -> String,
     /// The shape of its policies.
     schema: fn() -> schemars::Schema,
@@ -204,14 +250,12 @@ impl Visitor for Describe {
     type Output = Description;
 
     fn visit<K: Kind>(self) -> Description {
-        let verbs = K::Verb::augment_subcommands(clap::Command::new(K::NAME));
-        let names = verbs.get_subcommands().map(clap::Command::get_name);
         Description {
-            name: K::NAME,
-            workload: K::WORKLOAD,
-            verbs: names.map(str::to_owned).collect(),
+            name: K::Content::NAME,
+            workload: K::Content::WORKLOAD,
+            verbs: K::VERBS,
             rules: K::rules,
-            schema: Artifact::<K>::schema,
+            schema: Artifact::<K::Content>::schema,
             main: main_for::<K>,
         }
     }
@@ -315,9 +359,9 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
             });
             common.printed(&each.join("\n"))
         }
-        Some(Command::Own(verb)) => verbs::own(verb.typed(), common),
+        Some(Command::Own(own)) => verbs::own(&*own.verb, common),
         Some(Command::Schema { of }) => {
-            let of = of.as_deref().unwrap_or(K::NAME);
+            let of = of.as_deref().unwrap_or(K::Content::NAME);
             let mut kinds = kinds::each(Describe).into_iter();
             let schema = match of {
                 WORKLOADS => Some(kinds::workload_schema()),

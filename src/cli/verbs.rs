@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::artifact::{ArtifactError, Checked};
+use crate::artifact::ArtifactError;
 use crate::document::{called, text_of};
-use crate::kind::{Answer, Kind, NamesFiles as _, OwnVerb};
+use crate::kind::{Answer, FileOf, Kind, NamesFiles as _, Run};
 use crate::report::valid_report;
 use crate::simulation::Settings;
 use crate::typed::{Budget, PolicyFile, WorkloadFile, load};
@@ -122,7 +122,7 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
             return Ok(NEGATIVE);
         }
     }
-    let checked = Checked::<K>::parse_with(&text, &name, common.changes())?;
+    let checked = FileOf::<K>::parse_with(&text, &name, common.changes())?;
     if let Some(file) = workload {
         let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
         if !findings.is_empty() {
@@ -142,7 +142,7 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
 }
 
 pub fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
-    let checked = Checked::<K>::read_with(policy.file()?, common.changes())?;
+    let checked = FileOf::<K>::read_with(policy.file()?, common.changes())?;
     common.printed(&format!("{}\n", K::show(&checked, common.host.width())))
 }
 
@@ -199,7 +199,7 @@ pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> O
 }
 
 /// Does a verb that this kind of workload alone has.
-pub fn own(verb: &dyn OwnVerb, common: &Common) -> Outcome {
+pub fn own(verb: &dyn Run, common: &Common) -> Outcome {
     let (read, written) = verb.files();
     check_destinations(&read, &written)?;
     let interrupt = Later::new(&common.host);

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::Path;
 
+use crate::artifact::Content as _;
 use crate::document::{called, is_standard_input, kept, read_file, text_of};
-use crate::kind::Kind;
+use crate::kind::{Kind, WorkloadOf};
 use crate::kinds;
 
 use super::terminal::Common;
@@ -71,11 +72,14 @@ fn in_a_line(text: &str) -> Option<String> {
 }
 
 /// Reads a workload; warnings go to standard error.
-pub fn read_workload<K: Kind>(file: &Path, common: &Common) -> Result<K::Checked, Box<dyn Error>> {
+pub fn read_workload<K: Kind>(
+    file: &Path,
+    common: &Common,
+) -> Result<WorkloadOf<K>, Box<dyn Error>> {
     if let Some(kind) = named_in(file) {
         is_of_kind::<K>(file, &kind)?;
     }
-    let parsed = read_file(file, K::parse)?;
+    let parsed = read_file(file, K::Content::parse)?;
     parsed.warnings.iter().for_each(|text| common.tell(text));
     Ok(parsed.workload)
 }
@@ -84,10 +88,10 @@ fn is_of_kind<K: Kind>(file: &Path, kind: &str) -> Result<(), String> {
     let file = called(file);
     match kinds::named(kind) {
         // One that is misspelt is among the faults of the document.
-        Some(near) if near == K::WORKLOAD => Ok(()),
+        Some(near) if near == K::Content::WORKLOAD => Ok(()),
         Some(_) => Err(format!(
             "{file} is a workload of the kind `{kind}`, and here one of the kind `{}` is wanted: a policy goes with workloads of its own kind",
-            K::WORKLOAD
+            K::Content::WORKLOAD
         )),
         None => Err(format!(
             "{file}: unknown kind of workload `{kind}`; the kinds are {}",

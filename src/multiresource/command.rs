@@ -1,10 +1,9 @@
 //! Multiresource jobs as a kind of workload: what is typed, its verbs, and how a policy runs.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::artifact::{Checked, Multiresource};
 use super::bound::{CertificateError, Document};
@@ -19,11 +18,10 @@ use super::verbs::{
 };
 use super::workload::Fleet;
 use crate::artifact::Finding;
-use crate::document::{DocumentError, Parsed, Published};
 use crate::kind::{
-    Answer, Caller, Files, Kind, NamesFiles, Notice, OwnVerb, Policy, Queueing, VerbOutput,
-    VerbResult, Verbs, compare_over_loads, delegated, marked, merge_over_loads, refuse,
-    required_workload, scaled_to, simulate_policy,
+    Answer, Caller, Files, Kind, NamesFiles, Notice, Policy, Queueing, Rules, Verb, VerbOutput,
+    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
+    simulate_policy,
 };
 use crate::number::Decimal;
 use crate::number::quantity::explained;
@@ -75,110 +73,19 @@ impl NamesFiles for ComparisonArgs {
     fn files(&self) -> Files<'_> {
         self.trace.files()
     }
-}
 
-/// Verbs that other kinds do not have.
-#[derive(Subcommand)]
-pub enum Verb {
-    /// Evaluate the cost over the switching rate, for each route: CSV, and a picture
-    SweepAlpha(sweep::Arguments),
-    /// What no policy can beat: the optimum of small systems, a proven bound for the others
-    Optimum(optimum::Arguments),
-    /// A benchmark that others can enter: the optimum or a bound, the choice and all rules on systems from seeds
-    Bench(bench::Arguments),
-    /// The load up to which policies are stable, by simulation
-    Limit(limit::Arguments),
-    /// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
-    Fit(fit::Arguments),
-    /// Which order of the queue is best on a log: chosen on what came before, judged on what came after
-    Judge(judging::Arguments),
-    /// What a site should change, from its own jobs: who gains, who loses, and how sure that is
-    Advise {
-        /// Of which scheduler
-        #[command(subcommand)]
-        of: advise::Advise,
-    },
-    /// When jobs will start: scored on a log, or of a live partition
-    Forecast(forecast::Arguments),
-    /// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
-    Drive(drive::Arguments),
-    /// Run the jobs of a real cluster by a policy: hold, decide, release
-    Bridge(bridge::Arguments),
-    /// Write files for other programs
-    Export {
-        /// Which program
-        #[command(subcommand)]
-        to: export::Export,
-    },
-}
-
-impl Verbs for Verb {
-    fn typed(&self) -> &dyn OwnVerb {
-        match self {
-            Verb::SweepAlpha(arguments) => arguments,
-            Verb::Optimum(arguments) => arguments,
-            Verb::Bench(arguments) => arguments,
-            Verb::Limit(arguments) => arguments,
-            Verb::Fit(arguments) => arguments,
-            Verb::Judge(arguments) => arguments,
-            Verb::Advise { of } => of,
-            Verb::Forecast(arguments) => arguments,
-            Verb::Drive(arguments) => arguments,
-            Verb::Bridge(arguments) => arguments,
-            Verb::Export { to } => to,
-        }
+    fn replays(&self) -> bool {
+        self.trace.file.is_some()
     }
 }
 
-impl Kind for Multiresource {
-    type SynthesisArgs = SynthesisArgs;
-    type SimulationArgs = SimulationArgs;
-    type ComparisonArgs = ComparisonArgs;
-    type Verb = Verb;
+/// Multiresource jobs, as the program sees them.
+#[derive(Clone, Copy)]
+pub struct MultiresourceKind;
+
+impl Rules for MultiresourceKind {
+    type Content = Multiresource;
     type Rule = Contender;
-
-    const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers or types";
-
-    delegated!(Fleet, report);
-
-    fn synthesize(
-        workload: &Fleet,
-        args: &SynthesisArgs,
-        caller: &mut Caller<'_>,
-    ) -> VerbResult<Answer<Self>> {
-        notify_latency(workload, caller);
-        synthesize(workload, args, caller)
-    }
-
-    fn workload_of(args: &SynthesisArgs, caller: &mut Caller<'_>) -> VerbResult<Option<Fleet>> {
-        workload_of_log(args, caller)
-    }
-
-    fn at_load(workload: &Fleet, load: f64) -> VerbResult<Fleet> {
-        scaled_to(workload, load)
-    }
-
-    fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
-        against(policy, workload)
-    }
-
-    fn prove(text: &str) -> VerbResult<Option<Result<String, String>>> {
-        let document = match serde_json::from_str::<Document>(text) {
-            Ok(document) => document,
-            Err(why) if text.contains("\"synth-bound\"") => {
-                return refuse(format!("no bound of this shape: {why}"));
-            }
-            Err(_) => return Ok(None),
-        };
-        match document.check() {
-            Ok(fleet) => Ok(Some(Ok(report::proved(&document, &fleet)))),
-            Err(why @ (CertificateError::Version(_) | CertificateError::Workload(_))) => {
-                Err(why.into())
-            }
-            Err(why) => Ok(Some(Err(why.to_string()))),
-        }
-    }
 
     fn rules(width: usize) -> String {
         report::rules(width)
@@ -202,17 +109,6 @@ impl Kind for Multiresource {
         (rule.preempts(), rule.knows_of(workload))
     }
 
-    fn adapt(workload: Fleet, _: &Contender, args: &SimulationArgs) -> VerbResult<Fleet> {
-        let workload = match args.load {
-            Some(load) => scaled_to(&workload, below_one(load)?)?,
-            None => workload,
-        };
-        match args.start_latency {
-            Some(latency) => Ok(workload.with_start_latency(latency)?),
-            None => Ok(workload),
-        }
-    }
-
     fn fits(policy: &Policy<Self>, fleet: &Fleet) -> Result<(), String> {
         if let Some(file) = &policy.file {
             same_record(&file.artifact().workload, &fleet.record())?;
@@ -220,54 +116,73 @@ impl Kind for Multiresource {
         let rule = policy.rule.rule(fleet).map(drop);
         rule.map_err(|why| why.to_string())
     }
+}
 
-    /// Runs a policy on its workload or on another. Claims are judged in a run of their own where the policy runs under
-    /// other conditions than they hold for.
-    fn run(
-        policy: &Policy<Self>,
-        fleet: &Fleet,
-        settings: &Settings,
+impl Kind for MultiresourceKind {
+    type SynthesisArgs = SynthesisArgs;
+    type SimulationArgs = SimulationArgs;
+    type ComparisonArgs = ComparisonArgs;
+
+    const EXAMPLES: &'static str = include_str!("examples.txt");
+    const FIELDS: &'static str = "servers or types";
+    const VERBS: &'static [Verb] = &[
+        Verb::of::<sweep::Arguments>("sweep-alpha"),
+        Verb::of::<optimum::Arguments>("optimum"),
+        Verb::of::<bench::Arguments>("bench"),
+        Verb::of::<limit::Arguments>("limit"),
+        Verb::of::<fit::Arguments>("fit"),
+        Verb::of::<judging::Arguments>("judge"),
+        Verb::of::<advise::Advise>("advise"),
+        Verb::of::<forecast::Arguments>("forecast"),
+        Verb::of::<drive::Arguments>("drive"),
+        Verb::of::<bridge::Arguments>("bridge"),
+        Verb::of::<export::Export>("export"),
+    ];
+
+    fn about(workload: &Fleet) -> String {
+        report::about(workload)
+    }
+
+    fn show(policy: &Checked, width: usize) -> String {
+        report::show(policy, width)
+    }
+
+    fn synthesize(
+        workload: &Fleet,
+        args: &SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<VerbOutput> {
-        let (workload, width) = (fleet.envelope(), caller.width);
-        if let Some(file) = &policy.file {
-            same_record(&file.artifact().workload, &fleet.record()).or_else(refuse)?;
-        }
-        let mut simulate = |rule: &Contender, settings: &Settings, what: &str| {
-            let listener = |reached| caller.notify(Notice::Simulating(what, reached));
-            let run = rule.simulate_on(fleet, settings, listener);
-            run.map(|run| marked(run, settings))
-        };
-        let artifact = policy.judged_on(fleet);
-        let analysed = artifact.map(|own| (own, as_analysed(own, &own.policy)));
-        let once = analysed
-            .as_ref()
-            .is_some_and(|(own, as_analysed)| own.policy == *as_analysed);
-        let watching = Settings {
-            watch: artifact.map_or(Vec::new(), |own| watches(own, workload)),
-            ..settings.clone()
-        };
-        let first = if once { &watching } else { settings };
-        let run = simulate(&policy.rule, first, "simulating")?;
-        let knows = policy.rule.knows_of(fleet).words();
-        let mut notes = Vec::from_iter(knows.map(|knows| format!("The rule {knows}.")));
-        notes.extend(report::start_latency(workload));
-        let mut verdicts = Vec::new();
-        if let Some((artifact, rule)) = analysed {
-            if once {
-                verdicts = judge(artifact, workload, &run);
-            } else if run.ending == Ending::Interrupted {
-                notes.push("Interrupted before the claims could be judged.".into());
-            } else {
-                let run = simulate(&rule.into(), &watching, "simulating as analysed")?;
-                notes.extend(report::as_analysed(&run));
-                verdicts = judge(artifact, workload, &run);
+    ) -> VerbResult<Answer<Multiresource>> {
+        notify_latency(workload, caller);
+        synthesize(workload, args, caller)
+    }
+
+    fn workload_of(args: &SynthesisArgs, caller: &mut Caller<'_>) -> VerbResult<Option<Fleet>> {
+        workload_of_log(args, caller)
+    }
+
+    fn at_load(workload: &Fleet, load: f64) -> VerbResult<Fleet> {
+        Ok(scaled_to(&OverLoads(workload.clone()), load)?.0)
+    }
+
+    fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
+        against(policy, workload)
+    }
+
+    fn prove(text: &str) -> VerbResult<Option<Result<String, String>>> {
+        let document = match serde_json::from_str::<Document>(text) {
+            Ok(document) => document,
+            Err(why) if text.contains("\"synth-bound\"") => {
+                return refuse(format!("no bound of this shape: {why}"));
             }
+            Err(_) => return Ok(None),
+        };
+        match document.check() {
+            Ok(fleet) => Ok(Some(Ok(report::proved(&document, &fleet)))),
+            Err(why @ (CertificateError::Version(_) | CertificateError::Workload(_))) => {
+                Err(why.into())
+            }
+            Err(why) => Ok(Some(Err(why.to_string()))),
         }
-        let table = report::simulation(workload, &run, &verdicts, width);
-        let is_unstable = run.health == Health::Unstable;
-        let output = VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)?;
-        Ok(VerbOutput { notes, ..output })
     }
 
     fn simulate(
@@ -296,11 +211,10 @@ impl Kind for Multiresource {
             let workload = (workload.as_ref(), latency);
             return replay::run_recorded(file, name, workload, settings, caller);
         }
-        simulate_policy::<Self>(name, workload, args, settings, caller)
-    }
-
-    fn trace(extras: &ComparisonArgs) -> Option<&Path> {
-        extras.trace.file.as_deref()
+        let adapt = |workload, _: &Contender| adapt(workload, args);
+        simulate_policy::<Self>(name, workload, caller, adapt, |policy, fleet, caller| {
+            run(policy, fleet, settings, caller)
+        })
     }
 
     fn compare(
@@ -309,7 +223,7 @@ impl Kind for Multiresource {
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        if extras.trace.file.is_some() {
+        if extras.replays() {
             return on_trace(workload, comparing, extras, caller);
         }
         if extras.trace.jobs.is_some() {
@@ -320,7 +234,7 @@ impl Kind for Multiresource {
         let workload = required_workload(workload)?;
         notify_latency(workload, caller);
         let run = |policy: &Policy<Self>,
-                   fleet: &Fleet,
+                   OverLoads(fleet): &OverLoads,
                    is_highest: bool,
                    progress: &mut dyn FnMut(Progress)| {
             let run = policy.rule.simulate_on(fleet, comparing.settings, progress);
@@ -331,37 +245,102 @@ impl Kind for Multiresource {
                 .flatten();
             Ok(run)
         };
-        compare_over_loads(workload, workload, comparing, run, caller)
+        let over_loads = OverLoads(workload.clone());
+        compare_over_loads(workload, &over_loads, comparing, run, caller)
     }
 
     fn merge(workload: &Fleet, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
-        merge_over_loads(workload, whole, width)
+        merge_over_loads(&OverLoads(workload.clone()), whole, width)
     }
 }
 
-impl Queueing for Fleet {
+/// Returns the workload that a rule is simulated on, changed as these arguments say.
+fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {
+    let workload = match args.load {
+        Some(load) => scaled_to(&OverLoads(workload), below_one(load)?)?.0,
+        None => workload,
+    };
+    match args.start_latency {
+        Some(latency) => Ok(workload.with_start_latency(latency)?),
+        None => Ok(workload),
+    }
+}
+
+/// Runs a policy on its workload or on another. Claims are judged in a run of their own where the policy runs under
+/// other conditions than they hold for.
+fn run(
+    policy: &Policy<MultiresourceKind>,
+    fleet: &Fleet,
+    settings: &Settings,
+    caller: &mut Caller<'_>,
+) -> VerbResult<VerbOutput> {
+    let (workload, width) = (fleet.envelope(), caller.width);
+    if let Some(file) = &policy.file {
+        same_record(&file.artifact().workload, &fleet.record()).or_else(refuse)?;
+    }
+    let mut simulate = |rule: &Contender, settings: &Settings, what: &str| {
+        let listener = |reached| caller.notify(Notice::Simulating(what, reached));
+        let run = rule.simulate_on(fleet, settings, listener);
+        run.map(|run| marked(run, settings))
+    };
+    let artifact = policy.judged_on(fleet);
+    let analysed = artifact.map(|own| (own, as_analysed(own, &own.policy)));
+    let once = analysed
+        .as_ref()
+        .is_some_and(|(own, as_analysed)| own.policy == *as_analysed);
+    let watching = Settings {
+        watch: artifact.map_or(Vec::new(), |own| watches(own, workload)),
+        ..settings.clone()
+    };
+    let first = if once { &watching } else { settings };
+    let run = simulate(&policy.rule, first, "simulating")?;
+    let knows = policy.rule.knows_of(fleet).words();
+    let mut notes = Vec::from_iter(knows.map(|knows| format!("The rule {knows}.")));
+    notes.extend(report::start_latency(workload));
+    let mut verdicts = Vec::new();
+    if let Some((artifact, rule)) = analysed {
+        if once {
+            verdicts = judge(artifact, workload, &run);
+        } else if run.ending == Ending::Interrupted {
+            notes.push("Interrupted before the claims could be judged.".into());
+        } else {
+            let run = simulate(&rule.into(), &watching, "simulating as analysed")?;
+            notes.extend(report::as_analysed(&run));
+            verdicts = judge(artifact, workload, &run);
+        }
+    }
+    let table = report::simulation(workload, &run, &verdicts, width);
+    let is_unstable = run.health == Health::Unstable;
+    let output = VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)?;
+    Ok(VerbOutput { notes, ..output })
+}
+
+/// A fleet, as policies are compared over its loads.
+struct OverLoads(Fleet);
+
+impl Queueing for OverLoads {
     type Measures = Measures;
     type OfClass = Offered;
 
     fn origin(&self) -> (Option<String>, &str) {
-        let envelope = self.envelope();
+        let envelope = self.0.envelope();
         (envelope.source().map(Into::into), envelope.time_unit())
     }
 
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64> {
-        own_load(time, self)
+        own_load(time, &self.0)
     }
 
     fn arrival_rate(&self) -> f64 {
-        self.envelope().total_arrival_rate()
+        self.0.envelope().total_arrival_rate()
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
-        Fleet::scaled(self, factor).ok()
+        self.0.scaled(factor).ok().map(OverLoads)
     }
 
     fn besides(&self) -> Besides<'_, Measures, Offered> {
-        report::besides(self.envelope())
+        report::besides(self.0.envelope())
     }
 }
 

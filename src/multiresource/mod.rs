@@ -6,9 +6,11 @@
 //! [`bridge`], which runs the jobs of a real Slurm. `artifact`, `policy` and `simulator` never see how a
 //! policy was synthesized: their crate does not depend on the one that synthesizes.
 
-pub mod command;
+mod command;
 pub mod report;
 pub mod verbs;
+
+pub use command::MultiresourceKind;
 
 pub use synth_advice::{forecast, judge};
 pub use synth_make::{analysis, bound, modulation, optimum, program, synthesis};

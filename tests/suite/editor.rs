@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use serde_json::Value;
+use synth::artifact::Content as _;
 use synth::kind::Kind;
 use synth::kinds::{self, Visitor};
 
@@ -31,7 +32,10 @@ impl Visitor for Parse<'_> {
     type Output = (&'static str, bool);
 
     fn visit<K: Kind>(self) -> Self::Output {
-        (K::WORKLOAD, K::parse(self.0, "a document").is_ok())
+        (
+            K::Content::WORKLOAD,
+            K::Content::parse(self.0, "a document").is_ok(),
+        )
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
-use synth::artifact::{Changes, Checked};
-use synth::kind::Kind;
+use synth::artifact::{Changes, Content as _};
+use synth::kind::{FileOf, Kind};
 use synth::kinds::{self, Visitor};
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::synthesis::{Options, synthesize};
@@ -106,14 +106,14 @@ impl Visitor for Workloads {
 
     fn visit<K: Kind>(self) {
         let mut random = Random::seed_from_u64(22);
-        let texts = models(K::WORKLOAD);
+        let texts = models(K::Content::WORKLOAD);
         let texts = texts
             .iter()
             .map(|path| std::fs::read_to_string(path).unwrap());
         let texts: Vec<String> = texts.filter(|text| text.len() < 20_000).collect();
         for _ in 0..1000 {
             let text = mutated(&texts[random.random_range(0..texts.len())], &mut random);
-            match K::parse(&text, "mutant.yaml") {
+            match K::Content::parse(&text, "mutant.yaml") {
                 Ok(_) => assert_eq!(
                     marked(&text),
                     [""; 0],
@@ -138,7 +138,7 @@ impl Visitor for Policies {
     type Output = ();
 
     fn visit<K: Kind>(self) {
-        let commands: &[&[&str]] = match K::WORKLOAD {
+        let commands: &[&[&str]] = match K::Content::WORKLOAD {
             "multiresource" => &[
                 &["section7", "--preemption", "full", "--family", "msr"],
                 &["section7", "--preemption", "none", "--budget", "1e6"],
@@ -159,7 +159,7 @@ impl Visitor for Policies {
             let text = std::fs::read_to_string(&file).unwrap();
             for _ in 0..150 {
                 let text = mutated(&text, &mut random);
-                let refused = Checked::<K>::parse_with(&text, "mutant.json", Changes::Accepted);
+                let refused = FileOf::<K>::parse_with(&text, "mutant.json", Changes::Accepted);
                 if let Err(error) = refused {
                     assert!(!error.to_string().trim().is_empty());
                 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use synth::kind::Kind;
-use synth::multiresource::Multiresource;
+use synth::multiresource::MultiresourceKind;
 use synth_multiresource::simulator::Stepping;
 use synth_multiresource::workload::Fleet;
 
@@ -42,7 +42,7 @@ impl Episode {
             .map_err(|why| wrong(&why))?
             .workload;
         if let Some(load) = load {
-            fleet = Multiresource::at_load(&fleet, load).map_err(|why| wrong(&why))?;
+            fleet = MultiresourceKind::at_load(&fleet, load).map_err(|why| wrong(&why))?;
         }
         Ok(Episode {
             shape: Arc::new(Shape::of(&fleet)),

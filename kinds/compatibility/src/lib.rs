@@ -10,8 +10,10 @@
 pub mod analysis;
 pub mod artifact;
 pub mod policy;
+mod report;
 pub mod simulator;
 pub mod synthesis;
+mod verbs;
 pub mod workload;
 
 pub use artifact::Compatibility;

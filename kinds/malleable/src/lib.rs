@@ -9,9 +9,12 @@
 
 pub mod analysis;
 pub mod artifact;
+pub mod policies;
 pub mod policy;
+mod report;
 pub mod simulator;
 pub mod synthesis;
+mod verbs;
 pub mod workload;
 
 pub use artifact::Malleable;

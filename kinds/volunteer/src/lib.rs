@@ -9,9 +9,15 @@
 //! built; what it leaves open is settled in [`policy`].
 
 pub mod artifact;
+#[cfg(feature = "verbs")]
+mod policies;
 pub mod policy;
+#[cfg(feature = "verbs")]
+mod report;
 pub mod simulator;
 pub mod synthesis;
+#[cfg(feature = "verbs")]
+mod verbs;
 pub mod workload;
 
 pub use artifact::Volunteer;

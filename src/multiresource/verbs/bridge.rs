@@ -10,9 +10,7 @@ use clap::{Args, Subcommand};
 use itertools::Itertools as _;
 
 use crate::document::{digest, text_of};
-use crate::kind::{
-    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, refuse,
-};
+use crate::kind::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, refuse};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
     Bridge, OnLine, Replayed, Setup, Signals, jobs_csv, release_all, replay,
@@ -25,7 +23,7 @@ use crate::report::{counted, length, percent};
 use crate::slurm::Slurm;
 use crate::typed::PolicyFile;
 
-/// What is typed.
+/// Run the jobs of a real cluster by a policy: hold, decide, release
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Arguments {
@@ -109,7 +107,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl OwnVerb for Arguments {
+impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         match &self.to {
             None => self.journal.run(caller),

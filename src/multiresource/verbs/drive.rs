@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::document::{is_standard_input, text_of};
-use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, files};
+use crate::kind::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, files};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::forecast::Online;
 use crate::multiresource::live::Scheduler;
@@ -14,7 +14,7 @@ use crate::multiresource::live::protocol;
 use crate::multiresource::policy::Learned;
 use crate::typed::PolicyFile;
 
-/// What is typed.
+/// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
 #[derive(Args)]
 #[command(after_help = include_str!("drive.txt").trim_ascii_end())]
 pub struct Arguments {
@@ -36,7 +36,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl OwnVerb for Arguments {
+impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let policy = self.policy.file()?;
         if is_standard_input(policy) {

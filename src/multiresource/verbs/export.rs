@@ -6,16 +6,23 @@ use clap::{Args, Subcommand};
 
 use super::program::Program;
 use crate::document::{is_standard_input, text_of};
-use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, folder_for_results};
+use crate::kind::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, folder_for_results};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
 use crate::multiresource::live::only_starts;
 use crate::typed::PolicyFile;
 use synth_slurm::order::{self, Order};
 
-/// Which program.
+/// Write files for other programs
+#[derive(Args)]
+pub struct Export {
+    /// Which program
+    #[command(subcommand)]
+    to: To,
+}
+
 #[derive(Subcommand)]
-pub enum Export {
+enum To {
     /// What an administrator installs so that the policy decides when jobs of a Slurm partition start: job_submit.lua, lines
     /// for slurm.conf, the types of jobs, a systemd unit, and a page that says in which order, and how to go back
     Slurm(Slurm),
@@ -88,11 +95,11 @@ struct Folder {
 impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
         let mut written = Vec::new();
-        let read = match self {
-            Export::Slurm(typed) => typed.policy.typed(),
-            Export::Kueue(typed) => typed.policy.typed(),
-            Export::SlurmPriority(typed) => typed.policy.exists().then_some(&*typed.policy),
-            Export::Lp(typed) => {
+        let read = match &self.to {
+            To::Slurm(typed) => typed.policy.typed(),
+            To::Kueue(typed) => typed.policy.typed(),
+            To::SlurmPriority(typed) => typed.policy.exists().then_some(&*typed.policy),
+            To::Lp(typed) => {
                 written.push(&*typed.output);
                 typed.workload.typed()
             }
@@ -101,13 +108,13 @@ impl NamesFiles for Export {
     }
 }
 
-impl OwnVerb for Export {
+impl Run for Export {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        match self {
-            Export::Slurm(typed) => typed.run(caller),
-            Export::Kueue(typed) => typed.run(caller),
-            Export::SlurmPriority(typed) => typed.run(caller),
-            Export::Lp(typed) => typed.run(caller),
+        match &self.to {
+            To::Slurm(typed) => typed.run(caller),
+            To::Kueue(typed) => typed.run(caller),
+            To::SlurmPriority(typed) => typed.run(caller),
+            To::Lp(typed) => typed.run(caller),
         }
     }
 }

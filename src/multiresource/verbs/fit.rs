@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, json, read_policy,
+    Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json, read_policy,
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
@@ -16,7 +16,7 @@ use crate::multiresource::workload::Fleet;
 use crate::trace::{self, Source, Trace};
 use crate::typed::{count, share};
 
-/// What is typed.
+/// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
 #[derive(Args)]
 pub struct Arguments {
     /// The trace, plain or packed by gzip; `-` is standard input
@@ -62,7 +62,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl OwnVerb for Arguments {
+impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let source = Source::named(&self.trace);
         caller.notify(Notice::Doing("reading the trace"));

@@ -10,15 +10,15 @@ use serde::Serialize;
 use super::resolve::own_load;
 use super::{known, progress};
 use crate::kind::{
-    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, files, json,
+    Caller, Files, NamesFiles, Policy, Rules as _, Run, VerbOutput, VerbResult, files, json,
 };
-use crate::multiresource::Multiresource;
+use crate::multiresource::MultiresourceKind;
 use crate::multiresource::workload::Fleet;
 use crate::report::{Table, estimate, number};
 use crate::simulation::{Estimate, Health, Settings};
 use crate::typed::{Budget, WorkloadFile, part};
 
-/// What is typed.
+/// The load up to which policies are stable, by simulation
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
@@ -75,11 +75,14 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl OwnVerb for Arguments {
+impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(self.workload.file()?)?, caller);
-        let policies =
-            Policy::<Multiresource>::resolve_each(&self.policies, Some(&fleet), caller.changes)?;
+        let policies = Policy::<MultiresourceKind>::resolve_each(
+            &self.policies,
+            Some(&fleet),
+            caller.changes,
+        )?;
         let load = own_load(None, &fleet)?;
         let settings = Settings {
             interrupt: caller.interrupt.clone(),
@@ -89,7 +92,7 @@ impl OwnVerb for Arguments {
         let mut listener = progress(caller);
         let (mut limits, mut notes) = (Vec::new(), Vec::new());
         for policy in policies {
-            if let Err(why) = Multiresource::fits(&policy, &fleet) {
+            if let Err(why) = MultiresourceKind::fits(&policy, &fleet) {
                 notes.push(format!("{}: {why}", policy.name));
                 continue;
             }
@@ -124,7 +127,7 @@ const FIRST: u64 = LONGER.pow(2);
 
 /// Runs a policy at a load until that says something, or has all the events that it may.
 fn seen(
-    policy: &Policy<Multiresource>,
+    policy: &Policy<MultiresourceKind>,
     fleet: &Fleet,
     load: f64,
     settings: &Settings,

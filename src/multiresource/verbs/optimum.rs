@@ -8,10 +8,9 @@ use clap::Args;
 use super::resolve::own_load;
 use super::{known, progress};
 use crate::kind::{
-    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, files, json,
-    refuse,
+    Caller, Files, NamesFiles, Policy, Rules as _, Run, VerbOutput, VerbResult, files, json, refuse,
 };
-use crate::multiresource::Multiresource;
+use crate::multiresource::MultiresourceKind;
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::bound::{Bound, document, lower_bound};
 use crate::multiresource::optimum::{Limits, Optimum, OptimumError, Problem, Step, optimum};
@@ -21,7 +20,7 @@ use crate::report::number;
 use crate::simulation::Settings;
 use crate::typed::{Budget, WorkloadFile, count, load, part, positive, seconds, time};
 
-/// What is typed.
+/// What no policy can beat: the optimum of small systems, a proven bound for the others
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
@@ -92,7 +91,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl OwnVerb for Arguments {
+impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return refuse("--setup-rate goes with --preemption setup");
@@ -100,7 +99,7 @@ impl OwnVerb for Arguments {
         let own = known(Fleet::read(self.workload.file()?)?, caller);
         own.counts_amounts()?;
         let policies =
-            Policy::<Multiresource>::resolve_each(&self.policies, Some(&own), caller.changes)?;
+            Policy::<MultiresourceKind>::resolve_each(&self.policies, Some(&own), caller.changes)?;
         let load = own_load(Some(seconds(self.time_limit)), &own)?;
         let (load, fleet) = match self.load {
             Some(to) => (to, own.scaled(to / load)?),
@@ -135,7 +134,7 @@ impl OwnVerb for Arguments {
                 break;
             }
             listener(&format!("simulating {}", policy.name));
-            match Multiresource::fits(&policy, &own) {
+            match MultiresourceKind::fits(&policy, &own) {
                 Err(why) => notes.push(format!("{}: {why}", policy.name)),
                 Ok(()) => {
                     let distance =
@@ -205,7 +204,7 @@ impl Arguments {
     /// Simulates a policy, and says how far it is above the bound.
     fn distance(
         &self,
-        policy: &Policy<Multiresource>,
+        policy: &Policy<MultiresourceKind>,
         fleet: &Fleet,
         settings: &Settings,
         bound: f64,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::kind::{Policy, VerbResult, refuse};
-use crate::multiresource::Multiresource;
+use crate::multiresource::MultiresourceKind;
 use crate::multiresource::artifact::{Checked, Finding, check_against};
 use crate::multiresource::program::{self, Limits};
 use crate::multiresource::workload::{Fleet, Record};
@@ -11,7 +11,7 @@ use crate::report::number;
 
 /// Checks that a policy file is for types that are known; takes its own where none are.
 pub(super) fn has_types_of(
-    policy: &Policy<Multiresource>,
+    policy: &Policy<MultiresourceKind>,
     types: &mut Option<Fleet>,
 ) -> VerbResult<()> {
     let Some(file) = &policy.file else {

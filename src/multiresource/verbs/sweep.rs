@@ -8,13 +8,13 @@ use std::time::Instant;
 use clap::Args;
 
 use super::server_of;
-use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files};
+use crate::kind::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files};
 use crate::multiresource::artifact::{Preemption, Route};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Options};
 use crate::typed::{WorkloadFile, positive, seconds, time};
 
-/// What is typed.
+/// Evaluate the cost over the switching rate, for each route: CSV, and a picture
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -59,7 +59,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl OwnVerb for Arguments {
+impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let workload = server_of(self.workload.file()?, caller)?;
         let options = Options {

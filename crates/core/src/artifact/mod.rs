@@ -26,7 +26,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::document::harmless;
+use crate::document::{DocumentError, Parsed, Published, harmless};
 
 /// The version of the document that this code writes and reads.
 pub const VERSION: u32 = 2;
@@ -52,6 +52,18 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     type Evidence: Part;
     /// The workload as the checker derived it anew: what a simulator runs the policy on.
     type Checked: Clone + Debug;
+
+    /// Reads a workload from the text of a document; `name` is that of its file.
+    ///
+    /// # Errors
+    /// With every fault found in it.
+    fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError>;
+
+    /// Adds the documents of this kind to the schema for editors.
+    fn publish(_published: &mut Published) {}
+
+    /// Returns what identifies a workload.
+    fn digest(workload: &Self::Checked) -> String;
 
     /// Derives what the artifact says anew, from itself alone, as far as that can be done; reports
     /// everything that is wrong, and notes on which grounds the rest stands (a claim of which nothing

@@ -32,6 +32,7 @@ pub use synth_core::artifact::{
 
 use crate::workload::{Fleet, JobType, Record, Workload};
 use synth_core::artifact::{self, Content, Findings, Laws};
+use synth_core::document::{DocumentError, Parsed, Published};
 
 /// The kind: jobs of types with fixed demands for several resources.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +58,18 @@ impl Content for Multiresource {
     type Quantity = Quantity;
     type Evidence = Evidence;
     type Checked = Fleet;
+
+    fn parse(text: &str, name: &str) -> Result<Parsed<Fleet>, DocumentError> {
+        Fleet::parse(text, name)
+    }
+
+    fn publish(published: &mut Published) {
+        Fleet::publish(published);
+    }
+
+    fn digest(workload: &Fleet) -> String {
+        workload.digest()
+    }
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
         check::check(artifact, findings)

@@ -10,6 +10,7 @@ use crate::workload::{Cluster, Record};
 use synth_core::artifact::{
     self, Content, Findings, Laws, NoConditions, Standing, Unmet, quantities,
 };
+use synth_core::document::{DocumentError, Parsed, Published};
 use synth_simulation::QueueMeasure as Measure;
 
 /// The kind: jobs that may run on some of the servers, and on several at once.
@@ -36,6 +37,18 @@ impl Content for Compatibility {
     type Quantity = Quantity;
     type Evidence = Evidence;
     type Checked = Cluster;
+
+    fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
+        Cluster::parse(text, name)
+    }
+
+    fn publish(published: &mut Published) {
+        Cluster::publish(published);
+    }
+
+    fn digest(workload: &Cluster) -> String {
+        workload.digest()
+    }
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Cluster> {
         check::check(artifact, findings)

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::policy::{Online, Rule};
 use super::workload::{Objective, Record, Workload};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
+use synth_core::document::{DocumentError, Parsed, Published};
 pub(super) use synth_simulation::QueueMeasure as Measure;
 
 /// The kind: malleable jobs.
@@ -36,6 +37,18 @@ impl Content for Malleable {
     type Quantity = Quantity;
     type Evidence = Evidence;
     type Checked = Workload;
+
+    fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
+        Workload::parse(text, name)
+    }
+
+    fn publish(published: &mut Published) {
+        Workload::publish(published);
+    }
+
+    fn digest(workload: &Workload) -> String {
+        workload.digest()
+    }
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Workload> {
         check::check(artifact, findings)

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::policy::Dispatch;
 use super::workload::{Campaign, Record};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
+use synth_core::document::{DocumentError, Parsed, Published};
 
 /// The kind: dispatch to volunteers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +35,18 @@ impl Content for Volunteer {
     type Quantity = Quantity;
     type Evidence = Evidence;
     type Checked = Campaign;
+
+    fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
+        Campaign::parse(text, name)
+    }
+
+    fn publish(published: &mut Published) {
+        Campaign::publish(published);
+    }
+
+    fn digest(workload: &Campaign) -> String {
+        workload.digest()
+    }
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
         check::check(artifact, findings)

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use clap::{Args, Subcommand};
 
 use super::progress;
-use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, json, refuse};
+use crate::kind::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, json, refuse};
 use crate::multiresource::replay::Log;
 use crate::trace::{self, Source, Trace};
 use crate::typed::{positive, time};
@@ -18,9 +18,16 @@ use synth_slurm::commands;
 use synth_slurm::configuration::{Site, of_path, of_texts};
 use synth_slurm::rule::prepare;
 
-/// Of which scheduler.
+/// What a site should change, from its own jobs: who gains, who loses, and how sure that is
+#[derive(Args)]
+pub struct Advise {
+    /// Of which scheduler
+    #[command(subcommand)]
+    of: Of,
+}
+
 #[derive(Subcommand)]
-pub enum Advise {
+enum Of {
     /// What of slurm.conf to change, who gains and who loses by it, and how sure that is: from the jobs of the last weeks,
     /// replayed as Slurm schedules them
     Slurm(Arguments),
@@ -29,7 +36,7 @@ pub enum Advise {
 /// What is typed.
 #[derive(Args)]
 #[command(after_help = about())]
-pub struct Arguments {
+struct Arguments {
     /// What sacct printed of some weeks, plain or packed by gzip [default: sacct is run, here and now]
     #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
     trace: Option<PathBuf>,
@@ -90,7 +97,7 @@ constraints and dependencies are not part of the replay; nothing is advised wher
 
 impl NamesFiles for Advise {
     fn files(&self) -> Files<'_> {
-        let Advise::Slurm(own) = self;
+        let Of::Slurm(own) = &self.of;
         let written = [&own.output, &own.html].into_iter().flatten();
         let read = own
             .trace
@@ -103,9 +110,9 @@ impl NamesFiles for Advise {
     }
 }
 
-impl OwnVerb for Advise {
+impl Run for Advise {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let Advise::Slurm(own) = self;
+        let Of::Slurm(own) = &self.of;
         own.run(caller)
     }
 }

@@ -9,8 +9,8 @@ use super::super::family::Sought;
 use super::super::solve::{Request, Solved, solve};
 use super::systems::{Set, System, Tier};
 use crate::artifact::Changes;
-use crate::kind::{Kind as _, Policy, VerbResult};
-use crate::multiresource::Multiresource;
+use crate::kind::{Policy, Rules as _, VerbResult};
+use crate::multiresource::MultiresourceKind;
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::bound::lower_bound;
 use crate::multiresource::optimum::{Ended, Limits, Problem, optimum};
@@ -298,10 +298,10 @@ fn entrants(
     entrants.extend(rules.map(|rule| (rule.name().into(), Ok(rule))));
     for (name, _) in &terms.policies {
         // One that is for other systems, or may do more, is not entered here.
-        let policy = Policy::<Multiresource>::resolve(name, Some(fleet), changes);
+        let policy = Policy::<MultiresourceKind>::resolve(name, Some(fleet), changes);
         let policy = policy
             .ok()
-            .filter(|own| may(&own.rule) && Multiresource::fits(own, fleet).is_ok());
+            .filter(|own| may(&own.rule) && MultiresourceKind::fits(own, fleet).is_ok());
         entrants.retain(|(own, _)| own != name);
         entrants.extend(policy.map(|own| (own.name, Ok(own.rule))));
     }

@@ -22,15 +22,15 @@ use self::table::Results;
 use super::progress;
 use crate::document::line::{sealed, unsealed};
 use crate::kind::{
-    Caller, Files, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, files, folder_for_results,
+    Caller, Files, NamesFiles, Policy, Run, VerbOutput, VerbResult, files, folder_for_results,
     json, refuse,
 };
-use crate::multiresource::Multiresource;
+use crate::multiresource::MultiresourceKind;
 use crate::multiresource::artifact::Preemption;
 use crate::simulation::sweep::{Shard, differences};
 use crate::typed::count;
 
-/// What is typed.
+/// A benchmark that others can enter: the optimum or a bound, the choice and all rules on systems from seeds
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
@@ -109,7 +109,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl OwnVerb for Arguments {
+impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.preemption == Preemption::Setup {
             return refuse("the systems have no setups: give --preemption none or full");
@@ -207,7 +207,7 @@ impl Arguments {
     fn terms(&self, caller: &Caller<'_>) -> VerbResult<Terms> {
         let [budget, events, updates] = if self.short { SHORT } else { FULL };
         let digest = |name: &String| {
-            let policy = Policy::<Multiresource>::resolve(name, None, caller.changes)?;
+            let policy = Policy::<MultiresourceKind>::resolve(name, None, caller.changes)?;
             VerbResult::Ok((policy.name, policy.digest))
         };
         let policies = self

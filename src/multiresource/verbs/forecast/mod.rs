@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, json, refuse,
+    Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json, refuse,
 };
 use crate::multiresource::forecast::{Draws, Record, Scored, Scoring, Site};
 use crate::multiresource::policy::{Knows, Policy};
@@ -21,7 +21,7 @@ use crate::slurm::Slurm;
 use crate::trace;
 use synth_slurm::rule::SlurmRule;
 
-/// What is typed.
+/// When jobs will start: scored on a log, or of a live partition
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
@@ -96,7 +96,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl OwnVerb for Arguments {
+impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let Some(partition) = self.live_partition() else {

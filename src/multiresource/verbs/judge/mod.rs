@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, files, json, refuse,
+    Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json, refuse,
 };
 use crate::multiresource::judge::{Choice, Forward, Goal, Objective, Point, Windows};
 use crate::multiresource::policy::BackfillingConfig;
@@ -23,7 +23,7 @@ use crate::trace;
 use crate::typed::{fraction, part, positive, time};
 use results::Judging;
 
-/// What is typed.
+/// Which order of the queue is best on a log: chosen on what came before, judged on what came after
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
@@ -154,7 +154,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl OwnVerb for Arguments {
+impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::artifact::Changes;
 use crate::kind::{Policy, VerbError, refuse};
 use crate::law::Size;
-use crate::multiresource::Multiresource;
+use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{Clock, DecisionState, Job, Visit, record, replay, visits};
 use crate::multiresource::verbs::resolve::has_types_of;
 use crate::multiresource::workload::{Fleet, Known, Workload};
@@ -97,7 +97,7 @@ pub fn run_once(
 ) -> Result<Recorded, VerbError> {
     let mut fleet = recording.workload.cloned();
     let policy =
-        Policy::<Multiresource>::resolve(recording.policy, fleet.as_ref(), recording.changes)?;
+        Policy::<MultiresourceKind>::resolve(recording.policy, fleet.as_ref(), recording.changes)?;
     has_types_of(&policy, &mut fleet)?;
     let Some(mut fleet) = fleet else {
         return refuse(format!(

@@ -12,7 +12,7 @@ use super::read;
 use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
 use super::types::{Types, servers_of};
 use crate::kind::{self, VerbResult, refuse};
-use crate::multiresource::Multiresource;
+use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
     Blocks, Clock, DecisionState, Groups, Interval, Job, Kinds, Log, Measured, Speed, Visit,
     WholeParts, Window, gathered, replay, resampled, time_series, visits,
@@ -38,7 +38,7 @@ pub struct Stage<'a> {
 }
 
 /// A policy that takes part. That of a file knows jobs by their types, a rule by name by what they demand.
-type Policy = kind::Policy<Multiresource>;
+type Policy = kind::Policy<MultiresourceKind>;
 
 /// An interval is computed from blocks of a day \[s\] at least…
 const DAY: f64 = 86_400.0;

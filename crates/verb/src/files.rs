@@ -1,0 +1,43 @@
+//! The files that arguments name, and no arguments.
+
+use std::path::Path;
+
+use clap::Args;
+
+/// Files that are read, and those that are written.
+pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
+
+/// Returns files that are read, and files that are written, as arguments name them.
+pub fn files<'a, R, W>(
+    read: impl IntoIterator<Item = &'a R>,
+    written: impl IntoIterator<Item = &'a W>,
+) -> Files<'a>
+where
+    R: AsRef<Path> + ?Sized + 'a,
+    W: AsRef<Path> + ?Sized + 'a,
+{
+    let read = read.into_iter().map(AsRef::as_ref);
+    (
+        read.collect(),
+        written.into_iter().map(AsRef::as_ref).collect(),
+    )
+}
+
+/// Arguments that may name files.
+pub trait NamesFiles {
+    /// Returns all files that it names.
+    fn files(&self) -> Files<'_> {
+        Files::default()
+    }
+
+    /// Returns whether they name a trace that jobs are taken from: then no workload is needed, and no journal is kept.
+    fn replays(&self) -> bool {
+        false
+    }
+}
+
+/// No arguments.
+#[derive(Args)]
+pub struct NoArgs {}
+
+impl NamesFiles for NoArgs {}

@@ -1,0 +1,207 @@
+//! Policies compared over loads: the same for every kind of workload whose jobs queue.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use synth_core::artifact::Content as _;
+
+use crate::report::{Besides, Mean, number};
+use crate::{Caller, Notice, Policy, Rules, VerbError, VerbOutput, VerbResult, WorkloadOf, refuse};
+use synth_simulation::sweep::{Cells, Comparing, Comparison, Exact, Stage, Subject, Whole, sweep};
+use synth_simulation::{Progress, Run};
+
+/// A workload whose jobs queue, so that policies are compared over its loads.
+pub trait Queueing: Sized {
+    /// What its runs measure besides response times and numbers of jobs.
+    type Measures: Clone + Serialize + DeserializeOwned;
+    /// What they measure besides of each class of jobs.
+    type OfClass: Clone + Serialize + DeserializeOwned;
+
+    /// Returns where its numbers come from, if it says so, and its unit of time.
+    fn origin(&self) -> (Option<String>, &str);
+
+    /// Returns its load ρ, found in so much time.
+    ///
+    /// # Errors
+    /// When it is not known.
+    fn own_load(&self, time: Option<Duration>) -> VerbResult<f64>;
+
+    /// Returns the rate at which jobs of all types arrive \[1/time\].
+    fn arrival_rate(&self) -> f64;
+
+    /// Returns it with all arrival rates times `factor`; `None` where one leaves the range of numbers.
+    fn scaled(&self, factor: f64) -> Option<Self>;
+
+    /// Returns means that are known without a run, to stand beside those of policies at this load, which is its own.
+    fn exact(&self, _load: f64) -> Option<Exact> {
+        None
+    }
+
+    /// Returns what a comparison reports besides response times.
+    fn besides(&self) -> Besides<'_, Self::Measures, Self::OfClass>;
+}
+
+type RunOf<W> = Run<<W as Queueing>::Measures, <W as Queueing>::OfClass>;
+
+/// Compares policies at each load, beside what is known exactly there; `run` simulates one of them; its third argument
+/// is whether the load is the highest one.
+///
+/// # Errors
+/// When a policy does not exist or is refused, none can run on the workload, a load cannot be reached, or the journal
+/// not be read or written.
+pub fn compare_over_loads<K: Rules, W: Queueing>(
+    workload: &WorkloadOf<K>,
+    queueing: &W,
+    comparing: &Comparing<'_>,
+    run: impl Fn(&Policy<K>, &W, bool, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
+    caller: &mut Caller<'_>,
+) -> VerbResult<VerbOutput> {
+    let policies = Policy::<K>::resolve_all(comparing, Some(workload))?;
+    let fitting: Vec<_> = policies.iter().map(|own| K::fits(own, workload)).collect();
+    let misfits: Vec<&str> = fitting
+        .iter()
+        .filter_map(|own| own.as_ref().err())
+        .map(String::as_str)
+        .collect();
+    if misfits.len() == policies.len() {
+        let misfits = misfits.join("; ");
+        return refuse(format!("no policy can run on this workload: {misfits}"));
+    }
+    caller.notify(Notice::Doing("solving for the load"));
+    let (source, time_unit) = queueing.origin();
+    let subject = Subject {
+        file: comparing.file.into(),
+        source,
+        digest: K::Content::digest(workload),
+        time_unit: time_unit.into(),
+        load: queueing.own_load(comparing.settings.time)?,
+    };
+    caller.notify(Notice::Interruptible);
+    let entrants = policies.iter().map(|policy| policy.entrant(workload));
+    let (load, rate) = (subject.load, queueing.arrival_rate());
+    let header = comparing.header(subject, rate, entrants.collect());
+    let scaled = Scaled {
+        workload: queueing,
+        own: load,
+        highest: header.loads.iter().copied().fold(0.0, f64::max),
+        run: |(workload, highest): &(W, bool), n: usize, progress: &mut dyn FnMut(Progress)| {
+            fitting[n].clone()?;
+            run(&policies[n], workload, *highest, progress)
+        },
+    };
+    if let Some(n) = header.loads.iter().position(|load| *load >= 1.0) {
+        return refuse(format!(
+            "at the total arrival rate {} the load is {:.4}, and no policy is stable: give rates below {:.4}",
+            header.rates[n],
+            header.loads[n],
+            rate / load
+        ));
+    }
+    let note = for_another_load(&policies, workload, load, &header.loads);
+    let notify = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
+    let comparison = sweep(header, &scaled, comparing, notify)?;
+    let mut output = match comparing.share {
+        None => with_exact(comparison, queueing, (&caller.means, caller.width)),
+        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), (&[], caller.width)),
+    }?;
+    output.notes.extend(note);
+    Ok(output)
+}
+
+/// Says which policies are for one load only, where they are compared at others.
+fn for_another_load<K: Rules>(
+    policies: &[Policy<K>],
+    workload: &WorkloadOf<K>,
+    load: f64,
+    loads: &[f64],
+) -> Option<String> {
+    let is_other = |other: &&f64| (**other - load).abs() > 1e-3 * load;
+    let other = loads.iter().find(is_other)?;
+    let tuned = policies
+        .iter()
+        .filter(|own| own.judged_on(workload).is_some());
+    let names: Vec<&str> = tuned.map(|own| own.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Made for load {} and no other: {}. For another one: `synth --load {other} …`.",
+            number(load),
+            names.join(", ")
+        )
+    })
+}
+
+/// Returns the comparison that its parts make together.
+///
+/// # Errors
+/// When its cells cannot be read, or a load not be reached.
+pub fn merge_over_loads<W: Queueing>(
+    workload: &W,
+    whole: &Whole,
+    width: usize,
+) -> VerbResult<VerbOutput> {
+    with_exact(whole.comparison()?, workload, (&[], width))
+}
+
+fn with_exact<W: Queueing>(
+    mut comparison: Comparison<W::Measures, W::OfClass>,
+    workload: &W,
+    shown: (&[Mean], usize),
+) -> VerbResult<VerbOutput> {
+    let header = &comparison.header;
+    for &load in &header.loads {
+        let scaled = at_load(workload, load, header.workload.load)?;
+        comparison.exact.extend(scaled.exact(load));
+    }
+    VerbOutput::over_loads(comparison, &workload.besides(), shown)
+}
+
+/// Returns the workload with all arrival rates scaled so that its load is ρ.
+///
+/// # Errors
+/// When its own load is not known, or a rate would leave the range of numbers.
+pub fn scaled_to<W: Queueing>(workload: &W, load: f64) -> VerbResult<W> {
+    at_load(workload, load, workload.own_load(None)?)
+}
+
+/// Returns the workload at the load ρ, where its own load is this.
+fn at_load<W: Queueing>(workload: &W, load: f64, own: f64) -> VerbResult<W> {
+    let out_of_range =
+        || format!("the load {load} takes arrival rates out of the range of numbers").into();
+    workload.scaled(load / own).ok_or_else(out_of_range)
+}
+
+struct Scaled<'a, W, R> {
+    workload: &'a W,
+    /// Its own load ρ.
+    own: f64,
+    /// The highest of the loads that are compared.
+    highest: f64,
+    run: R,
+}
+
+impl<W, R> Cells for Scaled<'_, W, R>
+where
+    W: Queueing,
+    R: Fn(&(W, bool), usize, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
+{
+    /// The workload, and whether its load is the highest one.
+    type Scene = (W, bool);
+    type Measures = W::Measures;
+    type OfClass = W::OfClass;
+    type Error = VerbError;
+
+    fn scene(&self, load: f64) -> VerbResult<(W, bool)> {
+        let workload = at_load(self.workload, load, self.own)?;
+        Ok((workload, load.to_bits() == self.highest.to_bits()))
+    }
+
+    fn run(
+        &self,
+        scene: &(W, bool),
+        policy: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<RunOf<W>, String> {
+        (self.run)(scene, policy, progress)
+    }
+}

@@ -1,0 +1,220 @@
+//! Numbers as they are printed, to the digits that are significant.
+
+use synth_core::number::seconds_in;
+use synth_simulation::Estimate;
+
+/// Returns four significant digits, in plain notation where that is readable; a dash for what is no number.
+pub fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 {
+        "0".into()
+    } else if value.is_nan() {
+        "–".into()
+    } else if value.is_infinite() {
+        "∞".into()
+    } else if !(1e-4..1e7).contains(&magnitude) {
+        format!("{value:.3e}")
+    } else {
+        fixed(value, 3)
+    }
+}
+
+/// Returns a number with this many digits behind the first one; 9.9999 has those of 10.
+fn fixed(value: f64, digits: usize) -> String {
+    let rounded = format!("{value:.digits$e}");
+    let power = rounded
+        .rsplit_once('e')
+        .and_then(|(_, power)| power.parse::<i64>().ok());
+    let decimals = (digits as i64 - power.unwrap_or(0)).max(0) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// Returns a number to three digits, and whole numbers whole.
+pub fn brief(value: f64) -> String {
+    if value.abs() < 0.01 || value.abs() >= 1e6 || value.is_nan() {
+        return number(value);
+    }
+    fixed(value, 2)
+}
+
+/// Decimals that are significant beside an interval of this half-width; none where it is 0.
+pub fn decimals(width: f64) -> Option<usize> {
+    (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
+}
+
+/// Returns a lower bound to four digits, rounded down, so that it stays a lower bound.
+pub fn below(bound: f64) -> String {
+    let power = bound.log10().floor() - 3.0;
+    // As `number` writes it: whole numbers stay whole, up to where it takes an exponent.
+    let power = if bound < 1e7 { power.min(0.0) } else { power };
+    number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
+}
+
+/// `mean ± half-width`, the mean to the digits that are significant beside the interval.
+pub fn estimate(estimate: Option<Estimate>) -> String {
+    estimate.map_or("–".into(), |e| within(e.mean, e.half_width))
+}
+
+/// Returns the same for an interval that is not from a run.
+pub fn within(mean: f64, half_width: f64) -> String {
+    // An exponent where the number alone would have one.
+    if !(1e-4..1e7).contains(&mean.abs()) && mean != 0.0 && half_width > 0.0 {
+        let digits = (mean.abs() / half_width).log10().floor() + 1.0;
+        let digits = digits.clamp(0.0, 9.0) as usize;
+        return format!("{mean:.digits$e} ± {half_width:.1e}");
+    }
+    match decimals(half_width) {
+        Some(decimals) => format!("{mean:.decimals$} ± {half_width:.decimals$}"),
+        None => number(mean),
+    }
+}
+
+/// Returns a fraction as a percentage; what there is, however little, is not 0.
+pub fn percent(fraction: f64) -> String {
+    let percentage = 100.0 * fraction;
+    if percentage > 0.0 && percentage < 0.05 {
+        "< 0.1 %".into()
+    } else if percentage.is_nan() {
+        "–".into()
+    } else {
+        format!("{percentage:.1} %")
+    }
+}
+
+/// Returns a ratio as a change in percent.
+pub fn change(ratio: f64) -> String {
+    match 100.0 * (ratio - 1.0) {
+        small if small.abs() < 0.005 => "±0 %".into(),
+        percent => format!("{percent:+.2} %"),
+    }
+}
+
+/// Returns so many things in words: `one server`, `3 servers`.
+pub fn counted(count: f64, noun: &str) -> String {
+    if count == 1.0 {
+        format!("one {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
+}
+
+/// Returns a bar of at most 20 cells.
+pub fn bar(fraction: f64) -> String {
+    "█".repeat((20.0 * fraction).round().clamp(0.0, 20.0) as usize)
+}
+
+/// Says a length of time \[s\] in the unit that is easily read.
+pub fn length(seconds: f64) -> String {
+    let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
+    match units.into_iter().find(|(_, own)| seconds >= 1.95 * own) {
+        Some((name, own)) => {
+            let count = seconds / own;
+            let digits = usize::from(count < 9.95);
+            format!("{count:.digits$} {name}")
+        }
+        None => format!("{seconds:.0} s"),
+    }
+}
+
+/// Units of time, each with its seconds, and how many of it are the least that is said in it.
+pub(super) const UNITS: [(&str, f64, f64); 5] = [
+    ("d", 86_400.0, 1.95),
+    ("h", 3600.0, 1.95),
+    ("min", 60.0, 1.95),
+    ("s", 1.0, 0.5),
+    ("ms", 1e-3, 0.0),
+];
+
+/// Returns the unit in which a length of time is easily read, and what times in `unit` are multiplied by for it.
+pub fn fitting(time: f64, unit: &str) -> (&str, f64) {
+    let Some(second) = seconds_in(unit).filter(|_| time > 0.0) else {
+        return (unit, 1.0);
+    };
+    let fits = |(_, own, least): &&(&str, f64, f64)| time * second >= least * own;
+    let (name, own, _) = UNITS.iter().find(fits).unwrap_or(&UNITS[4]);
+    (name, second / own)
+}
+
+/// Returns a length of time with half the width of its interval (0 where there is none), in a unit that fits: `3.1 h`.
+pub fn span((mean, half_width): (f64, f64), unit: &str) -> String {
+    if seconds_in(unit).is_none() || mean.is_nan() || mean <= 0.0 {
+        return format!("{} {unit}", within(mean, half_width));
+    }
+    let (name, factor) = fitting(mean, unit);
+    let [mean, half_width] = [mean, half_width].map(|time| time * factor);
+    if half_width > 0.0 {
+        return format!("{} {name}", within(mean, half_width));
+    }
+    let digits = if mean < 9.95 { 2 } else { 1 };
+    format!("{mean:.digits$} {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_in_a_unit_that_fits() {
+        assert_eq!(span((0.25, 0.01), "h"), "15.00 ± 0.60 min");
+        assert_eq!(span((225_391.0, 77_710.0), "s"), "2.61 ± 0.90 d");
+        assert_eq!(span((1.5, 0.0), "s"), "1.50 s");
+        assert_eq!(span((0.02, 0.001), "s"), "20.0 ± 1.0 ms");
+        assert_eq!(span((3.0, 0.0), "slot"), "3.000 slot");
+        assert_eq!(span((0.0, 0.0), "h"), "0 h");
+    }
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        let shown = [
+            0.0,
+            0.655,
+            168.471,
+            9.99999,
+            999.96,
+            12345.6,
+            1.5e-7,
+            2e9,
+            f64::NAN,
+            f64::INFINITY,
+        ];
+        assert_eq!(
+            shown.map(number),
+            [
+                "0", "0.6550", "168.5", "10.00", "1000", "12346", "1.500e-7", "2.000e9", "–", "∞"
+            ]
+        );
+    }
+
+    /// What there is is not reported as nothing.
+    #[test]
+    fn percentages_tell_little_from_nothing() {
+        let shown = [0.0, 1e-30, 4e-4, 0.0006, 0.5, 1.0, 12.0, -0.25].map(percent);
+        let expected = [
+            "0.0 %", "< 0.1 %", "< 0.1 %", "0.1 %", "50.0 %", "100.0 %", "1200.0 %", "-25.0 %",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn estimates_show_the_digits_that_mean_something() {
+        let shown = |mean, half_width| {
+            estimate(Some(Estimate {
+                mean,
+                half_width,
+                standard_error: 1.0,
+                freedom: 31.0,
+            }))
+        };
+        assert_eq!(shown(36.8107, 0.156), "36.81 ± 0.16");
+        assert_eq!(shown(168.4, 3.27), "168.4 ± 3.3");
+        assert_eq!(shown(1.2345e-12, 1.3e-14), "1.23e-12 ± 1.3e-14");
+        assert_eq!(shown(1.2345e15, 1.3e13), "1.23e15 ± 1.3e13");
+        assert_eq!(estimate(None), "–");
+    }
+
+    #[test]
+    fn a_bound_from_below_is_not_rounded_up() {
+        let shown = [2.7779, 0.001_999_9, 123_456.7, 9.9999, 0.0].map(below);
+        assert_eq!(shown, ["2.777", "0.001999", "123456", "9.999", "0"]);
+    }
+}

@@ -1,0 +1,241 @@
+//! A kind of its own: jobs of mean size 1 at one server, first come, first served. It stands on
+//! nothing but what knows no kind, and has all verbs.
+#![allow(clippy::unwrap_used)]
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::*;
+use crate::report::{Besides, WIDTH, number};
+use synth_core::artifact::{
+    self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
+};
+use synth_simulation::Progress;
+use synth_simulation::mm1::{Own, run};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Toy;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Queue {
+    kind: String,
+    arrival_rate: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Closed {
+    Form,
+}
+
+impl Method for Closed {
+    fn standing(self) -> Standing {
+        Standing::Exact
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Always {}
+
+quantities! {
+    /// What is claimed of it.
+    pub enum Told: Closed, Always, ();
+
+    /// E\[T\].
+    Response: "mean_response", "mean response", Time, [All], ();
+}
+
+impl Content for Toy {
+    const NAME: &'static str = "toy";
+    type Workload = Queue;
+    type Policy = Nothing;
+    type Quantity = Told;
+    type Evidence = Nothing;
+    type Checked = Queue;
+
+    fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Queue> {
+        let claim = artifact.find(Told::Response, Subject::ALL)?;
+        // E[T] = E[N]/λ, with E[N] = Σ n ρ^n (1 − ρ): not by the formula that it comes from.
+        let rho = artifact.workload.arrival_rate;
+        let terms = (1..10_000).map(|n| f64::from(n) * rho.powi(n) * (1.0 - rho));
+        let expected = terms.sum::<f64>() / rho;
+        if !is_close(claim.value, expected, 1e-9) {
+            findings.add(
+                "claims[0].value",
+                format!("{}, expected {expected}", claim.value),
+            );
+        }
+        Some(artifact.workload.clone())
+    }
+}
+
+impl Kind for Toy {
+    type SynthesisArgs = NoArgs;
+    type SimulationArgs = NoArgs;
+    type ComparisonArgs = NoArgs;
+    type Verb = NoVerb;
+    type Rule = ();
+
+    const RULES: &'static str = "fcfs | the order of arrival";
+    const FIELDS: &'static str = "rates";
+
+    fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {
+        Ok(Parsed {
+            workload: serde_yaml::from_str(text).unwrap(),
+            warnings: Vec::new(),
+        })
+    }
+
+    fn digest(queue: &Queue) -> String {
+        queue.arrival_rate.to_string()
+    }
+
+    fn synthesize(queue: &Queue, _: &NoArgs, caller: &mut Caller<'_>) -> VerbResult<Answer<Self>> {
+        caller.notify(Notice::Doing("a division"));
+        let rho = queue.arrival_rate;
+        if rho >= 1.0 {
+            let why = format!("load {rho}");
+            return Ok(Answer::Refused { why, decided: true });
+        }
+        let value = 1.0 / (1.0 - rho);
+        let claim = Claim::new(
+            Told::Response,
+            Subject::ALL,
+            (value, "s"),
+            Closed::Form,
+            HoldsFor::default(),
+        );
+        let artifact = Artifact::new(queue.clone(), Nothing {}, vec![claim], Nothing {});
+        Answer::checked(artifact, number(value))
+    }
+
+    fn about(_: &Queue) -> String {
+        "one queue".into()
+    }
+
+    fn show(policy: &Checked<Self>, _: usize) -> String {
+        number(policy.artifact().claims[0].value)
+    }
+
+    fn rule(name: &str, _: Option<&Queue>) -> Result<(), String> {
+        let is_known = name == "fcfs";
+        is_known.then_some(()).ok_or(no_rule(name, Self::RULES))
+    }
+
+    fn rule_of(_: &Checked<Self>, _: &str) {}
+
+    fn run(
+        policy: &Policy<Self>,
+        queue: &Queue,
+        settings: &Settings,
+        _: &mut Caller<'_>,
+    ) -> VerbResult<VerbOutput> {
+        let run = run(queue.arrival_rate, settings);
+        let claimed = policy.judged_on(queue).map(|own| own.claims[0].value);
+        let misses = |claimed| run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
+        Ok(VerbOutput {
+            negative: claimed.is_some_and(misses),
+            document: json(&run)?,
+            ..VerbOutput::default()
+        })
+    }
+
+    fn compare(
+        queue: Option<&Queue>,
+        comparing: &Comparing<'_>,
+        _: &NoArgs,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<VerbOutput> {
+        let queue = required_workload(queue)?;
+        let run = |_: &Policy<Self>, queue: &Queue, _: bool, _: &mut dyn FnMut(Progress)| {
+            Ok(run(queue.arrival_rate, comparing.settings))
+        };
+        compare_over_loads(queue, queue, comparing, run, caller)
+    }
+}
+
+impl Queueing for Queue {
+    type Measures = Own;
+    type OfClass = ();
+
+    fn origin(&self) -> (Option<String>, &str) {
+        (None, "s")
+    }
+
+    fn own_load(&self, _: Option<std::time::Duration>) -> VerbResult<f64> {
+        Ok(self.arrival_rate)
+    }
+
+    fn arrival_rate(&self) -> f64 {
+        1.0
+    }
+
+    fn scaled(&self, factor: f64) -> Option<Self> {
+        let (kind, arrival_rate) = (self.kind.clone(), factor * self.arrival_rate);
+        Some(Queue { kind, arrival_rate })
+    }
+
+    fn besides(&self) -> Besides<'_, Own, ()> {
+        Besides::new("one queue".into())
+    }
+}
+
+/// Read, synthesize, check, show, simulate, compare; and a lie is refused.
+#[test]
+fn a_kind_of_its_own_has_all_verbs() {
+    let document = "kind: toy\narrival_rate: 0.5\n";
+    let queue = Toy::parse(document, "queue").unwrap().workload;
+    let mut listener = |_: Notice<'_>| ();
+    let mut caller = Caller {
+        command: String::new(),
+        means: Vec::new(),
+        width: WIDTH,
+        changes: Changes::Refused,
+        interrupt: std::sync::Arc::default(),
+        listener: &mut listener,
+        output: &mut std::io::sink(),
+    };
+    let Answer::Policy {
+        artifact: synthesized,
+        ..
+    } = Toy::synthesize(&queue, &NoArgs {}, &mut caller).unwrap()
+    else {
+        unreachable!("the queue is stable")
+    };
+    let text = synthesized.to_json().unwrap();
+    let checked = Checked::<Toy>::parse(&text, "policy").unwrap();
+    assert_eq!(Toy::show(&checked, WIDTH), "2.000");
+    assert!(Checked::<Toy>::parse(&text.replace("2.0", "1.9"), "lie").is_err());
+    assert!(artifact::parse::<Toy>(&text.replace("toy", "multiresource"), "other").is_err());
+
+    let settings = Settings {
+        precision: 0.05,
+        events: 1_000_000,
+        ..Settings::default()
+    };
+    let policy = Policy::<Toy> {
+        name: "policy".into(),
+        rule: (),
+        file: Some(checked),
+        digest: None,
+    };
+    let simulated = Toy::run(&policy, &queue, &settings, &mut caller).unwrap();
+    assert!(!simulated.negative);
+    let policies = ["fcfs".to_string()];
+    let comparing = Comparing {
+        file: "queue.yaml",
+        policies: &policies,
+        changes: Changes::Refused,
+        loads: &[0.3, 0.6],
+        rates: &[],
+        settings: &settings,
+        journal: None,
+        share: None,
+    };
+    let compared = Toy::compare(Some(&queue), &comparing, &NoArgs {}, &mut caller).unwrap();
+    assert!(compared.table.contains("fcfs"), "{}", compared.table);
+}

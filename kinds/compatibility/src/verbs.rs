@@ -1,0 +1,273 @@
+//! Clusters with a compatibility graph as a kind of workload: arguments, verbs, and policies by name.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::Compatibility;
+use super::analysis;
+use super::artifact::Checked;
+use super::report;
+use super::simulator::{self, Measures, judge, simulate};
+use super::synthesis::{self, Options, Outcome};
+use super::workload::{Cluster, Trial};
+use synth_core::document::is_there;
+use synth_simulation::sweep::{Comparing, Exact, Knows, Whole};
+use synth_simulation::{Health, Progress, Settings};
+use synth_typed::{count, part};
+use synth_verb::report::Besides;
+use synth_verb::{
+    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Queueing, Rules, VerbOutput,
+    VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, required_workload,
+    scaled_to, simulate_policy, split_name,
+};
+
+/// What is typed beside the workload to make a policy.
+#[derive(Args, Clone)]
+pub struct SynthesisArgs {
+    /// How often a job goes to the end of the queue, in the mean (0: it runs to its end); tuned if not given
+    #[arg(long, value_name = "M", value_parser = interruptions, allow_negative_numbers = true)]
+    interruptions: Option<f64>,
+
+    /// How near to balanced fairness the mean response time is to come
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = part)]
+    tolerance: f64,
+
+    /// Events that may be simulated to tune
+    #[arg(long, value_name = "EVENTS", default_value = "1e8", value_parser = count)]
+    budget: u64,
+
+    /// Seed of the simulations: the same seed gives the same policy
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+impl NamesFiles for SynthesisArgs {}
+
+fn interruptions(text: &str) -> Result<f64, String> {
+    let found = text.parse().ok().filter(|m| (0.0..=1e6).contains(m));
+    found.ok_or_else(|| format!("`{text}` is not a number from 0 to 1e6"))
+}
+
+impl Rules for Compatibility {
+    type Content = Self;
+    type Rule = Rule;
+
+    const RULES: &'static str = RULES;
+
+    fn rule(name: &str, _: Option<&Cluster>) -> Result<Rule, String> {
+        let (name, trial) = split_trial(name);
+        let rule = rule(name)?;
+        Ok(Rule { rule, trial })
+    }
+
+    fn file_of(name: &str) -> &str {
+        split_trial(name).0
+    }
+
+    fn rule_of(file: &Checked, name: &str) -> Rule {
+        Rule {
+            rule: simulator::Rule::Fair(file.artifact().policy.interruptions),
+            trial: split_trial(name).1,
+        }
+    }
+
+    fn traits(rule: &Rule, _: &Cluster) -> (bool, Knows) {
+        let preempts = matches!(rule.rule, simulator::Rule::Fair(m) if m > 0.0);
+        (preempts, Knows::Means)
+    }
+
+    fn fits(policy: &Policy<Self>, cluster: &Cluster) -> Result<(), String> {
+        let is_same = |file: &Checked| {
+            let own = file.workload();
+            own.servers().len() == cluster.servers().len() && own.names() == cluster.names()
+        };
+        let fits = policy.file.as_ref().is_none_or(is_same);
+        fits.then_some(()).ok_or("the policy was made for other classes or other servers; synthesize one for this workload".into())
+    }
+}
+
+impl Kind for Compatibility {
+    type SynthesisArgs = SynthesisArgs;
+    type SimulationArgs = NoArgs;
+    type ComparisonArgs = NoArgs;
+
+    const EXAMPLES: &'static str = include_str!("examples.txt");
+    const FIELDS: &'static str = "servers, classes, rates or sizes";
+
+    fn about(cluster: &Cluster) -> String {
+        report::about(cluster)
+    }
+
+    fn show(policy: &Checked, width: usize) -> String {
+        report::show(policy, width)
+    }
+
+    fn at_load(cluster: &Cluster, load: f64) -> VerbResult<Cluster> {
+        scaled_to(cluster, load)
+    }
+
+    fn synthesize(
+        cluster: &Cluster,
+        args: &SynthesisArgs,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<Answer<Self>> {
+        caller.notify(Notice::Interruptible);
+        caller.notify(Notice::Doing("flow, cut and sums over sets"));
+        let options = Options {
+            interruptions: args.interruptions,
+            tolerance: args.tolerance,
+            events: args.budget,
+            seed: args.seed,
+            interrupt: caller.interrupt.clone(),
+        };
+        let listener =
+            |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
+        Ok(match synthesis::synthesize(cluster, &options, listener)? {
+            Outcome::Made(synthesized) => {
+                let summary = report::summary(cluster, &synthesized, caller.width);
+                Answer::checked(synthesized.artifact, summary)?
+            }
+            Outcome::Overload(load) => Answer::Refused {
+                why: report::overload(cluster, &load, caller.width),
+                decided: true,
+            },
+            Outcome::Interrupted => Answer::Interrupted,
+        })
+    }
+
+    fn simulate(
+        name: &str,
+        cluster: Option<Cluster>,
+        _: &NoArgs,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<VerbOutput> {
+        let adapt = |cluster: Cluster, rule: &Rule| Ok(rule.sized(&cluster));
+        simulate_policy(name, cluster, caller, adapt, |policy, cluster, caller| {
+            run(policy, cluster, settings, caller)
+        })
+    }
+
+    fn compare(
+        cluster: Option<&Cluster>,
+        comparing: &Comparing<'_>,
+        _: &NoArgs,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<VerbOutput> {
+        let cluster = required_workload(cluster)?;
+        let run = |policy: &Policy<Self>,
+                   cluster: &Cluster,
+                   _: bool,
+                   progress: &mut dyn FnMut(Progress)| {
+            let cluster = &policy.rule.sized(cluster);
+            simulate(cluster, &policy.rule.rule, comparing.settings, progress)
+        };
+        compare_over_loads(cluster, cluster, comparing, run, caller)
+    }
+
+    fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
+        merge_over_loads(cluster, whole, width)
+    }
+}
+
+/// Runs a policy on a cluster, and judges its claims if it is for that.
+fn run(
+    policy: &Policy<Compatibility>,
+    cluster: &Cluster,
+    settings: &Settings,
+    caller: &mut Caller<'_>,
+) -> VerbResult<VerbOutput> {
+    let run = simulate(cluster, &policy.rule.rule, settings, caller.simulating())?;
+    let run = marked(run, settings);
+    let verdicts = policy.verdicts(cluster, |file| judge(file, cluster, &run));
+    let table = report::simulation(cluster, &run, &verdicts, caller.width);
+    let is_unstable = run.health == Health::Unstable;
+    VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)
+}
+
+impl Queueing for Cluster {
+    type Measures = Measures;
+    type OfClass = ();
+
+    fn origin(&self) -> (Option<String>, &str) {
+        (self.record().source.clone(), self.time_unit())
+    }
+
+    fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
+        Ok(analysis::load(self).load)
+    }
+
+    fn arrival_rate(&self) -> f64 {
+        self.arrival_rates().iter().sum()
+    }
+
+    fn scaled(&self, factor: f64) -> Option<Self> {
+        Cluster::scaled(self, factor)
+    }
+
+    /// Returns the means of balanced fairness, where they are known.
+    fn exact(&self, load: f64) -> Option<Exact> {
+        let means = analysis::means(self).ok()?;
+        let each = self.names().into_iter().zip(self.arrival_rates());
+        let each = each.zip(&means.numbers);
+        Some(Exact {
+            name: "balanced fairness, exactly".into(),
+            load,
+            mean_response: means.response(self),
+            types: each
+                .map(|((name, rate), number)| (name.into(), number / rate))
+                .collect(),
+        })
+    }
+
+    fn besides(&self) -> Besides<'_, Measures, ()> {
+        report::besides(self)
+    }
+}
+
+/// The rules that have a name, one a line, each with its parameters and what it does.
+const RULES: &str = "\
+balanced-fairness:M | one virtual queue, each server works on the first job that it may serve, and a job goes to the end M times in the mean before it is done; with more and more interruptions balanced fairness
+fcfs | the same without interruptions: first come, first served at every server, and a job is served by all that are free for it
+random-ps | each job is sent to any of its servers, which share themselves among their jobs
+shortest-ps | each job is sent to that of its servers where it is served fastest at once (join the shortest queue), which share themselves";
+
+/// A rule, and the law of sizes that it is tried with.
+pub struct Rule {
+    rule: simulator::Rule,
+    trial: Trial,
+}
+
+impl Rule {
+    fn sized(&self, cluster: &Cluster) -> Cluster {
+        cluster.with_sizes(self.trial.law(cluster.size()))
+    }
+}
+
+/// Splits the law of sizes that a policy is tried with from its name: it may stand behind an `@`.
+fn split_trial(name: &str) -> (&str, Trial) {
+    let parts = name.rsplit_once('@');
+    let parts = parts.filter(|_| !is_there(Path::new(name)));
+    let trial = |law: &str| Trial::ALL.into_iter().find(|trial| trial.name() == law);
+    let tried = parts.and_then(|(name, law)| Some((name, trial(law)?)));
+    tried.unwrap_or((name, Trial::Own))
+}
+
+fn rule(name: &str) -> Result<simulator::Rule, String> {
+    use simulator::Rule;
+    match split_name(name) {
+        ("balanced-fairness", Some(m)) => interruptions(m).map(Rule::Fair).map_err(|_| {
+            format!("`{m}` is not how often a job is interrupted: a number from 0 to 1e6, as in balanced-fairness:5")
+        }),
+        ("balanced-fairness", None) => Err(
+            "balanced-fairness needs how often a job is interrupted, as in balanced-fairness:5"
+                .into(),
+        ),
+        ("fcfs", None) => Ok(Rule::Fair(0.0)),
+        ("random-ps", None) => Ok(Rule::RandomPs),
+        ("shortest-ps", None) => Ok(Rule::ShortestPs),
+        _ => Err(no_rule(name, RULES)),
+    }
+}

@@ -1,0 +1,124 @@
+//! Policies by name: a rule, or a policy file.
+
+use super::artifact::{self, Checked, Plan};
+use super::policy::{Online, Sharing};
+use super::simulator::{Course, Dividing, execute};
+use super::synthesis::{Tunable, tuned};
+use super::workload::Pool;
+use synth_verb::{no_rule, split_name};
+
+/// The rules that have a name, one a line, each with its parameters and what it does.
+pub const RULES: &str = "\
+hesrpt[:P] | servers where work is worth most, at the prices of the jobs that are there: the optimum of jobs that are all there and share a speedup; with P by the paper's formula for s(k) = k^P, whatever the speedups are (`tuned`: the best P where jobs are all there)
+helrpt | such that all jobs that are there end together: the least makespan
+srpt | all servers to the job with the least left, or as many as it can use
+equi | the same number of servers for each job
+hell | servers to the job with the greatest ratio of efficiency s(k)/k to remaining time
+knee[:A] | each job, from the smallest on, up to where one more server takes less than A from its time; A is tuned where jobs are all there, if not given
+online:U:B | hesrpt with the knobs of jobs that arrive: urgency U and background B";
+
+/// What a policy does.
+pub enum Rule {
+    /// Servers by what is left of jobs.
+    Sharing(Sharing),
+    /// The same with the knob that is best for the pool.
+    Tuned(Tunable),
+    /// A plan for jobs that are all there.
+    Plan(Plan),
+}
+
+impl Rule {
+    /// Returns the rule on a stream; `name` is that of the policy.
+    ///
+    /// # Errors
+    /// Why it cannot run where jobs arrive.
+    pub fn online(&self, name: &str) -> Result<Sharing, String> {
+        match self {
+            Rule::Sharing(sharing) => Ok(*sharing),
+            Rule::Tuned(_) => Err(format!(
+                "{name} is tuned on jobs that are all there, and here jobs arrive: name its knob, as in knee:.1 or hesrpt:.5"
+            )),
+            Rule::Plan(_) => Err(format!(
+                "{name} is a plan for jobs that are all there, and here jobs arrive: make a policy for this workload, or take the rule hesrpt"
+            )),
+        }
+    }
+
+    /// Runs it on a pool, which is that of a plan or another.
+    ///
+    /// # Errors
+    /// When it is a plan for other jobs.
+    pub fn execute(&self, name: &str, pool: &Pool, is_own: bool) -> Result<Course, String> {
+        let dividing = match self {
+            Rule::Sharing(sharing) => Dividing::Sharing(*sharing),
+            Rule::Tuned(rule) => Dividing::Sharing(tuned(pool, *rule)),
+            Rule::Plan(plan) if is_own => Dividing::Plan(&plan.rule),
+            Rule::Plan(_) => {
+                return Err(format!(
+                    "{name} is a plan for other jobs, servers or speedups: make one for this workload, or take the rule hesrpt"
+                ));
+            }
+        };
+        Ok(execute(pool, dividing, false))
+    }
+}
+
+/// Returns what the policy of a file does.
+pub fn rule_of(file: &Checked) -> Rule {
+    match &file.artifact().policy {
+        artifact::Policy::Online(online) => Rule::Sharing(Sharing::HeSrpt(*online)),
+        artifact::Policy::Plan(plan) => Rule::Plan(plan.clone()),
+    }
+}
+
+/// Finds a rule by its name.
+pub fn rule(name: &str) -> Result<Rule, String> {
+    let number = |text: &str| text.parse().unwrap_or(f64::NAN);
+    Ok(Rule::Sharing(match split_name(name) {
+        ("hesrpt", None) => Sharing::HeSrpt(Online::PLAIN),
+        ("hesrpt", Some("tuned")) => return Ok(Rule::Tuned(Tunable::Power)),
+        ("hesrpt", Some(p)) if number(p) > 0.0 && number(p) < 1.0 => Sharing::Power(number(p)),
+        ("hesrpt", Some(p)) => {
+            return Err(format!(
+                "`{p}` is not an exponent between 0 and 1, as in hesrpt:.5, and not `tuned`"
+            ));
+        }
+        ("helrpt", None) => Sharing::HeLrpt,
+        ("srpt", None) => Sharing::Srpt,
+        ("equi", None) => Sharing::Equi,
+        ("hell", None) => Sharing::Hell,
+        ("knee", None) => return Ok(Rule::Tuned(Tunable::Knee)),
+        ("knee", Some(a)) if number(a) > 0.0 && number(a).is_finite() => Sharing::Knee(number(a)),
+        ("knee", Some(a)) => {
+            return Err(format!(
+                "`{a}` is not what one more server has to save, a number > 0, as in knee:.1"
+            ));
+        }
+        ("online", knobs) => {
+            let text = knobs.unwrap_or_default();
+            let (urgency, background) = text.split_once(':').unwrap_or_default();
+            let (urgency, background) = (number(urgency), number(background));
+            if !(0.0..=100.0).contains(&urgency) || !(0.0..=1e9).contains(&background) {
+                return Err(format!(
+                    "`{text}` is not an urgency from 0 to 100 and a background from 0 to 1e9, as in online:1.2:4"
+                ));
+            }
+            Sharing::HeSrpt(Online {
+                urgency,
+                background,
+            })
+        }
+        _ => return Err(no_rule(name, RULES)),
+    }))
+}
+
+/// Returns the median of numbers, of which there is one at least.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 {
+        values[half]
+    } else {
+        0.5 * (values[half - 1] + values[half])
+    }
+}

@@ -1,0 +1,433 @@
+//! Malleable jobs as a kind of workload: arguments and verbs.
+
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::Malleable;
+use super::analysis::relaxation;
+use super::artifact::{Checked, cost};
+use super::policies::{self, RULES, Rule, median};
+use super::policy::Online;
+use super::report;
+use super::simulator::{Measures, judge, judge_course, simulate};
+use super::synthesis::{self, Open, Options, best_plan};
+use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
+use synth_simulation::sweep::{Comparing, Exact, Knows, Whole};
+use synth_simulation::{Estimate, Health, Progress, Settings};
+use synth_typed::{count, part};
+use synth_verb::report::{Besides, Column, Outcome, Outcomes, headed};
+use synth_verb::{
+    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Queueing, Rules, VerbOutput,
+    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
+    simulate_policy,
+};
+
+/// What is typed beside the workload to make a policy.
+#[derive(Args, Clone)]
+pub struct SynthesisArgs {
+    /// How far small jobs go first where jobs arrive: 0 is the same for each, 1 as if no job came any more; tuned if not given
+    #[arg(long, value_name = "U", value_parser = knob, requires = "background")]
+    urgency: Option<f64>,
+
+    /// Jobs that are reckoned to stay behind all others where jobs arrive; tuned if not given
+    #[arg(long, value_name = "B", value_parser = knob, requires = "urgency")]
+    background: Option<f64>,
+
+    /// Events that may be simulated where jobs arrive
+    #[arg(long, value_name = "EVENTS", default_value = "4e7", value_parser = count)]
+    budget: u64,
+
+    /// Seed of the simulations: the same seed gives the same policy. Where sizes are drawn, 1 is the draw of the workload, 2 the
+    /// next one
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+impl NamesFiles for SynthesisArgs {}
+
+fn knob(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|n| (0.0..=100.0).contains(n));
+    number.ok_or_else(|| format!("`{text}` is not a number from 0 to 100"))
+}
+
+/// What is typed to compare policies.
+#[derive(Args)]
+pub struct ComparisonArgs {
+    /// Compare at speedups k^p with these exponents in place of the workload's own, where jobs are all there
+    #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = exponent)]
+    exponents: Vec<f64>,
+
+    /// Draw the sizes so many times, from --seed on (1 is the draw of the workload), and compare medians
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    draws: u64,
+}
+
+impl NamesFiles for ComparisonArgs {}
+
+fn exponent(text: &str) -> Result<f64, String> {
+    if text.parse() == Ok(1.0) {
+        return Ok(1.0);
+    }
+    part(text).map_err(|_| format!("`{text}` is not an exponent above 0 and at most 1"))
+}
+
+impl Rules for Malleable {
+    type Content = Self;
+    type Rule = Rule;
+
+    const RULES: &'static str = RULES;
+
+    fn rule(name: &str, _: Option<&Workload>) -> Result<Rule, String> {
+        policies::rule(name)
+    }
+
+    fn rule_of(file: &Checked, _: &str) -> Rule {
+        policies::rule_of(file)
+    }
+
+    fn traits(_: &Rule, _: &Workload) -> (bool, Knows) {
+        (true, Knows::Sizes)
+    }
+
+    fn fits(policy: &Policy<Self>, _: &Workload) -> Result<(), String> {
+        policy.rule.online(&policy.name).map(drop)
+    }
+}
+
+impl Kind for Malleable {
+    type SynthesisArgs = SynthesisArgs;
+    type SimulationArgs = NoArgs;
+    type ComparisonArgs = ComparisonArgs;
+
+    const EXAMPLES: &'static str = include_str!("examples.txt");
+    const FIELDS: &'static str = "servers, speedups, jobs or the objective";
+
+    fn about(workload: &Workload) -> String {
+        report::about(workload)
+    }
+
+    fn show(policy: &Checked, width: usize) -> String {
+        report::show(policy, width)
+    }
+
+    fn at_load(workload: &Workload, load: f64) -> VerbResult<Workload> {
+        match workload {
+            Workload::Stream(stream) => Ok(Workload::Stream(scaled_to(stream, load)?)),
+            Workload::Pool(_) => refuse("jobs that are all there have no load to scale to"),
+        }
+    }
+
+    fn synthesize(
+        workload: &Workload,
+        args: &SynthesisArgs,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<Answer<Self>> {
+        let knobs = args.urgency.zip(args.background);
+        let stream = match workload {
+            Workload::Stream(stream) => stream,
+            Workload::Pool(_) if knobs.is_some() => {
+                return refuse(
+                    "--urgency and --background go with jobs that arrive, and here all are there at the start: leave them out",
+                );
+            }
+            Workload::Pool(pool) => {
+                caller.notify(Notice::Doing("planning"));
+                let pool = &redrawn(pool, args.seed);
+                let (artifact, planned) = synthesis::plan(pool);
+                let summary = report::plan(pool, &planned, caller.width);
+                caller.notify(Notice::Doing("checking"));
+                return Answer::checked(artifact, summary);
+            }
+        };
+        caller.notify(Notice::Interruptible);
+        let options = Options {
+            events: args.budget,
+            seed: args.seed,
+            knobs: knobs.map(|(urgency, background)| Online {
+                urgency,
+                background,
+            }),
+            interrupt: caller.interrupt.clone(),
+        };
+        let listener =
+            |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
+        Ok(match synthesis::online(stream, &options, listener)? {
+            synthesis::Outcome::Made(synthesized) => {
+                let summary = report::online(stream, &synthesized, caller.width);
+                Answer::checked(synthesized.artifact, summary)?
+            }
+            synthesis::Outcome::Overload(times) => Answer::Refused {
+                why: report::overload(stream, times, caller.width),
+                decided: true,
+            },
+            synthesis::Outcome::Interrupted => Answer::Interrupted,
+        })
+    }
+
+    fn simulate(
+        name: &str,
+        workload: Option<Workload>,
+        _: &NoArgs,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<VerbOutput> {
+        let as_it_is = |workload, _: &Rule| Ok(workload);
+        simulate_policy(
+            name,
+            workload,
+            caller,
+            as_it_is,
+            |policy, workload, caller| run(policy, workload, settings, caller),
+        )
+    }
+
+    fn compare(
+        workload: Option<&Workload>,
+        comparing: &Comparing<'_>,
+        extras: &ComparisonArgs,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<VerbOutput> {
+        let workload = required_workload(workload)?;
+        let stream = match workload {
+            Workload::Pool(pool) => {
+                let outcomes = compare_pool(pool, comparing, extras, caller)?;
+                return VerbOutput::outcomes(&outcomes, caller.width);
+            }
+            Workload::Stream(_) if !extras.exponents.is_empty() || extras.draws > 1 => {
+                let name = if extras.draws > 1 {
+                    "--draws"
+                } else {
+                    "--exponents"
+                };
+                return refuse(format!(
+                    "{name} goes with jobs that are all there, and here jobs arrive: leave it out"
+                ));
+            }
+            Workload::Stream(stream) => stream,
+        };
+        let run = |policy: &Policy<Self>,
+                   stream: &Stream,
+                   _: bool,
+                   progress: &mut dyn FnMut(Progress)| {
+            let sharing = policy.rule.online(&policy.name)?;
+            simulate(stream, sharing, comparing.settings, progress)
+        };
+        compare_over_loads(workload, stream, comparing, run, caller)
+    }
+
+    fn merge(workload: &Workload, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
+        match workload {
+            Workload::Stream(stream) => merge_over_loads(stream, whole, width),
+            Workload::Pool(_) => refuse("jobs that are all there are not compared over loads"),
+        }
+    }
+}
+
+/// Runs a policy on a workload, and judges its claims if it is for that.
+fn run(
+    policy: &Policy<Malleable>,
+    workload: &Workload,
+    settings: &Settings,
+    caller: &mut Caller<'_>,
+) -> VerbResult<VerbOutput> {
+    let name = &policy.name;
+    match workload {
+        Workload::Pool(pool) => {
+            // A plan is for its own jobs.
+            let is_own = policy.judged_on(workload).is_some();
+            let again = (!is_own).then(|| redrawn(pool, settings.seed));
+            let pool = again.as_ref().unwrap_or(pool);
+            let course = policy.rule.execute(name, pool, is_own)?;
+            let verdicts = policy.verdicts(workload, |file| judge_course(file, pool, &course));
+            let table = report::course(pool, &course, &verdicts, caller.width);
+            let ran = report::of_course(pool, &course);
+            VerbOutput::of_run(name, table, &ran, &verdicts, false)
+        }
+        Workload::Stream(stream) => {
+            let sharing = policy.rule.online(name)?;
+            let run = simulate(stream, sharing, settings, caller.simulating())?;
+            let run = marked(run, settings);
+            let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
+            let table = report::simulation(stream, &run, &verdicts, caller.width);
+            let is_unstable = run.health == Health::Unstable;
+            VerbOutput::of_run(name, table, &run, &verdicts, is_unstable)
+        }
+    }
+}
+
+/// The name of the bound that holds for all policies.
+const LEAST: &str = "any policy, at least";
+
+impl Queueing for Stream {
+    type Measures = Measures;
+    type OfClass = ();
+
+    fn origin(&self) -> (Option<String>, &str) {
+        (self.record().source.clone(), self.time_unit())
+    }
+
+    fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
+        Ok(self.load())
+    }
+
+    fn arrival_rate(&self) -> f64 {
+        Stream::arrival_rate(self)
+    }
+
+    fn scaled(&self, factor: f64) -> Option<Self> {
+        Stream::scaled(self, factor)
+    }
+
+    /// Returns what no policy has less mean response time than.
+    fn exact(&self, load: f64) -> Option<Exact> {
+        let mean_response = relaxation(self);
+        Some(Exact {
+            name: LEAST.into(),
+            load,
+            mean_response,
+            types: vec![(ALL_JOBS.into(), mean_response)],
+        })
+    }
+
+    fn besides(&self) -> Besides<'_, Measures, ()> {
+        Besides::new(report::of_stream(self))
+    }
+}
+
+/// Returns the pool with the sizes of the seed that was typed, of which 1 is the workload's own.
+fn redrawn(pool: &Pool, seed: u64) -> Pool {
+    pool.redrawn(seed.wrapping_sub(1))
+}
+
+/// Returns the pools that are compared, one a draw of the sizes, and the options that give them again.
+fn pools(
+    pool: &Pool,
+    comparing: &Comparing<'_>,
+    extras: &ComparisonArgs,
+    over_loads: Option<&str>,
+) -> VerbResult<(Vec<Pool>, String)> {
+    if let Some(name) = over_loads {
+        return refuse(format!(
+            "{name} goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents"
+        ));
+    }
+    let (draws, seed) = (extras.draws, comparing.settings.seed);
+    if draws > 1 && pool.record().sizes.is_none() {
+        return refuse(
+            "--draws goes with sizes that are drawn (`sizes:`), and here jobs have theirs: leave it out",
+        );
+    }
+    let exponents: Vec<String> = extras.exponents.iter().map(ToString::to_string).collect();
+    let mut options = match &exponents[..] {
+        [] => String::new(),
+        _ => format!(" --exponents {}", exponents.join(",")),
+    };
+    for (name, value) in [("draws", draws), ("seed", seed)] {
+        if value != 1 {
+            let _ = write!(options, " --{name} {value}");
+        }
+    }
+    let draw = |n| redrawn(pool, seed.wrapping_add(n));
+    Ok(((0..draws).map(draw).collect(), options))
+}
+
+/// Compares rules on jobs that are all there, beside what no policy costs less than: at the workload's own speedup, or at the
+/// speedups k^p with these exponents.
+fn compare_pool(
+    pool: &Pool,
+    comparing: &Comparing<'_>,
+    extras: &ComparisonArgs,
+    caller: &mut Caller<'_>,
+) -> VerbResult<Outcomes> {
+    let (pools, options) = pools(pool, comparing, extras, caller.over_loads(comparing))?;
+    let policies = Policy::<Malleable>::resolve_all(comparing, None)?;
+    caller.notify(Notice::Interruptible);
+    let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());
+    let head = headed(quantity, pool.time_unit());
+    let mut outcomes = Outcomes::new(comparing, pools[0].record().digest(), head, &options);
+    let mut bounds = Outcome {
+        policy: LEAST.into(),
+        values: Vec::new(),
+    };
+    let mut open = None;
+    let powers = exponents.iter().map(|p| Some(*p));
+    let own = exponents.is_empty().then_some(None);
+    for at in own.into_iter().chain(powers) {
+        if comparing.settings.interrupt.load(Ordering::Relaxed) {
+            outcomes.interrupted = true;
+            break;
+        }
+        let power = |pool: &Pool| at.map_or_else(|| pool.clone(), |p| pool.with_power(p));
+        let pools: Vec<Pool> = pools.iter().map(power).collect();
+        let mut leasts = Vec::new();
+        for pool in &pools {
+            let planned = best_plan(pool);
+            open = open.or(planned.open.filter(|_| !planned.is_best(pool)));
+            leasts.push(planned.least);
+        }
+        let least = median(leasts);
+        for (outcome, policy) in outcomes.policies.iter_mut().zip(&policies) {
+            let at = at.map_or(String::new(), |p| format!(" at p = {p}"));
+            let label = format!("{}{at}", policy.name);
+            caller.notify(Notice::Doing(&label));
+            let costs = pools.iter().map(|pool| {
+                let is_own = policy.judged_on(&Workload::Pool(pool.clone())).is_some();
+                let course = policy.rule.execute(&policy.name, pool, is_own)?;
+                Ok(cost(pool, quantity, &course.ends))
+            });
+            let values = match costs.collect::<Result<Vec<f64>, String>>() {
+                Ok(costs) => {
+                    let cost = median(costs);
+                    [cost, cost / least].map(|value| Some(Estimate::exact(value)))
+                }
+                Err(why) => {
+                    outcomes.failures.push(format!("{label}: {why}"));
+                    [None; 2]
+                }
+            };
+            outcome.values.extend(values);
+        }
+        bounds.values.extend([Some(Estimate::exact(least)), None]);
+        outcomes.columns.extend(columns(pool, at));
+    }
+    outcomes.policies.push(bounds);
+    outcomes.notes = vec![note(pool.objective(), open)];
+    if pools.len() > 1 {
+        let medians = format!("medians of {} draws of the sizes", pools.len());
+        outcomes.notes.push(medians);
+    }
+    Ok(outcomes)
+}
+
+/// Returns the columns of a cost and of its ratio to the least, at an exponent.
+fn columns(pool: &Pool, at: Option<f64>) -> [Column; 2] {
+    let label = at.map_or("cost".into(), |p| format!("p = {p}"));
+    let cost = Column {
+        at,
+        label,
+        ..Column::of(pool.objective().quantity(), pool.time_unit())
+    };
+    let times = Column {
+        quantity: "times_the_least",
+        at,
+        unit: "1".into(),
+        label: "times".into(),
+    };
+    [cost, times]
+}
+
+/// Says what the numbers of a comparison are; `open` is why some bound may be below the optimum.
+fn note(objective: Objective, open: Option<Open>) -> String {
+    let bound = match open {
+        None if objective == Objective::Makespan => "which a plan reaches",
+        None => "which is the optimum",
+        Some(Open::FavoursLarge) => "a bound below the optimum: the weights favour large jobs",
+        Some(Open::SpeedupsDiffer) => "a bound below the optimum: speedups differ",
+    };
+    format!(
+        "costs are exact, from one end of a job to the next; times: over what no policy costs less than, {bound}"
+    )
+}

@@ -1,0 +1,146 @@
+//! Policies by name, and their comparison on the same campaigns. Nothing is printed here, and progress goes to a callback.
+
+use std::sync::atomic::Ordering;
+
+use super::artifact::{Quantity, Volunteer};
+use super::policy::Dispatch;
+use super::simulator::{Rule, Run, TooLong, simulate};
+use super::synthesis::{against, default_rule, fixed_bound, literal};
+use super::workload::Campaign;
+use synth_core::artifact::Quantity as _;
+use synth_simulation::sweep::Comparing;
+use synth_verb::report::{Column, Outcomes, estimate};
+use synth_verb::{Caller, Notice, Policy, VerbResult, no_rule, refuse, split_name};
+
+/// The rules that have a name, one a line, each with its parameters and what it does.
+pub const RULES: &str = "\
+percentile[:F:T:Q] | what synth tunes: hosts above the percentile F get jobs of a batch without an estimate, those above T deadlines before it, and Q is the quantile that it takes (75:95:.3 if not given)
+literal[:F:T:Q] | the proposal of 2012 to the letter: busy time of tight jobs only, no limit of jobs without an estimate, no time for a second try (50:90:.8)
+boinc-2025[:D] | any host, with the deadline D; what is left of a batch that is 85 % done goes to fast hosts alone, and once more where it takes long
+fixed[:D] | any host, with the deadline D: the bound of a stream if it is not given";
+
+/// Returns the rule with this name on a campaign.
+///
+/// # Errors
+/// When there is no such rule, or no campaign.
+pub fn rule(name: &str, campaign: Option<&Campaign>) -> Result<Rule, String> {
+    let (rule, parameter) = split_name(name);
+    let campaign = || {
+        campaign.ok_or_else(|| format!("{name} is a rule: name the workload with --workload FILE"))
+    };
+    let dispatch = |of: fn(&Campaign) -> Dispatch| {
+        let own = of(campaign()?);
+        let own = parameter.map_or(Ok(own), |text| with_parameters(own, text));
+        own.map(Rule::Dispatch)
+    };
+    let bound = || match parameter.map(str::parse::<f64>) {
+        None => campaign().map(fixed_bound),
+        Some(Ok(time)) if time > 0.0 && time <= 1e60 => Ok(time),
+        Some(_) => Err(format!(
+            "`{}` is not a time > 0, as in fixed:168",
+            parameter.unwrap_or_default()
+        )),
+    };
+    match rule {
+        "percentile" => dispatch(default_rule),
+        "literal" => dispatch(literal),
+        "boinc-2025" => bound().map(Rule::Tail),
+        "fixed" => bound().map(Rule::Fixed),
+        _ => Err(no_rule(name, RULES)),
+    }
+}
+
+fn with_parameters(rule: Dispatch, text: &str) -> Result<Dispatch, String> {
+    let numbers: Option<Vec<f64>> = text.split(':').map(|own| own.parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[first_percentile, tight_percentile, q])
+            if [first_percentile, tight_percentile]
+                .iter()
+                .all(|p| (0.0..=100.0).contains(p))
+                && q > 0.0
+                && q < 1.0 =>
+        {
+            Ok(Dispatch {
+                first_percentile,
+                tight_percentile,
+                quantile: Some(q),
+                ..rule
+            })
+        }
+        _ => Err(format!(
+            "`{text}` is not two percentiles from 0 to 100 and a fraction between 0 and 1, as in percentile:75:95:.3"
+        )),
+    }
+}
+
+/// Adds what to do where a campaign takes too long.
+///
+/// # Errors
+/// When it does.
+pub fn within_budget(run: Result<Run, TooLong>) -> VerbResult<Run> {
+    run.or_else(|found| refuse(format!("{found}: allow more with --events or --time")))
+}
+
+/// Runs all policies on the same hosts and jobs.
+///
+/// # Errors
+/// When a policy does not exist or is refused, loads are given, or one campaign takes more than twice what the settings allow.
+pub fn compare(
+    campaign: &Campaign,
+    comparing: &Comparing<'_>,
+    caller: &mut Caller<'_>,
+) -> VerbResult<Outcomes> {
+    caller.notify(Notice::Interruptible);
+    if let Some(name) = caller.over_loads(comparing) {
+        return refuse(format!(
+            "{name} goes with jobs that queue, and hosts of volunteers always have some: leave it out"
+        ));
+    }
+    if comparing.journal.is_some_and(|(_, resume)| resume) {
+        return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
+    }
+    let policies = Policy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
+    let settings = comparing.settings;
+    let options = format!(
+        " --replications {} --seed {}",
+        settings.replications, settings.seed
+    );
+    let mut outcomes = Outcomes::new(comparing, campaign.digest(), "policy".into(), &options);
+    let time = campaign.time_unit();
+    let columns = Quantity::ALL.iter().map(|own| Column::of(*own, time));
+    outcomes.columns = columns.collect();
+    let mut first: Option<Run> = None;
+    for (outcome, policy) in outcomes.policies.iter_mut().zip(policies) {
+        caller.notify(Notice::Doing(&outcome.policy));
+        let run = within_budget(simulate(campaign, policy.rule, settings, |_| ()))?;
+        if run.interrupted {
+            break;
+        }
+        let values = Quantity::ALL.iter().map(|own| run.estimate(*own));
+        outcome.values = values.collect();
+        let ratio = first.as_ref();
+        let ratio = ratio.and_then(|own| against(&run, own, Quantity::MedianMakespan));
+        if let Some(ratio) = ratio {
+            let is_sure = (ratio.mean - 1.0).abs() > ratio.half_width;
+            outcomes.notes.push(format!(
+                "{}: {} times the median makespan of {}, {} {}",
+                outcome.policy,
+                estimate(Some(ratio)),
+                comparing.policies[0],
+                if is_sure { "surely" } else { "not surely" },
+                if ratio.mean > 1.0 {
+                    "longer"
+                } else {
+                    "shorter"
+                }
+            ));
+        }
+        first.get_or_insert(run);
+    }
+    outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
+    outcomes.notes.push(format!(
+        "means over {} campaigns with the same hosts and jobs for all policies, 95 % intervals; – where a batch was not done in some campaign",
+        settings.replications
+    ));
+    Ok(outcomes)
+}

@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::*;
 use crate::report::{Besides, WIDTH, number};
 use synth_core::artifact::{
-    self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
+    self, Artifact, Changes, Checked, Claim, Content, Findings, HoldsFor, Method, Standing,
+    Subject, is_close, quantities,
 };
-use synth_simulation::Progress;
+use synth_core::document::{DocumentError, Parsed};
 use synth_simulation::mm1::{Own, run};
+use synth_simulation::sweep::Comparing;
+use synth_simulation::{Progress, Settings};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Toy;
@@ -57,6 +60,17 @@ impl Content for Toy {
     type Evidence = Nothing;
     type Checked = Queue;
 
+    fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {
+        Ok(Parsed {
+            workload: serde_yaml::from_str(text).unwrap(),
+            warnings: Vec::new(),
+        })
+    }
+
+    fn digest(queue: &Queue) -> String {
+        queue.arrival_rate.to_string()
+    }
+
     fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Queue> {
         let claim = artifact.find(Told::Response, Subject::ALL)?;
         // E[T] = E[N]/λ, with E[N] = Σ n ρ^n (1 − ρ): not by the formula that it comes from.
@@ -73,26 +87,26 @@ impl Content for Toy {
     }
 }
 
+impl Rules for Toy {
+    type Content = Self;
+    type Rule = ();
+
+    const RULES: &'static str = "fcfs | the order of arrival";
+
+    fn rule(name: &str, _: Option<&Queue>) -> Result<(), String> {
+        let is_known = name == "fcfs";
+        is_known.then_some(()).ok_or(no_rule(name, Self::RULES))
+    }
+
+    fn rule_of(_: &Checked<Self>, _: &str) {}
+}
+
 impl Kind for Toy {
     type SynthesisArgs = NoArgs;
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
-    type Verb = NoVerb;
-    type Rule = ();
 
-    const RULES: &'static str = "fcfs | the order of arrival";
     const FIELDS: &'static str = "rates";
-
-    fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {
-        Ok(Parsed {
-            workload: serde_yaml::from_str(text).unwrap(),
-            warnings: Vec::new(),
-        })
-    }
-
-    fn digest(queue: &Queue) -> String {
-        queue.arrival_rate.to_string()
-    }
 
     fn synthesize(queue: &Queue, _: &NoArgs, caller: &mut Caller<'_>) -> VerbResult<Answer<Self>> {
         caller.notify(Notice::Doing("a division"));
@@ -121,26 +135,23 @@ impl Kind for Toy {
         number(policy.artifact().claims[0].value)
     }
 
-    fn rule(name: &str, _: Option<&Queue>) -> Result<(), String> {
-        let is_known = name == "fcfs";
-        is_known.then_some(()).ok_or(no_rule(name, Self::RULES))
-    }
-
-    fn rule_of(_: &Checked<Self>, _: &str) {}
-
-    fn run(
-        policy: &Policy<Self>,
-        queue: &Queue,
+    fn simulate(
+        name: &str,
+        queue: Option<Queue>,
+        _: &NoArgs,
         settings: &Settings,
-        _: &mut Caller<'_>,
+        caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let run = run(queue.arrival_rate, settings);
-        let claimed = policy.judged_on(queue).map(|own| own.claims[0].value);
-        let misses = |claimed| run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
-        Ok(VerbOutput {
-            negative: claimed.is_some_and(misses),
-            document: json(&run)?,
-            ..VerbOutput::default()
+        let as_it_is = |queue, _: &()| Ok(queue);
+        simulate_policy::<Self>(name, queue, caller, as_it_is, |policy, queue, _| {
+            let run = run(queue.arrival_rate, settings);
+            let claimed = policy.judged_on(queue).map(|own| own.claims[0].value);
+            let misses = |claimed| run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
+            Ok(VerbOutput {
+                negative: claimed.is_some_and(misses),
+                document: json(&run)?,
+                ..VerbOutput::default()
+            })
         })
     }
 
@@ -217,13 +228,10 @@ fn a_kind_of_its_own_has_all_verbs() {
         events: 1_000_000,
         ..Settings::default()
     };
-    let policy = Policy::<Toy> {
-        name: "policy".into(),
-        rule: (),
-        file: Some(checked),
-        digest: None,
-    };
-    let simulated = Toy::run(&policy, &queue, &settings, &mut caller).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let name = file.path().to_str().unwrap();
+    let simulated = Toy::simulate(name, None, &NoArgs {}, &settings, &mut caller).unwrap();
     assert!(!simulated.negative);
     let policies = ["fcfs".to_string()];
     let comparing = Comparing {

@@ -108,7 +108,6 @@
 //!   Simulation 69(6), 1997.
 
 pub mod cli;
-pub mod figures;
 pub mod kinds;
 pub mod multiresource;
 

@@ -4,8 +4,8 @@
 
 mod compare;
 mod embedding;
-mod figures;
 mod interrupt;
+mod list;
 mod output;
 mod progress;
 mod terminal;
@@ -30,6 +30,7 @@ use clap_complete::Shell;
 use itertools::Itertools as _;
 
 pub use embedding::{Answer, Embedding, Progress};
+pub use list::List;
 use output::emit;
 use terminal::{Common, Host, NEGATIVE, Outcome, SUCCESS, harmless};
 
@@ -73,8 +74,6 @@ enum Command<K: Kind> {
     Compare(compare::Arguments<K>),
     /// Put the parts of a comparison together that `synth compare --shard` wrote
     Merge(compare::MergeArguments),
-    /// Recompute the figures of a paper: pictures, tables, and what it says beside what is found
-    Figures(figures::Arguments),
     /// List the rules that can be simulated and compared by name
     Rules,
     #[command(flatten)]
@@ -272,25 +271,26 @@ fn main_for<K: Kind>(typed: &[OsString], host: Host) -> u8 {
         Err(error) => return refused(&error, &host),
     };
     arguments.common.host = host.clone();
-    arguments.common.command = output::command(typed);
-    match run(&arguments) {
-        Ok(code) => code,
-        Err(error) => {
-            let io = error.downcast_ref::<std::io::Error>();
-            if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
-                // The reader of the output has closed it, which is no error.
-                return SUCCESS;
-            }
-            // That a policy is refused is an answer, not a failure.
-            let refused = error.downcast_ref::<ArtifactError>();
-            let is_answer = matches!(refused, Some(ArtifactError::Refused { .. }));
-            failed(
-                &error.to_string(),
-                if is_answer { NEGATIVE } else { 2 },
-                &host,
-            )
-        }
+    arguments.common.command = output::command("synth", typed);
+    concluded(run(&arguments), &host)
+}
+
+/// Returns the exit code of what was done, and prints why there is no answer.
+fn concluded(outcome: Outcome, host: &Host) -> u8 {
+    let error = match outcome {
+        Ok(code) => return code,
+        Err(error) => error,
+    };
+    let io = error.downcast_ref::<std::io::Error>();
+    if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
+        // The reader of the output has closed it, which is no error.
+        return SUCCESS;
     }
+    // That a policy is refused is an answer, not a failure.
+    let refused = error.downcast_ref::<ArtifactError>();
+    let is_answer = matches!(refused, Some(ArtifactError::Refused { .. }));
+    let code = if is_answer { NEGATIVE } else { 2 };
+    failed(&error.to_string(), code, host)
 }
 
 /// Prints an error; reports of documents begin with the word already.
@@ -304,12 +304,20 @@ fn failed(why: &str, code: u8, host: &Host) -> u8 {
     code
 }
 
+/// Verbs of the laboratory, which once were verbs of this program.
+const MOVED: [&str; 2] = ["bench", "figures"];
+
 /// Says what is wrong with the first word that was typed, if it is neither a verb nor a file.
 fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     let word = typed.first()?;
     let word = word.to_str().filter(|word| !word.starts_with('-'))?;
     let command = Arguments::<K>::command();
     let verbs = command.get_subcommands().map(clap::Command::get_name);
+    if MOVED.contains(&word) {
+        return Some(format!(
+            "`synth {word}` has moved to a program of its own\n = help: `synth-lab {word}`, which `cargo build --release -p synth-lab` builds"
+        ));
+    }
     let verbs: Vec<&str> = verbs.chain(["help"]).collect();
     if verbs.contains(&word) || is_there(Path::new(word)) {
         return None;
@@ -347,7 +355,6 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Simulate(arguments)) => verbs::simulate(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Merge(arguments)) => compare::merge::<K>(arguments, common),
-        Some(Command::Figures(arguments)) => figures::run(arguments, common),
         Some(Command::Rules) => {
             let kinds = kinds::each(Describe).into_iter();
             let mut each = kinds.map(|kind| {

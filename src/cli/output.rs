@@ -182,8 +182,8 @@ pub struct Results {
 const WRITTEN: [&str; 6] = ["--output", "-o", "--csv", "--html", "--jobs", "--series"];
 
 /// Returns the command that was typed behind the name of the program, as a shell takes it, without files that results go to.
-pub fn command(typed: &[OsString]) -> String {
-    let mut command = "synth".to_owned();
+pub fn command(program: &str, typed: &[OsString]) -> String {
+    let mut command = program.to_owned();
     let mut words = typed.iter().map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
         if WRITTEN.contains(&&*word) {

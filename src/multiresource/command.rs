@@ -14,7 +14,7 @@ use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
 use super::verbs::{
-    advise, bench, bridge, drive, export, fit, forecast, judge as judging, limit, optimum, sweep,
+    advise, bridge, drive, export, fit, forecast, judge as judging, limit, optimum, sweep,
 };
 use super::workload::Fleet;
 use crate::artifact::Finding;
@@ -128,7 +128,6 @@ impl Kind for MultiresourceKind {
     const VERBS: &'static [Verb] = &[
         Verb::of::<sweep::Arguments>("sweep-alpha"),
         Verb::of::<optimum::Arguments>("optimum"),
-        Verb::of::<bench::Arguments>("bench"),
         Verb::of::<limit::Arguments>("limit"),
         Verb::of::<fit::Arguments>("fit"),
         Verb::of::<judging::Arguments>("judge"),

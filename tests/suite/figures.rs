@@ -1,45 +1,7 @@
-//! The figures of the papers, by one command that needs no file.
+//! Tables and pictures: of a sweep, and of comparisons.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
-
-/// Each figure that is named has its picture and its table, and what a paper says stands beside what is found.
-#[test]
-fn figures_are_written_from_nothing() {
-    let folder = Folder::new();
-    let table = "msr | 3,5 | 7.3
-        quickswap | 2,4,8 | 6.2
-        hesrpt | 4 | 4.2, figure 4
-        balanced-fairness | 1 | figures 1 to 4";
-    for [paper, figures, place] in rows(table) {
-        let to = folder.name(paper);
-        let typed = format!("figures {paper} --output {to} --figure {figures} --events 2e4");
-        let printed = stdout(&works(&typed));
-        has(&printed, "What the paper says");
-        for figure in figures.split(',') {
-            let read =
-                |end: &str| std::fs::read_to_string(format!("{to}/figure{figure}.{end}")).unwrap();
-            let (lines, picture) = (read("csv"), read("svg"));
-            assert!(
-                lines.lines().count() > 5 && lines.starts_with("panel,curve,kind,x,y,half_width")
-            );
-            assert!(
-                !lines.contains("NaN") && !lines.contains("inf"),
-                "{paper} {figure}"
-            );
-            assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
-        }
-        let findings = std::fs::read_to_string(format!("{to}/findings.csv")).unwrap();
-        has(&findings, place);
-        assert!(findings.lines().count() > 1);
-    }
-    fails(
-        &format!("figures msr --output {} --figure 9", folder.name("x")),
-        "there is no figure 9",
-    );
-    fails("figures msr", "--output");
-    fails(&format!("figures msq --output {}", folder.name("x")), "msr");
-}
 
 /// Section 7 at ρ = .9: the best switching rate of each route is the optimum that a synthesis finds, not the best of the grid.
 #[test]

@@ -115,7 +115,17 @@ pub fn answer(
                 listener.keep(called);
             }) as cli::Progress
         });
-        let run = || cli::answer(&typed, Embedding::new(interrupt, progress));
+        let program = Embedding::new(interrupt, progress);
+        let of_lab = |word: &OsString| {
+            synth_lab::PROGRAM
+                .verbs
+                .iter()
+                .any(|verb| word == verb.name)
+        };
+        let run = || match typed.first().is_some_and(of_lab) {
+            true => synth_lab::PROGRAM.answer(&typed, program),
+            false => cli::answer(&typed, program),
+        };
         with_documents(documents, || with_rules(rules, run))
     });
     broken.raise()?;

@@ -1,7 +1,6 @@
 //! The verbs of multiresource jobs, a file each: arguments, work, answer.
 
 pub mod advise;
-pub mod bench;
 pub mod bridge;
 pub mod drive;
 pub mod export;
@@ -16,7 +15,7 @@ mod promise;
 pub mod replay;
 pub mod resolve;
 mod size;
-mod solve;
+pub mod solve;
 pub mod sweep;
 pub mod synthesize;
 
@@ -40,7 +39,7 @@ fn known<W>(parsed: Parsed<W>, caller: &mut Caller<'_>) -> W {
 }
 
 /// Tells the caller what a verb does, which may be interrupted from then on.
-fn progress(caller: &mut Caller<'_>) -> impl FnMut(&str) {
+pub fn progress(caller: &mut Caller<'_>) -> impl FnMut(&str) {
     |text| {
         caller.notify(Notice::Interruptible);
         caller.notify(Notice::Doing(text));

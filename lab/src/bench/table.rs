@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::measure::{Alone, CHOICE, Line, Ran, ahead, rivals};
 use super::systems::{NAME, Tier};
-use crate::multiresource::simulator::Contender;
-use crate::report::{Table, counted, percent, wrap};
-use crate::simulation::sweep::Knows;
+use synth::multiresource::simulator::Contender;
+use synth::report::{Table, counted, percent, wrap};
+use synth::simulation::sweep::Knows;
 
 /// How near to the optimum a bound should be.
 const NEAR: [f64; 2] = [0.15, 0.25];

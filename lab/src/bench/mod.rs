@@ -19,16 +19,16 @@ use self::logs::Origin;
 use self::measure::{Line, Terms, measure};
 use self::systems::{NAME, Set, System, Tier, name};
 use self::table::Results;
-use super::progress;
-use crate::document::line::{sealed, unsealed};
-use crate::kind::{
+use synth::document::line::{sealed, unsealed};
+use synth::kind::{
     Caller, Files, NamesFiles, Policy, Run, VerbOutput, VerbResult, files, folder_for_results,
     json, refuse,
 };
-use crate::multiresource::MultiresourceKind;
-use crate::multiresource::artifact::Preemption;
-use crate::simulation::sweep::{Shard, differences};
-use crate::typed::count;
+use synth::multiresource::MultiresourceKind;
+use synth::multiresource::artifact::Preemption;
+use synth::multiresource::verbs::progress;
+use synth::simulation::sweep::{Shard, differences};
+use synth::typed::count;
 
 /// A benchmark that others can enter: the optimum or a bound, the choice and all rules on systems from seeds
 #[derive(Args)]

@@ -5,9 +5,9 @@ use super::super::curve::{
 };
 use super::super::rules::{Plan, Rule, Sweep, model, sweep, words};
 use super::super::{Done, Drawn, Finding};
-use crate::multiresource::artifact::Preemption;
-use crate::multiresource::workload::Workload;
-use crate::report::plot::Look;
+use synth::multiresource::artifact::Preemption;
+use synth::multiresource::workload::Workload;
+use synth::report::plot::Look;
 
 /// Mean response times \[s\] behind Figure 5: a rule in each line, at downsampling factors 0.1 to 0.9 of the trace. They are
 /// reduced from the saved outputs of the authors' program.
@@ -42,7 +42,7 @@ fn published() -> Done<Vec<Curve>> {
 pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
     let (steady, text) = (
         model!("borg_top10"),
-        include_str!("../../../models/borg_top10.yaml"),
+        include_str!("../../../../models/borg_top10.yaml"),
     );
     let bursty = Workload::parse(&text.replace("server:", BURSTS), "bursts")?.workload;
     let plans = || -> Vec<Plan> {

@@ -2,22 +2,22 @@
 
 use super::Done;
 use super::curve::{Curve, Kind};
-use crate::multiresource::artifact::{
+use synth::multiresource::artifact::{
     Backfill, EmptySlots, Family, MsrConfig, Objective, Preemption, Route, StaticQuickswapConfig,
 };
-use crate::multiresource::simulator::{Contender, Run, Settings};
-use crate::multiresource::synthesis::{
+use synth::multiresource::simulator::{Contender, Run, Settings};
+use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, Outlook, choose, synthesize,
 };
-use crate::multiresource::workload::Workload;
-use crate::report::plot::Look;
-use crate::simulation::Estimate;
+use synth::multiresource::workload::Workload;
+use synth::report::plot::Look;
+use synth::simulation::Estimate;
 
 /// Reads a model of this program.
 macro_rules! model {
     ($name:literal) => {
-        crate::multiresource::workload::Workload::parse(
-            include_str!(concat!("../../../models/", $name, ".yaml")),
+        synth::multiresource::workload::Workload::parse(
+            include_str!(concat!("../../../../models/", $name, ".yaml")),
             $name,
         )?
         .workload
@@ -169,7 +169,7 @@ pub fn sweep(
 /// Returns a mean with its interval, in words.
 pub fn words(estimate: Option<Estimate>) -> String {
     match estimate {
-        Some(own) => crate::report::within(own.mean, own.half_width),
+        Some(own) => synth::report::within(own.mean, own.half_width),
         None => "no mean".into(),
     }
 }

@@ -3,15 +3,15 @@
 use super::super::curve::{Curve, Kind};
 use super::super::rules::{model, plain, tuned};
 use super::super::{Done, Finding};
-use crate::ctmc::RelativeCompletions;
-use crate::multiresource::analysis::TypeQueue;
-use crate::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
-use crate::multiresource::modulation::Modulation;
-use crate::multiresource::simulator::{Contender, Settings};
-use crate::multiresource::synthesis::{Options, PHASE_LIMIT};
-use crate::multiresource::workload::Workload;
-use crate::report::plot::Look;
-use crate::simulation::Estimate;
+use synth::ctmc::RelativeCompletions;
+use synth::multiresource::analysis::TypeQueue;
+use synth::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
+use synth::multiresource::modulation::Modulation;
+use synth::multiresource::simulator::{Contender, Settings};
+use synth::multiresource::synthesis::{Options, PHASE_LIMIT};
+use synth::multiresource::workload::Workload;
+use synth::report::plot::Look;
+use synth::simulation::Estimate;
 
 /// Mean numbers under one policy \[jobs\], of one type or of all.
 #[derive(Clone, Copy, Default)]

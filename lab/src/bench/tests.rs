@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use super::measure::{Alone, Ran, Terms};
 use super::*;
-use crate::document::digest;
-use crate::multiresource::verbs::resolve::own_load;
-use crate::simulation::{Estimate, Health};
-use crate::trace::{Reason, Row};
+use synth::document::digest;
+use synth::multiresource::verbs::resolve::own_load;
+use synth::simulation::{Estimate, Health};
+use synth::trace::{Reason, Row};
 
 /// A system that changes is another benchmark: a new version, with a name of its own.
 #[test]

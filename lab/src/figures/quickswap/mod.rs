@@ -10,15 +10,15 @@ use super::curve::{
 use super::path::path;
 use super::rules::{Plan, Rule, model, plain, sweep, tuned, words};
 use super::{Done, Drawn, Finding};
-use crate::multiresource::analysis::TypeQueue;
-use crate::multiresource::analysis::one_or_all::MsfqQueue;
-use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::modulation::Modulation;
-use crate::multiresource::simulator::Run;
-use crate::multiresource::synthesis::{MsfqOutlook, PHASE_LIMIT};
-use crate::multiresource::workload::Workload;
-use crate::report::plot::Look;
-use crate::simulation::Estimate;
+use synth::multiresource::analysis::TypeQueue;
+use synth::multiresource::analysis::one_or_all::MsfqQueue;
+use synth::multiresource::artifact::{Objective, Preemption};
+use synth::multiresource::modulation::Modulation;
+use synth::multiresource::simulator::Run;
+use synth::multiresource::synthesis::{MsfqOutlook, PHASE_LIMIT};
+use synth::multiresource::workload::Workload;
+use synth::report::plot::Look;
+use synth::simulation::Estimate;
 
 /// The threshold of the paper: k − 1.
 const MOST: usize = 31;

@@ -1,11 +1,11 @@
 //! A run of MSFQ(ℓ) event by event: the path of the number in system.
 
 use super::Done;
-use crate::multiresource::policy::{
+use synth::multiresource::policy::{
     Event, Policy as _, StaticQuickswap, StaticQuickswapConfig, System,
 };
-use crate::multiresource::workload::Workload;
-use crate::simulation::Streams;
+use synth::multiresource::workload::Workload;
+use synth::simulation::Streams;
 
 /// Returns the number in system at `count` equidistant times up to `length`, from an empty system on. Arrivals are the same for
 /// each ℓ; sizes have no memory, so that the next end is drawn anew at each event.

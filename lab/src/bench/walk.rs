@@ -8,13 +8,13 @@ use rayon::prelude::*;
 use super::logs::Origin;
 use super::measure::{AGAIN, CHOICE, Line, Listener, Ran, Terms, suspects};
 use super::systems::Tier;
-use crate::document::digest;
-use crate::kind::VerbResult;
-use crate::multiresource::judge::{Forward, Goal, Objective, Point, Served, usual};
-use crate::multiresource::policy::Estimate as OfSize;
-use crate::multiresource::replay::{Log, NoResult};
-use crate::simulation::sweep::Knows;
-use crate::simulation::{Health, over_replications};
+use synth::document::digest;
+use synth::kind::VerbResult;
+use synth::multiresource::judge::{Forward, Goal, Objective, Point, Served, usual};
+use synth::multiresource::policy::Estimate as OfSize;
+use synth::multiresource::replay::{Log, NoResult};
+use synth::simulation::sweep::Knows;
+use synth::simulation::{Health, over_replications};
 
 /// So many logs of each law; others, and [`AGAIN`] times as many, where an entrant looks lost.
 pub const LOGS: u64 = 8;

@@ -7,14 +7,16 @@ mod msr;
 mod path;
 mod quickswap;
 mod rules;
+mod verb;
 
 use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::kind::folder_for_results;
-use crate::report::{Csv, wrap};
 use curve::{Done, Figure};
+use synth::kind::folder_for_results;
+use synth::report::{Csv, wrap};
+pub use verb::Arguments;
 
 /// A paper with figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,7 +7,7 @@ use super::super::rules::{Plan, Rule, Sweep, plain, sweep, tuned, words};
 use super::super::{Done, Drawn, Finding};
 use super::jobs;
 use super::theory::{Placed, at_load, full, total};
-use crate::multiresource::artifact::Preemption;
+use synth::multiresource::artifact::Preemption;
 
 /// Loads of Figure 4; more of them where First-Fit gives up.
 const LOADS: [f64; 12] = [

@@ -12,9 +12,9 @@ use super::curve::{
 };
 use super::rules::{plain, tuned};
 use super::{Done, Drawn, Finding};
-use crate::multiresource::artifact::{MsrConfig, Preemption, Route};
-use crate::multiresource::workload::Workload;
-use crate::report::plot::Axis;
+use synth::multiresource::artifact::{MsrConfig, Preemption, Route};
+use synth::multiresource::workload::Workload;
+use synth::report::plot::Axis;
 use theory::{Placed, at_load, at_rate, exact, full, smsr, spread, theorem8, total};
 
 /// The paper's α for pMSR, and what stands for α → ∞.

@@ -3,11 +3,11 @@
 
 use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
 use super::{Done, Drawn, Finding};
-use crate::compatibility::analysis;
-use crate::compatibility::simulator::{Rule, simulate};
-use crate::compatibility::workload::{Cluster, Trial};
-use crate::report::plot::Look;
-use crate::simulation::{Estimate, Settings};
+use synth::compatibility::analysis;
+use synth::compatibility::simulator::{Rule, simulate};
+use synth::compatibility::workload::{Cluster, Trial};
+use synth::report::plot::Look;
+use synth::simulation::{Estimate, Settings};
 
 const LOADS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 

@@ -6,10 +6,10 @@ use super::super::curve::{
 use super::super::rules::{Plan, Rule, Sweep, model, sweep, words};
 use super::super::{Done, Drawn, Finding};
 use super::{ACROSS, at_rate};
-use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::simulator::Run;
-use crate::report::plot::Axis;
-use crate::simulation::Estimate;
+use synth::multiresource::artifact::{Objective, Preemption};
+use synth::multiresource::simulator::Run;
+use synth::report::plot::Axis;
+use synth::simulation::Estimate;
 
 /// The rules of Figures 5 to 8, adaptive MSR tuned within so many events.
 fn rivals(tuning: u64) -> Vec<Plan> {

@@ -3,8 +3,8 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::path::Path;
 
-use crate::report::plot::{self, Axis, Chart, Look, Point, Scale, Sheet, Style};
-use crate::simulation::Estimate;
+use synth::report::plot::{self, Axis, Chart, Look, Point, Scale, Sheet, Style};
+use synth::simulation::Estimate;
 
 pub const BLUE: Look = Look::new(0);
 pub const VERMILLION: Look = Look::new(1);

@@ -2,9 +2,9 @@
 
 use super::curve::{BLUE, Curve, Figure, GREEN, Kind, ORANGE, PURPLE, Panel, VERMILLION, axis};
 use super::{Done, Drawn, Finding};
-use crate::malleable::artifact::{Quantity, cost};
-use crate::malleable::policies::{self, median};
-use crate::malleable::workload::{Pool, Workload};
+use synth::malleable::artifact::{Quantity, cost};
+use synth::malleable::policies::{self, median};
+use synth::malleable::workload::{Pool, Workload};
 
 const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
 /// Draws of the sizes, of which there are fewer where less is to be computed.
@@ -13,7 +13,7 @@ const EVENTS_OF_A_DRAW: u64 = 2_000_000;
 
 pub(super) fn figure4(events: u64) -> Done<Drawn> {
     let draws = (events / EVENTS_OF_A_DRAW).clamp(1, DRAWS);
-    let text = include_str!("../../models/five_hundred_pareto.yaml");
+    let text = include_str!("../../../models/five_hundred_pareto.yaml");
     let Workload::Pool(own) = Workload::parse(text, "five_hundred_pareto")?.workload else {
         return Err("the jobs of the model are all there".into());
     };

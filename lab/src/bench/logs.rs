@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::systems::{Draw, Set, Tier, name, seed};
-use crate::kind::VerbResult;
-use crate::multiresource::judge::{Point, Windows};
-use crate::multiresource::replay::{Log, Speed};
-use crate::trace::{Options, Servers, Source, Trace};
+use synth::kind::VerbResult;
+use synth::multiresource::judge::{Point, Windows};
+use synth::multiresource::replay::{Log, Speed};
+use synth::trace::{Options, Servers, Source, Trace};
 
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 24.0 * HOUR;

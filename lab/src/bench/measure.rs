@@ -5,21 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::family::Sought;
-use super::super::solve::{Request, Solved, solve};
 use super::systems::{Set, System, Tier};
-use crate::artifact::Changes;
-use crate::kind::{Policy, Rules as _, VerbResult};
-use crate::multiresource::MultiresourceKind;
-use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::bound::lower_bound;
-use crate::multiresource::optimum::{Ended, Limits, Problem, optimum};
-use crate::multiresource::simulator::{Contender, Run};
-use crate::multiresource::synthesis::{
+use synth::artifact::Changes;
+use synth::kind::{Policy, Rules as _, VerbResult};
+use synth::multiresource::MultiresourceKind;
+use synth::multiresource::artifact::{Objective, Preemption};
+use synth::multiresource::bound::lower_bound;
+use synth::multiresource::optimum::{Ended, Limits, Problem, optimum};
+use synth::multiresource::simulator::{Contender, Run};
+use synth::multiresource::synthesis::{
     Candidate, Choice, ChoiceOptions, Families, Options, Steadiness,
 };
-use crate::simulation::sweep::Knows;
-use crate::simulation::{Estimate, Health, Ranking, Settings};
+use synth::multiresource::verbs::family::Sought;
+use synth::multiresource::verbs::solve::{Request, Solved, solve};
+use synth::simulation::sweep::Knows;
+use synth::simulation::{Estimate, Health, Ranking, Settings};
 
 /// What the choice of this program is called among policies.
 pub const CHOICE: &str = "choice";

@@ -7,11 +7,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::{Deserialize, Serialize};
 
-use super::super::resolve::own_load;
-use crate::document::digest;
-use crate::kind::VerbResult;
-use crate::multiresource::report::about;
-use crate::multiresource::workload::Fleet;
+use synth::document::digest;
+use synth::kind::VerbResult;
+use synth::multiresource::report::about;
+use synth::multiresource::verbs::resolve::own_load;
+use synth::multiresource::workload::Fleet;
 
 /// The name and the version of the systems.
 pub const NAME: &str = "bench-v1";

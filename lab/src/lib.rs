@@ -1,0 +1,18 @@
+//! What research needs beside the program `synth`: the figures of the papers, recomputed ([`figures`]), and a benchmark of
+//! systems that are drawn from seeds ([`bench`]).
+
+pub mod bench;
+pub mod figures;
+
+use synth::cli::List;
+use synth::kind::Verb;
+
+/// The program `synth-lab`.
+pub const PROGRAM: List = List {
+    name: "synth-lab",
+    about: "The laboratory of synth: the figures of the papers, and a benchmark that others can enter",
+    verbs: &[
+        Verb::of::<bench::Arguments>("bench"),
+        Verb::of::<figures::Arguments>("figures"),
+    ],
+};

@@ -1,0 +1,9 @@
+//! The program `synth-lab`: what is typed → [`synth_lab::PROGRAM`].
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
+    ExitCode::from(synth_lab::PROGRAM.main(&typed))
+}

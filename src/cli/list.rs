@@ -1,0 +1,64 @@
+//! A program that is a list of verbs.
+
+use std::ffi::OsString;
+use std::rc::Rc;
+
+use clap::{Args as _, FromArgMatches as _};
+
+use super::embedding::{Answer, Embedding};
+use super::output;
+use super::terminal::{Common, Host, SUCCESS};
+use super::{concluded, refused, verbs};
+use crate::kind::Verb;
+
+/// A program that is a list of verbs, with the options that all verbs of `synth` have.
+#[derive(Clone, Copy, Debug)]
+pub struct List {
+    /// The name of the program.
+    pub name: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// What it can do.
+    pub verbs: &'static [Verb],
+}
+
+impl List {
+    /// Runs the command that was typed, behind the name of the program, and returns the exit code.
+    pub fn main(self, typed: &[OsString]) -> u8 {
+        self.dispatch(typed, Host::Terminal)
+    }
+
+    /// Runs a command within another program: nothing is printed.
+    pub fn answer(self, typed: &[OsString], program: Embedding) -> Answer {
+        let program = Rc::new(program);
+        let code = self.dispatch(typed, Host::Program(Rc::clone(&program)));
+        program.answer(code)
+    }
+
+    fn dispatch(self, typed: &[OsString], host: Host) -> u8 {
+        let command = clap::Command::new(self.name)
+            .about(self.about)
+            .version(env!("CARGO_PKG_VERSION"))
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .subcommands(self.verbs.iter().map(Verb::command));
+        let words = [OsString::from(self.name)];
+        let words = words.iter().chain(typed);
+        let read = Common::augment_args(command).try_get_matches_from(words);
+        let read = read.and_then(|matches| {
+            let mut common = Common::from_arg_matches(&matches)?;
+            common.host = host.clone();
+            common.command = output::command(self.name, typed);
+            let found = matches.subcommand().and_then(|(name, typed)| {
+                let verb = self.verbs.iter().find(|verb| verb.name == name)?;
+                Some(verb.read(typed))
+            });
+            Ok((found.transpose()?, common))
+        });
+        match read {
+            Ok((Some(verb), common)) => concluded(verbs::own(&*verb, &common), &host),
+            Ok((None, _)) => SUCCESS,
+            Err(error) => refused(&error, &host),
+        }
+    }
+}

@@ -13,9 +13,7 @@ use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorde
 use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
-use super::verbs::{
-    advise, bridge, drive, export, fit, forecast, judge as judging, limit, optimum, sweep,
-};
+use super::verbs::{bridge, drive, export, fit, limit, optimum, sweep};
 use super::workload::Fleet;
 use crate::artifact::Finding;
 use crate::kind::{
@@ -29,6 +27,7 @@ use crate::report::Besides;
 use crate::simulation::sweep::{Comparing, Knows, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::{below_one, fraction};
+use synth_advice::verbs::{advise, forecast, judge as judging};
 use synth_slurm::rule::SlurmRule;
 
 /// What is typed to run a policy in other ways than its own.

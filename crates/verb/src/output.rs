@@ -67,6 +67,14 @@ impl Caller<'_> {
         |reached| self.notify(Notice::Simulating("simulating", reached))
     }
 
+    /// Returns a listener that tells what is done, which may be interrupted from then on.
+    pub fn doing(&mut self) -> impl FnMut(&str) {
+        |text| {
+            self.notify(Notice::Interruptible);
+            self.notify(Notice::Doing(text));
+        }
+    }
+
     /// Tells the caller about progress.
     pub fn notify(&mut self, word: Notice<'_>) {
         (self.listener)(word);

@@ -26,7 +26,6 @@ use synth::kind::{
 };
 use synth::multiresource::MultiresourceKind;
 use synth::multiresource::artifact::Preemption;
-use synth::multiresource::verbs::progress;
 use synth::simulation::sweep::{Shard, differences};
 use synth::typed::count;
 
@@ -134,7 +133,7 @@ impl Run for Arguments {
         let own: Vec<(Tier, u64)> = own.map(|(system, _)| *system).collect();
         let interrupt = caller.interrupt.clone();
         let width = caller.width;
-        let mut listener = progress(caller);
+        let mut listener = caller.doing();
         for (at, &(tier, n)) in own.iter().enumerate() {
             if lines.iter().any(|line| line.system == name(tier, n)) {
                 continue;

@@ -3,5 +3,7 @@
 
 pub mod forecast;
 pub mod judge;
-#[cfg(feature = "slurm")]
+#[cfg(feature = "verbs")]
 pub mod slurm;
+#[cfg(feature = "verbs")]
+pub mod verbs;

@@ -17,7 +17,7 @@ mod upgrades;
 
 pub use answer::summary;
 pub use cost::thresholds;
-pub use fit::{fit, fit_notes, lines};
+pub use fit::{fit, fit_notes};
 pub use optimum::{Distance, Least, optimum, proved};
 pub use refusal::refusal;
 pub use show::{about, show};

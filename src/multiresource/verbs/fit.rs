@@ -11,9 +11,9 @@ use crate::kind::{
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
-use crate::multiresource::verbs::replay::{places, servers_of};
+use crate::multiresource::verbs::replay::places;
 use crate::multiresource::workload::Fleet;
-use crate::trace::{self, Source, Trace};
+use crate::trace::{self, Servers, Source, Trace};
 use crate::typed::{count, share};
 
 /// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
@@ -69,7 +69,9 @@ impl Run for Arguments {
         let policy = self.since.as_ref().map(|file| policy_of(file, caller));
         let policy = policy.transpose()?;
         let mut reading = self.reading.clone();
-        reading.servers = reading.servers.or_else(|| policy.as_ref().map(servers_of));
+        reading.servers = reading
+            .servers
+            .or_else(|| policy.as_ref().map(Servers::from));
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
         let options = Options {
             source: format!("synth fit {}", source.name()),
@@ -147,7 +149,7 @@ fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
 
 /// Returns the types of a policy, with their demands in the order in which the trace's servers have the resources.
 fn types_of(fleet: &Fleet, reading: &trace::Options) -> VerbResult<Vec<(String, Vec<f64>)>> {
-    let own = servers_of(fleet);
+    let own = Servers::from(fleet);
     let servers = reading.servers.as_ref().unwrap_or(&own);
     let Some(places) = places(&servers.resources, &own.resources) else {
         return Err(format!(

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use serde::Serialize;
 
+use super::known;
 use super::resolve::own_load;
-use super::{known, progress};
 use crate::kind::{
     Caller, Files, NamesFiles, Policy, Rules as _, Run, VerbOutput, VerbResult, files, json,
 };
@@ -89,7 +89,7 @@ impl Run for Arguments {
             ..self.budget.settings(EVENTS)
         };
         let width = caller.width;
-        let mut listener = progress(caller);
+        let mut listener = caller.doing();
         let (mut limits, mut notes) = (Vec::new(), Vec::new());
         for policy in policies {
             if let Err(why) = MultiresourceKind::fits(&policy, &fleet) {

@@ -1,13 +1,10 @@
 //! The verbs of multiresource jobs, a file each: arguments, work, answer.
 
-pub mod advise;
 pub mod bridge;
 pub mod drive;
 pub mod export;
 pub mod family;
 pub mod fit;
-pub mod forecast;
-pub mod judge;
 pub mod limit;
 pub mod optimum;
 mod program;
@@ -36,12 +33,4 @@ fn known<W>(parsed: Parsed<W>, caller: &mut Caller<'_>) -> W {
         caller.notify(Notice::Known(warning));
     }
     parsed.workload
-}
-
-/// Tells the caller what a verb does, which may be interrupted from then on.
-pub fn progress(caller: &mut Caller<'_>) -> impl FnMut(&str) {
-    |text| {
-        caller.notify(Notice::Interruptible);
-        caller.notify(Notice::Doing(text));
-    }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
+use super::known;
 use super::resolve::own_load;
-use super::{known, progress};
 use crate::kind::{
     Caller, Files, NamesFiles, Policy, Rules as _, Run, VerbOutput, VerbResult, files, json, refuse,
 };
@@ -128,7 +128,7 @@ impl Run for Arguments {
             ..self.budget.settings(EVENTS)
         };
         let width = caller.width;
-        let mut listener = progress(caller);
+        let mut listener = caller.doing();
         for policy in policies {
             if settings.interrupt.load(Ordering::Relaxed) {
                 break;
@@ -175,7 +175,7 @@ impl Arguments {
             ..Limits::default()
         };
         let interrupt = caller.interrupt.clone();
-        let mut listener = progress(caller);
+        let mut listener = caller.doing();
         listener("solving the dynamic program");
         let mut step = |step: Step| {
             let [low, high] = step.bounds.map(number);

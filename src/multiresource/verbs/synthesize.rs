@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::family::{Family, Named, Sought};
-use super::judge::Criteria;
+use super::fit;
 use super::promise::promise;
 use super::size::{SizeAnswer, Sizes};
 use super::solve::{Request, Solved, floor, solve};
-use super::{fit, progress};
 use crate::kind::{Answer, Caller, Files, NamesFiles, Notice, VerbResult, files, json, unchecked};
 use crate::multiresource::artifact::{
     Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
@@ -24,6 +23,7 @@ use crate::multiresource::synthesis::{
 use crate::multiresource::workload::Fleet;
 use crate::trace;
 use crate::typed::{count, positive, seconds, time};
+use synth_advice::verbs::judge::Criteria;
 
 /// What the proof that the mix is best, and that with the analysis, may have of the time for all; the rest is for
 /// the choice by simulation, where there is one, and for the checker.
@@ -287,7 +287,7 @@ pub fn synthesize(
         caller.notify(Notice::Known(NO_PRIORITIES));
     }
     let request = args.request(fleet, caller)?;
-    let mut listener = progress(caller);
+    let mut listener = caller.doing();
     listener("solving the program");
     if let Some(name) = &args.size {
         let sizes = Sizes::named(name, fleet)?;

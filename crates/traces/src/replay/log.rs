@@ -1,6 +1,8 @@
 //! The jobs of a trace, in memory.
 
-use crate::trace::{Account, Demands, Format, Reason, Seen, Servers, Tick, Trace, TraceError};
+use crate::trace::{
+    Account, Demands, Format, Options, Reason, Seen, Servers, Source, Tick, Trace, TraceError,
+};
 
 /// A job that is replayed. Times are whole ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,6 +90,23 @@ pub fn early(jobs: &[Job]) -> usize {
 const LARGEST: i64 = 1 << 53;
 
 impl Log {
+    /// Reads a log; returns it with its name. `listener` is told how far that is.
+    ///
+    /// # Errors
+    /// As [`Log::read`], and where the source cannot be opened.
+    pub fn of_source(
+        source: &Source,
+        options: &Options,
+        listener: &mut dyn FnMut(&str),
+    ) -> Result<(Self, String), TraceError> {
+        let name = source.name();
+        listener(&format!("reading {name}"));
+        let log = Log::read(&mut Trace::open(source, options)?, |jobs| {
+            listener(&format!("reading {name}: {jobs} jobs"));
+        })?;
+        Ok((log, name))
+    }
+
     /// Reads a trace to its end; `listener` gets the number of jobs now and then.
     ///
     /// # Errors

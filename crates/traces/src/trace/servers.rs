@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use itertools::Itertools as _;
 
 use synth_core::number::Decimal;
-use synth_multiresource::workload::{Header, Part, Parts};
+use synth_multiresource::workload::{self, Fleet, Header, Part, Parts};
 
 /// What the trace's jobs ran on, as `--servers` says it, or the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,22 @@ pub struct Shape {
     pub count: u32,
     /// Capacity of one of them (R), ≥ 0.
     pub capacity: Vec<Decimal>,
+}
+
+impl From<&Fleet> for Servers {
+    /// Returns what the jobs of a workload run on.
+    fn from(fleet: &Fleet) -> Self {
+        let resources = fleet.envelope().resources().iter();
+        let shape = |shape: &workload::Shape| Shape {
+            count: shape.count(),
+            capacity: shape.capacity().to_vec(),
+        };
+        Servers {
+            resources: resources.map(|r| r.name().to_owned()).collect(),
+            devices: fleet.devices(),
+            shapes: fleet.shapes().iter().map(shape).collect(),
+        }
+    }
 }
 
 impl Servers {

@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use itertools::Itertools as _;
 
 use super::results::Played;
-use super::types::most_held;
 use crate::multiresource::replay::{Groups, Kinds, Log, Measured, Visit};
 use crate::simulation::{Stint, Stretch};
 
@@ -19,7 +18,7 @@ fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     if visits.iter().any(|visit| visit.start.is_nan()) {
         return None;
     }
-    let held = |visit: &Visit| most_held(kinds, visit.kind);
+    let held = |visit: &Visit| kinds.most_held(visit.kind);
     let waited = visits.iter().filter(|own| own.start > own.submit);
     let order = |own: &Visit| (held(own), own.start - own.submit);
     let awaited =

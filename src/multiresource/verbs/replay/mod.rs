@@ -13,17 +13,15 @@ mod verdict;
 mod words;
 
 pub use args::{Pace, Replaying, TraceArgs};
-pub use types::{most_held, places, servers_of};
+pub use types::places;
 
 use std::path::Path;
 
 use crate::document::{all_bytes_of, called};
 use crate::kind::{Caller, Notice, VerbOutput, VerbResult, json, refuse};
-use crate::multiresource::replay::Log;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
-use crate::trace::{self, Source, Trace};
 use recorded::{Recording, run_once};
 use results::Replays;
 use stage::Stage;
@@ -132,19 +130,4 @@ pub fn run_recorded(
         document: json(&run)?,
         ..VerbOutput::default()
     })
-}
-
-/// Reads a log; returns it with its name.
-pub fn read(
-    file: &Path,
-    reading: &trace::Options,
-    listener: &mut dyn FnMut(&str),
-) -> VerbResult<(Log, String)> {
-    let source = Source::named(file);
-    let name = source.name();
-    listener(&format!("reading {name}"));
-    let log = Log::read(&mut Trace::open(&source, reading)?, |jobs| {
-        listener(&format!("reading {name}: {jobs} jobs"));
-    })?;
-    Ok((log, name))
 }

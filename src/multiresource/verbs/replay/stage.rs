@@ -8,9 +8,8 @@ use std::sync::atomic::Ordering;
 
 use super::args::{Demands, Pace, Replaying};
 use super::busy::Busy;
-use super::read;
 use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
-use super::types::{Types, servers_of};
+use super::types::Types;
 use crate::kind::{self, VerbResult, refuse};
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
@@ -20,6 +19,7 @@ use crate::multiresource::replay::{
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
+use crate::trace::{Servers, Source};
 use synth_slurm::configuration::{Site, of_path};
 use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, prepare};
 
@@ -76,9 +76,9 @@ impl<'a> Stage<'a> {
         options.servers = options
             .servers
             .or(servers)
-            .or(fleet.as_ref().map(servers_of));
+            .or(fleet.as_ref().map(Servers::from));
         let file = replaying.trace.file.as_deref().unwrap_or(Path::new("-"));
-        let (mut log, file) = read(file, &options, listener)?;
+        let (mut log, file) = Log::of_source(&Source::named(file), &options, listener)?;
         let site = match site {
             None => None,
             Some(mut site) => {

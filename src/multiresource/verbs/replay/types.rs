@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use super::results::Typed;
 use crate::multiresource::replay::{Job, Kinds, Log};
-use crate::multiresource::workload::{self, Dominating, Fleet};
+use crate::multiresource::workload::{Dominating, Fleet};
 use crate::number::{Decimal, seconds_in};
-use crate::trace::{Servers, Shape};
+use crate::trace::Servers;
 
 /// The jobs of a trace as those of types.
 pub struct Types {
@@ -34,7 +34,7 @@ impl Types {
     /// When the workload is of other servers or resources, or no type holds too much of the work.
     pub fn of(log: &Log, exact: &Kinds, fleet: Fleet, unknown_out: bool) -> Result<Self, String> {
         let workload = fleet.envelope();
-        let (servers, known) = (servers_of(&fleet), &log.servers.resources);
+        let (servers, known) = (Servers::from(&fleet), &log.servers.resources);
         let places = places(&servers.resources, known).ok_or_else(|| format!(
             "the workload has the resources {}, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
             servers.resources.join(", "),
@@ -108,15 +108,9 @@ impl Types {
     }
 }
 
-/// Returns the largest fraction of a resource that a job of this kind holds.
-pub fn most_held(kinds: &Kinds, kind: u32) -> f64 {
-    let held = kinds.held[kind as usize].iter();
-    held.copied().fold(0.0, f64::max)
-}
-
 /// Σ size times the largest fraction of a resource that is held.
 fn work<'a>(jobs: impl Iterator<Item = &'a Job>, kinds: &Kinds) -> f64 {
-    jobs.map(|job| job.size * most_held(kinds, job.kind)).sum()
+    jobs.map(|job| job.size * kinds.most_held(job.kind)).sum()
 }
 
 /// Shapes with the resources of a workload, of which r is the servers' `places[r]`, in an order of their own.
@@ -128,20 +122,6 @@ fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
     let mut shapes: Vec<(Vec<Decimal>, u32)> = shapes.collect();
     shapes.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
     shapes
-}
-
-/// Returns what the jobs of a workload run on.
-pub fn servers_of(fleet: &Fleet) -> Servers {
-    let resources = fleet.envelope().resources().iter();
-    let shape = |shape: &workload::Shape| Shape {
-        count: shape.count(),
-        capacity: shape.capacity().to_vec(),
-    };
-    Servers {
-        resources: resources.map(|r| r.name().to_owned()).collect(),
-        devices: fleet.devices(),
-        shapes: fleet.shapes().iter().map(shape).collect(),
-    }
 }
 
 /// Returns for each resource which one of others it is; `None` where they are not the same.

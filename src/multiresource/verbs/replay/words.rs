@@ -2,8 +2,8 @@
 
 use super::results::{AtPace, Replays};
 use crate::multiresource::replay::{Interval, Window};
-use crate::multiresource::report::lines;
 use crate::report::{TableUnit, counted, number, percent, wrap};
+use synth_advice::verbs::lines;
 
 /// `3411 [2300, 4500]`, of times \[s\] in this unit.
 pub fn with_interval(value: f64, interval: Option<Interval>, unit: &TableUnit) -> String {

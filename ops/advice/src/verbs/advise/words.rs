@@ -2,10 +2,10 @@
 
 use itertools::Itertools as _;
 
-use crate::multiresource::replay::Log;
-use crate::multiresource::report::lines;
-use crate::report::{Rows, Shown, counted, grid, length, wrap};
-use synth_advice::slurm::{Advice, Gain, Part};
+use crate::slurm::{Advice, Gain, Part};
+use crate::verbs::lines;
+use synth_traces::replay::Log;
+use synth_verb::report::{Rows, Shown, counted, grid, length, wrap};
 
 /// Returns the advice, the table of what was tried, and who gains and loses, at most `width` characters wide.
 pub fn text(advice: &Advice, width: usize) -> String {

@@ -3,11 +3,11 @@
 use itertools::Itertools as _;
 
 use super::live::Live;
-use crate::document::exposition::{Exposition, label};
-use crate::multiresource::forecast::{LEVELS, Map, Record, Scored};
-use crate::multiresource::replay::Log;
-use crate::multiresource::report::lines;
-use crate::report::{Table, counted, length, number, percent, wrap};
+use crate::forecast::{LEVELS, Map, Record, Scored};
+use crate::verbs::lines;
+use synth_core::document::exposition::{Exposition, label};
+use synth_traces::replay::Log;
+use synth_verb::report::{Table, counted, length, number, percent, wrap};
 
 /// Returns all tables, at most `width` characters wide.
 pub fn tables(scored: &Scored, rule: &str, width: usize) -> String {

@@ -6,12 +6,9 @@ use itertools::Itertools as _;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::kind::VerbResult;
-use crate::multiresource::judge::{
-    Forward, Goal, OfEstimate, Outcome, Point, Served, Window, Windows, usual,
-};
-use crate::multiresource::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowdown};
-use crate::multiresource::verbs::replay::most_held;
+use crate::judge::{Forward, Goal, OfEstimate, Outcome, Point, Served, Window, Windows, usual};
+use synth_traces::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowdown};
+use synth_verb::VerbResult;
 
 /// A log, and how it is judged.
 pub struct Judging<'a> {
@@ -229,7 +226,7 @@ impl Judging<'_> {
     /// Quartiles of what jobs hold, and in each of how long they run.
     fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
         let kinds = Kinds::exact(self.log);
-        let held = |n: usize| most_held(&kinds, self.log.jobs[first + n].kind);
+        let held = |n: usize| kinds.most_held(self.log.jobs[first + n].kind);
         let [now, chosen] = [&rows[0].jobs, &rows[1].jobs];
         let mut classes = Vec::new();
         for wide in quartiles((0..now.len()).collect(), held) {
@@ -310,7 +307,7 @@ fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::multiresource::judge::Choice;
+    use crate::judge::Choice;
 
     /// The waits of a window are held against its own promise: the longest of all windows would hide that the second is broken.
     #[test]

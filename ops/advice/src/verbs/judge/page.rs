@@ -2,8 +2,8 @@
 
 use super::results::{Judged, Role};
 use super::words::{columns, headline, likeness, rows, stability};
-use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
-use crate::report::{Page, Section};
+use synth_verb::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
+use synth_verb::report::{Page, Section};
 
 /// Renders it as a page for people.
 ///

@@ -4,17 +4,15 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::document::number_of;
-use crate::kind::{VerbResult, refuse};
-use crate::multiresource::forecast::{
-    Calibration, Draws, Moment, Past, Present, Quantiles, Record, Site,
-};
-use crate::multiresource::policy::Policy;
-use crate::multiresource::replay::{Job, Log, Speed};
-use crate::multiresource::verbs::judge::read;
-use crate::number::Decimal;
-use crate::slurm::{Amounts, Hold, JobId, Node, NodeState, Row, Slurm, expand};
-use crate::trace::{self, Account, Format, Servers, Shape, Tick};
+use crate::forecast::{Calibration, Draws, Moment, Past, Present, Quantiles, Record, Site};
+use synth_core::document::number_of;
+use synth_core::number::Decimal;
+use synth_multiresource::policy::Policy;
+use synth_slurm::commands::{Amounts, Hold, JobId, Node, NodeState, Row, Slurm, expand};
+use synth_traces::replay::{Job, Log, Speed};
+use synth_traces::trace::Source;
+use synth_traces::trace::{self, Account, Format, Servers, Shape, Tick};
+use synth_verb::{VerbResult, refuse};
 
 /// A job that waits.
 pub struct Waiting {
@@ -156,7 +154,7 @@ fn past_of(
     reading.servers = Some(servers.clone());
     // The log holds the jobs of this partition, and not every format names partitions.
     reading.partition = None;
-    let (log, _) = read(file, &reading, &mut |_| ())?;
+    let (log, _) = Log::of_source(&Source::named(file), &reading, &mut |_| ())?;
     if log.jobs.len() > 1 && log.load() > MOST_LOAD {
         return refuse(format!(
             "the jobs of the log would be a load of {:.2} on the {up} nodes of the partition {} that are up: give --log with the jobs of this partition alone, such as `{} -r {}` writes",

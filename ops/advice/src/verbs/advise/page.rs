@@ -1,9 +1,9 @@
 //! Advice as a page for those who decide.
 
 use super::words::{COLUMNS, PARTS, copied, headline, part_rows, rows};
-use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
-use crate::report::{Page, Section};
-use synth_advice::slurm::{Advice, Gain};
+use crate::slurm::{Advice, Gain};
+use synth_verb::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
+use synth_verb::report::{Page, Section};
 
 /// Renders the page.
 ///

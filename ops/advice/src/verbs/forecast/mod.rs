@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
-use crate::kind::{
+use crate::forecast::{Draws, Record, Scored, Scoring, Site};
+use synth_multiresource::policy::{Knows, Policy};
+use synth_multiresource::simulator::Contender;
+use synth_slurm::commands::Slurm;
+use synth_slurm::rule::SlurmRule;
+use synth_traces::replay::{Log, NoResult, Speed};
+use synth_traces::trace;
+use synth_traces::trace::Source;
+use synth_verb::{
     Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json, refuse,
 };
-use crate::multiresource::forecast::{Draws, Record, Scored, Scoring, Site};
-use crate::multiresource::policy::{Knows, Policy};
-use crate::multiresource::replay::{Log, NoResult, Speed};
-use crate::multiresource::simulator::Contender;
-use crate::multiresource::verbs::judge::read;
-use crate::slurm::Slurm;
-use crate::trace;
-use synth_slurm::rule::SlurmRule;
 
 /// When jobs will start: scored on a log, or of a live partition
 #[derive(Args)]
@@ -129,7 +129,7 @@ impl Arguments {
         let interrupt = caller.interrupt.clone();
         let width = caller.width;
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (log, file) = read(&self.trace, &self.reading, listener)?;
+        let (log, file) = Log::of_source(&Source::named(&self.trace), &self.reading, listener)?;
         let scored = match self.score((&log, self.every as usize), &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last job"));

@@ -8,15 +8,14 @@ use std::sync::atomic::Ordering;
 
 use clap::{Args, Subcommand};
 
-use super::progress;
-use crate::kind::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, json, refuse};
-use crate::multiresource::replay::Log;
-use crate::trace::{self, Source, Trace};
-use crate::typed::{positive, time};
-use synth_advice::slurm::advise;
+use crate::slurm::advise;
 use synth_slurm::commands;
 use synth_slurm::configuration::{Site, of_path, of_texts};
 use synth_slurm::rule::prepare;
+use synth_traces::replay::Log;
+use synth_traces::trace::{self, Source};
+use synth_typed::{positive, time};
+use synth_verb::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, json, refuse};
 
 /// What a site should change, from its own jobs: who gains, who loses, and how sure that is
 #[derive(Args)]
@@ -121,20 +120,16 @@ impl Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let (interrupt, width) = (caller.interrupt.clone(), caller.width);
         let command = caller.command.clone();
-        let mut listener = progress(caller);
+        let mut listener = caller.doing();
         if self.reading.servers.is_some() {
             return refuse("the servers are the nodes of the site: leave --servers out");
         }
         let (mut site, source, remarks) = self.site(&mut listener)?;
-        let name = source.name();
-        listener(&format!("reading {name}"));
         let reading = trace::Options {
             servers: Some(site.servers().0),
             ..self.reading.clone()
         };
-        let mut log = Log::read(&mut Trace::open(&source, &reading)?, |jobs| {
-            listener(&format!("reading {name}: {jobs} jobs"));
-        })?;
+        let (mut log, _) = Log::of_source(&source, &reading, &mut listener)?;
         let out = prepare(&mut site, &mut log)?;
         let advice = advise(
             &log,

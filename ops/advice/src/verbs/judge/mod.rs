@@ -9,19 +9,17 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use crate::kind::{
+use crate::judge::{Choice, Forward, Goal, Objective, Point, Windows};
+use results::Judging;
+use synth_core::number::seconds_in;
+use synth_multiresource::policy::BackfillingConfig;
+use synth_multiresource::workload::Fleet;
+use synth_traces::replay::{Log, Speed};
+use synth_traces::trace::{self, Servers, Source};
+use synth_typed::{fraction, part, positive, time};
+use synth_verb::{
     Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json, refuse,
 };
-use crate::multiresource::judge::{Choice, Forward, Goal, Objective, Point, Windows};
-use crate::multiresource::policy::BackfillingConfig;
-use crate::multiresource::replay::{Log, Speed};
-pub use crate::multiresource::verbs::replay::read;
-use crate::multiresource::verbs::replay::servers_of;
-use crate::multiresource::workload::Fleet;
-use crate::number::seconds_in;
-use crate::trace;
-use crate::typed::{fraction, part, positive, time};
-use results::Judging;
 
 /// Which order of the queue is best on a log: chosen on what came before, judged on what came after
 #[derive(Args)]
@@ -110,8 +108,8 @@ impl Criteria {
     ) -> VerbResult<Result<BackfillingConfig, String>> {
         caller.notify(Notice::Interruptible);
         let mut reading = reading.clone();
-        reading.servers = reading.servers.or_else(|| Some(servers_of(fleet)));
-        let (log, name) = read(file, &reading, &mut |what| {
+        reading.servers = reading.servers.or_else(|| Some(Servers::from(fleet)));
+        let (log, name) = Log::of_source(&Source::named(file), &reading, &mut |what| {
             caller.notify(Notice::Doing(what))
         })?;
         caller.notify(Notice::Doing("trying rules on the log"));
@@ -160,7 +158,7 @@ impl Run for Arguments {
         let interrupt = caller.interrupt.clone();
         let width = caller.width;
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (log, file) = read(&self.trace, &self.reading, listener)?;
+        let (log, file) = Log::of_source(&Source::named(&self.trace), &self.reading, listener)?;
         let speed = match self.load {
             None => self.speed.unwrap_or(Speed::ONE),
             Some(load) => match Speed::near(load / log.load()) {

@@ -3,10 +3,12 @@
 use itertools::Itertools as _;
 
 use super::results::{Judged, RECORDED, Role, Row};
-use crate::multiresource::judge::{OfEstimate, Window};
-use crate::multiresource::replay::{Interval, Log};
-use crate::multiresource::report::lines;
-use crate::report::{Rows, Shown, Table, TableUnit, counted, grid, number, percent, span, wrap};
+use crate::judge::{OfEstimate, Window};
+use crate::verbs::lines;
+use synth_traces::replay::{Interval, Log};
+use synth_verb::report::{
+    Rows, Shown, Table, TableUnit, counted, grid, number, percent, span, wrap,
+};
 
 /// Returns all tables, at most `width` characters wide.
 pub fn tables(judged: &Judged, width: usize) -> String {

@@ -175,6 +175,48 @@ fn every_file_can_be_read_to_its_end() {
     }
 }
 
+/// Each dependency that a manifest lists is named in the code of its crate.
+#[test]
+fn every_dependency_is_used() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let below = |folder| fs::read_dir(root.join(folder)).unwrap();
+    let crates = ["crates", "kinds", "ops"].into_iter().flat_map(below);
+    let crates = crates.map(|entry| entry.unwrap().path());
+    let mut unused = Vec::new();
+    for package in crates.chain([root.to_path_buf(), root.join("lab")]) {
+        let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
+        let folders = ["src", "tests", "benches", "examples"].map(|own| package.join(own));
+        let files = folders.iter().filter(|own| own.is_dir());
+        let files = files.flat_map(|own| files_below(own));
+        let code: String = files.map(|own| fs::read_to_string(own).unwrap()).collect();
+        for name in dependencies(&manifest) {
+            // A feature may turn on one of its dependency, and need no more of it.
+            if manifest.contains(&format!("\"{name}/")) {
+                continue;
+            }
+            let called = name.replace('-', "_");
+            if !code.contains(&format!("{called}::")) && !code.contains(&format!("use {called}")) {
+                unused.push(format!("{}: `{name}`", package.display()));
+            }
+        }
+    }
+    assert_eq!(unused, [""; 0]);
+}
+
+/// Returns the names of the dependencies that a manifest lists, those of tests too.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut is_listed = false;
+    let names = manifest.lines().filter_map(|line| {
+        if line.starts_with('[') {
+            is_listed = line.ends_with("dependencies]") && !line.contains("workspace");
+        }
+        let name = line.split(['.', ' ', '=']).next()?;
+        let is_name = is_listed && name.starts_with(|c: char| c.is_ascii_alphabetic());
+        is_name.then_some(name)
+    });
+    names.collect()
+}
+
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
         .unwrap()

@@ -7,13 +7,14 @@ use clap::Args;
 
 use super::artifact::{Checked, Multiresource};
 use super::bound::{CertificateError, Document};
+use super::bridge;
 use super::replay::Speed;
 use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
 use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
-use super::verbs::{bridge, drive, export, fit, limit, optimum, sweep};
+use super::verbs::{drive, export, fit, limit, optimum, sweep};
 use super::workload::Fleet;
 use crate::artifact::Finding;
 use crate::kind::{

@@ -39,7 +39,6 @@ mod percentiles;
 mod pooled;
 mod priority;
 mod program;
-mod python;
 mod reference;
 mod replay;
 mod same_numbers;

@@ -21,6 +21,7 @@ mod survey;
 mod tests;
 mod types;
 mod usage;
+mod verb;
 mod watch;
 
 pub use export::{gangs, slurm as export_slurm};
@@ -30,6 +31,7 @@ pub use release::release_all;
 pub use run::{Bridge, Signals};
 pub use setup::Setup;
 pub use types::TypeMap;
+pub use verb::Arguments;
 
 use synth_multiresource::artifact::Checked;
 use synth_operator::only_starts;

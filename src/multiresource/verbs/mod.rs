@@ -1,6 +1,5 @@
 //! The verbs of multiresource jobs, a file each: arguments, work, answer.
 
-pub mod bridge;
 pub mod drive;
 pub mod export;
 pub mod family;

@@ -9,19 +9,17 @@ use std::time::{Duration, Instant, SystemTime};
 use clap::{Args, Subcommand};
 use itertools::Itertools as _;
 
-use crate::document::{digest, text_of};
-use crate::kind::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, refuse};
-use crate::multiresource::artifact::Checked;
-use crate::multiresource::bridge::{
-    Bridge, OnLine, Replayed, Setup, Signals, jobs_csv, release_all, replay,
-};
-use crate::multiresource::forecast::Online;
-use crate::multiresource::live::protocol::{Foresight as _, Line, Started};
-use crate::multiresource::live::{Scheduler, Waits};
-use crate::number::seconds_in;
-use crate::report::{counted, length, percent};
-use crate::slurm::Slurm;
-use crate::typed::PolicyFile;
+use crate::{Bridge, OnLine, Replayed, Setup, Signals, jobs_csv, release_all, replay};
+use synth_advice::forecast::Online;
+use synth_core::document::{digest, text_of};
+use synth_core::number::seconds_in;
+use synth_multiresource::artifact::Checked;
+use synth_operator::protocol::{Foresight as _, Line, Started};
+use synth_operator::{Scheduler, Waits};
+use synth_slurm::commands::Slurm;
+use synth_typed::PolicyFile;
+use synth_verb::report::{counted, length, percent};
+use synth_verb::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, refuse};
 
 /// Run the jobs of a real cluster by a policy: hold, decide, release
 #[derive(Args)]
@@ -61,7 +59,7 @@ struct ReplayArguments {
 }
 
 #[derive(Args)]
-#[command(after_help = include_str!("bridge.txt").trim_ascii_end())]
+#[command(after_help = include_str!("verb.txt").trim_ascii_end())]
 struct SlurmArguments {
     #[command(flatten)]
     policy: PolicyFile<false>,

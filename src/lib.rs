@@ -19,7 +19,7 @@
 //! once, without it by draining, with setups by waiting for them.
 //!
 //! A *fleet* has n_h servers of shape h, and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`
-//! (`multiresource::program::FleetSolution`). Its jobs wait in one place, and one rule over all servers starts them.
+//! ([`multiresource::program::Solution`]). Its jobs wait in one place, and one rule over all servers starts them.
 //!
 //! # Notation
 //!
@@ -43,11 +43,16 @@
 //! # Where things live
 //!
 //! Numbers, documents and policy files ([`number`], [`document`], [`artifact`]) are the crate `synth-core`; [`ctmc`] and [`law`]
-//! `synth-queues`; [`simulation`] is its own. A *kind* of workload has its model, rules, checker and simulator in a crate
-//! (`synth-multiresource` for [`multiresource`], [`compatibility`], [`malleable`], [`volunteer`]). What makes policies for multiresource jobs
-//! is `synth-make`: program, modulation, analysis, optimum, synthesis. [`trace`] reads logs, `multiresource::replay` runs and
-//! `multiresource::fit` fits them; [`slurm`] (`synth-slurm`) and `multiresource::bridge` run a policy on a real Slurm. This crate puts them under one
-//! roof, and adds the verbs and [`report`] of each kind behind one interface ([`kind`]).
+//! `synth-queues`; [`simulation`] is its own. [`multiresource`] jobs have their model, rules, checker and simulator in the
+//! crate `synth-multiresource`, and what makes their policies is `synth-make`: program, modulation, analysis, optimum,
+//! synthesis. `synth-traces` reads logs ([`trace`]), replays them and fits workloads to them. `synth-verb` says what a kind of
+//! workload is ([`kind`]) and makes its reports ([`report`]); the other kinds are crates that implement it
+//! ([`compatibility`], [`malleable`], [`volunteer`]).
+//!
+//! What runs or advises a real cluster stands on the same model and makes no policies: `synth-operator`
+//! (`multiresource::live`), `synth-advice` (`multiresource::judge`, `multiresource::forecast`), `synth-slurm` ([`slurm`]) and
+//! `synth-slurm-bridge` (`multiresource::bridge`). This crate is the program: a list of kinds, the command line, and the
+//! verbs of multiresource jobs.
 //!
 //! The policy file is the waist: what makes policies stands before it, what runs and checks them after it, and neither lists the other
 //! in its Cargo.toml.

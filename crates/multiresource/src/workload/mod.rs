@@ -39,7 +39,6 @@
 //! | `type` | nothing more; rules that ask for more are refused |
 //! | `size` | the size |
 //! | `{limit: {law: uniform, low: 1, high: 3}}` | a limit that it never exceeds: the size times a factor of this law, 1 at least |
-//!
 //! | `type-limit` | the `limit` of its type |
 //!
 //! Where it is left out, a policy is chosen as if it were `type`, and rules that know sizes may be run beside.

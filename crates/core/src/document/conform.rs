@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
         let mut json = Some(Vec::new());
         for Entry { key, node, .. } in entries {
             let value = self.value(node, &schema["additionalProperties"], &place.then(key));
-            push(&mut json, value.map(|value| field(key, &value)));
+            push(&mut json, field(key, value));
         }
         Some(format!("{{{}}}", json?.join(",")))
     }
@@ -225,8 +225,7 @@ impl<'a> Reader<'a> {
                 // What is meant is read as if it were written, so that the rest can be checked.
                 let meant = &properties[near];
                 if free.contains(&near) && self.fits(node, meant) {
-                    let value = self.value(node, meant, &here);
-                    push(&mut json, value.map(|value| field(near, &value)));
+                    push(&mut json, field(near, self.value(node, meant, &here)));
                     reported.push(near);
                 } else if holder(key, &known).is_some() && required.contains(&near) {
                     json = None;
@@ -237,8 +236,7 @@ impl<'a> Reader<'a> {
             if node.value == Value::Null && !required.contains(&key.as_str()) {
                 continue;
             }
-            let value = self.value(node, schema, &here);
-            push(&mut json, value.map(|value| field(key, &value)));
+            push(&mut json, field(key, self.value(node, schema, &here)));
         }
         let missing = required.iter().filter(|key| absent(entries, key));
         // What stands there by another name is not missing.
@@ -337,14 +335,14 @@ impl<'a> Reader<'a> {
 
     /// A variant that is a word, or the one key of a map.
     fn untagged(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
-        let word = |variant: &'a Json| Some((variant["const"].as_str()?, None));
-        let key = |variant: &'a Json| {
-            let (key, schema) = variant["properties"].as_object()?.iter().next()?;
-            Some((key.as_str(), Some(schema)))
+        let form = |variant: &'a Json| match variant["const"].as_str() {
+            Some(word) => Some((word, None)),
+            None => {
+                let (key, schema) = variant["properties"].as_object()?.iter().next()?;
+                Some((key.as_str(), Some(schema)))
+            }
         };
-        let known = variants.iter();
-        let known = known.filter_map(|variant| word(variant).or_else(|| key(variant)));
-        let known: Vec<(&str, Option<&Json>)> = known.collect();
+        let known: Vec<(&str, Option<&Json>)> = variants.iter().filter_map(form).collect();
         let written = |(name, of): &(&str, Option<&Json>)| match of {
             Some(_) => format!("`{name}: …`"),
             None => format!("`{name}`"),
@@ -360,8 +358,8 @@ impl<'a> Reader<'a> {
         match (found, value) {
             (Some((_, None)), None) => Some(quoted(name)),
             (Some((_, Some(schema))), Some(value)) => {
-                let json = self.value(value, schema, &place.then(name))?;
-                Some(format!("{{{}}}", field(name, &json)))
+                let field = field(name, self.value(value, schema, &place.then(name)))?;
+                Some(format!("{{{field}}}"))
             }
             _ => {
                 let all: Vec<String> = known.iter().map(written).collect();
@@ -414,9 +412,9 @@ fn push(all: &mut Option<Vec<String>>, one: Option<String>) {
     }
 }
 
-/// Returns a field of a JSON object.
-fn field(key: &str, value: &str) -> String {
-    format!("{}:{value}", quoted(key))
+/// Returns a field of a JSON object, if it has a value.
+fn field(key: &str, value: Option<String>) -> Option<String> {
+    Some(format!("{}:{}", quoted(key), value?))
 }
 
 /// Returns what was expected instead of a value of another kind.

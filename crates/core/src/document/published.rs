@@ -130,29 +130,23 @@ fn forget_unused(schema: &mut Json) -> bool {
 /// Turns the schema of what is read into that of what is written.
 fn written(schema: &mut Json) {
     let Json::Object(map) = schema else { return };
-    for key in ["properties", "definitions"] {
-        let inner = map.get_mut(key).and_then(Json::as_object_mut);
-        inner
-            .into_iter()
-            .flatten()
-            .for_each(|(_, one)| written(one));
-    }
-    for key in ["oneOf", "anyOf", "allOf"] {
-        let Some(inner) = map.get_mut(key).and_then(Json::as_array_mut) else {
-            continue;
-        };
-        inner.iter_mut().for_each(written);
-        inner.retain(|one| one["type"] != "null");
-    }
-    for key in ["items", "additionalProperties"] {
-        map.get_mut(key).into_iter().for_each(written);
-    }
-    if let Some(Json::String(text)) = map.get_mut("description") {
-        *text = text.replace("\\[", "[").replace("\\]", "]");
-        *text = text
-            .replace("\n\n", "\u{b6}")
-            .replace('\n', " ")
-            .replace('\u{b6}', "\n\n");
+    for (key, value) in map.iter_mut() {
+        match (key.as_str(), value) {
+            ("properties" | "definitions", Json::Object(all)) => {
+                all.values_mut().for_each(written);
+            }
+            ("oneOf" | "anyOf" | "allOf", Json::Array(all)) => {
+                all.iter_mut().for_each(written);
+                all.retain(|one| one["type"] != "null");
+            }
+            ("items" | "additionalProperties", one) => written(one),
+            ("description", Json::String(text)) => {
+                let plain = text.replace("\\[", "[").replace("\\]", "]");
+                let paragraphs = plain.split("\n\n").map(|lines| lines.replace('\n', " "));
+                *text = paragraphs.collect::<Vec<_>>().join("\n\n");
+            }
+            _ => {}
+        }
     }
     if map.get("default") == Some(&Json::Null) {
         map.remove("default");
@@ -186,36 +180,23 @@ fn spell(map: &mut Map<String, Json>) {
     };
     map.insert("type".into(), json!(kind));
     let is_time = map.remove("format").is_some_and(|format| format == OF_TIME);
-    let (types, pattern, says) = match &*kind {
+    let (pattern, message) = match &*kind {
         "number" if is_time => (
-            json!(["number", "string"]),
-            format!("^({NUMBER}|{})$", time()),
+            format!("({NUMBER}|{})", time()),
             "expected a time: a number of time units, or with its unit, such as 30m, 4h or 1h30m",
         ),
-        "number" => (
-            json!(["number", "string"]),
-            format!("^{NUMBER}$"),
-            "expected a number, without a unit",
-        ),
-        "integer" => (
-            json!(["integer", "string"]),
-            format!("^{NUMBER}$"),
-            "expected a whole number",
-        ),
-        "boolean" => (
-            json!(["boolean", "string"]),
-            "^(true|false)$".into(),
-            "expected true or false",
-        ),
+        "number" => (NUMBER.into(), "expected a number, without a unit"),
+        "integer" => (NUMBER.into(), "expected a whole number"),
+        "boolean" => ("(true|false)".into(), "expected true or false"),
         "string" if !is_word => {
             map.insert("type".into(), json!(["string", "number", "boolean"]));
             return;
         }
         _ => return,
     };
-    map.insert("type".into(), types);
-    map.insert("pattern".into(), json!(pattern));
-    map.insert("patternErrorMessage".into(), json!(says));
+    map.insert("type".into(), json!([kind, "string"]));
+    map.insert("pattern".into(), json!(format!("^{pattern}$")));
+    map.insert("patternErrorMessage".into(), json!(message));
     if kind != "boolean" && !map.contains_key("minimum") {
         map.insert("minimum".into(), json!(0));
     }
@@ -302,8 +283,8 @@ fn or_nothing(schema: &mut Json) {
         Some(one) if !map.contains_key("if") => Some(vec![one.clone()]),
         _ => None,
     };
-    if let Some(types) = types {
-        let types = [types, vec![json!("null")]].concat();
+    if let Some(mut types) = types {
+        types.push(json!("null"));
         map.insert("type".into(), Json::Array(types));
         let words = map.get_mut("enum").and_then(Json::as_array_mut);
         words.into_iter().for_each(|words| words.push(Json::Null));

@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
     /// Returns the JSON of a value; `None` once its faults are reported, unless null may stand for it.
     fn value(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let (schema, nullable) = self.resolved(schema, Some(node));
-        let json = match (schema["oneOf"].as_array(), kind(schema)) {
+        let json = match (schema["oneOf"].as_array(), kind(&schema["type"])) {
             (Some(variants), _) => self.variant(node, variants, place),
             (None, "object") => self.map(node, schema, place),
             (None, "array") => self.list(node, &schema["items"], place),
@@ -77,7 +77,11 @@ impl<'a> Reader<'a> {
         }
         match schema["anyOf"].as_array() {
             Some(either) => {
-                let others = || either.iter().filter(|schema| kind(schema) != "null");
+                let others = || {
+                    either
+                        .iter()
+                        .filter(|schema| kind(&schema["type"]) != "null")
+                };
                 let has_form = |schema: &&Json| node.is_some_and(|node| self.fits(node, schema));
                 let other = others().find(has_form).or(others().next());
                 let found = self.resolved(other.expect("not null alone"), node).0;
@@ -158,7 +162,7 @@ impl<'a> Reader<'a> {
             return None;
         };
         let form = self.resolved(items, None).0;
-        let singles = form["oneOf"].is_null() && !matches!(kind(form), "array" | "object");
+        let singles = form["oneOf"].is_null() && !matches!(kind(&form["type"]), "array" | "object");
         let mut json = Some(Vec::new());
         for (n, entry) in entries.iter().enumerate() {
             push(&mut json, self.value(entry, items, &place.then(n)));
@@ -296,7 +300,7 @@ impl<'a> Reader<'a> {
     /// Returns whether a value is of the form that a schema asks for: a map, a list or a single value.
     fn fits(&self, node: &Node, schema: &'a Json) -> bool {
         let schema = self.resolved(schema, None).0;
-        let form = match (schema["oneOf"].as_array(), kind(schema)) {
+        let form = match (schema["oneOf"].as_array(), kind(&schema["type"])) {
             (Some(variants), _) if variants.iter().all(|v| constant(v).is_some()) => "object",
             (Some(_), _) => return matches!(node.value, Value::Map(_) | Value::Text(_)),
             (None, kind) => kind,
@@ -374,17 +378,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the type of a schema that is no reference, but null if it may be something else.
-fn kind(schema: &Json) -> &str {
-    match &schema["type"] {
-        Json::Array(_) => texts(&schema["type"]).find(|kind| *kind != "null"),
-        kind => kind.as_str(),
-    }
-    .unwrap_or_default()
+/// Returns the type that the `type` of a schema names: the first one but null, if it names several.
+pub(super) fn kind(types: &Json) -> &str {
+    let kind = types.as_str();
+    let several = || texts(types).find(|kind| *kind != "null");
+    kind.or_else(several).unwrap_or_default()
 }
 
 /// Returns the key and the name that tell a tagged variant from the others.
-fn constant(variant: &Json) -> Option<(&str, &str)> {
+pub(super) fn constant(variant: &Json) -> Option<(&str, &str)> {
     let mut properties = variant["properties"].as_object()?.iter();
     properties.find_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
 }
@@ -392,7 +394,7 @@ fn constant(variant: &Json) -> Option<(&str, &str)> {
 /// Returns how a variant is written, in the order of its parameters.
 fn pattern(tag: &str, name: &str, schema: &Json) -> String {
     let parameters = texts(&schema["required"]).filter(|key| *key != tag);
-    let parameters = parameters.map(|key| match kind(&schema["properties"][key]) {
+    let parameters = parameters.map(|key| match kind(&schema["properties"][key]["type"]) {
         "array" => format!(", {key}: […]"),
         _ => format!(", {key}: …"),
     });

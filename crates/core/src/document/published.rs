@@ -9,6 +9,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value as Json, json};
 
+use super::conform::{constant, kind};
 use crate::number::quantity::units_of_time;
 
 /// A decimal number ≥ 0 in a text.
@@ -171,13 +172,10 @@ fn leave_out(map: &mut Map<String, Json>) {
 /// Single values: a number may stand in quotes, a name may look like a number.
 fn spell(map: &mut Map<String, Json>) {
     let is_word = map.contains_key("const") || map.contains_key("enum");
-    let kind = match map.get("type") {
-        Some(Json::Array(all)) => all.iter().find(|one| **one != "null").cloned(),
-        other => other.cloned(),
-    };
-    let Some(Json::String(kind)) = kind else {
+    let kind = map.get("type").map_or("", kind).to_owned();
+    if kind.is_empty() {
         return;
-    };
+    }
     map.insert("type".into(), json!(kind));
     let is_time = map.remove("format").is_some_and(|format| format == OF_TIME);
     let (pattern, message) = match &*kind {
@@ -217,17 +215,17 @@ fn choose(map: &mut Map<String, Json>) {
     let Some(variants) = map.get("oneOf").and_then(Json::as_array) else {
         return;
     };
-    let Some(tag) = variants.first().and_then(tag_of) else {
+    let Some((tag, _)) = variants.first().and_then(constant) else {
         return;
     };
+    let tag = tag.to_owned();
     let mut names: Vec<&str> = Vec::new();
-    for variant in variants {
-        let name = variant["properties"][&tag]["const"].as_str();
-        names.extend(name.filter(|name| !names.contains(name)));
+    for (_, name) in variants.iter().filter_map(constant) {
+        names.extend(Some(name).filter(|name| !names.contains(name)));
     }
     let (mut branches, mut described, mut by_key) = (Vec::new(), Vec::new(), Map::new());
     for name in &names {
-        let is_own = |one: &&Json| one["properties"][&tag]["const"] == **name;
+        let is_own = |one: &&Json| constant(one).is_some_and(|(_, own)| own == *name);
         let own: Vec<Json> = variants.iter().filter(is_own).cloned().collect();
         described.push(own[0]["description"].clone());
         let mut then = one_of(own, &tag);
@@ -254,20 +252,11 @@ fn choose(map: &mut Map<String, Json>) {
     }
 }
 
-/// Returns the key that names the variant.
-fn tag_of(variant: &Json) -> Option<String> {
-    let properties = variant["properties"].as_object()?;
-    let tagged = |(_, one): &(&String, &Json)| one["const"].is_string();
-    properties.iter().find(tagged).map(|(key, _)| key.clone())
-}
-
 /// Returns the schema of one of these variants of a name, which the tag names already.
 fn one_of(mut own: Vec<Json>, tag: &str) -> Json {
-    for required in own
-        .iter_mut()
-        .filter_map(|one| one["required"].as_array_mut())
-    {
-        required.retain(|key| key != tag);
+    for one in &mut own {
+        let required = one["required"].as_array_mut().into_iter();
+        required.for_each(|keys| keys.retain(|key| key != tag));
     }
     match own.len() {
         1 => own.remove(0),

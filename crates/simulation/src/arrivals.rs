@@ -12,35 +12,108 @@ pub struct Arrival {
     pub class: u32,
 }
 
-/// Arrivals, of which the first may come at once, at time 0.
+/// Arrivals of all classes, some of which may be there at time 0. They depend on the processes and the stream alone, and
+/// not on the blocks in which they are requested; of classes that arrive at the same time the first one comes first.
 pub struct Arrivals {
-    law: LawDriven,
-    /// By class: how many more come at once, before the law's; and of how many.
+    flow: Flow,
+    /// By class: how many more arrive at time 0, before those of the flow; and how many did in all.
     early: Vec<[u64; 2]>,
 }
 
-impl From<LawDriven> for Arrivals {
-    fn from(law: LawDriven) -> Self {
-        Arrivals {
-            law,
-            early: Vec::new(),
-        }
+enum Flow {
+    /// All classes are Poisson: so is their sum, and which class arrives does not depend on the past.
+    Poisson(Poisson),
+    /// Each class has a process and a stream of its own, so that its arrivals do not depend on the
+    /// other classes.
+    Mixed(Mixed),
+    /// One chain modulates all classes; which class arrives does not depend on its state.
+    Common(Common),
+}
+
+impl From<Flow> for Arrivals {
+    fn from(flow: Flow) -> Self {
+        let early = Vec::new();
+        Arrivals { flow, early }
     }
 }
 
 impl Arrivals {
-    /// Lets so many of each class come at once, at time 0.
+    /// Returns Poisson processes of these rates \[1/time\].
+    pub fn poisson(rates: &[f64], stream: Stream) -> Self {
+        let mut classes = stream.clone();
+        classes.leap();
+        let flow = Flow::Poisson(Poisson {
+            times: stream,
+            classes,
+            which: Alias::new(rates),
+            gap: 1.0 / rates.iter().sum::<f64>(),
+            now: 0.0,
+        });
+        flow.into()
+    }
+
+    /// Returns batches or single jobs of each class at its rate \[1/time\], all multiplied by what stands in
+    /// the present state of `flow`, which has the rate 1 on average.
+    pub fn common(
+        classes: Vec<(f64, Option<Batches>)>,
+        flow: Modulated,
+        mut stream: Stream,
+    ) -> Self {
+        let mut kinds = stream.clone();
+        kinds.leap();
+        let (rates, batches): (Vec<f64>, Vec<_>) = classes.into_iter().unzip();
+        let mut flow = flow.times(rates.iter().sum());
+        flow.state = flow.initial.draw(&mut stream);
+        let flow = Flow::Common(Common {
+            times: stream,
+            kinds,
+            which: Alias::new(&rates),
+            flow,
+            batches,
+            now: 0.0,
+            class: 0,
+            left: 0,
+        });
+        flow.into()
+    }
+
+    /// Returns arrivals with a process for each class.
+    pub fn mixed(processes: impl Iterator<Item = Process>, mut stream: Stream) -> Self {
+        let of_class = |mut process: Process| {
+            stream.leap();
+            let mut stream = stream.clone();
+            if let Process::Modulated(modulated) = &mut process {
+                modulated.state = modulated.initial.draw(&mut stream);
+            }
+            Source { stream, process }
+        };
+        let mut sources: Vec<Source> = processes.map(of_class).collect();
+        let next = sources.iter_mut().map(Source::gap).collect();
+        Flow::Mixed(Mixed { sources, next }).into()
+    }
+
+    /// Adds this many jobs of each class at time 0.
     pub fn begin_with(&mut self, jobs: &[u64]) {
         self.early = jobs.iter().map(|count| [*count; 2]).collect();
     }
 
-    /// Returns whether some come with a size.
+    /// Returns whether the jobs of some batches have one size, which depends on no policy: it comes with them.
     pub fn tells_sizes(&self) -> bool {
-        self.law.tells_sizes()
+        let is_alike = |batches: &Batches| batches.alike.is_some();
+        match &self.flow {
+            Flow::Poisson(_) => false,
+            Flow::Mixed(flow) => flow.sources.iter().any(|source| {
+                matches!(&source.process, Process::Batches(batches, _) if is_alike(batches))
+            }),
+            Flow::Common(flow) => flow.batches.iter().flatten().any(is_alike),
+        }
     }
 
-    /// Draws the next arrivals; see [`LawDriven::fill`]. Those that come at once are mixed: the next class is the one of
-    /// which the largest part is left.
+    /// Draws the next arrivals from time 0 on, in the order of time, as many as `arrivals` holds. Jobs that are there at
+    /// time 0 are mixed: the next class is the one of which the largest part is left.
+    ///
+    /// If it [tells sizes](Arrivals::tells_sizes), it sets these \[time\], > 0, in `sizes`, which is as long, and
+    /// filled with NaN: a size that is left NaN is drawn from the law of the job's class. Else `sizes` is empty.
     pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
         let mut count = 0;
         let part = |[left, all]: &[u64; 2]| *left as f64 / (*all).max(1) as f64;
@@ -56,102 +129,17 @@ impl Arrivals {
             };
             count += 1;
         }
+        let arrivals = &mut arrivals[count..];
         let sizes = sizes.get_mut(count..).unwrap_or_default();
-        self.law.fill(&mut arrivals[count..], sizes);
-    }
-}
-
-/// Arrivals by law. They depend on laws and stream alone, and not on the blocks in which they are
-/// requested; of classes that arrive at once the first one comes first.
-pub enum LawDriven {
-    /// All classes are Poisson: so is their sum, and which class arrives does not depend on the past.
-    Poisson(Poisson),
-    /// Each class has a process and a stream of its own, so that its arrivals do not depend on the
-    /// other classes.
-    Mixed(Mixed),
-    /// One chain modulates all classes; which class arrives does not depend on its state.
-    Common(Common),
-}
-
-impl LawDriven {
-    /// Returns Poisson processes of these rates \[1/time\].
-    pub fn poisson(rates: &[f64], stream: Stream) -> Self {
-        let mut classes = stream.clone();
-        classes.leap();
-        LawDriven::Poisson(Poisson {
-            times: stream,
-            classes,
-            which: Alias::new(rates),
-            gap: 1.0 / rates.iter().sum::<f64>(),
-            now: 0.0,
-        })
-    }
-
-    /// Returns batches or single jobs of each class at its rate \[1/time\], all multiplied by what stands in
-    /// the present state of `flow`, which has the rate 1 on average.
-    pub fn common(
-        classes: Vec<(f64, Option<Batches>)>,
-        flow: Modulated,
-        mut stream: Stream,
-    ) -> Self {
-        let mut kinds = stream.clone();
-        kinds.leap();
-        let (rates, batches): (Vec<f64>, Vec<_>) = classes.into_iter().unzip();
-        let mut flow = flow.times(rates.iter().sum());
-        flow.state = flow.initial.draw(&mut stream);
-        LawDriven::Common(Common {
-            times: stream,
-            kinds,
-            which: Alias::new(&rates),
-            flow,
-            batches,
-            now: 0.0,
-            class: 0,
-            left: 0,
-        })
-    }
-
-    /// Returns arrivals with a process for each class.
-    pub fn mixed(processes: impl Iterator<Item = Process>, mut stream: Stream) -> Self {
-        let of_class = |mut process: Process| {
-            stream.leap();
-            let mut stream = stream.clone();
-            if let Process::Modulated(modulated) = &mut process {
-                modulated.state = modulated.initial.draw(&mut stream);
-            }
-            Source { stream, process }
-        };
-        let mut sources: Vec<Source> = processes.map(of_class).collect();
-        let next = sources.iter_mut().map(Source::gap).collect();
-        LawDriven::Mixed(Mixed { sources, next })
-    }
-
-    /// Returns whether the jobs of some batches have one size, which depends on no policy: it comes with them.
-    pub fn tells_sizes(&self) -> bool {
-        let is_alike = |batches: &Batches| batches.alike.is_some();
-        match self {
-            LawDriven::Poisson(_) => false,
-            LawDriven::Mixed(flow) => flow.sources.iter().any(|source| {
-                matches!(&source.process, Process::Batches(batches, _) if is_alike(batches))
-            }),
-            LawDriven::Common(flow) => flow.batches.iter().flatten().any(is_alike),
-        }
-    }
-
-    /// Draws the next arrivals from time 0 on, in the order of time, as many as `arrivals` holds.
-    ///
-    /// Where it [tells sizes](LawDriven::tells_sizes), it sets these \[time\], > 0, in `sizes`, which is as long, and
-    /// filled with NaN: a size that is left NaN is drawn from the law of the job's class. Else `sizes` is empty.
-    pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
-        match self {
-            LawDriven::Poisson(flow) => flow.fill(arrivals),
-            LawDriven::Mixed(flow) => flow.fill(arrivals, sizes),
-            LawDriven::Common(flow) => flow.fill(arrivals, sizes),
+        match &mut self.flow {
+            Flow::Poisson(flow) => flow.fill(arrivals),
+            Flow::Mixed(flow) => flow.fill(arrivals, sizes),
+            Flow::Common(flow) => flow.fill(arrivals, sizes),
         }
     }
 }
 
-pub struct Poisson {
+struct Poisson {
     times: Stream,
     /// Apart from the times, so that either is drawn in a loop of its own, whatever the block.
     classes: Stream,
@@ -173,7 +161,7 @@ impl Poisson {
     }
 }
 
-pub struct Mixed {
+struct Mixed {
     sources: Vec<Source>,
     /// When each class arrives next.
     next: Vec<f64>,
@@ -199,7 +187,7 @@ impl Mixed {
 }
 
 /// Batches of all classes, of which single jobs are such of one.
-pub struct Common {
+struct Common {
     times: Stream,
     /// Of which class the batches are, and what is in them.
     kinds: Stream,

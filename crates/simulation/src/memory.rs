@@ -55,6 +55,7 @@ fn bottlenecks<'a>(
 }
 
 /// The work that waits before a resource, as a part of what that does in a unit of time.
+#[derive(Default)]
 struct Bottleneck {
     /// What it has to spare, 1 − ρ.
     spare: f64,
@@ -73,16 +74,12 @@ impl Bottleneck {
     fn new(j: usize, seen: &Seen<'_>, sample: &Sample) -> Self {
         let (classes, columns) = (seen.classes, sample.columns);
         let mean = |column: usize| {
-            sample
-                .time_average(|row| row[column])
-                .map_or(0.0, |e| e.mean)
+            let average = sample.time_average(|row| row[column]);
+            average.map_or(0.0, |e| e.mean)
         };
         let mut own = Bottleneck {
             spare: 1.0,
-            moments: [0.0; 3],
-            exponential: [0.0; 3],
-            waiting: 0.0,
-            share: 0.0,
+            ..Self::default()
         };
         let mut all = 0.0;
         for (i, class) in classes.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! An engine for jobs that arrive as Poisson processes and are served by a discipline, and what its runs say of claims.
 
 use super::{
-    Arrival, Arrivals, BURST, Class, Estimate, Found, Health, Judgement, LawDriven, Measured,
-    Measuring, Meter, Passed, Progress, Recorder, Replication, Run, Sample, Sampler, Settings,
-    Stay, Stream, Streams, judge_all, replicate,
+    Arrival, Arrivals, BURST, Class, Estimate, Found, Health, Judgement, Measured, Measuring,
+    Meter, Passed, Progress, Recorder, Replication, Run, Sample, Sampler, Settings, Stay, Stream,
+    Streams, judge_all, replicate,
 };
 use synth_core::artifact::{Claim, Quantity, Side, Unmet};
 use synth_queues::law::Size;
@@ -42,6 +42,7 @@ pub struct Gauges {
     in_service: Vec<Meter>,
     /// 1 for each server that works.
     busy: Vec<Meter>,
+    /// Interruptions since the open bucket began.
     interruptions: u64,
     jobs: u64,
     /// Whether statistics distinguish the classes.
@@ -53,6 +54,16 @@ pub struct Gauges {
 impl Gauges {
     fn of(&self, class: u32) -> usize {
         if self.apart { class as usize } else { 0 }
+    }
+
+    /// Notes that a job of this class arrived (+1) or left (-1).
+    ///
+    /// Returns its class of the statistics, and how many jobs of that class are in the system.
+    fn present(&mut self, class: u32, change: i64, now: f64) -> (usize, u64) {
+        let i = self.of(class);
+        self.present[i].add(change as f64, now - self.origin);
+        self.jobs = self.jobs.wrapping_add_signed(change);
+        (i, self.present[i].value as u64)
     }
 
     /// Notes that a job of this class is in service from now on.
@@ -95,7 +106,7 @@ pub fn busy_column(server: usize) -> usize {
     1 + server
 }
 
-/// What arrives, and where.
+/// The jobs that arrive, and the number of servers.
 pub struct Queue<'a> {
     /// The classes of the statistics: one each, or one for all.
     pub classes: &'a [Class],
@@ -146,14 +157,13 @@ impl Queue<'_> {
                 origin: 0.0,
             },
             recorder: Recorder::new(self.classes, columns, settings),
-            arrivals: LawDriven::poisson(self.rates, streams.arrivals).into(),
+            arrivals: Arrivals::poisson(self.rates, streams.arrivals),
             block: vec![Arrival::default(); BLOCK].into(),
             next: BLOCK,
             law: Sampler::of(self.size),
             sizes: streams.sizes,
             now: 0.0,
             events: 0,
-            interruptions: 0,
             violation: None,
         }
     }
@@ -172,8 +182,6 @@ struct QueueEngine<D> {
     sizes: Stream,
     now: f64,
     events: u64,
-    /// Interruptions until the open bucket began.
-    interruptions: u64,
     violation: Option<String>,
 }
 
@@ -202,27 +210,20 @@ impl<D: Discipline> QueueEngine<D> {
     }
 
     fn arrive(&mut self, class: u32) {
-        let (now, gauges) = (self.now, &mut self.gauges);
-        let i = gauges.of(class);
-        gauges.present[i].add(1.0, now - gauges.origin);
-        gauges.jobs += 1;
+        let (i, present) = self.gauges.present(class, 1, self.now);
         let size = self.law.draw(&mut self.sizes);
-        self.discipline.arrive(now, class, size, gauges);
-        let present = gauges.present[i].value as u64;
-        self.recorder.arrived(i, now, || present);
+        let gauges = &mut self.gauges;
+        self.discipline.arrive(self.now, class, size, gauges);
+        self.recorder.arrived(i, self.now, || present);
     }
 
     fn depart(&mut self, departure: &Departure) {
-        let (now, gauges) = (self.now, &mut self.gauges);
-        let i = gauges.of(departure.class);
-        gauges.present[i].add(-1.0, now - gauges.origin);
-        gauges.jobs -= 1;
+        let (i, present) = self.gauges.present(departure.class, -1, self.now);
         let stay = Stay {
-            response: now - departure.arrived,
+            response: self.now - departure.arrived,
             waiting: departure.started - departure.arrived,
         };
-        let present = gauges.present[i].value as u64;
-        self.recorder.departed(i, stay, now, || present);
+        self.recorder.departed(i, stay, self.now, || present);
     }
 
     #[cold]
@@ -233,13 +234,15 @@ impl<D: Discipline> QueueEngine<D> {
         }
         let gauges = &mut self.gauges;
         let length = at - std::mem::replace(&mut gauges.origin, at);
-        let before = std::mem::replace(&mut self.interruptions, gauges.interruptions);
         self.recorder.close(at, |row| {
             let classes = gauges.present.iter_mut().zip(&mut gauges.in_service);
             for (i, (present, in_service)) in classes.enumerate() {
                 row.integrals(i, present.collect(length), in_service.collect(length));
             }
-            row.add(INTERRUPTIONS, (gauges.interruptions - before) as f64);
+            row.add(
+                INTERRUPTIONS,
+                std::mem::take(&mut gauges.interruptions) as f64,
+            );
             for (s, busy) in gauges.busy.iter_mut().take(MEASURED).enumerate() {
                 row.add(busy_column(s), busy.collect(length));
             }

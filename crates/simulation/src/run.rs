@@ -230,8 +230,8 @@ impl Results<'_> {
             unsettled,
             mean_response: s.and_then(|s| s.mean_response(&all)),
             mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
-            percentiles: s.and_then(|_| percentiles(&everything.responses)),
-            waiting_percentiles: s.and_then(|_| percentiles(&everything.waits)),
+            percentiles: s.and_then(|_| percentiles(&everything.responses, |_, value| value)),
+            waiting_percentiles: s.and_then(|_| percentiles(&everything.waits, |_, value| value)),
             weighted_response: tells_all.and_then(|s| s.weighted_response(&weights)),
             mean_number: s.and_then(|s| s.mean_number(&all)),
             fairness: means.and_then(|m| jain(&m)),
@@ -253,12 +253,8 @@ impl Results<'_> {
         let busy = |s: &Sample| s.time_average(|row| row[s.columns.busy(i)]);
         let mean_response = sample.and_then(|s| s.mean_response(&[i]));
         let completions = sample.map_or(0.0, |s| s.completions(i));
-        let each = || {
-            engines
-                .iter()
-                .map(|e| together(e.recorder().stays(i).iter()))
-        };
-        let each: Vec<Stays> = sample.map_or(Vec::new(), |_| each().collect());
+        let each = engines.iter().filter(|_| sample.is_some());
+        let each: Vec<Stays> = each.map(|e| together(e.recorder().stays(i))).collect();
         let watched = watched.iter().filter(|w| w.watch.job_type == i);
         // The histogram has fewer jobs than the watch, and bins: it must not contradict it.
         let right = |is_wait: bool, p: f64, value: f64| {
@@ -280,8 +276,7 @@ impl Results<'_> {
             })
         };
         let percentiles = |times: &Histogram, is_wait| {
-            let [p50, p95, p99] = PERCENTILES.map(|p| Some(right(is_wait, p, times.quantile(p)?)));
-            sample.and_then(|_| Some([p50?, p95?, p99?]))
+            sample.and_then(|_| percentiles(times, |p, value| right(is_wait, p, value)))
         };
         ClassResult {
             name: class.name.clone(),
@@ -307,15 +302,18 @@ impl Results<'_> {
     }
 }
 
-fn together<'a>(mut stays: impl Iterator<Item = &'a Stays>) -> Stays {
+/// Merges stays that are all in one unit.
+fn together<'a>(stays: impl IntoIterator<Item = &'a Stays>) -> Stays {
+    let mut stays = stays.into_iter();
     let first = stays.next().cloned();
     let mut all = first.unwrap_or_else(|| Stays::new(1.0));
     stays.for_each(|part| all.merge(part));
     all
 }
 
-fn percentiles(times: &Histogram) -> Option<[f64; 3]> {
-    let [p50, p95, p99] = PERCENTILES.map(|p| times.quantile(p));
+/// Returns the percentiles, each as `corrected` returns it for its probability and its measured value.
+fn percentiles(times: &Histogram, corrected: impl Fn(f64, f64) -> f64) -> Option<[f64; 3]> {
+    let [p50, p95, p99] = PERCENTILES.map(|p| Some(corrected(p, times.quantile(p)?)));
     Some([p50?, p95?, p99?])
 }
 
@@ -336,10 +334,9 @@ fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {
         return None;
     }
     let values: Option<Vec<f64>> = each.iter().map(|own| own.quantile(p)).collect();
-    let value = all.quantile(p)?;
-    let mean = value;
+    let mean = all.quantile(p)?;
     let spread = statistics::over_replications(&values?);
-    Some(Estimate { mean, ..spread }.at_least(BIN * value))
+    Some(Estimate { mean, ..spread }.at_least(BIN * mean))
 }
 
 /// Returns what was seen of the watched thresholds.

@@ -126,7 +126,7 @@ impl Sample {
         self.rows.iter().map(|row| quantity(row)).sum()
     }
 
-    /// Returns the jobs of a class that left.
+    /// Returns the number of jobs of a class that left.
     pub fn completions(&self, class: usize) -> f64 {
         self.total(|row| row[self.columns.completions(class)])
     }
@@ -246,16 +246,15 @@ impl Sample {
         let classes = 0..weights.len();
         let jobs = |i: usize| self.completions(i) / self.rows.len() as f64;
         let jobs: Vec<f64> = classes.clone().map(jobs).collect();
-        let mean_of = |i: usize| Some(self.mean_response(&[i])?.mean);
-        let means = classes.clone().map(mean_of);
+        let means = classes
+            .clone()
+            .map(|i| Some(self.mean_response(&[i])?.mean));
         let means: Vec<f64> = means.collect::<Option<_>>()?;
         let mean = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
         let estimate = self.estimate(mean, |row| {
             let excess = |i: usize| row[c.responses(i)] - means[i] * row[c.completions(i)];
-            classes
-                .clone()
-                .map(|i| weights[i] * (excess(i) / jobs[i]))
-                .sum()
+            let each = classes.clone();
+            each.map(|i| weights[i] * (excess(i) / jobs[i])).sum()
         });
         let of_class = |i: usize| weights[i] * self.waits(&[i]) / self.completions(i);
         Some(self.of_queue(estimate, classes.map(of_class).sum()))

@@ -223,13 +223,11 @@ impl Series {
 
     fn merge(&mut self) {
         let width = self.columns.width();
-        for b in 0..MOST_BUCKETS / 2 {
-            for c in 0..width {
-                let pair = self.rows[2 * b * width + c] + self.rows[(2 * b + 1) * width + c];
-                self.rows[b * width + c] = pair;
-            }
-        }
-        self.rows.truncate(MOST_BUCKETS / 2 * width);
+        let pairs = self.rows.chunks_exact(2 * width);
+        let rows = pairs.map(|pair| pair.split_at(width));
+        self.rows = rows
+            .flat_map(|(a, b)| a.iter().zip(b).map(|(a, b)| a + b))
+            .collect();
         if self.ticks_a_bucket < MOST_TICKS {
             self.ticks_a_bucket *= 2;
         } else {

@@ -84,11 +84,7 @@ fn number_of(class: Option<&String>) -> String {
 
 /// Returns why the means of queues of a sample may not be believed; `None` where they may.
 pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
-    let starved = starved(seen, sample);
-    if starved.is_some() {
-        return starved;
-    }
-    if let Some(why) = slow_clock(seen) {
+    if let Some(why) = starved(seen, sample).or_else(|| slow_clock(seen)) {
         return Some(why);
     }
     let lacks = memory::lacks(seen, sample);
@@ -106,9 +102,8 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     }
     slow(seen, sample.warm_up).or_else(|| {
         let all: Vec<usize> = (0..seen.classes.len()).collect();
-        let is_vague = sample
-            .mean_response(&all)
-            .is_none_or(|e| e.relative() >= 1.0);
+        let response = sample.mean_response(&all);
+        let is_vague = response.is_none_or(|e| e.relative() >= 1.0);
         is_vague.then_some(Unsettled::Vague)
     })
 }
@@ -273,12 +268,9 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
     let increments = levels.windows(2).map(|w| w[1] - w[0]);
     let excess: f64 = increments.map(|d| (d - growth / 8.0).powi(2)).sum();
     let error = (excess / (8.0 * 7.0)).sqrt();
-    let quarters = [
-        mean(&number[..number.len() / 4]),
-        mean(&number[number.len() / 4..number.len() / 2]),
-        mean(&last[..last.len() / 2]),
-        mean(&last[last.len() / 2..]),
-    ];
+    let (first, second) = number[..number.len() / 2].split_at(number.len() / 4);
+    let (third, fourth) = last.split_at(last.len() / 2);
+    let quarters = [first, second, third, fourth].map(mean);
     quarters.is_sorted()
         && growth / 8.0 > STEADY * error
         && growth > deviations * walk(seen, of_class)
@@ -292,9 +284,8 @@ const STEADY: f64 = 6.0;
 /// walk.
 fn walk(seen: &Seen<'_>, of_class: Option<usize>) -> f64 {
     let classes = seen.classes;
-    let share = of_class.map_or(1.0, |i| {
-        classes[i].arrival_rate / total_arrival_rate(classes)
-    });
+    let all = total_arrival_rate(classes);
+    let share = of_class.map_or(1.0, |i| classes[i].arrival_rate / all);
     let greatest = |of: fn(&Class) -> f64| classes.iter().map(of).fold(1.0, f64::max);
     let (scv, dispersion) = (greatest(|c| c.scv), greatest(|c| c.dispersion));
     let variance = f64::midpoint(dispersion, scv);

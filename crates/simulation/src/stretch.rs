@@ -47,40 +47,23 @@ impl Stretch {
 
     /// Returns what stood idle while jobs waited, over all that there was in the stretch: in [0, 1].
     pub fn idle_while_waiting(&self) -> f64 {
-        let ends = self
-            .waiting
-            .iter()
-            .map(|own| own.0)
-            .skip(1)
-            .chain([self.to]);
-        let waits = self
-            .waiting
-            .iter()
-            .zip(ends)
-            .filter(|((_, count), _)| *count > 0.0);
-        let idle = waits.map(|(&(since, _), end)| {
+        let mut idle = 0.0;
+        for (n, &(since, _)) in self.waiting.iter().enumerate().filter(|own| own.1.1 > 0.0) {
+            let end = self.waiting.get(n + 1).map_or(self.to, |next| next.0);
             let within =
                 |own: &Stint| own.part * (own.end.min(end) - own.start.max(since)).max(0.0);
             let used: f64 = self.stints.iter().map(within).sum();
-            (end - since - used).max(0.0)
-        });
-        // The sum of nothing is -0.
-        idle.fold(0.0, |sum, own| sum + own) / (self.to - self.from)
+            idle += (end - since - used).max(0.0);
+        }
+        idle / (self.to - self.from)
     }
 
     /// Returns the job that waited longest of those that hold the most and start here, if one waited.
     pub fn awaited(&self) -> Option<&Stint> {
         let starts = |own: &&Stint| own.start >= self.from && own.start < self.to;
-        let waited = self
-            .stints
-            .iter()
-            .filter(starts)
-            .filter(|own| own.waited > 0.0);
-        let order = |own: &Stint| [own.part, own.waited];
-        waited.max_by(|a, b| {
-            order(a)
-                .partial_cmp(&order(b))
-                .unwrap_or(std::cmp::Ordering::Equal)
-        })
+        let started = self.stints.iter().filter(starts);
+        let waited = started.filter(|own| own.waited > 0.0);
+        let by_part = |a: &&Stint, b: &&Stint| a.part.total_cmp(&b.part);
+        waited.max_by(|a, b| by_part(a, b).then(a.waited.total_cmp(&b.waited)))
     }
 }

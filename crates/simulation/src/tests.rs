@@ -119,8 +119,7 @@ fn a_queue_that_grows_has_no_mean() {
 #[test]
 fn arrivals_may_begin_with_a_crowd() {
     let of = |early: &[u64]| {
-        let law = LawDriven::poisson(&[1.0, 2.0], Streams::new(1, 0).arrivals);
-        let mut arrivals = Arrivals::from(law);
+        let mut arrivals = Arrivals::poisson(&[1.0, 2.0], Streams::new(1, 0).arrivals);
         arrivals.begin_with(early);
         let mut block = [Arrival::default(); 40];
         let (first, rest) = block.split_at_mut(7);

@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
     /// Returns the JSON of a value; `None` once its faults are reported, unless null may stand for it.
     fn value(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let (schema, nullable) = self.resolved(schema, Some(node));
-        let json = match (schema["oneOf"].as_array(), kind(schema)) {
+        let json = match (schema["oneOf"].as_array(), kind(&schema["type"])) {
             (Some(variants), _) => self.variant(node, variants, place),
             (None, "object") => self.map(node, schema, place),
             (None, "array") => self.list(node, &schema["items"], place),
@@ -77,7 +77,11 @@ impl<'a> Reader<'a> {
         }
         match schema["anyOf"].as_array() {
             Some(either) => {
-                let others = || either.iter().filter(|schema| kind(schema) != "null");
+                let others = || {
+                    either
+                        .iter()
+                        .filter(|schema| kind(&schema["type"]) != "null")
+                };
                 let has_form = |schema: &&Json| node.is_some_and(|node| self.fits(node, schema));
                 let other = others().find(has_form).or(others().next());
                 let found = self.resolved(other.expect("not null alone"), node).0;
@@ -158,7 +162,7 @@ impl<'a> Reader<'a> {
             return None;
         };
         let form = self.resolved(items, None).0;
-        let singles = form["oneOf"].is_null() && !matches!(kind(form), "array" | "object");
+        let singles = form["oneOf"].is_null() && !matches!(kind(&form["type"]), "array" | "object");
         let mut json = Some(Vec::new());
         for (n, entry) in entries.iter().enumerate() {
             push(&mut json, self.value(entry, items, &place.then(n)));
@@ -188,7 +192,7 @@ impl<'a> Reader<'a> {
         let mut json = Some(Vec::new());
         for Entry { key, node, .. } in entries {
             let value = self.value(node, &schema["additionalProperties"], &place.then(key));
-            push(&mut json, value.map(|value| field(key, &value)));
+            push(&mut json, field(key, value));
         }
         Some(format!("{{{}}}", json?.join(",")))
     }
@@ -225,8 +229,7 @@ impl<'a> Reader<'a> {
                 // What is meant is read as if it were written, so that the rest can be checked.
                 let meant = &properties[near];
                 if free.contains(&near) && self.fits(node, meant) {
-                    let value = self.value(node, meant, &here);
-                    push(&mut json, value.map(|value| field(near, &value)));
+                    push(&mut json, field(near, self.value(node, meant, &here)));
                     reported.push(near);
                 } else if holder(key, &known).is_some() && required.contains(&near) {
                     json = None;
@@ -237,8 +240,7 @@ impl<'a> Reader<'a> {
             if node.value == Value::Null && !required.contains(&key.as_str()) {
                 continue;
             }
-            let value = self.value(node, schema, &here);
-            push(&mut json, value.map(|value| field(key, &value)));
+            push(&mut json, field(key, self.value(node, schema, &here)));
         }
         let missing = required.iter().filter(|key| absent(entries, key));
         // What stands there by another name is not missing.
@@ -298,7 +300,7 @@ impl<'a> Reader<'a> {
     /// Returns whether a value is of the form that a schema asks for: a map, a list or a single value.
     fn fits(&self, node: &Node, schema: &'a Json) -> bool {
         let schema = self.resolved(schema, None).0;
-        let form = match (schema["oneOf"].as_array(), kind(schema)) {
+        let form = match (schema["oneOf"].as_array(), kind(&schema["type"])) {
             (Some(variants), _) if variants.iter().all(|v| constant(v).is_some()) => "object",
             (Some(_), _) => return matches!(node.value, Value::Map(_) | Value::Text(_)),
             (None, kind) => kind,
@@ -337,14 +339,14 @@ impl<'a> Reader<'a> {
 
     /// A variant that is a word, or the one key of a map.
     fn untagged(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
-        let word = |variant: &'a Json| Some((variant["const"].as_str()?, None));
-        let key = |variant: &'a Json| {
-            let (key, schema) = variant["properties"].as_object()?.iter().next()?;
-            Some((key.as_str(), Some(schema)))
+        let form = |variant: &'a Json| match variant["const"].as_str() {
+            Some(word) => Some((word, None)),
+            None => {
+                let (key, schema) = variant["properties"].as_object()?.iter().next()?;
+                Some((key.as_str(), Some(schema)))
+            }
         };
-        let known = variants.iter();
-        let known = known.filter_map(|variant| word(variant).or_else(|| key(variant)));
-        let known: Vec<(&str, Option<&Json>)> = known.collect();
+        let known: Vec<(&str, Option<&Json>)> = variants.iter().filter_map(form).collect();
         let written = |(name, of): &(&str, Option<&Json>)| match of {
             Some(_) => format!("`{name}: …`"),
             None => format!("`{name}`"),
@@ -360,8 +362,8 @@ impl<'a> Reader<'a> {
         match (found, value) {
             (Some((_, None)), None) => Some(quoted(name)),
             (Some((_, Some(schema))), Some(value)) => {
-                let json = self.value(value, schema, &place.then(name))?;
-                Some(format!("{{{}}}", field(name, &json)))
+                let field = field(name, self.value(value, schema, &place.then(name)))?;
+                Some(format!("{{{field}}}"))
             }
             _ => {
                 let all: Vec<String> = known.iter().map(written).collect();
@@ -376,17 +378,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the type of a schema that is no reference, but null if it may be something else.
-fn kind(schema: &Json) -> &str {
-    match &schema["type"] {
-        Json::Array(_) => texts(&schema["type"]).find(|kind| *kind != "null"),
-        kind => kind.as_str(),
-    }
-    .unwrap_or_default()
+/// Returns the type that the `type` of a schema names: the first one but null, if it names several.
+pub(super) fn kind(types: &Json) -> &str {
+    let kind = types.as_str();
+    let several = || texts(types).find(|kind| *kind != "null");
+    kind.or_else(several).unwrap_or_default()
 }
 
 /// Returns the key and the name that tell a tagged variant from the others.
-fn constant(variant: &Json) -> Option<(&str, &str)> {
+pub(super) fn constant(variant: &Json) -> Option<(&str, &str)> {
     let mut properties = variant["properties"].as_object()?.iter();
     properties.find_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
 }
@@ -394,7 +394,7 @@ fn constant(variant: &Json) -> Option<(&str, &str)> {
 /// Returns how a variant is written, in the order of its parameters.
 fn pattern(tag: &str, name: &str, schema: &Json) -> String {
     let parameters = texts(&schema["required"]).filter(|key| *key != tag);
-    let parameters = parameters.map(|key| match kind(&schema["properties"][key]) {
+    let parameters = parameters.map(|key| match kind(&schema["properties"][key]["type"]) {
         "array" => format!(", {key}: […]"),
         _ => format!(", {key}: …"),
     });
@@ -414,9 +414,9 @@ fn push(all: &mut Option<Vec<String>>, one: Option<String>) {
     }
 }
 
-/// Returns a field of a JSON object.
-fn field(key: &str, value: &str) -> String {
-    format!("{}:{value}", quoted(key))
+/// Returns a field of a JSON object, if it has a value.
+fn field(key: &str, value: Option<String>) -> Option<String> {
+    Some(format!("{}:{}", quoted(key), value?))
 }
 
 /// Returns what was expected instead of a value of another kind.

@@ -25,10 +25,8 @@ impl Exposition {
     pub fn add(&mut self, name: &str, values: impl IntoIterator<Item = (String, f64)>) {
         let is_total = name.ends_with("_total");
         let kind = if is_total { "counter" } else { "gauge" };
-        let mut help = self.help.lines().filter_map(|line| line.split_once(": "));
-        let help = help
-            .find(|(own, _)| *own == name)
-            .map_or("", |(_, help)| help);
+        let own = |line: &'static str| line.strip_prefix(name)?.strip_prefix(": ");
+        let help = self.help.lines().find_map(own).unwrap_or_default();
         let name = format!("{}{name}", self.prefix);
         let mut add = |line: String| self.text.extend([&*line, "\n"]);
         add(format!("# HELP {name} {help}\n# TYPE {name} {kind}"));

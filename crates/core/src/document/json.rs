@@ -76,16 +76,12 @@ fn found_value(found: &str) -> String {
         ("integer ", "the number "),
         ("boolean ", ""),
         ("string ", "the text "),
+        ("map", "a map"),
+        ("sequence", "a list"),
     ];
-    let named = kinds.iter().find_map(|(kind, ours)| {
-        let value = found.strip_prefix(kind)?;
-        Some(format!("{ours}{value}"))
-    });
-    named.unwrap_or_else(|| match found {
-        "map" => "a map".into(),
-        "sequence" => "a list".into(),
-        other => other.into(),
-    })
+    let named = |(kind, ours)| Some(format!("{ours}{}", found.strip_prefix(kind)?));
+    let named = kinds.into_iter().find_map(named);
+    named.unwrap_or_else(|| found.into())
 }
 
 /// What serde calls what it expects, by how that begins, and what people call it.

@@ -58,13 +58,17 @@ impl Node {
         self.get("time_unit")?.text()
     }
 
+    /// Returns the entries of a map; none of anything else.
+    fn entries(&self) -> &[Entry] {
+        match &self.value {
+            Value::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
     /// Returns the keys of a map; none of anything else.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        let entries = match &self.value {
-            Value::Map(entries) => entries.as_slice(),
-            _ => &[],
-        };
-        entries.iter().map(|entry| entry.key.as_str())
+        self.entries().iter().map(|entry| entry.key.as_str())
     }
 
     /// Returns what stands after a key of a map, or else after a word that others have for it.
@@ -167,24 +171,16 @@ impl Node {
     /// `x` becomes `{outer: {inner: x}}`, which stands where x stood.
     pub fn wrap(&mut self, outer: &str, inner: &str) {
         for key in [inner, outer] {
-            let mark = self.mark.clone();
-            let node = Self {
-                value: std::mem::replace(&mut self.value, Value::Null),
-                mark: mark.clone(),
-            };
             self.value = Value::Map(vec![Entry {
                 key: key.to_owned(),
-                key_mark: mark,
-                node,
+                key_mark: self.mark.clone(),
+                node: self.clone(),
             }]);
         }
     }
 
     fn entry(&self, key: &str) -> Option<&Entry> {
-        match &self.value {
-            Value::Map(entries) => entries.iter().find(|entry| entry.key == key),
-            _ => None,
-        }
+        self.entries().iter().find(|entry| entry.key == key)
     }
 
     /// Returns the bytes to mark for a fault: those of its place, or of what is nearest above it.

@@ -1,32 +1,24 @@
 //! Patterns of names.
 
-/// Returns whether the whole text is as the pattern has it: `*` stands for any text, `?` for one character, all else for itself.
+/// Returns whether a pattern matches the whole text: `*` matches any text, `?` any one character, and every other
+/// character itself.
 pub fn fits(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
-    let (mut p, mut t) = (0, 0);
-    // The last star, and the first character that it has not taken: it takes one more where what follows does not fit.
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, t));
-                p += 1;
+    // By length: whether the pattern so far fits the beginning of the text of that length.
+    let mut fitting = vec![false; text.len() + 1];
+    fitting[0] = true;
+    for c in pattern.chars() {
+        if c == '*' {
+            let shortest = fitting.iter().position(|fits| *fits);
+            fitting[shortest.unwrap_or(text.len() + 1)..].fill(true);
+        } else {
+            for length in (1..=text.len()).rev() {
+                fitting[length] = fitting[length - 1] && (c == '?' || c == text[length - 1]);
             }
-            Some(c) if *c == '?' || *c == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => {
-                let Some((at, taken)) = star else {
-                    return false;
-                };
-                star = Some((at, taken + 1));
-                (p, t) = (at + 1, taken + 1);
-            }
+            fitting[0] = false;
         }
     }
-    pattern[p..].iter().all(|c| *c == '*')
+    fitting[text.len()]
 }
 
 #[cfg(test)]

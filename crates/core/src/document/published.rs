@@ -9,6 +9,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value as Json, json};
 
+use super::conform::{constant, kind};
 use crate::number::quantity::units_of_time;
 
 /// A decimal number ≥ 0 in a text.
@@ -130,29 +131,23 @@ fn forget_unused(schema: &mut Json) -> bool {
 /// Turns the schema of what is read into that of what is written.
 fn written(schema: &mut Json) {
     let Json::Object(map) = schema else { return };
-    for key in ["properties", "definitions"] {
-        let inner = map.get_mut(key).and_then(Json::as_object_mut);
-        inner
-            .into_iter()
-            .flatten()
-            .for_each(|(_, one)| written(one));
-    }
-    for key in ["oneOf", "anyOf", "allOf"] {
-        let Some(inner) = map.get_mut(key).and_then(Json::as_array_mut) else {
-            continue;
-        };
-        inner.iter_mut().for_each(written);
-        inner.retain(|one| one["type"] != "null");
-    }
-    for key in ["items", "additionalProperties"] {
-        map.get_mut(key).into_iter().for_each(written);
-    }
-    if let Some(Json::String(text)) = map.get_mut("description") {
-        *text = text.replace("\\[", "[").replace("\\]", "]");
-        *text = text
-            .replace("\n\n", "\u{b6}")
-            .replace('\n', " ")
-            .replace('\u{b6}', "\n\n");
+    for (key, value) in map.iter_mut() {
+        match (key.as_str(), value) {
+            ("properties" | "definitions", Json::Object(all)) => {
+                all.values_mut().for_each(written);
+            }
+            ("oneOf" | "anyOf" | "allOf", Json::Array(all)) => {
+                all.iter_mut().for_each(written);
+                all.retain(|one| one["type"] != "null");
+            }
+            ("items" | "additionalProperties", one) => written(one),
+            ("description", Json::String(text)) => {
+                let plain = text.replace("\\[", "[").replace("\\]", "]");
+                let paragraphs = plain.split("\n\n").map(|lines| lines.replace('\n', " "));
+                *text = paragraphs.collect::<Vec<_>>().join("\n\n");
+            }
+            _ => {}
+        }
     }
     if map.get("default") == Some(&Json::Null) {
         map.remove("default");
@@ -177,45 +172,29 @@ fn leave_out(map: &mut Map<String, Json>) {
 /// Single values: a number may stand in quotes, a name may look like a number.
 fn spell(map: &mut Map<String, Json>) {
     let is_word = map.contains_key("const") || map.contains_key("enum");
-    let kind = match map.get("type") {
-        Some(Json::Array(all)) => all.iter().find(|one| **one != "null").cloned(),
-        other => other.cloned(),
-    };
-    let Some(Json::String(kind)) = kind else {
+    let kind = map.get("type").map_or("", kind).to_owned();
+    if kind.is_empty() {
         return;
-    };
+    }
     map.insert("type".into(), json!(kind));
     let is_time = map.remove("format").is_some_and(|format| format == OF_TIME);
-    let (types, pattern, says) = match &*kind {
+    let (pattern, message) = match &*kind {
         "number" if is_time => (
-            json!(["number", "string"]),
-            format!("^({NUMBER}|{})$", time()),
+            format!("({NUMBER}|{})", time()),
             "expected a time: a number of time units, or with its unit, such as 30m, 4h or 1h30m",
         ),
-        "number" => (
-            json!(["number", "string"]),
-            format!("^{NUMBER}$"),
-            "expected a number, without a unit",
-        ),
-        "integer" => (
-            json!(["integer", "string"]),
-            format!("^{NUMBER}$"),
-            "expected a whole number",
-        ),
-        "boolean" => (
-            json!(["boolean", "string"]),
-            "^(true|false)$".into(),
-            "expected true or false",
-        ),
+        "number" => (NUMBER.into(), "expected a number, without a unit"),
+        "integer" => (NUMBER.into(), "expected a whole number"),
+        "boolean" => ("(true|false)".into(), "expected true or false"),
         "string" if !is_word => {
             map.insert("type".into(), json!(["string", "number", "boolean"]));
             return;
         }
         _ => return,
     };
-    map.insert("type".into(), types);
-    map.insert("pattern".into(), json!(pattern));
-    map.insert("patternErrorMessage".into(), json!(says));
+    map.insert("type".into(), json!([kind, "string"]));
+    map.insert("pattern".into(), json!(format!("^{pattern}$")));
+    map.insert("patternErrorMessage".into(), json!(message));
     if kind != "boolean" && !map.contains_key("minimum") {
         map.insert("minimum".into(), json!(0));
     }
@@ -236,17 +215,17 @@ fn choose(map: &mut Map<String, Json>) {
     let Some(variants) = map.get("oneOf").and_then(Json::as_array) else {
         return;
     };
-    let Some(tag) = variants.first().and_then(tag_of) else {
+    let Some((tag, _)) = variants.first().and_then(constant) else {
         return;
     };
+    let tag = tag.to_owned();
     let mut names: Vec<&str> = Vec::new();
-    for variant in variants {
-        let name = variant["properties"][&tag]["const"].as_str();
-        names.extend(name.filter(|name| !names.contains(name)));
+    for (_, name) in variants.iter().filter_map(constant) {
+        names.extend(Some(name).filter(|name| !names.contains(name)));
     }
     let (mut branches, mut described, mut by_key) = (Vec::new(), Vec::new(), Map::new());
     for name in &names {
-        let is_own = |one: &&Json| one["properties"][&tag]["const"] == **name;
+        let is_own = |one: &&Json| constant(one).is_some_and(|(_, own)| own == *name);
         let own: Vec<Json> = variants.iter().filter(is_own).cloned().collect();
         described.push(own[0]["description"].clone());
         let mut then = one_of(own, &tag);
@@ -273,20 +252,11 @@ fn choose(map: &mut Map<String, Json>) {
     }
 }
 
-/// Returns the key that names the variant.
-fn tag_of(variant: &Json) -> Option<String> {
-    let properties = variant["properties"].as_object()?;
-    let tagged = |(_, one): &(&String, &Json)| one["const"].is_string();
-    properties.iter().find(tagged).map(|(key, _)| key.clone())
-}
-
 /// Returns the schema of one of these variants of a name, which the tag names already.
 fn one_of(mut own: Vec<Json>, tag: &str) -> Json {
-    for required in own
-        .iter_mut()
-        .filter_map(|one| one["required"].as_array_mut())
-    {
-        required.retain(|key| key != tag);
+    for one in &mut own {
+        let required = one["required"].as_array_mut().into_iter();
+        required.for_each(|keys| keys.retain(|key| key != tag));
     }
     match own.len() {
         1 => own.remove(0),
@@ -302,8 +272,8 @@ fn or_nothing(schema: &mut Json) {
         Some(one) if !map.contains_key("if") => Some(vec![one.clone()]),
         _ => None,
     };
-    if let Some(types) = types {
-        let types = [types, vec![json!("null")]].concat();
+    if let Some(mut types) = types {
+        types.push(json!("null"));
         map.insert("type".into(), Json::Array(types));
         let words = map.get_mut("enum").and_then(Json::as_array_mut);
         words.into_iter().for_each(|words| words.push(Json::Null));

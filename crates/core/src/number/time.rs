@@ -53,11 +53,9 @@ pub fn instant(field: &[u8]) -> Option<f64> {
     let [year, month, day] = date[..] else {
         return None;
     };
-    let (year, month, day) = (
-        digits(year, 4, 1..=9999)?,
-        digits(month, 2, 1..=12)?,
-        digits(day, 2, 1..=31)?,
-    );
+    let year = digits(year, 4..=4, 1..=9999)?;
+    let month = digits(month, 2..=2, 1..=12)?;
+    let day = digits(day, 2..=2, 1..=31)?;
     let zone = clock.find(['Z', '+', '-']).unwrap_or(clock.len());
     let (clock, zone) = clock.split_at(zone);
     let seconds = of_day(clock.trim_end())? - f64::from(east(zone)?);
@@ -138,36 +136,28 @@ pub fn clock(field: &[u8]) -> Option<f64> {
         None => ("0", text),
     };
     let (hours, rest) = clock.split_once(':')?;
-    let whole = |text: &str| {
-        let is_whole =
-            (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse::<f64>().ok().filter(|_| is_whole)
-    };
-    Some(whole(days)? * 86_400.0 + whole(hours)? * 3600.0 + sexagesimal(rest, 59)?)
+    let [days, hours] = [days, hours].map(|text| digits(text, 1..=6, 0..=999_999));
+    Some(f64::from(days?) * 86_400.0 + f64::from(hours?) * 3600.0 + sexagesimal(rest, 59)?)
 }
 
 /// Reads `02:30`, `02:30:00` or `02:30:00.25` \[s\].
 fn of_day(text: &str) -> Option<f64> {
     let (hours, rest) = text.split_once(':')?;
-    let minutes = if rest.len() == 2 {
-        format!("{rest}:00")
-    } else {
-        rest.to_owned()
-    };
-    Some(f64::from(digits(hours, 2, 0..=23)?) * 3600.0 + sexagesimal(&minutes, 60)?)
+    let seconds = if rest.len() == 2 { ":00" } else { "" };
+    let hours = f64::from(digits(hours, 2..=2, 0..=23)?);
+    Some(hours * 3600.0 + sexagesimal(&format!("{rest}{seconds}"), 60)?)
 }
 
-/// Reads minutes and seconds, of which there are at most so many, perhaps with a fraction \[s\].
+/// Reads minutes and seconds, the seconds up to `most` and perhaps with a fraction \[s\].
 fn sexagesimal(text: &str, most: i32) -> Option<f64> {
     let (minutes, seconds) = text.split_once(':')?;
     let (whole, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, "0"));
-    let is_fraction =
-        (1..=9).contains(&fraction.len()) && fraction.bytes().all(|b| b.is_ascii_digit());
-    let fraction: f64 = format!("0.{fraction}")
-        .parse()
-        .ok()
-        .filter(|_| is_fraction)?;
-    Some(f64::from(60 * digits(minutes, 2, 0..=59)? + digits(whole, 2, 0..=most)?) + fraction)
+    digits(fraction, 1..=9, 0..=i32::MAX)?;
+    let fraction: f64 = format!("0.{fraction}").parse().ok()?;
+    Some(
+        f64::from(60 * digits(minutes, 2..=2, 0..=59)? + digits(whole, 2..=2, 0..=most)?)
+            + fraction,
+    )
 }
 
 /// Reads how far a clock is ahead of UTC: `Z`, `+02:00`, `-0530`, or nothing where that is not said \[s\].
@@ -177,20 +167,19 @@ fn east(text: &str) -> Option<i32> {
         (None, _) | (Some("Z"), Some("")) => Some(0),
         (Some(sign), Some(rest)) if rest.len() == 4 || rest.len() == 2 => {
             let minutes = rest.get(2..).filter(|rest| !rest.is_empty());
-            let minutes = minutes.map_or(Some(0), |rest| digits(rest, 2, 0..=59))?;
-            let seconds = 3600 * digits(rest.get(..2)?, 2, 0..=14)? + 60 * minutes;
+            let minutes = minutes.map_or(Some(0), |rest| digits(rest, 2..=2, 0..=59))?;
+            let seconds = 3600 * digits(rest.get(..2)?, 2..=2, 0..=14)? + 60 * minutes;
             Some(if sign == "-" { -seconds } else { seconds })
         }
         _ => None,
     }
 }
 
-/// Reads a number of so many digits in this range.
-fn digits(text: &str, length: usize, range: RangeInclusive<i32>) -> Option<i32> {
-    let is_whole = text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse()
-        .ok()
-        .filter(|number| is_whole && range.contains(number))
+/// Reads a number of this many digits that is in this range.
+fn digits(text: &str, count: RangeInclusive<usize>, range: RangeInclusive<i32>) -> Option<i32> {
+    let is_whole = count.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.filter(|_| is_whole)
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl Modulation {
         limit: usize,
     ) -> Result<Self, ModulationError> {
         let chain = chain(workload, policy, limit)?;
-        let environment = Environment::of(&chain)?;
+        let environment = Environment::of(&chain.map(|_, _| (), |_, step| step.rate))?;
         let completions = chain.edge_weights().map(|step| step.completion).collect();
         let phases: Arc<[Phase]> = chain.node_weights().cloned().collect();
         // A single schedule is never left.

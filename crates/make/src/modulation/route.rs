@@ -5,7 +5,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use synth_multiresource::artifact::{Admission, Drain, MsrConfig, Preemption};
 use synth_multiresource::schedule::Packing;
 use synth_multiresource::workload::Workload;
-use synth_queues::ctmc::{ChainError, Rate};
+use synth_queues::ctmc::ChainError;
 
 /// Why a modulating chain could not be built or solved.
 #[derive(Debug, thiserror::Error)]
@@ -40,12 +40,6 @@ pub(super) struct Step {
     pub rate: f64,
     /// The type whose completion this event is; `None` for timers and setups.
     pub completion: Option<usize>,
-}
-
-impl Rate for Step {
-    fn rate(&self) -> f64 {
-        self.rate
-    }
 }
 
 /// Builds the modulating chain of a policy. Nodes of a loop come in its order and, within a route, by

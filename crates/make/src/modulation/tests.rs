@@ -126,7 +126,8 @@ fn chains_of_random_loops() {
                 let modulation = Modulation::new(&workload, &policy, 10_000).unwrap();
                 let graph = chain(&workload, &policy, 10_000).unwrap();
                 // One equation is replaced by Σ π = 1.
-                let mut system = ctmc::generator(&graph).transpose();
+                let rates = graph.map(|_, _| (), |_, step| step.rate);
+                let mut system = ctmc::generator(&rates).transpose();
                 let last = system.nrows() - 1;
                 system.row_mut(last).fill(1.0);
                 let right = DVector::from_fn(last + 1, |s, _| f64::from(u8::from(s == last)));

@@ -49,7 +49,7 @@ impl Engine {
             ..
         } = Streams::new(settings.seed, replication);
         let columns = Columns::of(workload);
-        let arrivals = Arrivals::from(laws::arrivals(workload, arrivals));
+        let arrivals = laws::arrivals(workload, arrivals);
         let fixed_sizes = if arrivals.tells_sizes() { BLOCK } else { 0 };
         Engine {
             server: server(&mut service),

@@ -3,19 +3,19 @@
 use crate::workload::{JobType, Workload};
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation};
-use synth_simulation::{Batches, LawDriven, Modulated, Process, Sampler, Stream, numbers, weights};
+use synth_simulation::{Arrivals, Batches, Modulated, Process, Sampler, Stream, numbers, weights};
 
 /// The arrivals of a workload from time 0 on. Those of all types are drawn as one process where
 /// all are Poisson, or one chain modulates all.
-pub(super) fn arrivals(workload: &Workload, stream: Stream) -> LawDriven {
+pub(super) fn arrivals(workload: &Workload, stream: Stream) -> Arrivals {
     let types = workload.types().iter();
     if workload.is_poisson() {
         let rates: Vec<f64> = types.map(JobType::arrival_rate).collect();
-        return LawDriven::poisson(&rates, stream);
+        return Arrivals::poisson(&rates, stream);
     }
     match workload.modulation().filter(|m| !m.is_constant()) {
-        Some(common) => LawDriven::common(types.map(batches).collect(), flow(common), stream),
-        None => LawDriven::mixed(types.map(process), stream),
+        Some(common) => Arrivals::common(types.map(batches).collect(), flow(common), stream),
+        None => Arrivals::mixed(types.map(process), stream),
     }
 }
 

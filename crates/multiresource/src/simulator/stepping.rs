@@ -90,7 +90,7 @@ impl Coming {
     /// Returns those of a workload from this stream.
     pub fn new(workload: &Workload, stream: Stream) -> Self {
         let mut coming = Coming {
-            arrivals: Arrivals::from(laws::arrivals(workload, stream)),
+            arrivals: laws::arrivals(workload, stream),
             next: Arrival::default(),
             size: f64::NAN,
         };

@@ -15,18 +15,6 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
 
-/// An edge with a rate.
-pub trait Rate {
-    /// Returns the rate [1/time] at which it is taken: positive and finite.
-    fn rate(&self) -> f64;
-}
-
-impl Rate for f64 {
-    fn rate(&self) -> f64 {
-        *self
-    }
-}
-
 /// Why a chain has no usable stationary law.
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0}")]
@@ -41,11 +29,11 @@ pub struct ChainError(String);
 /// let g = synth_queues::ctmc::generator(&switch);
 /// assert_eq!((g[(0, 0)], g[(0, 1)], g[(1, 0)], g[(1, 1)]), (-2.0, 2.0, 3.0, -3.0));
 /// ```
-pub fn generator<S, E: Rate>(chain: &DiGraph<S, E>) -> DMatrix<f64> {
+pub fn generator(chain: &DiGraph<(), f64>) -> DMatrix<f64> {
     let n = chain.node_count();
     let mut g = DMatrix::<f64>::zeros(n, n);
     for edge in chain.edge_references().filter(|e| e.source() != e.target()) {
-        g[(edge.source().index(), edge.target().index())] += edge.weight().rate();
+        g[(edge.source().index(), edge.target().index())] += edge.weight();
     }
     for s in 0..n {
         g[(s, s)] = -g.row(s).sum();
@@ -58,9 +46,9 @@ pub fn generator<S, E: Rate>(chain: &DiGraph<S, E>) -> DMatrix<f64> {
 ///
 /// # Errors
 /// When the chain is not irreducible or a rate is not positive and finite.
-pub fn stationary<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<Vec<f64>, ChainError> {
-    let mut rates = chain.edge_weights().map(Rate::rate);
-    if let Some(rate) = rates.find(|rate| !(*rate > 0.0 && rate.is_finite())) {
+pub fn stationary(chain: &DiGraph<(), f64>) -> Result<Vec<f64>, ChainError> {
+    let mut rates = chain.edge_weights();
+    if let Some(rate) = rates.find(|rate| !(**rate > 0.0 && rate.is_finite())) {
         let why = format!("the rate {rate} is not a positive finite number");
         return Err(ChainError(why));
     }
@@ -75,7 +63,7 @@ pub fn stationary<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<Vec<f64>, ChainEr
     let mut into: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
     for edge in chain.edge_references().filter(|e| e.source() != e.target()) {
         let (s, t) = (edge.source().index(), edge.target().index());
-        *rows[s].entry(t).or_insert(0.0) += edge.weight().rate();
+        *rows[s].entry(t).or_insert(0.0) += edge.weight();
         into[t].insert(s);
     }
     let mut exits = vec![0.0; n];

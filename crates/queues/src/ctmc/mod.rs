@@ -24,7 +24,7 @@ mod sojourn;
 mod staged;
 
 pub use bisection::bisected;
-pub use chain::{ChainError, Rate, generator, stationary};
+pub use chain::{ChainError, generator, stationary};
 pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_numbers, matrix_work};
 pub use qbd::{Block, Level, Qbd, QbdError, Stationary};
 pub use relative::RelativeCompletions;

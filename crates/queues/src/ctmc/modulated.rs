@@ -7,7 +7,7 @@
 
 use petgraph::graph::DiGraph;
 
-use super::chain::{ChainError, Rate, stationary};
+use super::chain::{ChainError, stationary};
 use super::qbd::{Level, Qbd};
 
 /// One edge of an environment.
@@ -37,7 +37,7 @@ impl Environment {
     pub fn new(states: usize, edges: Vec<Edge>) -> Result<Self, ChainError> {
         let mut chain = DiGraph::<(), f64>::with_capacity(states, edges.len());
         let nodes: Vec<_> = (0..states).map(|_| chain.add_node(())).collect();
-        for edge in &edges {
+        for edge in edges {
             chain.add_edge(nodes[edge.from], nodes[edge.to], edge.rate);
         }
         Self::of(&chain)
@@ -47,11 +47,11 @@ impl Environment {
     ///
     /// # Errors
     /// As [`Environment::new`].
-    pub fn of<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<Self, ChainError> {
-        let edge = |e: &petgraph::graph::Edge<E>| Edge {
+    pub fn of(chain: &DiGraph<(), f64>) -> Result<Self, ChainError> {
+        let edge = |e: &petgraph::graph::Edge<f64>| Edge {
             from: e.source().index(),
             to: e.target().index(),
-            rate: e.weight.rate(),
+            rate: e.weight,
         };
         let edges: Vec<Edge> = chain.raw_edges().iter().map(edge).collect();
         Ok(Environment {
@@ -240,9 +240,8 @@ impl<'a> ModulatedQueue<'a> {
         let alone = (0..n).filter(|s| !self.drains[*s]);
         level.down.extend(alone.map(|s| (s, s, busy(s))));
         level.down.retain(|(.., rate)| *rate > 0.0);
-        level
-            .local
-            .retain(|(from, to, rate)| *rate > 0.0 && from != to);
+        let moves = |(from, to, rate): &(usize, usize, f64)| *rate > 0.0 && from != to;
+        level.local.retain(moves);
         level
     }
 }

@@ -66,25 +66,18 @@ impl RelativeCompletions {
 
 /// Returns Δ (n) relative to state 0, in one pass from the last state to the first.
 fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
-    let n = gain.len();
-    let mut leaving = vec![0.0; n];
-    for edge in edges {
-        leaving[edge.from] += edge.rate;
-    }
-    let mut ahead = vec![0.0; n];
+    let mut ahead = vec![0.0; gain.len()];
     let mut edges: Vec<_> = edges.iter().collect();
     // They are in this order already.
     edges.sort_by_key(|edge| edge.from);
-    let mut edges = edges.into_iter().rev().peekable();
-    for s in (0..n).rev() {
-        while let Some(edge) = edges.next_if(|edge| edge.from == s) {
-            let onward = if edge.to == 0 { 0.0 } else { ahead[edge.to] };
-            gain[s] += edge.rate * onward;
+    // State 0, where rounds end, comes last, and its entry is 0 until then.
+    for exits in edges.chunk_by(|a, b| a.from == b.from).rev() {
+        let s = exits[0].from;
+        for edge in exits.iter().rev() {
+            gain[s] += edge.rate * ahead[edge.to];
         }
-        // A single state is never left, and its gain is 0.
-        if leaving[s] > 0.0 {
-            ahead[s] = gain[s] / leaving[s];
-        }
+        let leaving: f64 = exits.iter().map(|edge| edge.rate).sum();
+        ahead[s] = gain[s] / leaving;
     }
     ahead
 }

@@ -11,7 +11,7 @@ use super::modulated::ModulatedQueue;
 use super::qbd::{Level, Qbd};
 
 /// A law of m ≥ 1 exponential stages: a size begins in one of them and passes from stage to stage.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseType {
     /// Probability to begin in each stage (m), ≥ 0, of sum 1 up to rounding.
     pub initial: Vec<f64>,
@@ -25,13 +25,9 @@ pub struct PhaseType {
 impl PhaseType {
     /// Stages one after another, the first one always.
     pub fn sequence(rates: Vec<f64>, mut onward: Vec<f64>) -> Self {
-        let mut initial = vec![0.0; rates.len()];
-        if let Some(first) = initial.first_mut() {
-            *first = 1.0;
-        }
         onward.push(0.0);
         PhaseType {
-            initial,
+            initial: (0..rates.len()).map(|k| f64::from(k == 0)).collect(),
             rates,
             onward,
         }
@@ -78,11 +74,7 @@ impl PhaseType {
         let begins_early = next.initial.first() == Some(&1.0);
         let heads = self.parts(ends_late);
         let tails = next.parts(begins_early);
-        let mut sum = PhaseType {
-            initial: Vec::new(),
-            rates: Vec::new(),
-            onward: Vec::new(),
-        };
+        let mut sum = PhaseType::default();
         for (p, head) in &heads {
             for (q, tail) in &tails {
                 sum.initial.extend(head.initial.iter().map(|x| p * q * x));

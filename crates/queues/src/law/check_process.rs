@@ -1,7 +1,11 @@
 //! The checks of an arrival process.
 
+use petgraph::algo::has_path_connecting;
+use petgraph::graph::NodeIndex;
+
 use super::ArrivalProcess;
 use super::check_size::{Faults, Part};
+use super::process::chain;
 use synth_core::document::{Fault, Place, place, within};
 use synth_core::number::Decimal;
 
@@ -134,12 +138,16 @@ impl Faults<'_> {
         }
     }
 
-    /// Every state leads to state 0, and is led to from it.
+    /// Checks that every state leads to state 0, and that state 0 leads to every state.
     fn check_irreducible(&mut self, switching: &[Vec<Decimal>]) {
-        let leads = |s: usize, t: usize| switching[s][t] > Decimal::ZERO;
-        let onward = unreached(switching.len(), leads).map(|t| (0, t));
-        let back = unreached(switching.len(), |s, t| leads(t, s)).map(|s| (s, 0));
-        if let Some((s, t)) = onward.or(back) {
+        let chain = chain(switching);
+        let is_cut = |(s, t): &(usize, usize)| {
+            let [from, to] = [*s, *t].map(NodeIndex::new);
+            !has_path_connecting(&chain, from, to, None)
+        };
+        let states = || 0..switching.len();
+        let mut pairs = (states().map(|t| (0, t))).chain(states().map(|s| (s, 0)));
+        if let Some((s, t)) = pairs.find(is_cut) {
             let message = format!(
                 "switching of {} never leads from state {s} to state {t}, and every state has to lead to every other",
                 self.whose()
@@ -188,16 +196,4 @@ impl Faults<'_> {
             self.add_value(place!("alike"), alike, expected, help);
         }
     }
-}
-
-/// Returns the first of n states that is not reached from state 0.
-fn unreached(n: usize, leads: impl Fn(usize, usize) -> bool) -> Option<usize> {
-    let mut reached = vec![false; n];
-    let mut open = vec![0];
-    while let Some(s) = open.pop() {
-        if !std::mem::replace(&mut reached[s], true) {
-            open.extend((0..n).filter(|t| leads(s, *t)));
-        }
-    }
-    reached.iter().position(|reached| !reached)
 }

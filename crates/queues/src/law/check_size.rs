@@ -190,11 +190,8 @@ impl<'a> Faults<'a> {
 
     fn check_variation(&mut self, scv: Decimal) {
         if !VARIATIONS.contains(&scv.value()) {
-            let expected = format!(
-                "a number from {:e} to {:e}",
-                VARIATIONS.start(),
-                VARIATIONS.end()
-            );
+            let (least, most) = VARIATIONS.into_inner();
+            let expected = format!("a number from {least:e} to {most:e}");
             let help = "0 is `law: deterministic`; a heavier tail than all is `law: pareto`";
             self.add_value(place!("scv"), scv, &expected, help);
         }
@@ -313,11 +310,8 @@ impl<'a> Faults<'a> {
         help: &str,
     ) -> bool {
         let before = self.found.len();
-        for (n, entry) in entries
-            .iter()
-            .enumerate()
-            .filter(|(_, e)| !sound(e.value()))
-        {
+        let numbered = entries.iter().enumerate();
+        for (n, entry) in numbered.filter(|(_, entry)| !sound(entry.value())) {
             self.add_value(place!(key, n), entry, expected, help);
         }
         self.found.len() == before

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ArrivalProcess;
 use super::check_size::{Faults, Part};
+use super::size::joined;
 use synth_core::document::Fault;
 use synth_core::number::Decimal;
 
@@ -89,8 +90,7 @@ impl CommonModulation {
     /// Returns the number of states, the factors and the rates, for the digest.
     pub fn canonical(&self) -> String {
         let numbers = self.factors.iter().chain(self.switching.iter().flatten());
-        let numbers = numbers.map(|x| format!(" {}", x.canonical()));
-        format!("{}{}", self.factors.len(), numbers.collect::<String>())
+        format!("{}{}", self.factors.len(), joined(numbers))
     }
 }
 

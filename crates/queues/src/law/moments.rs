@@ -1,5 +1,6 @@
 //! Moments of sizes beyond the second.
 
+use statrs::function::factorial::binomial;
 use statrs::function::gamma::ln_gamma;
 
 use super::continuous::{pareto_moment, weibull};
@@ -8,16 +9,8 @@ use synth_core::number::Decimal;
 
 /// Returns the k-th moment of a sum of two independent variables from their moments 0, 1, 2, …
 pub(super) fn of_sum(one: &[f64; 5], other: &[f64; 5], k: usize) -> f64 {
-    const BINOMIALS: [[f64; 5]; 5] = [
-        [1.0, 0.0, 0.0, 0.0, 0.0],
-        [1.0, 1.0, 0.0, 0.0, 0.0],
-        [1.0, 2.0, 1.0, 0.0, 0.0],
-        [1.0, 3.0, 3.0, 1.0, 0.0],
-        [1.0, 4.0, 6.0, 4.0, 1.0],
-    ];
-    (0..=k)
-        .map(|j| BINOMIALS[k][j] * one[j] * other[k - j])
-        .sum()
+    let term = |j: usize| binomial(k as u64, j as u64) * one[j] * other[k - j];
+    (0..=k).map(term).sum()
 }
 
 impl Size {

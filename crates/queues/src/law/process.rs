@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Size;
+use super::size::joined;
 use crate::ctmc::{generator, stationary};
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
@@ -142,14 +143,10 @@ impl ArrivalProcess {
         let Self::MarkovModulated { switching, .. } = self else {
             return 0.0;
         };
-        let leave = switching
-            .iter()
-            .map(|row| row.iter().map(|x| x.value()).sum::<f64>());
+        let leave = |row: &Vec<Decimal>| row.iter().map(|x| x.value()).sum::<f64>();
         let law = self.stationary_law();
-        law.iter()
-            .zip(leave)
-            .map(|(share, rate)| share * rate)
-            .sum()
+        let pairs = law.iter().zip(switching);
+        pairs.map(|(share, row)| share * leave(row)).sum()
     }
 
     fn modulated_dispersion(&self, rates: &[Decimal], switching: &[Vec<Decimal>]) -> f64 {
@@ -209,9 +206,6 @@ impl ArrivalProcess {
     /// differ have different texts. Poisson arrivals keep the text that they had before there
     /// were others.
     pub fn canonical(&self) -> String {
-        let joined = |numbers: &mut dyn Iterator<Item = &Decimal>| -> String {
-            numbers.map(|x| format!(" {}", x.canonical())).collect()
-        };
         let process = self.process();
         match self {
             Self::Poisson { rate } => format!("rate {}", rate.canonical()),
@@ -224,8 +218,8 @@ impl ArrivalProcess {
                 batch,
             } => format!("{process} {} batch {batch}", interarrival.canonical()),
             Self::MarkovModulated { rates, switching } => {
-                let mut numbers = rates.iter().chain(switching.iter().flatten());
-                format!("{process} {}{}", rates.len(), joined(&mut numbers))
+                let numbers = rates.iter().chain(switching.iter().flatten());
+                format!("{process} {}{}", rates.len(), joined(numbers))
             }
             Self::Batches {
                 rate,
@@ -236,7 +230,7 @@ impl ArrivalProcess {
                 let mut text = format!("{process} {} {}", rate.canonical(), sizes.len());
                 text.extend(sizes.iter().map(|size| format!(" {size}")));
                 text += &format!(" {}", usize::from(probabilities.is_some()));
-                text += &joined(&mut probabilities.iter().flatten());
+                text += &joined(probabilities.iter().flatten());
                 if !alike.is_zero() {
                     text += &format!(" alike {}", alike.canonical());
                 }
@@ -266,7 +260,7 @@ fn is_one(n: &u32) -> bool {
 }
 
 /// Returns the modulating chain, its nodes in the order of the states.
-fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
+pub(super) fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
     let mut chain = DiGraph::new();
     let states: Vec<_> = switching.iter().map(|_| chain.add_node(())).collect();
     for (s, row) in switching.iter().enumerate() {
@@ -290,10 +284,8 @@ impl ArrivalProcess {
                 let shares = exact_stationary(switching);
                 let total: BigRational = shares.iter().sum();
                 let pairs = shares.iter().zip(rates);
-                pairs
-                    .map(|(share, rate)| share * rate.exact())
-                    .sum::<BigRational>()
-                    / total
+                let sum: BigRational = pairs.map(|(share, rate)| share * rate.exact()).sum();
+                sum / total
             }
             Self::Batches {
                 rate,

@@ -213,10 +213,9 @@ impl Size {
     /// Returns the stages that sizes go through; `None` where the law is not of phase type.
     pub fn phases(&self) -> Option<PhaseType> {
         Some(match self {
-            Self::Weibull { mean, .. } if self.is_exponential() => {
+            Self::Exponential { mean } | Self::Weibull { mean, .. } if self.is_exponential() => {
                 PhaseType::sequence(vec![1.0 / mean.value()], vec![])
             }
-            Self::Exponential { mean } => PhaseType::sequence(vec![1.0 / mean.value()], vec![]),
             Self::Erlang { stages, mean } => {
                 let count = *stages as usize;
                 let rate = f64::from(*stages) / mean.value();
@@ -244,10 +243,8 @@ impl Size {
             Self::Deterministic { mean } => *mean,
             Self::Pareto { low, .. } | Self::Uniform { low, .. } => *low,
             Self::Empirical { values, .. } => {
-                let least = values.iter().copied();
-                least
-                    .reduce(|a, b| if b < a { b } else { a })
-                    .unwrap_or(Decimal::ZERO)
+                let least = values.iter().min_by(|a, b| a.value().total_cmp(&b.value()));
+                least.copied().unwrap_or_default()
             }
             _ => Decimal::ZERO,
         }
@@ -302,24 +299,16 @@ impl Size {
                 onward: second,
             } => (Some(first.len()), first.iter().chain(second).collect()),
         };
-        let mut text = self.law().to_owned();
-        if let Some(count) = count {
-            text += &format!(" {count}");
-        }
-        for number in numbers {
-            text += &format!(" {}", number.canonical());
-        }
-        text
+        let count = count.map_or(String::new(), |count| format!(" {count}"));
+        format!("{}{count}{}", self.law(), joined(numbers))
     }
 
     /// Returns whether what is computed from a law without faults is positive and finite in doubles.
     pub fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
-        let stages = self
-            .phases()
-            .is_none_or(|PhaseType { initial, rates, .. }| {
-                rates.iter().all(sound) && initial.iter().all(|p| p.is_finite())
-            });
+        let stages = self.phases().is_none_or(|law| {
+            law.rates.iter().all(sound) && law.initial.iter().all(|p| p.is_finite())
+        });
         // The ends of what is ever drawn: 12 standard deviations, 700 means and 1e-20 of one.
         let ends = match self {
             Self::Lognormal { mean, scv } => {
@@ -381,6 +370,12 @@ fn coxian_square(means: &[Decimal], onward: &[Decimal], unit: f64) -> f64 {
 
 fn values(decimals: &[Decimal]) -> Vec<f64> {
     decimals.iter().map(|d| d.value()).collect()
+}
+
+/// Returns the canonical texts of these numbers, each after a space.
+pub(super) fn joined<'a>(numbers: impl IntoIterator<Item = &'a Decimal>) -> String {
+    let numbers = numbers.into_iter();
+    numbers.map(|x| format!(" {}", x.canonical())).collect()
 }
 
 #[cfg(test)]

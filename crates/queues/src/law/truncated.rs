@@ -30,14 +30,10 @@ impl Size {
                 [mean] => erlang(1, mean.value(), a),
                 _ => return None,
             },
-            Self::Deterministic { mean } => {
-                let size = mean.value();
-                if size <= a {
-                    [0.0, size, size * size]
-                } else {
-                    [1.0, 0.0, 0.0]
-                }
-            }
+            Self::Deterministic { mean } => match mean.value() {
+                size if size <= a => [0.0, size, size * size],
+                _ => [1.0, 0.0, 0.0],
+            },
             Self::Lognormal { mean, scv } => {
                 let (mu, sigma) = lognormal(mean.value(), scv.value());
                 let z = (a.ln() - mu) / sigma;
@@ -64,20 +60,14 @@ impl Size {
                 values,
                 probabilities,
             } => {
-                let sum = |f: &dyn Fn(f64) -> f64| {
-                    average(
-                        values,
-                        probabilities.as_deref(),
-                        |p| p.value(),
-                        |x| f(x.value()),
-                    )
-                };
-                let below = |x: f64| if x <= a { x } else { 0.0 };
-                [
-                    sum(&|x| f64::from(x > a)),
-                    sum(&below),
-                    sum(&|x| below(x) * x),
-                ]
+                let weights = probabilities.as_deref();
+                // P(S > a), and the part of each moment that is at most a.
+                let parts: [fn(f64, f64) -> f64; 3] = [
+                    |x, a| f64::from(x > a),
+                    |x, a| if x <= a { x } else { 0.0 },
+                    |x, a| if x <= a { x * x } else { 0.0 },
+                ];
+                parts.map(|part| average(values, weights, |p| p.value(), |x| part(x.value(), a)))
             }
         })
     }

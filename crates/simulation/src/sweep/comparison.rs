@@ -98,13 +98,13 @@ impl<M, C> Comparison<M, C> {
             header,
             cells,
         };
-        let rankings = comparison.header.loads.iter().map(|&load| {
+        let ranked = |&load: &f64| {
             let of = |name| Some((name, &comparison.settled(name, load)?.replications[..]));
             let settled: Vec<_> = comparison.names().filter_map(of).collect();
             let ranking = Ranking::new(&settled);
             AtLoad { load, ranking }
-        });
-        comparison.rankings = rankings.collect();
+        };
+        comparison.rankings = comparison.header.loads.iter().map(ranked).collect();
         comparison
     }
 

@@ -212,10 +212,8 @@ impl Header {
     /// Returns a load as people read it: `ρ = 0.9`, or `λ = 4.46` where rates were typed.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
-        let n = self
-            .loads
-            .iter()
-            .position(|own| own.to_bits() == load.to_bits());
+        let mut loads = self.loads.iter();
+        let n = loads.position(|own| own.to_bits() == load.to_bits());
         match n.and_then(|n| self.rates.get(n)) {
             Some(rate) => format!("λ = {rate}"),
             // Percentages that were typed are rounded when they are divided by 100.

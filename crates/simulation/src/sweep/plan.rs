@@ -78,13 +78,10 @@ impl Comparing<'_> {
     /// Returns the header of the comparison of a workload with this total arrival rate.
     #[must_use]
     pub fn header(&self, workload: Subject, own_rate: f64, policies: Vec<Entrant>) -> Header {
-        let of_rates = self
-            .rates
-            .iter()
-            .map(|rate| rate / own_rate * workload.load);
+        let load = |rate: &f64| rate / own_rate * workload.load;
         let loads = match self.rates {
             [] => self.loads().to_vec(),
-            _ => of_rates.collect(),
+            rates => rates.iter().map(load).collect(),
         };
         Header {
             format: "synth-comparison".into(),
@@ -157,17 +154,19 @@ pub fn sweep<C: Cells>(
             Some((at, there)) if at.to_bits() == load.to_bits() => scene.insert((at, there)),
             _ => scene.insert((load, runs.scene(load)?)),
         };
-        let mut listener = |reached| {
-            progress(Stage {
-                policy,
-                load,
-                done,
-                cells: to_run,
-                reached,
-            });
+        let mut stage = Stage {
+            policy,
+            load,
+            done,
+            cells: to_run,
+            reached: None,
         };
-        listener(None);
-        let outcome = match runs.run(scene, n, &mut |reached| listener(Some(reached))) {
+        progress(stage);
+        let mut listener = |reached| {
+            stage.reached = Some(reached);
+            progress(stage);
+        };
+        let outcome = match runs.run(scene, n, &mut listener) {
             Err(why) => Outcome::Failure(why),
             Ok(mut run) => {
                 // One that was cut short may by chance be precise enough; it still is another run than without the

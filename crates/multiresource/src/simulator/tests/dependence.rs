@@ -6,7 +6,7 @@ use crate::policy::Job;
 use crate::simulator::laws;
 use crate::workload::Fleet;
 use synth_queues::ctmc::{Level, Qbd};
-use synth_simulation::{Arrival, LawDriven, Sampler, Streams};
+use synth_simulation::{Arrival, Arrivals, Sampler, Streams};
 
 /// One server of this capacity, with these lines before it; of each type arrivals and size.
 fn workload(before: &str, capacity: u32, types: &[[&str; 2]]) -> Workload {
@@ -16,7 +16,7 @@ fn workload(before: &str, capacity: u32, types: &[[&str; 2]]) -> Workload {
     one_server(before, capacity, &jobs.collect::<Vec<_>>())
 }
 
-fn flow(workload: &Workload) -> LawDriven {
+fn flow(workload: &Workload) -> Arrivals {
     laws::arrivals(workload, Streams::new(11, 0).arrivals)
 }
 

@@ -27,6 +27,20 @@ pub struct Shape {
     pub capacity: Vec<Decimal>,
 }
 
+impl Shape {
+    /// Groups servers with these capacities (R each) by shape, in the order in which each shape is first seen.
+    pub fn group(capacities: impl IntoIterator<Item = Vec<Decimal>>) -> Vec<Self> {
+        let mut shapes: Vec<Shape> = Vec::new();
+        for capacity in capacities {
+            match shapes.iter_mut().find(|shape| shape.capacity == capacity) {
+                Some(shape) => shape.count += 1,
+                None => shapes.push(Shape { count: 1, capacity }),
+            }
+        }
+        shapes
+    }
+}
+
 impl From<&Fleet> for Servers {
     /// Returns what the jobs of a workload run on.
     fn from(fleet: &Fleet) -> Self {

@@ -55,9 +55,8 @@ const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
 
 /// Returns values at some places among all in ascending order, each well above the one before.
 fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
-    let mut values = PLACES
-        .map(|place| all[(place * (all.len() - 1) as f64) as usize])
-        .to_vec();
+    let at = |place: f64| all[(place * (all.len() - 1) as f64) as usize];
+    let mut values = PLACES.map(at).to_vec();
     values.dedup_by(|next, before| of(*next) < APART * of(*before));
     values
 }

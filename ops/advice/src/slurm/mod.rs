@@ -78,9 +78,8 @@ impl Advice {
     /// Returns what the advised changes bring, where they are to be made: the replay is near the log, and what helped in its
     /// first half is seen to help in the second.
     pub fn sure(&self) -> Option<&Gain> {
-        self.gain
-            .as_ref()
-            .filter(|gain| self.is_checked() && gain.is_sure())
+        let gain = self.gain.as_ref();
+        gain.filter(|gain| self.is_checked() && gain.is_sure())
     }
 }
 
@@ -380,8 +379,10 @@ impl<'a> Advising<'a> {
         let recorded = |n: usize| self.seconds(self.log.jobs[n].waited);
         let known = (self.first..self.log.jobs.len()).filter(|n| !recorded(*n).is_nan());
         let known: Vec<usize> = known.collect();
-        let over =
-            |of: &dyn Fn(usize) -> f64| mean(&known.iter().map(|n| of(*n)).collect::<Vec<_>>());
+        let over = |of: &dyn Fn(usize) -> f64| {
+            let each = known.iter().map(|n| of(*n));
+            mean(&each.collect::<Vec<_>>())
+        };
         (!known.is_empty()).then(|| Likeness {
             recorded: over(&recorded),
             replayed: self.over(&self.today, |waits| over(&|n| waits[n])),
@@ -390,14 +391,16 @@ impl<'a> Advising<'a> {
 
     fn gain(&self, what: String, runs: &Runs) -> Gain {
         let (own, today) = (self.judged(runs), self.judged(&self.today));
+        let is_waited = today.mean > 0.0;
+        let ratio = if is_waited {
+            own.mean / today.mean
+        } else {
+            1.0
+        };
         Gain {
             what,
             waits: own,
-            ratio: if today.mean > 0.0 {
-                own.mean / today.mean
-            } else {
-                1.0
-            },
+            ratio,
             interval: self.interval(runs, own.mean.max(today.mean)),
             classes: self.parts(runs, |n| Some(self.classes[n].clone())),
             users: self.users(runs),

@@ -185,11 +185,10 @@ impl Judging<'_> {
     fn recorded(&self, first: usize) -> Option<Row> {
         let per_second = self.log.tick.per_second() as f64;
         let own = self.log.jobs[first..].iter();
-        let jobs: Vec<(f64, f64)> = own
-            .map(|job| (job.waited / per_second, job.size / per_second))
-            .collect();
-        let is_recorded =
-            self.windows.speed.ratio() == 1.0 && jobs.iter().all(|job| !job.0.is_nan());
+        let own = own.map(|job| (job.waited / per_second, job.size / per_second));
+        let jobs: Vec<(f64, f64)> = own.collect();
+        let is_told = jobs.iter().all(|(wait, _)| !wait.is_nan());
+        let is_recorded = self.windows.speed.ratio() == 1.0 && is_told;
         is_recorded.then(|| row(RECORDED.into(), Role::Recorded, Served::of(jobs)))
     }
 
@@ -197,10 +196,8 @@ impl Judging<'_> {
         let scale = self.log.tick.per_second() as f64 * self.windows.speed.ratio();
         let own = self.log.jobs[first..].iter();
         let submits: Vec<f64> = own.map(|job| job.submit / scale).collect();
-        let within = [
-            submits.first().copied().unwrap_or(0.0),
-            submits.last().copied().unwrap_or(0.0),
-        ];
+        let ends = [submits.first(), submits.last()];
+        let within = ends.map(|own| own.copied().unwrap_or(0.0));
         let longest = rows[..2].iter().map(|row| row.outcome.mean_wait);
         let block = DAY.max(WAITS * longest.fold(0.0, f64::max));
         let Some(blocks) = Blocks::draw(&submits, within, block, self.seed) else {
@@ -226,17 +223,14 @@ impl Judging<'_> {
     /// Quartiles of what jobs hold, and in each of how long they run.
     fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
         let kinds = Kinds::exact(self.log);
-        let held = |n: usize| kinds.most_held(self.log.jobs[first + n].kind);
+        let held = |n: usize| kinds.largest(self.log.jobs[first + n].kind);
         let [now, chosen] = [&rows[0].jobs, &rows[1].jobs];
         let mut classes = Vec::new();
         for wide in quartiles((0..now.len()).collect(), held) {
             for long in quartiles(wide, |n| now[n].1) {
-                let ends = |of: &dyn Fn(usize) -> f64| {
-                    let values = || long.iter().map(|n| of(*n));
-                    [
-                        values().fold(f64::INFINITY, f64::min),
-                        values().fold(0.0, f64::max),
-                    ]
+                let ends = |of: &dyn Fn(usize) -> f64| -> [f64; 2] {
+                    let ends = long.iter().map(|n| of(*n)).minmax().into_option();
+                    ends.unwrap_or_default().into()
                 };
                 let mean = |of: &[(f64, f64)]| {
                     long.iter().map(|n| of[*n].0).sum::<f64>() / long.len() as f64

@@ -223,12 +223,9 @@ impl std::fmt::Display for Servers {
         let amounts = |shape: &Shape| {
             let pairs = self.resources.iter().zip(&shape.capacity);
             let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
-            let devices = |name| {
-                if self.devices.contains(name) {
-                    DEVICES
-                } else {
-                    ""
-                }
+            let devices = |name| match self.devices.contains(name) {
+                true => DEVICES,
+                false => "",
             };
             let words = there.map(|(name, amount)| format!("{name}{}={amount}", devices(name)));
             words.format(",").to_string()

@@ -58,6 +58,13 @@ pub struct Draws {
     pub seed: u64,
 }
 
+impl Draws {
+    /// Returns the usual number of runs with this seed.
+    pub fn new(seed: u64) -> Self {
+        Draws { runs: 60, seed }
+    }
+}
+
 /// So many jobs that are there are run forward in all runs together…
 const JOBS: u32 = 10_000;
 /// …unless there are fewer runs than this.

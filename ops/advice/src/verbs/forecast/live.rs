@@ -198,23 +198,20 @@ const TOO_LARGE: &str = "never: it asks for more than the nodes that are up have
 
 /// Why nobody can say when a job starts, if so.
 fn why_not(row: &Row, now: i64) -> Option<String> {
-    match row.hold {
-        Hold::User => return Some("held: its owner can release it".into()),
-        Hold::Admin => return Some("held by an operator".into()),
-        Hold::Other => return Some("held by Slurm: its priority is 0".into()),
-        Hold::None => {}
-    }
-    if row.depends {
-        return Some(format!("waits for other jobs ({})", row.reason));
-    }
-    if row.eligible.is_some_and(|eligible| eligible > now) {
-        return Some("has a begin time that has not come".into());
-    }
-    if row.names_nodes {
-        return Some("asks for certain nodes or features, which are not looked at here".into());
-    }
-    row.has_unknown_gres
-        .then(|| "asks for generic resources of an unknown amount".into())
+    let is_later = row.eligible.is_some_and(|eligible| eligible > now);
+    let why = match row.hold {
+        Hold::User => "held: its owner can release it",
+        Hold::Admin => "held by an operator",
+        Hold::Other => "held by Slurm: its priority is 0",
+        Hold::None if row.depends => return Some(format!("waits for other jobs ({})", row.reason)),
+        Hold::None if is_later => "has a begin time that has not come",
+        Hold::None if row.names_nodes => {
+            "asks for certain nodes or features, which are not looked at here"
+        }
+        Hold::None if row.has_unknown_gres => "asks for generic resources of an unknown amount",
+        Hold::None => return None,
+    };
+    Some(why.into())
 }
 
 /// The nodes on which jobs start: name, and what is there for jobs of the partition.

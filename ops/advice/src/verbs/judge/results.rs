@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::judge::{Forward, Goal, OfEstimate, Outcome, Point, Served, Window, Windows, usual};
+use crate::judge::{Forward, Goal, OfEstimate, Outcome, Served, Window, Windows, usual};
 use synth_traces::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowdown};
 use synth_verb::VerbResult;
 
@@ -139,10 +139,16 @@ impl Judging<'_> {
             row(now.name(), Role::Now, forward.fixed(now, false)?),
             row(CHOSEN.into(), Role::Chosen, served),
         ];
-        let others = self.others().into_par_iter().map(|(role, point)| {
-            let sizes = role == Role::Yardstick;
-            let name = point.name() + if sizes { "+size" } else { "" };
-            Ok(row(name, role, forward.fixed(&point, sizes)?))
+        // Rules that people run, and what they would bring if sizes were known.
+        let others = usual(self.log.has_limits).filter(|own| *own != (*now, false));
+        let others = others.collect_vec().into_par_iter();
+        let others = others.map(|(point, sizes)| {
+            let (role, knows) = match sizes {
+                true => (Role::Yardstick, "+size"),
+                false => (Role::Hindsight, ""),
+            };
+            let served = forward.fixed(&point, sizes)?;
+            Ok(row(point.name() + knows, role, served))
         });
         rows.extend(others.collect::<Result<Vec<Row>, NoResult>>()?);
         rows[2..].sort_by(|a, b| {
@@ -168,17 +174,6 @@ impl Judging<'_> {
             windows,
             estimates,
         })
-    }
-
-    /// Rules that people run, and what they would bring if sizes were known.
-    fn others(&self) -> Vec<(Role, Point)> {
-        let role = |(point, is_known): (Point, bool)| match is_known {
-            true => (Role::Yardstick, point),
-            false => (Role::Hindsight, point),
-        };
-        let others = usual(self.log.has_limits).map(role);
-        let others = others.filter(|own| *own != (Role::Hindsight, self.goal.now));
-        others.collect()
     }
 
     /// What the log tells that was, where it tells it of all jobs and they come as they did.
@@ -301,7 +296,7 @@ fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::judge::Choice;
+    use crate::judge::{Choice, Point};
 
     /// The waits of a window are held against its own promise: the longest of all windows would hide that the second is broken.
     #[test]

@@ -166,10 +166,9 @@ fn windows(windows: &[Window], width: usize) -> String {
     let header = "from day|jobs|chosen on jobs|rule|minimized, over today's there";
     let mut table = Table::new(header.split('|'));
     for own in windows {
-        let broken = if own.choice.keeps {
-            ""
-        } else {
-            ", breaks the promise"
+        let broken = match own.choice.keeps {
+            true => "",
+            false => ", breaks the promise",
         };
         table.row([
             number(own.from / 86_400.0),

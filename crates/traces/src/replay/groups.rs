@@ -47,7 +47,7 @@ const USERS: usize = 5;
 impl Groups {
     /// Groups the jobs of a log, whose kinds are these.
     pub fn of(log: &Log, kinds: &Kinds) -> Self {
-        let work = |job: &Job| job.size * kinds.largest(job.kind);
+        let work = |job: &Job| job.size * kinds.most_held(job.kind);
         let work: Vec<f64> = log.jobs.iter().map(work).collect();
         let length = |job: &Job| {
             let seconds = job.size / log.tick.per_second() as f64;

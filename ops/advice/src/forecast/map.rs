@@ -68,7 +68,7 @@ impl Probes {
     /// Chooses widths and limits that the log's jobs have, and moments.
     pub fn of(log: &Log) -> Self {
         let kinds = Kinds::exact(log);
-        let share = |kind: u32| kinds.largest(kind);
+        let share = |kind: u32| kinds.most_held(kind);
         let mut widths: Vec<u32> = log.jobs.iter().map(|job| job.kind).collect();
         widths.sort_by(|a, b| share(*a).total_cmp(&share(*b)).then(a.cmp(b)));
         let widths = picked(&widths, share);

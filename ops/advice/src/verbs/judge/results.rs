@@ -218,7 +218,7 @@ impl Judging<'_> {
     /// Quartiles of what jobs hold, and in each of how long they run.
     fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
         let kinds = Kinds::exact(self.log);
-        let held = |n: usize| kinds.largest(self.log.jobs[first + n].kind);
+        let held = |n: usize| kinds.most_held(self.log.jobs[first + n].kind);
         let [now, chosen] = [&rows[0].jobs, &rows[1].jobs];
         let mut classes = Vec::new();
         for wide in quartiles((0..now.len()).collect(), held) {

@@ -11,7 +11,7 @@ use super::report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound, 
 use super::sizes::Law;
 use super::types::{Types, in_seconds};
 use super::{Dispersion, Excess};
-use synth_multiresource::workload::{Fleet, Known, Part, Parts};
+use synth_multiresource::workload::{Known, Part, Parts};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
@@ -155,7 +155,12 @@ impl<'a> Fitting<'a> {
         let workload = parts.check()?;
         let is_open = self.options.arrivals == Arrivals::Auto && changes != Arrivals::Poisson;
         let steady = Some(steady).filter(|_| is_open);
-        let other = steady.and_then(|steady| self.with_levels(steady, &dispersion));
+        // The same types with a rate that changes between levels, where it has such.
+        let other = steady.and_then(|mut steady| {
+            steady.header.modulation = Some(self.levels(&dispersion)?);
+            let arrivals = arrivals_of(&steady);
+            Some((steady.check().ok()?, arrivals))
+        });
         let resources = servers.resources.iter().cloned();
         let report = Report {
             format: trace.format(),
@@ -188,18 +193,6 @@ impl<'a> Fitting<'a> {
             other,
             log: is_whole.then(|| jobs.log(predicted::MOST)),
         })
-    }
-
-    /// Returns these types with a rate that changes between levels, and how they arrive in words; `None` where the rate
-    /// has no levels.
-    fn with_levels(
-        &self,
-        mut parts: Parts,
-        dispersion: &[Dispersion],
-    ) -> Option<(Fleet, &'static str)> {
-        parts.header.modulation = Some(self.levels(dispersion)?);
-        let arrivals = arrivals_of(&parts);
-        Some((parts.check().ok()?, arrivals))
     }
 
     /// Returns the levels of the rate, in the shortest windows in which it is seen: where the number of jobs, whose

@@ -67,10 +67,9 @@ struct Level {
 impl Level {
     /// The levels of windows in these states; `None` where one has too few spells.
     fn all(states: &[usize], works: &[f64], count: usize) -> Option<Vec<Self>> {
-        let spells: Vec<(usize, f64)> = states
-            .chunk_by(|a, b| a == b)
-            .map(|spell| (spell[0], spell.len() as f64))
-            .collect();
+        let spells = states.chunk_by(|a, b| a == b);
+        let spells = spells.map(|spell| (spell[0], spell.len() as f64));
+        let spells: Vec<(usize, f64)> = spells.collect();
         let most = STAGES.min((STATES / count) as f64);
         let level = |state: usize| {
             // The first and the last are cut off; but the last leads to the first, so that every level is left.
@@ -163,9 +162,8 @@ fn path(counts: &[f64], chain: &[[f64; 3]]) -> Vec<usize> {
     for count in counts {
         let gone: Vec<f64> = value.iter().zip(chain).map(|(v, own)| v + own[2]).collect();
         let other = best(&gone);
-        let stays: Vec<bool> = (0..chain.len())
-            .map(|s| value[s] + chain[s][1] >= gone[other])
-            .collect();
+        let stays = |s: usize| value[s] + chain[s][1] >= gone[other];
+        let stays: Vec<bool> = (0..chain.len()).map(stays).collect();
         for (s, [mean, stay, _]) in chain.iter().enumerate() {
             let stayed = value[s] + stay;
             let before = if stays[s] { stayed } else { gone[other] };

@@ -236,9 +236,7 @@ impl<'a> Walk<'a> {
         self.audit()?;
         Ok(jobs.iter().map(|n| starts[*n]).collect())
     }
-}
 
-impl<'a> Walk<'a> {
     fn begin(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>, needs_limits: bool) -> Self {
         let system = System::for_policy(&scene.fleet, &*policy);
         let (system, present) = scene.begun(system, needs_limits);

@@ -47,7 +47,7 @@ const USERS: usize = 5;
 impl Groups {
     /// Groups the jobs of a log, whose kinds are these.
     pub fn of(log: &Log, kinds: &Kinds) -> Self {
-        let work = |job: &Job| job.size * kinds.largest(job.kind);
+        let work = |job: &Job| job.size * kinds.most_held(job.kind);
         let work: Vec<f64> = log.jobs.iter().map(work).collect();
         let length = |job: &Job| {
             let seconds = job.size / log.tick.per_second() as f64;
@@ -82,26 +82,23 @@ impl Groups {
         let total: f64 = measured().map(|n| self.work[n]).sum();
         let mut found = Vec::new();
         for (names, of_jobs) in &self.ways {
-            let mut sums = vec![(Vec::new(), [0.0; 2]); names.len()];
-            for n in measured() {
-                let (waits, sums) = &mut sums[of_jobs[n] as usize];
-                waits.push(visits[n].wait);
-                let own = [self.work[n] / total, visits[n].response()];
-                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
-            }
-            let groups = names.iter().zip(sums);
-            let groups = groups.filter(|(_, (waits, _))| !waits.is_empty());
-            found.extend(groups.map(|(name, (waits, [work, response]))| {
-                let jobs = waits.len() as f64;
-                OfGroup {
-                    name: name.clone(),
-                    jobs: waits.len() as u64,
-                    work,
-                    mean_wait: waits.iter().sum::<f64>() / jobs,
-                    mean_response: response / jobs,
-                    wait_p95: percentiles(waits.into_iter())[1],
+            for (group, name) in (0_u8..).zip(names) {
+                let own: Vec<usize> = measured().filter(|n| of_jobs[*n] == group).collect();
+                if own.is_empty() {
+                    continue;
                 }
-            }));
+                let jobs = own.len() as f64;
+                let sum = |of: &dyn Fn(usize) -> f64| own.iter().map(|n| of(*n)).sum::<f64>();
+                let waits = own.iter().map(|n| visits[*n].wait);
+                found.push(OfGroup {
+                    name: name.clone(),
+                    jobs: own.len() as u64,
+                    work: sum(&|n| self.work[n] / total),
+                    mean_wait: sum(&|n| visits[n].wait) / jobs,
+                    mean_response: sum(&|n| visits[n].response()) / jobs,
+                    wait_p95: percentiles(waits)[1],
+                });
+            }
         }
         found
     }

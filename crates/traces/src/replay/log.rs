@@ -1,7 +1,7 @@
 //! The jobs of a trace, in memory.
 
 use crate::trace::{
-    Account, Demands, Format, Options, Reason, Seen, Servers, Source, Tick, Trace, TraceError,
+    Account, Format, Options, Reason, Seen, Servers, Source, Tick, Trace, TraceError,
 };
 
 /// A job that is replayed. Times are whole ticks.
@@ -160,20 +160,32 @@ impl Log {
         })
     }
 
-    /// What is known of a trace besides its jobs.
-    pub(crate) fn without_jobs(trace: &Trace) -> Self {
+    /// Returns a log without jobs of these servers.
+    pub fn blank(servers: Servers, tick: Tick, format: Format) -> Self {
         Log {
             jobs: Vec::new(),
-            vectors: trace.demands().vectors().to_vec(),
-            nodes: trace.demands().nodes().to_vec(),
-            servers: trace.servers().clone(),
-            tick: trace.tick(),
+            vectors: Vec::new(),
+            nodes: Vec::new(),
+            servers,
+            tick,
             begin: 0,
-            format: trace.format(),
-            account: trace.account().clone(),
+            format,
+            account: Account::default(),
             censored: 0,
             has_limits: false,
-            rounded: Demands::rounded(trace.demands()),
+            rounded: 0,
+        }
+    }
+
+    /// What is known of a trace besides its jobs.
+    pub(crate) fn without_jobs(trace: &Trace) -> Self {
+        let demands = trace.demands();
+        Log {
+            vectors: demands.vectors().to_vec(),
+            nodes: demands.nodes().to_vec(),
+            account: trace.account().clone(),
+            rounded: demands.rounded(),
+            ..Log::blank(trace.servers().clone(), trace.tick(), trace.format())
         }
     }
 

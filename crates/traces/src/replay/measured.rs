@@ -248,7 +248,7 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
     let mut averages = vec![none; 3 + kinds.resources()];
     for visit in visits {
         let held = &kinds.held[visit.kind as usize];
-        let work = (visit.latency + visit.size) * kinds.largest(visit.kind);
+        let work = (visit.latency + visit.size) * kinds.most_held(visit.kind);
         averages[0].add(visit.submit, visit.start, 1.0);
         averages[1].add(visit.start, visit.end, 1.0);
         averages[2].add(visit.submit, visit.start, work);

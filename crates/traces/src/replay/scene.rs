@@ -23,12 +23,6 @@ pub struct Kinds {
 }
 
 impl Kinds {
-    /// Returns the largest fraction of a resource that a job of this kind holds.
-    pub fn most_held(&self, kind: u32) -> f64 {
-        let held = self.held[kind as usize].iter();
-        held.copied().fold(0.0, f64::max)
-    }
-
     fn new(log: &Log, demands: Vec<(String, Vec<Decimal>)>, nodes: Vec<u32>) -> Self {
         let capacity = log.servers.total();
         let share = |(demand, capacity): (&Decimal, &f64)| match *capacity {
@@ -74,7 +68,7 @@ impl Kinds {
     }
 
     /// Returns the largest fraction of a resource that a job of this kind holds.
-    pub fn largest(&self, kind: u32) -> f64 {
+    pub fn most_held(&self, kind: u32) -> f64 {
         let held = self.held[kind as usize].iter();
         held.copied().fold(0.0, f64::max)
     }

@@ -33,10 +33,8 @@ impl Demands {
         let demand = rounded.as_deref().unwrap_or(demand);
         self.set_key(demand, nodes);
         let next = self.vectors.len() as u32;
-        let number = *self
-            .numbers
-            .entry(self.key.as_slice().into())
-            .or_insert(next);
+        let known = self.numbers.entry(self.key.as_slice().into());
+        let number = *known.or_insert(next);
         if number == next {
             self.vectors.push(demand.into());
             self.nodes.push(nodes);

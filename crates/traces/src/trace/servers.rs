@@ -27,6 +27,20 @@ pub struct Shape {
     pub capacity: Vec<Decimal>,
 }
 
+impl Shape {
+    /// Groups servers with these capacities (R each) by shape, in the order in which each shape is first seen.
+    pub fn group(capacities: impl IntoIterator<Item = Vec<Decimal>>) -> Vec<Self> {
+        let mut shapes: Vec<Shape> = Vec::new();
+        for capacity in capacities {
+            match shapes.iter_mut().find(|shape| shape.capacity == capacity) {
+                Some(shape) => shape.count += 1,
+                None => shapes.push(Shape { count: 1, capacity }),
+            }
+        }
+        shapes
+    }
+}
+
 impl From<&Fleet> for Servers {
     /// Returns what the jobs of a workload run on.
     fn from(fleet: &Fleet) -> Self {
@@ -209,12 +223,9 @@ impl std::fmt::Display for Servers {
         let amounts = |shape: &Shape| {
             let pairs = self.resources.iter().zip(&shape.capacity);
             let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
-            let devices = |name| {
-                if self.devices.contains(name) {
-                    DEVICES
-                } else {
-                    ""
-                }
+            let devices = |name| match self.devices.contains(name) {
+                true => DEVICES,
+                false => "",
             };
             let words = there.map(|(name, amount)| format!("{name}{}={amount}", devices(name)));
             words.format(",").to_string()

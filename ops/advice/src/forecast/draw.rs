@@ -58,6 +58,13 @@ pub struct Draws {
     pub seed: u64,
 }
 
+impl Draws {
+    /// Returns the usual number of runs with this seed.
+    pub fn new(seed: u64) -> Self {
+        Draws { runs: 60, seed }
+    }
+}
+
 /// So many jobs that are there are run forward in all runs together…
 const JOBS: u32 = 10_000;
 /// …unless there are fewer runs than this.
@@ -116,12 +123,6 @@ impl Site {
         self.clock.ticks(time) / self.per_second
     }
 
-    /// Returns how long a job has run up to this time \[ticks\].
-    fn ran(&self, own: &Present, now: f64) -> f64 {
-        let ran = own.started.map(|start| self.clock.ticks(now - start));
-        ran.unwrap_or(0.0)
-    }
-
     /// Returns when these of the jobs that are there start, after the moment \[s\]: of each so many draws in ascending order,
     /// and when it would if all ran up to their limits and no others came. What does not start within two months is
     /// taken to start then; without limits, nothing says when.
@@ -136,7 +137,14 @@ impl Site {
         jobs: &[usize],
         draws: Draws,
     ) -> Result<Vec<(Vec<f64>, f64)>, Stopped> {
-        let by_limits = self.by_limits(moment, policy, jobs)?;
+        let ahead = Ahead {
+            site: self,
+            moment,
+            past,
+            jobs,
+            now: self.clock.submit(moment.at),
+        };
+        let by_limits = ahead.by_limits(policy)?;
         let known = by_limits.iter().copied().filter(|time| time.is_finite());
         let day = DAY * self.per_second;
         let until = known.reduce(f64::max).map_or(WEEK * day, |latest| {
@@ -148,7 +156,7 @@ impl Site {
             runs: draws.runs.min(most.max(FEWEST)),
             ..draws
         };
-        let drawn = self.draws(moment, past, policy, jobs, draws, until)?;
+        let drawn = ahead.draws(policy, draws, until)?;
         let seconds = |time: f64| self.seconds(time).min(HORIZON);
         let of_job = |(draws, by_limits): (Vec<f64>, f64)| {
             let draws = draws.into_iter().map(seconds).collect();
@@ -156,21 +164,36 @@ impl Site {
         };
         Ok(drawn.into_iter().zip(by_limits).map(of_job).collect())
     }
+}
+
+/// Jobs that are there at a moment, from which the queue is run forward.
+struct Ahead<'a> {
+    site: &'a Site,
+    moment: &'a Moment,
+    past: &'a Past,
+    /// Those whose starts are asked for.
+    jobs: &'a [usize],
+    /// When the moment is, in the policy's time.
+    now: f64,
+}
+
+impl Ahead<'_> {
+    /// Returns how long a job has run \[ticks\].
+    fn ran(&self, own: &Present) -> f64 {
+        let ran = |start| self.site.clock.ticks(self.now - start);
+        own.started.map_or(0.0, ran)
+    }
 
     /// Returns the draws in the policy's time, infinity beyond the horizon; others come for so long \[ticks\].
     fn draws(
         &self,
-        moment: &Moment,
-        past: &Past,
         policy: &dyn Policy,
-        jobs: &[usize],
         draws: Draws,
         horizon: f64,
     ) -> Result<Vec<Vec<f64>>, Stopped> {
-        let now = self.clock.submit(moment.at);
-        let ran = |own: &Present| self.ran(own, now);
-        let laws = moment.jobs.iter().map(|own| past.law(&own.job, ran(own)));
-        let laws: Vec<Law> = laws.collect();
+        let moment = self.moment;
+        let law = |own: &Present| self.past.law(&own.job, self.ran(own));
+        let laws: Vec<Law> = moment.jobs.iter().map(law).collect();
         let rules: Vec<_> = (0..draws.runs).map(|_| policy.clone_rule()).collect();
         let runs = rules.into_par_iter().enumerate().map(|(n, rule)| {
             let seed = draws.seed.wrapping_add(n as u64);
@@ -179,14 +202,14 @@ impl Site {
                 let mut levels = Levels::new(draws.seed, n as u32);
                 let standing = moment.jobs.iter().zip(&laws).map(|(own, law)| {
                     let level = levels.of(&own.job);
-                    let size = law.at(level).max(ran(own).floor() + 1.0).ceil();
+                    let size = law.at(level).max(self.ran(own).floor() + 1.0).ceil();
                     Job { size, ..own.job }
                 });
                 let mut all: Vec<Job> = standing.collect();
-                let until = self.come(moment.at, past, horizon, (&mut levels, most), &mut all);
-                let starts = self.run(moment, &all, (rule.clone_rule(), seed), jobs)?;
+                let until = self.come(horizon, &mut levels, most, &mut all);
+                let starts = self.run(&all, rule.clone_rule(), seed)?;
                 // Those that come later than all starts change nothing.
-                let until = self.clock.submit(until) - now;
+                let until = self.site.clock.submit(until) - self.now;
                 let is_whole = until == f64::INFINITY || most >= MOST;
                 if is_whole || starts.iter().all(|start| *start < until) {
                     return Ok::<_, Stopped>(starts);
@@ -199,40 +222,27 @@ impl Site {
             let own = runs.iter().map(|run: &Vec<f64>| run[n]);
             own.sorted_unstable_by(f64::total_cmp).collect()
         };
-        Ok((0..jobs.len()).map(sorted).collect())
+        Ok((0..self.jobs.len()).map(sorted).collect())
     }
 
     /// Returns when these jobs would start if all ran up to their limits and no others came.
-    fn by_limits(
-        &self,
-        moment: &Moment,
-        policy: &dyn Policy,
-        jobs: &[usize],
-    ) -> Result<Vec<f64>, Stopped> {
-        let now = self.clock.submit(moment.at);
-        let all = moment.jobs.iter().map(|own| {
-            let size = own.job.own_limit().max(self.ran(own, now).floor() + 1.0);
+    fn by_limits(&self, policy: &dyn Policy) -> Result<Vec<f64>, Stopped> {
+        let all = self.moment.jobs.iter().map(|own| {
+            let size = own.job.own_limit().max(self.ran(own).floor() + 1.0);
             Job { size, ..own.job }
         });
-        let rule = (policy.clone_rule(), 0);
-        self.run(moment, &all.collect::<Vec<_>>(), rule, jobs)
+        self.run(&all.collect::<Vec<_>>(), policy.clone_rule(), 0)
     }
 
     /// Appends jobs that come later: days of the past, drawn with replacement, up to so many jobs in all. Returns until when
     /// these are all that come.
-    fn come(
-        &self,
-        at: f64,
-        past: &Past,
-        horizon: f64,
-        (levels, most): (&mut Levels, usize),
-        all: &mut Vec<Job>,
-    ) -> f64 {
+    fn come(&self, horizon: f64, levels: &mut Levels, most: usize, all: &mut Vec<Job>) -> f64 {
+        let (at, past) = (self.moment.at, self.past);
         let came = &past.jobs()[early(past.jobs())..];
         let Some(first) = came.first() else {
             return f64::INFINITY;
         };
-        let length = (at - first.submit).min(DAY * self.per_second);
+        let length = (at - first.submit).min(DAY * self.site.per_second);
         if length <= 0.0 {
             return f64::INFINITY;
         }
@@ -261,22 +271,16 @@ impl Site {
     }
 
     /// Runs the queue forward once, with these jobs: those that are there, and behind them those that come.
-    fn run(
-        &self,
-        moment: &Moment,
-        all: &[Job],
-        (policy, seed): (Box<dyn Policy>, u64),
-        jobs: &[usize],
-    ) -> Result<Vec<f64>, Stopped> {
-        let mut scene = self.scene(all);
+    fn run(&self, all: &[Job], policy: Box<dyn Policy>, seed: u64) -> Result<Vec<f64>, Stopped> {
+        let (site, moment, now) = (self.site, self.moment, self.now);
+        let mut scene = site.scene(all);
         scene.seed = seed;
-        let now = self.clock.submit(moment.at);
         let present = moment.jobs.iter();
         let present = present.map(|own| (own.started, &own.servers[..]));
         let present: Vec<_> = present.collect();
         let mut walk = Walk::from_present(&scene, &present, &moment.occupied, policy, now);
-        let until = now + self.clock.size(HORIZON * self.per_second);
-        let starts = walk.starts(jobs, until)?;
+        let until = now + site.clock.size(HORIZON * site.per_second);
+        let starts = walk.starts(self.jobs, until)?;
         Ok(starts.into_iter().map(|start| start - now).collect())
     }
 }

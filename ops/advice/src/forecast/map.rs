@@ -55,9 +55,8 @@ const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
 
 /// Returns values at some places among all in ascending order, each well above the one before.
 fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
-    let mut values = PLACES
-        .map(|place| all[(place * (all.len() - 1) as f64) as usize])
-        .to_vec();
+    let at = |place: f64| all[(place * (all.len() - 1) as f64) as usize];
+    let mut values = PLACES.map(at).to_vec();
     values.dedup_by(|next, before| of(*next) < APART * of(*before));
     values
 }
@@ -69,7 +68,7 @@ impl Probes {
     /// Chooses widths and limits that the log's jobs have, and moments.
     pub fn of(log: &Log) -> Self {
         let kinds = Kinds::exact(log);
-        let share = |kind: u32| kinds.largest(kind);
+        let share = |kind: u32| kinds.most_held(kind);
         let mut widths: Vec<u32> = log.jobs.iter().map(|job| job.kind).collect();
         widths.sort_by(|a, b| share(*a).total_cmp(&share(*b)).then(a.cmp(b)));
         let widths = picked(&widths, share);

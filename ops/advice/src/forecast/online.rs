@@ -26,9 +26,6 @@ pub struct Online {
 /// Ticks in a second: clusters may count in milliseconds.
 const TICKS: f64 = 1000.0;
 
-/// The queue is run forward so many times.
-const RUNS: u32 = 60;
-
 /// With fewer jobs that have ended nobody knows how long jobs run.
 const FEWEST: usize = 10;
 
@@ -36,7 +33,7 @@ impl Online {
     /// Returns forecasts without a record yet.
     pub fn new(seed: u64) -> Self {
         Online {
-            draws: Draws { runs: RUNS, seed },
+            draws: Draws::new(seed),
             calibration: Calibration::default(),
             open: HashMap::new(),
             outcomes: (0, [0; 3]),

@@ -30,6 +30,9 @@ pub struct Forecast {
     pub wait: f64,
     #[serde(skip)]
     draws: Vec<f64>,
+    /// The place of the job in the log.
+    #[serde(skip)]
+    place: usize,
 }
 
 /// A log, the rule that runs there, and how the future is drawn.
@@ -106,7 +109,7 @@ impl Scoring<'_> {
         let policy = make(&site).map_err(NoResult::Refused)?;
         let mut course = Course::new(log, &site, Walk::new(&scene, policy));
         let mut probes = mapped.then(|| Probes::of(log));
-        let (mut of_jobs, mut forecasts, mut waited) = (Vec::new(), Vec::new(), 0);
+        let (mut forecasts, mut waited) = (Vec::<Forecast>::new(), 0);
         let (mut spent, mut slowest) = (0.0, (0.0, 0));
         while let Some(come) = course.step()? {
             if self.interrupt.load(Ordering::Relaxed) {
@@ -146,7 +149,6 @@ impl Scoring<'_> {
             }
             for (place, (draws, by_limits)) in chosen.into_iter().zip(drawn) {
                 let job = &log.jobs[places[place]];
-                of_jobs.push(places[place]);
                 forecasts.push(Forecast {
                     line: job.line,
                     submitted: site.seconds(site.clock.submit(job.submit)),
@@ -155,12 +157,13 @@ impl Scoring<'_> {
                     by_limits,
                     wait: f64::NAN,
                     draws,
+                    place: places[place],
                 });
             }
         }
         let waits = course.waits()?;
-        for (n, own) in of_jobs.into_iter().zip(&mut forecasts) {
-            own.wait = site.seconds(waits[n]);
+        for own in &mut forecasts {
+            own.wait = site.seconds(waits[own.place]);
         }
         let mean = spent / forecasts.len().max(1) as f64;
         let calibration = calibrate(&mut forecasts);

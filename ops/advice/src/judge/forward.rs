@@ -126,11 +126,9 @@ impl<'a> Forward<'a> {
                 "the log has {past} jobs before the first window and {judged} behind, where {FEWEST} and 1 are needed: take another --past, or a longer log{odd}"
             )));
         }
-        let (walk, start) = (forward.begin()?, forward.start());
-        let mut learned = forward.learned.clone();
-        learned.look(&forward.scene, &forward.shares, walk.ends(), start);
-        drop(walk);
-        forward.learned = learned;
+        let (ends, start) = (forward.begin()?.ends().to_vec(), forward.start());
+        let learned = &mut forward.learned;
+        learned.look(&forward.scene, &forward.shares, &ends, start);
         Ok(forward)
     }
 

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::Guess;
-use synth_multiresource::workload::Fleet;
 use synth_traces::replay::{
     Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, bounded_slowdown, early, gathered,
     percentiles,
@@ -33,9 +32,8 @@ pub struct Outcome {
 impl Outcome {
     /// Sums up waits and sizes \[s\].
     pub(super) fn of(served: impl Iterator<Item = (f64, f64)>) -> Self {
-        let (waits, slowdowns): (Vec<f64>, Vec<f64>) = served
-            .map(|(wait, size)| (wait, bounded_slowdown(wait + size, size)))
-            .unzip();
+        let both = served.map(|(wait, size)| (wait, bounded_slowdown(wait + size, size)));
+        let (waits, slowdowns): (Vec<f64>, Vec<f64>) = both.unzip();
         let count = waits.len().max(1) as f64;
         Outcome {
             jobs: waits.len() as u64,
@@ -49,12 +47,9 @@ impl Outcome {
 
 /// Jobs with the estimates of their sizes as they came, and the servers.
 pub(super) struct Past<'a> {
-    jobs: &'a [Job],
+    scene: DecisionState<'a>,
     /// By kind of estimate, that of each job \[policy time\].
     tables: [Arc<[f64]>; 4],
-    fleet: Fleet,
-    types: Vec<u32>,
-    clock: Clock,
     per_second: f64,
 }
 
@@ -77,11 +72,8 @@ impl<'a> Past<'a> {
         let (fleet, types) = gathered(log, jobs, kinds, clock, 0.0, false)?;
         let in_time = |table: &Vec<f64>| table.iter().map(|time| clock.size(*time)).collect();
         Ok(Past {
-            jobs,
+            scene: DecisionState::promised(jobs, types, fleet, clock),
             tables: tables.each_ref().map(in_time),
-            fleet,
-            types,
-            clock,
             per_second: log.tick.per_second() as f64,
         })
     }
@@ -91,17 +83,15 @@ impl<'a> Past<'a> {
     /// # Errors
     /// When it makes a decision that no server could carry out, or starts no more jobs.
     pub fn replay(&self, point: &Point) -> Result<Outcome, Stopped> {
-        let (types, fleet) = (self.types.clone(), self.fleet.clone());
-        let scene = DecisionState::promised(self.jobs, types, fleet, self.clock);
+        let (scene, jobs) = (&self.scene, self.scene.jobs);
         let table = self.tables[point.estimate as usize].clone();
-        let choices = point.choices(self.clock.size(self.per_second));
-        let (workload, servers) = (self.fleet.envelope(), self.fleet.servers());
+        let choices = point.choices(scene.clock.size(self.per_second));
+        let (workload, servers) = (scene.fleet.envelope(), scene.fleet.servers());
         let rule = choices.by_guess(workload, servers, Guess::Table(table));
-        let mut walk = Walk::new(&scene, rule);
+        let mut walk = Walk::new(scene, rule);
         walk.finish()?;
-        let first = ((WARM_UP * self.jobs.len() as f64) as usize).max(early(self.jobs));
-        let places = first..self.jobs.len();
-        let served = served(&scene, walk.ends(), places, self.per_second);
+        let first = ((WARM_UP * jobs.len() as f64) as usize).max(early(jobs));
+        let served = served(scene, walk.ends(), first..jobs.len(), self.per_second);
         Ok(Outcome::of(served))
     }
 }

@@ -1,6 +1,6 @@
 //! What a site can change.
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, iproduct};
 use serde::Serialize;
 
 use super::lines::Lines;
@@ -62,17 +62,15 @@ pub(super) fn candidates(site: &Site, log: &Log) -> Vec<Change> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
     // What other factors weigh: as they do now, or no more than ten times the limit.
     let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > A_DECADE;
-    let weights = [Some(None), is_heavy.then_some(Some(A_DECADE))];
-    let choices = ORDERS
-        .into_iter()
-        .cartesian_product(AGES)
-        .cartesian_product(weights.into_iter().flatten());
-    let order = |(((name, words, priority), age), others)| {
+    let weights = [None, Some(A_DECADE)];
+    let weights = &weights[..1 + usize::from(is_heavy)];
+    let choices = iproduct!(ORDERS, AGES, weights);
+    let order = |((name, words, priority), age, others): (_, f64, &Option<f64>)| {
         let age = age * A_DECADE;
         let ordered = Ordered {
             priority,
             age,
-            others,
+            others: *others,
         };
         order(site, &partitions, (name, words), ordered)
     };
@@ -104,8 +102,8 @@ pub(super) fn purchases(site: &Site) -> Vec<Change> {
 
 fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Ordered) -> Change {
     let mut what = words.to_owned();
-    let mut remark =
-        "  # its README.md has the steps; the weights are those of these lines".to_owned();
+    let steps = "  # its README.md has the steps; the weights are those of these lines";
+    let mut remark = steps.to_owned();
     if ordered.age > 0.0 {
         what += &format!(", waiting counts {:.0} points a week", ordered.age);
         remark += "; age needs slurmdbd";
@@ -116,11 +114,10 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
     if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
         remark += "; keep your own job_submit.lua, and load the new one in it";
     }
+    let command = format!("synth export slurm-priority {name} --partition {partitions}{remark}");
     Change {
         what,
-        besides: Some(format!(
-            "synth export slurm-priority {name} --partition {partitions}{remark}"
-        )),
+        besides: Some(command),
         kind: Kind::Order(ordered),
     }
 }
@@ -156,48 +153,46 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
     let per_second = log.tick.per_second() as f64;
     let limits = log.jobs.iter().map(|job| job.limit / per_second);
     let longest = limits.fold(0.0, f64::max);
-    type Parameter = (&'static str, bool, f64, f64, fn(&mut Scheduler, f64));
-    let parameters: [Parameter; 4] = [
-        (
-            "bf_interval",
-            own.bf_interval > 10.0,
-            10.0,
-            own.bf_interval,
-            |own, value| {
-                own.bf_interval = value;
-            },
-        ),
-        (
-            "bf_window",
-            longest > own.bf_window,
-            (longest / 60.0).ceil(),
-            own.bf_window / 60.0,
-            |own, value| own.bf_window = 60.0 * value,
-        ),
-        (
-            "bf_max_job_test",
-            own.bf_max_job_test < 2000,
-            2000.0,
-            own.bf_max_job_test.into(),
-            |own, value| own.bf_max_job_test = value as u32,
-        ),
-        (
-            "bf_max_job_user",
-            own.bf_max_job_user == 0,
-            10.0,
-            0.0,
-            |own, value| own.bf_max_job_user = value as u32,
-        ),
-    ];
-    let change = |(name, _, value, now, set): Parameter| {
-        Change {
-        what: format!("{name}={value:.0} (now {now:.0})"),
-        besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
-        kind: Kind::Parameter(name, value, set),
-    }
+    let mut changes = Vec::new();
+    let mut offer = |is_needed: bool, name, [value, now]: [f64; 2], set| {
+        changes.extend(is_needed.then(|| Change {
+            what: format!("{name}={value:.0} (now {now:.0})"),
+            besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
+            kind: Kind::Parameter(name, value, set),
+        }));
     };
-    let parameters = parameters.into_iter().filter(|own| own.1);
-    parameters.map(change).collect()
+    let (interval, window) = (own.bf_interval, own.bf_window);
+    offer(
+        interval > 10.0,
+        "bf_interval",
+        [10.0, interval],
+        |own, value| {
+            own.bf_interval = value;
+        },
+    );
+    let minutes = [(longest / 60.0).ceil(), window / 60.0];
+    offer(longest > window, "bf_window", minutes, |own, value| {
+        own.bf_window = 60.0 * value;
+    });
+    let tested = f64::from(own.bf_max_job_test);
+    offer(
+        tested < 2000.0,
+        "bf_max_job_test",
+        [2000.0, tested],
+        |own, value| {
+            own.bf_max_job_test = value as u32;
+        },
+    );
+    let is_unlimited = own.bf_max_job_user == 0;
+    offer(
+        is_unlimited,
+        "bf_max_job_user",
+        [10.0, 0.0],
+        |own, value| {
+            own.bf_max_job_user = value as u32;
+        },
+    );
+    changes
 }
 
 impl Change {

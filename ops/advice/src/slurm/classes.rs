@@ -9,11 +9,10 @@ pub(super) fn classes(log: &Log) -> Vec<String> {
     let cpu = resources.position(|name| name == "cpu");
     let class = |job: &Job| {
         let kind = job.kind as usize;
-        let (width, [one, several]) = if has_gangs {
-            (f64::from(log.nodes[kind]), ["node", "nodes"])
-        } else {
-            let cpus = cpu.map_or(1.0, |cpu| log.vectors[kind][cpu]);
-            (cpus, ["CPU", "CPUs"])
+        let cpus = cpu.map_or(1.0, |cpu| log.vectors[kind][cpu]);
+        let (width, [one, several]) = match has_gangs {
+            true => (f64::from(log.nodes[kind]), ["node", "nodes"]),
+            false => (cpus, ["CPU", "CPUs"]),
         };
         let what = if width < 2.0 { one } else { several };
         let width = match width {

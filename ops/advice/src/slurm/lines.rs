@@ -30,10 +30,8 @@ impl Lines {
 
     /// Returns whether a list of plugins has this one, as `lua` or `job_submit/lua`.
     pub fn has_plugin(&self, key: &str, plugin: &str) -> bool {
-        let plugins = self.parts(key).into_iter();
-        plugins
-            .map(|own| own.rsplit('/').next())
-            .contains(&Some(plugin))
+        let mut plugins = self.parts(key).into_iter();
+        plugins.any(|own| own.rsplit('/').next() == Some(plugin))
     }
 
     /// Appends a plugin to a list of them, unless the list has it already.
@@ -47,12 +45,9 @@ impl Lines {
     /// Sets a parameter of the scheduler: where it is already, else behind all others. Slurm follows the first of several.
     pub fn set_parameter(&mut self, name: &str, value: f64) {
         let is_it = |part: &&str| {
-            let own = part
-                .split('=')
-                .next()
-                .unwrap_or_default()
-                .to_ascii_lowercase();
-            own == name || (own == "max_job_bf" && name == "bf_max_job_test")
+            let own = part.split('=').next().unwrap_or_default();
+            let is_old = name == "bf_max_job_test" && own.eq_ignore_ascii_case("max_job_bf");
+            own.eq_ignore_ascii_case(name) || is_old
         };
         let mut parts = self.parts(PARAMETERS);
         let place = parts.iter().position(is_it).unwrap_or(parts.len());
@@ -68,17 +63,13 @@ impl Lines {
         let keys = self.0[before.0.len()..].iter().map(|own| &own.0).unique();
         let lines = keys.filter_map(|key| {
             let (own, was) = (self.value(key), before.value(key));
-            let comment = if was.contains(['=', ',']) || was.is_empty() {
-                String::new()
-            } else {
-                format!("  # was {was}")
+            let is_plain = !was.is_empty() && !was.contains(['=', ',']);
+            let comment = is_plain.then(|| format!("  # was {was}"));
+            let back = match was {
+                "" => format!("# {key}: delete the new line; no such line was read"),
+                was => line(key, was),
             };
-            let back = if was.is_empty() {
-                format!("# {key}: delete the new line; no such line was read")
-            } else {
-                line(key, was)
-            };
-            (own != was).then(|| (line(key, own) + &comment, back))
+            (own != was).then(|| (line(key, own) + &comment.unwrap_or_default(), back))
         });
         lines.unzip()
     }

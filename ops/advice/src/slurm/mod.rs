@@ -78,9 +78,8 @@ impl Advice {
     /// Returns what the advised changes bring, where they are to be made: the replay is near the log, and what helped in its
     /// first half is seen to help in the second.
     pub fn sure(&self) -> Option<&Gain> {
-        self.gain
-            .as_ref()
-            .filter(|gain| self.is_checked() && gain.is_sure())
+        let gain = self.gain.as_ref();
+        gain.filter(|gain| self.is_checked() && gain.is_sure())
     }
 }
 
@@ -346,12 +345,13 @@ impl<'a> Advising<'a> {
     }
 
     fn past_mean(&self, runs: &Runs) -> f64 {
-        self.over(runs, |waits| mean(&waits[self.early..self.first]))
+        let past = |waits: &[f64]| mean(waits[self.early..self.first].iter().copied());
+        self.over(runs, past)
     }
 
     /// Returns the mean of a measure over runs.
     fn over(&self, runs: &Runs, of: impl Fn(&[f64]) -> f64) -> f64 {
-        mean(&runs.iter().map(|waits| of(waits)).collect::<Vec<_>>())
+        mean(runs.iter().map(|waits| of(waits)))
     }
 
     fn seconds(&self, ticks: f64) -> f64 {
@@ -366,11 +366,11 @@ impl<'a> Advising<'a> {
                 let size = self.seconds(job.size);
                 bounded_slowdown(wait + size, size)
             };
-            mean(&pairs.map(slowdown).collect::<Vec<_>>())
+            mean(pairs.map(slowdown))
         };
         Waits {
             jobs: jobs.len() as u64,
-            mean: self.over(runs, |waits| mean(&waits[self.first..])),
+            mean: self.over(runs, |waits| mean(waits[self.first..].iter().copied())),
             slowdown: self.over(runs, slowdowns),
             longest: self.over(runs, |waits| largest(&waits[self.first..])),
         }
@@ -380,8 +380,7 @@ impl<'a> Advising<'a> {
         let recorded = |n: usize| self.seconds(self.log.jobs[n].waited);
         let known = (self.first..self.log.jobs.len()).filter(|n| !recorded(*n).is_nan());
         let known: Vec<usize> = known.collect();
-        let over =
-            |of: &dyn Fn(usize) -> f64| mean(&known.iter().map(|n| of(*n)).collect::<Vec<_>>());
+        let over = |of: &dyn Fn(usize) -> f64| mean(known.iter().map(|n| of(*n)));
         (!known.is_empty()).then(|| Likeness {
             recorded: over(&recorded),
             replayed: self.over(&self.today, |waits| over(&|n| waits[n])),
@@ -390,14 +389,16 @@ impl<'a> Advising<'a> {
 
     fn gain(&self, what: String, runs: &Runs) -> Gain {
         let (own, today) = (self.judged(runs), self.judged(&self.today));
+        let is_waited = today.mean > 0.0;
+        let ratio = if is_waited {
+            own.mean / today.mean
+        } else {
+            1.0
+        };
         Gain {
             what,
             waits: own,
-            ratio: if today.mean > 0.0 {
-                own.mean / today.mean
-            } else {
-                1.0
-            },
+            ratio,
             interval: self.interval(runs, own.mean.max(today.mean)),
             classes: self.parts(runs, |n| Some(self.classes[n].clone())),
             users: self.users(runs),
@@ -466,8 +467,9 @@ impl<'a> Advising<'a> {
     }
 }
 
-fn mean(waits: &[f64]) -> f64 {
-    waits.iter().sum::<f64>() / waits.len() as f64
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
 }
 
 fn largest(waits: &[f64]) -> f64 {

@@ -35,10 +35,7 @@ impl Setting {
         let clock = Clock::whole(Speed::ONE);
         let seen = gathered(&log, &log.jobs, kinds, clock, 0.0, false);
         let (fleet, types) = seen.map_err(|faults| faults.to_string())?;
-        let state = DecisionState {
-            promised: true,
-            ..DecisionState::new(&log.jobs, types, fleet, clock)
-        };
+        let state = DecisionState::promised(&log.jobs, types, fleet, clock);
         let at = (Arc::new(self.site.clone()), self.facts.clone().into());
         let per_second = log.tick.per_second() as f64;
         let run = |second: f64| {
@@ -52,8 +49,10 @@ impl Setting {
             let mut walk = Walk::new(&state, rule);
             walk.finish().map_err(|why| why.to_string())?;
             // Times are whole in a replay at speed 1.
-            let wait =
-                |(job, end): (&Job, &f64)| (end - job.submit - job.size).max(0.0) / per_second;
+            let wait = |(job, end): (&Job, &f64)| {
+                let wait = end - job.submit - job.size;
+                wait.max(0.0) / per_second
+            };
             Ok(log.jobs.iter().zip(walk.ends()).map(wait).collect())
         };
         SECONDS.into_iter().map(run).collect()

@@ -47,9 +47,6 @@ struct Instance {
     request: [Option<f64>; 2],
 }
 
-/// An instance that ended, and how.
-type Ended = (Instance, Fate);
-
 /// What an event is.
 enum Event {
     Submit,
@@ -89,7 +86,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 impl Reader for Borg {
     fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
         let ended = self.event(rows, account)?;
-        Ok(ended.map(|(instance, fate)| self.job(instance, Some(fate), demand, account)))
+        Ok(ended.map(|(instance, fate)| self.job(instance, Some(fate), (demand, account))))
     }
 
     fn left(&mut self, demand: &mut [f64], account: &mut Account) -> Option<Raw> {
@@ -100,13 +97,17 @@ impl Reader for Borg {
             left
         });
         let last = left.pop()?;
-        Some(self.job(last, None, demand, account))
+        Some(self.job(last, None, (demand, account)))
     }
 }
 
 impl Borg {
     /// Reads the row; the job that it ends, if it does.
-    fn event(&mut self, rows: &Rows, account: &mut Account) -> Result<Option<Ended>, Fault> {
+    fn event(
+        &mut self,
+        rows: &Rows,
+        account: &mut Account,
+    ) -> Result<Option<(Instance, Fate)>, Fault> {
         let Some(time) = self.time(rows)? else {
             return Ok(None);
         };
@@ -122,8 +123,7 @@ impl Borg {
         if self.start == 0 {
             self.start = time;
         }
-        let alloc = self.alloc.map_or(&b""[..], |column| rows.get(column));
-        if !matches!(alloc, b"" | b"0") {
+        if !matches!(rows.text(self.alloc), b"" | b"0") {
             if matches!(event, Event::Schedule) {
                 account.note(Reason::Step, rows.number, 0.0);
             }
@@ -183,15 +183,14 @@ impl Borg {
         &self,
         instance: Instance,
         end: Option<Fate>,
-        demand: &mut [f64],
-        account: &mut Account,
+        (demand, account): (&mut [f64], &mut Account),
     ) -> Raw {
         for (demand, resource) in demand.iter_mut().zip(&self.resources) {
             let requested = instance.request[*resource];
-            if requested.is_none() {
+            *demand = requested.unwrap_or_else(|| {
                 account.suppose(Reason::NoAmount);
-            }
-            *demand = requested.unwrap_or(0.0);
+                0.0
+            });
         }
         let since = instance.since;
         let held = since.map_or(-1, |since| self.now - since.max(self.start));

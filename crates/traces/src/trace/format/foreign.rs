@@ -19,10 +19,8 @@ const LINES: usize = 50;
 /// If it is: describes the file and what to export instead.
 pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), String> {
     let lines = start.trim_start_matches('\u{feff}').lines();
-    let lines: Vec<&str> = lines
-        .filter(|line| !line.trim().is_empty())
-        .take(LINES)
-        .collect();
+    let lines = lines.filter(|line| !line.trim().is_empty());
+    let lines: Vec<&str> = lines.take(LINES).collect();
     let is = |kind: &str| {
         let mut conditions = kind.split_whitespace();
         !lines.is_empty()
@@ -37,9 +35,8 @@ pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), 
     let Some((what, how)) = found.and_then(|(_, words)| words.split_once('\t')) else {
         return Ok(());
     };
-    let mut advice = KINDS
-        .lines()
-        .filter_map(|line| line.strip_prefix('$')?.split_once('\t'));
+    let shared = |line: &'static str| line.strip_prefix('$')?.split_once('\t');
+    let mut advice = KINDS.lines().filter_map(shared);
     let how = match advice.find(|(name, _)| *name == how) {
         Some((_, text)) => text,
         None if how == "SACCT" => EXPORT_HELP,

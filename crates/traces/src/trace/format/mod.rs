@@ -285,10 +285,8 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
 
 /// Checks that all options mean something for this format.
 fn without_use(format: Format, options: &Options) -> Result<(), String> {
-    let (own, is_of_people) = (
-        format.name(),
-        options.partition.is_some() || options.user.is_some(),
-    );
+    let own = format.name();
+    let is_of_people = options.partition.is_some() || options.user.is_some();
     if is_of_people && !matches!(format, Format::Sacct | Format::Swf) {
         return Err(format!(
             "--partition and --user are for files of the formats sacct and swf, and this one is read as {own}: leave them out"

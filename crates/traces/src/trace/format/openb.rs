@@ -87,25 +87,21 @@ pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
         (column("memory_mib")?, MIB),
         (column("gpu")?, 1.0),
     ];
-    let mut shapes: Vec<Shape> = Vec::new();
+    let mut capacities: Vec<Vec<Decimal>> = Vec::new();
     rows.read_all(|rows| {
         let amount = |(column, unit): &(usize, f64)| {
             let amount = rows.amount(*column)?.unwrap_or(0.0) / unit;
             Decimal::new(amount).ok_or_else(|| rows.fault(*column, AMOUNT))
         };
-        let capacity: Vec<Decimal> = columns.iter().map(amount).collect::<Result<_, Fault>>()?;
-        match shapes.iter_mut().find(|shape| shape.capacity == capacity) {
-            Some(shape) => shape.count += 1,
-            None => shapes.push(Shape { count: 1, capacity }),
-        }
+        capacities.push(columns.iter().map(amount).collect::<Result<_, Fault>>()?);
         Ok(())
     })?;
-    if shapes.is_empty() {
+    if capacities.is_empty() {
         return Err(rows.wrong("no line stands for a node"));
     }
     Ok(Servers {
         resources: ["cpu", "memory", "gpu"].map(String::from).to_vec(),
         devices: vec!["gpu".into()],
-        shapes,
+        shapes: Shape::group(capacities),
     })
 }

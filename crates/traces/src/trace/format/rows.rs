@@ -188,7 +188,7 @@ impl Rows {
 
     /// Returns the id in the row; empty where there is none.
     pub fn id(&self) -> &[u8] {
-        let id = self.id.map_or(&b""[..], |column| self.get(column));
+        let id = self.text(self.id);
         if is_unknown(id) { b"" } else { id }
     }
 
@@ -313,6 +313,11 @@ impl Rows {
     /// It is not what was expected of it.
     pub fn wrong(&self, why: impl Display) -> TraceError {
         TraceError::Refused(format!("{}: {why}", self.name))
+    }
+
+    /// Returns the field of a column that the file may lack; empty then.
+    pub fn text(&self, column: Option<usize>) -> &[u8] {
+        column.map_or(b"", |column| self.get(column))
     }
 
     /// Returns the field of this column.

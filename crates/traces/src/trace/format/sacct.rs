@@ -86,27 +86,24 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     if tres == [None; 2] && cpus.is_none() {
         rows.needed(&["AllocTRES"])?;
     }
+    let column = |name| rows.column(name);
     let reader = Sacct {
         // Components of a heterogeneous job differ by what follows `+` there, and have ids of their own in JobIDRaw.
         id: rows.needed(&["JobID", "JobIDRaw"])?,
         submit: rows.needed(&["Submit"])?,
-        eligible: rows.column("Eligible")?,
-        start: rows.column("Start")?,
-        end: rows.column("End")?,
+        eligible: column("Eligible")?,
+        start: column("Start")?,
+        end: column("End")?,
         elapsed,
         limit: rows.either(&["TimelimitRaw", "Timelimit"])?,
         state,
         tres,
         cpus,
-        memory: rows.column("ReqMem")?,
-        gres: [rows.column("AllocGRES")?, rows.column("ReqGRES")?],
+        memory: column("ReqMem")?,
+        gres: [column("AllocGRES")?, column("ReqGRES")?],
         nodes: rows.either(&["AllocNodes", "NNodes", "ReqNodes"])?,
-        user: rows.column("User")?,
-        class: [
-            rows.column("Partition")?,
-            rows.column("Account")?,
-            rows.column("QOS")?,
-        ],
+        user: column("User")?,
+        class: [column("Partition")?, column("Account")?, column("QOS")?],
         names: servers.resources.iter().map(name).collect(),
         is_reported: [false; 2],
         joined: BTreeMap::new(),
@@ -221,8 +218,7 @@ impl Sacct {
         if eligible > submit {
             account.suppose(Reason::Eligible);
         }
-        let text = |column: Option<usize>| column.map_or(&b""[..], |column| rows.get(column));
-        let class = self.class.map(text);
+        let class = self.class.map(|column| rows.text(column));
         let still_runs = state == State::Runs && !never_ran;
         Ok(Raw {
             start,
@@ -233,7 +229,7 @@ impl Sacct {
                 false => Seen::Whole,
             },
             limit,
-            user: self.user.map_or(0, |column| account.user(rows.get(column))),
+            user: account.user(rows.text(self.user)),
             class: account.class(class),
             fate: match state {
                 _ if is_other_type => Fate::OtherType,
@@ -257,12 +253,10 @@ impl Sacct {
         let built = column.map_or_else(|| self.columns(rows, named), |_| Ok(Default::default()))?;
         let texts = [(allocated, &built[0]), (requested, &built[1])];
         let texts = texts.map(|(own, built)| own.map_or(built.as_bytes(), |own| rows.get(own)));
+        let expected = "amounts such as cpu=32,mem=500G,gres/gpu=2";
         let fault = |found: &[u8]| Fault {
             found: String::from_utf8_lossy(found).into_owned(),
-            ..rows.fault(
-                column.unwrap_or(self.id),
-                "amounts such as cpu=32,mem=500G,gres/gpu=2",
-            )
+            ..rows.fault(column.unwrap_or(self.id), expected)
         };
         for (demand, name) in demand.iter_mut().zip(&self.names) {
             let amount = needed(texts, name, account).map_err(fault)?;
@@ -290,9 +284,8 @@ impl Sacct {
         let nodes = nodes.unwrap_or(0.0).max(1.0);
         let cpus = self.cpus.map_or(Ok(None), |column| rows.amount(column))?;
         let memory = self.requested_memory(rows, cpus.unwrap_or(1.0), nodes)?;
-        let [given, requested] = self
-            .gres
-            .map(|column| column.map_or(String::new(), |own| tres(rows.get(own), nodes)));
+        let gres = self.gres.map(|column| tres(rows.text(column), nodes));
+        let [given, requested] = gres;
         let gres = if given.is_empty() { &requested } else { &given };
         let mut all = format!("node={nodes},{gres}");
         all += &cpus.map_or(String::new(), |own| format!(",cpu={own}"));
@@ -326,10 +319,10 @@ impl Sacct {
 
     /// Reads the memory that a job requested \[GiB\]: `4000Mc` is that for each cpu, `16Gn` that for each node.
     fn requested_memory(&self, rows: &Rows, cpus: f64, nodes: f64) -> Result<Option<f64>, Fault> {
-        let Some((column, text)) = self.memory.map(|column| (column, rows.get(column))) else {
+        let Some(column) = self.memory else {
             return Ok(None);
         };
-        let (text, times) = match text {
+        let (text, times) = match rows.get(column) {
             b"" => return Ok(None),
             [text @ .., b'c'] => (text, cpus),
             [text @ .., b'n'] => (text, nodes),
@@ -357,21 +350,19 @@ fn is_set_forward(start: i64, end: i64) -> bool {
 
 /// An instant \[s since 1970, local\]; `None` where none is known.
 fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
-    let Some((column, field)) = column.map(|column| (column, rows.get(column))) else {
+    let known = column.filter(|column| !is_unknown(rows.get(*column)));
+    let Some(column) = known else {
         return Ok(None);
     };
-    if is_unknown(field) {
-        return Ok(None);
-    }
+    let field = rows.get(column);
     let numbered = || {
         let number = whole(field)? as f64;
         let date = stamp(number).filter(|_| !is_epoch(number));
         Some(date.map_or(number, |(at, _)| at))
     };
-    match fields::instant(field).or_else(numbered) {
-        Some(at) => Ok(Some(at as i64)),
-        None => Err(rows.fault(column, INSTANT)),
-    }
+    let at = fields::instant(field).or_else(numbered);
+    let at = at.ok_or_else(|| rows.fault(column, INSTANT))?;
+    Ok(Some(at as i64))
 }
 
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
@@ -453,9 +444,8 @@ fn tres(text: &[u8], nodes: f64) -> String {
 /// Returns an amount such as `500G`; of memory in GiB, and MiB without a unit.
 fn amount_of(text: &[u8], name: &str) -> Option<f64> {
     let (without, gib) = if name == "mem" { (2, 3) } else { (0, 0) };
-    let unit = text
-        .last()
-        .and_then(|last| b"KMGT".iter().position(|own| own == last));
+    let of = |last| b"KMGT".iter().position(|own| own == last);
+    let unit = text.last().and_then(of);
     let text = &text[..text.len() - usize::from(unit.is_some())];
     let unit = unit.map_or(without, |unit| unit as i32 + 1);
     let scale = 1024_f64.powi(unit - gib);

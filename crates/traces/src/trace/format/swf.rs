@@ -2,7 +2,7 @@
 //! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
 //! Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
-use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
+use super::{Fate, File, Line, Opened, Raw, Rows};
 use crate::trace::fields::{Fault, MOST, number};
 use crate::trace::{Reason, Servers, Shape, Tick, TraceError};
 use synth_core::number::{Decimal, stamp};
@@ -30,12 +30,6 @@ mod field {
 
 /// KiB in a GiB, the unit of memory in a capacity.
 const KIB: f64 = 1_048_576.0;
-
-struct Swf {
-    /// The place of processors and of memory in a demand.
-    processors: usize,
-    memory: Option<usize>,
-}
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let mut rows = Rows::new(&file.name, file.format, file.input);
@@ -66,8 +60,8 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         )));
     };
     rows.id = Some(field::NUMBER);
-    let reader = Swf { processors, memory };
-    Ok((Tick::Second, servers, rows, Box::new(reader)))
+    let read = move |line: Line<'_>| job(line, processors, memory);
+    Ok((Tick::Second, servers, rows, Box::new(read)))
 }
 
 /// Returns the number that `Key: 128` tells of this key, if it does.
@@ -78,70 +72,74 @@ fn header(text: &[u8], key: &str) -> Option<Decimal> {
     (value > Decimal::ZERO && found.trim().eq_ignore_ascii_case(key)).then_some(value)
 }
 
-impl Reader for Swf {
-    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
-        let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
-        let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
-        // Some logs tell no wait, or a word for it.
-        let wait = number(rows.get(field::WAIT)).filter(|wait| (0.0..MOST).contains(wait));
-        if submit < 0 {
-            return Err(rows.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
-        }
-        if stamp(submit as f64).is_some_and(|(_, notation)| notation == "YYYYMMDDhhmmss") {
-            let expected =
-                "seconds, not the digits of a date: write times after the first submission";
-            return Err(rows.fault(field::SUBMIT, expected));
-        }
-        let amount = |n: usize| {
-            let number = number(rows.get(n)).filter(|number| *number <= MOST);
-            number.ok_or_else(|| rows.fault(n, "a number below 2⁵³"))
-        };
-        let (allocated, requested) = (amount(field::ALLOCATED)?, amount(field::REQUESTED)?);
-        let mut processors = allocated;
-        if allocated <= 0.0 {
-            processors = requested.max(0.0);
-            if processors > 0.0 {
-                account.suppose(Reason::RequestedTaken);
-            }
-        }
-        demand[self.processors] = processors;
-        if let Some(memory) = self.memory {
-            let fields = [field::REQUESTED_MEMORY, field::USED_MEMORY];
-            let [requested, used] = fields.map(amount);
-            let kib = [requested?, used?].into_iter().find(|kib| *kib >= 0.0);
-            if kib.is_none() {
-                account.suppose(Reason::NoAmount);
-            }
-            demand[memory] = kib.unwrap_or(0.0) * processors / KIB;
-        }
-        let fate = match amount(field::STATUS)? {
-            0.0 | 5.0 => Fate::Broken,
-            2.0 | 3.0 | 4.0 => Fate::Part,
-            _ => Fate::Completed,
-        };
-        if !rows.rest().trim_ascii().is_empty() {
-            account.suppose(Reason::MoreText);
-        }
-        let name = |n: usize| match rows.get(n) {
-            b"-1" => b"",
-            name => name,
-        };
-        let user = account.user(name(field::USER));
-        // Most systems have but queues.
-        let class = match (name(field::PARTITION), name(field::QUEUE)) {
-            (b"", queue) => [queue, name(field::GROUP), b""],
-            (partition, queue) => [partition, name(field::GROUP), queue],
-        };
-        // The parts of a job have its number.
-        let id = if fate == Fate::Part { b"" } else { rows.id() };
-        Ok(Some(Raw {
-            start: wait.map(|wait| submit + wait.round() as i64),
-            limit: Some(limit),
-            user,
-            class: account.class(class),
-            fate,
-            nodes: 0,
-            ..Raw::new(rows.number, submit, run).of(id, submit)
-        }))
+/// Reads the job of a line; `processors` and `memory` are their places in a demand.
+fn job(
+    (rows, demand, account): Line<'_>,
+    processors_at: usize,
+    memory: Option<usize>,
+) -> Result<Option<Raw>, Fault> {
+    let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
+    let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
+    // Some logs tell no wait, or a word for it.
+    let wait = number(rows.get(field::WAIT)).filter(|wait| (0.0..MOST).contains(wait));
+    if submit < 0 {
+        return Err(rows.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
     }
+    if stamp(submit as f64).is_some_and(|(_, notation)| notation == "YYYYMMDDhhmmss") {
+        let expected = "seconds, not the digits of a date: write times after the first submission";
+        return Err(rows.fault(field::SUBMIT, expected));
+    }
+    let amount = |n: usize| {
+        let number = number(rows.get(n)).filter(|number| *number <= MOST);
+        number.ok_or_else(|| rows.fault(n, "a number below 2⁵³"))
+    };
+    let (allocated, requested) = (amount(field::ALLOCATED)?, amount(field::REQUESTED)?);
+    let is_allocated = allocated > 0.0;
+    let processors = if is_allocated {
+        allocated
+    } else {
+        requested.max(0.0)
+    };
+    if !is_allocated && processors > 0.0 {
+        account.suppose(Reason::RequestedTaken);
+    }
+    demand[processors_at] = processors;
+    if let Some(memory) = memory {
+        let fields = [field::REQUESTED_MEMORY, field::USED_MEMORY];
+        let [requested, used] = fields.map(amount);
+        let kib = [requested?, used?].into_iter().find(|kib| *kib >= 0.0);
+        if kib.is_none() {
+            account.suppose(Reason::NoAmount);
+        }
+        demand[memory] = kib.unwrap_or(0.0) * processors / KIB;
+    }
+    let fate = match amount(field::STATUS)? {
+        0.0 | 5.0 => Fate::Broken,
+        2.0 | 3.0 | 4.0 => Fate::Part,
+        _ => Fate::Completed,
+    };
+    if !rows.rest().trim_ascii().is_empty() {
+        account.suppose(Reason::MoreText);
+    }
+    let name = |n: usize| match rows.get(n) {
+        b"-1" => b"",
+        name => name,
+    };
+    let user = account.user(name(field::USER));
+    // Most systems have but queues.
+    let class = match (name(field::PARTITION), name(field::QUEUE)) {
+        (b"", queue) => [queue, name(field::GROUP), b""],
+        (partition, queue) => [partition, name(field::GROUP), queue],
+    };
+    // The parts of a job have its number.
+    let id = if fate == Fate::Part { b"" } else { rows.id() };
+    Ok(Some(Raw {
+        start: wait.map(|wait| submit + wait.round() as i64),
+        limit: Some(limit),
+        user,
+        class: account.class(class),
+        fate,
+        nodes: 0,
+        ..Raw::new(rows.number, submit, run).of(id, submit)
+    }))
 }

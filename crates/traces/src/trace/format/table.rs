@@ -453,8 +453,8 @@ impl Reader for Columns {
             is_each: self.is_each,
             seen: if runs { Seen::Censored } else { Seen::Whole },
             limit: self.get((rows, account), self.limit, None)?,
-            user: self.user.map_or(0, |column| account.user(rows.get(column))),
-            batch: self.batch.map_or(0, |column| name(rows.get(column))),
+            user: account.user(rows.text(self.user)),
+            batch: name(rows.text(self.batch)),
             ..Raw::new(rows.number, submit, held.unwrap_or(-1)).of(rows.id(), submit)
         }))
     }

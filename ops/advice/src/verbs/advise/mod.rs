@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::{Args, Subcommand};
+use itertools::Itertools as _;
 
 use crate::slurm::advise;
 use synth_slurm::commands;
@@ -15,7 +16,7 @@ use synth_slurm::rule::prepare;
 use synth_traces::replay::Log;
 use synth_traces::trace::{self, Source};
 use synth_typed::{positive, time};
-use synth_verb::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, json, refuse};
+use synth_verb::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, files, json, refuse};
 
 /// What a site should change, from its own jobs: who gains, who loses, and how sure that is
 #[derive(Args)]
@@ -97,15 +98,9 @@ constraints and dependencies are not part of the replay; nothing is advised wher
 impl NamesFiles for Advise {
     fn files(&self) -> Files<'_> {
         let Of::Slurm(own) = &self.of;
-        let written = [&own.output, &own.html].into_iter().flatten();
-        let read = own
-            .trace
-            .iter()
-            .chain(own.slurm.iter().filter(|path| path.is_file()));
-        (
-            read.map(PathBuf::as_path).collect(),
-            written.map(PathBuf::as_path).collect(),
-        )
+        let slurm = own.slurm.iter().filter(|path| path.is_file());
+        let written = own.output.iter().chain(&own.html);
+        files(own.trace.iter().chain(slurm), written)
     }
 }
 
@@ -131,24 +126,13 @@ impl Arguments {
         };
         let (mut log, _) = Log::of_source(&source, &reading, &mut listener)?;
         let out = prepare(&mut site, &mut log)?;
-        let advice = advise(
-            &log,
-            &site,
-            (self.longest, self.seed),
-            &interrupt,
-            &mut |what| {
-                listener(&format!("trying: {what}"));
-            },
-        );
+        let judging = (self.longest, self.seed);
+        let advice = advise(&log, &site, judging, &interrupt, &mut |what| {
+            listener(&format!("trying: {what}"));
+        });
         let mut advice = match advice {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
-                return Ok(VerbOutput {
-                    notes: vec![
-                        "Interrupted before all changes were tried: nothing is written.".into(),
-                    ],
-                    interrupted: true,
-                    ..VerbOutput::default()
-                });
+                return Ok(VerbOutput::interrupted_before("all changes were tried"));
             }
             advice => advice?,
         };
@@ -185,14 +169,9 @@ impl Arguments {
             Some(path) => of_path(path)?,
             None => of_texts(&exported.texts)?,
         };
-        let mut remarks = vec![format!(
-            "printed by: {}",
-            commands::Exported::commands(&since)
-                .iter()
-                .filter_map(|line| line.split(" > ").next())
-                .collect::<Vec<_>>()
-                .join("; ")
-        )];
+        let commands = commands::Exported::commands(&since);
+        let commands = commands.iter().filter_map(|line| line.split(" > ").next());
+        let mut remarks = vec![format!("printed by: {}", commands.format("; "))];
         remarks.extend(exported.remarks);
         let log = exported.log;
         Ok((site, Source::Text(log.name, log.text.into_bytes()), remarks))

@@ -1,8 +1,11 @@
 //! Advice as a page for those who decide.
 
-use super::words::{COLUMNS, PARTS, copied, headline, part_rows, rows};
+use itertools::Itertools as _;
+
+use super::words::{COLUMNS, PARTS, copied, gains, headline, part_rows, rows};
 use crate::slurm::{Advice, Gain};
-use synth_verb::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
+use crate::verbs::by_class;
+use synth_verb::report::plot::{self, Drawn, Panel};
 use synth_verb::report::{Page, Section};
 
 /// Renders the page.
@@ -12,29 +15,20 @@ use synth_verb::report::{Page, Section};
 pub fn page(advice: &Advice, command: String) -> Drawn<String> {
     let changes = advice.chosen.iter().filter(|_| advice.sure().is_some());
     let answers = changes.map(|own| (own.what.clone(), own.besides.clone().unwrap_or_default()));
-    let lines = copied(advice)
-        .into_iter()
-        .filter(|_| advice.sure().is_some());
+    let lines = copied(advice).into_iter();
     let lines = lines.map(|(head, lines)| (head, lines.join("\n")));
     let names = rows(advice).into_iter().map(|(name, _)| name);
     let mut sections = Vec::new();
     if advice.is_near() {
-        sections.push(Section {
-        title: "What does a short mean wait cost those who wait longest?".into(),
-        text:
-            "Each mark is a setting: the longest wait over the mean wait. Left and below is better."
-                .into(),
-        panels: vec![front(advice)?],
-        ..Section::default()
-        });
+        sections.push(Section::new(
+            "What does a short mean wait cost those who wait longest?",
+            "Each mark is a setting: the longest wait over the mean wait. Left and below is better.",
+            [front(advice)?],
+        ));
     }
     if let Some(gain) = advice.sure() {
-        sections.push(Section {
-            title: "Who gains, and who waits longer?".into(),
-            text: people(advice),
-            panels: vec![classes(gain)?],
-            ..Section::default()
-        });
+        let question = "Who gains, and who waits longer?";
+        sections.push(Section::new(question, people(advice), [classes(gain)?]));
     }
     Page {
         headline: headline(advice),
@@ -62,45 +56,27 @@ fn people(advice: &Advice) -> String {
     let said = part_rows(advice).into_iter().map(|(name, cells)| {
         let cells = cells.iter().zip(PARTS);
         let cells = cells.map(|(cell, head)| format!("{head} {}", cell.text));
-        format!("{name}: {}.", cells.collect::<Vec<_>>().join(", "))
+        format!("{name}: {}.", cells.format(", "))
     });
-    let said: Vec<String> = said.collect();
     format!(
         "Mean waits, those who lose most first; the marks are the classes in this order, over today's wait. {}",
-        said.join(" ")
+        said.format(" ")
     )
 }
 
 /// The longest wait over the mean wait, in the order of the rows.
 fn front(advice: &Advice) -> Drawn<Panel> {
-    let gains = advice
-        .sure()
-        .into_iter()
-        .chain(&advice.tried)
-        .chain(&advice.purchases);
-    let waits = std::iter::once(&advice.today).chain(gains.map(|gain| &gain.waits));
+    let gains = gains(advice).map(|gain| &gain.waits);
+    let waits = std::iter::once(&advice.today).chain(gains);
     let times = waits.enumerate().map(|(n, own)| (n, own.mean, own.longest));
     plot::front(["mean wait", "longest wait"], "s", &Vec::from_iter(times))
 }
 
 /// The mean wait of each class over today's.
 fn classes(gain: &Gain) -> Drawn<Panel> {
-    let waited = gain
-        .classes
-        .iter()
-        .zip(1_u32..)
-        .filter(|(own, _)| own.today > 0.0);
-    let points = waited.map(|(own, n)| Point::exact(f64::from(n), own.changed / own.today));
-    let points: Vec<Point> = points.collect();
-    let end = gain.classes.len() as f64 + 0.5;
-    let x = Axis::new("class", Scale::Linear, 0.5, end);
-    let values = points.iter().map(|point| point.value).chain([0.0, 1.0]);
-    let y = Axis::around("mean wait over today's", Scale::Linear, values);
-    let line = [0.5, end].map(|at| Point::exact(at, 1.0));
-    let all = [Curve::new(0, line.to_vec()), Curve::new(1, points)];
-    Ok(Panel::new(
-        "mean wait over today's, by class".into(),
-        "Mean wait with what is advised over that of today, by class of jobs".into(),
-        curves(&x, &y, &all)?,
-    ))
+    let waits = gain.classes.iter().map(|own| (own.today, own.changed));
+    by_class(
+        "Mean wait with what is advised over that of today, by class of jobs",
+        &Vec::from_iter(waits),
+    )
 }

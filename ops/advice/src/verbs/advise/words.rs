@@ -1,9 +1,9 @@
 //! Advice in words.
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, chain};
 
-use crate::slurm::{Advice, Gain, Part};
-use crate::verbs::lines;
+use crate::slurm::{Advice, Gain, Part, Waits};
+use crate::verbs::{lines, paragraphs};
 use synth_traces::replay::Log;
 use synth_verb::report::{Rows, Shown, counted, grid, length, wrap};
 
@@ -25,27 +25,26 @@ pub fn text(advice: &Advice, width: usize) -> String {
     if advice.is_near() {
         let columns = COLUMNS.map(str::to_owned);
         parts.push(grid("tried alone", &columns, &rows(advice), width));
-        parts.push(of_parts(advice, width));
+        if advice.sure().is_some() {
+            let columns = PARTS.map(str::to_owned);
+            parts.push(grid("mean wait of", &columns, &part_rows(advice), width));
+        }
         parts.push(wrap(FOOT, width));
     }
-    parts
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .join("\n\n")
+    paragraphs(parts)
 }
 
-/// Returns the lines of slurm.conf that make the changes, and those that take them back, each with its heading.
+/// Returns the lines of slurm.conf that make the advised changes, and those that take them back, each with its heading.
 pub fn copied(advice: &Advice) -> Vec<(&'static str, &[String])> {
-    let all = [
+    let mut all = vec![
         (
             "In slurm.conf, in place of the lines of the same names (Slurm follows only the last of two):",
             &advice.lines[..],
         ),
         ("The way back, in place of the lines above:", &advice.back),
     ];
-    all.into_iter()
-        .filter(|(_, lines)| !lines.is_empty())
-        .collect()
+    all.retain(|(_, lines)| advice.sure().is_some() && !lines.is_empty());
+    all
 }
 
 const FOOT: &str = "Waits of the second half of the log; slowdown: mean of max(1, (wait + run time) / max(run time, 10 s)); in brackets 95 % intervals of the ratio of mean waits, by blocks of time in \
@@ -93,17 +92,17 @@ fn verdict(advice: &Advice) -> String {
             "{near} No change of settings that was tried helps{promise}: leave them as they are."
         ),
         Some(gain) if advice.likeness.is_none() => format!(
-            "{near} Nothing is advised: in the replay alone {} makes the mean wait {}; export Start, too, for advice.",
+            "{near} Nothing is advised: in the replay alone {} makes the mean wait {} times; export Start, too, for advice.",
             gain.what,
             over(gain)
         ),
         Some(gain) if !gain.is_sure() => format!(
-            "{near} Nothing is advised: what helped most in the first half of the log ({}) is not seen to help in the second ({}).",
+            "{near} Nothing is advised: what helped most in the first half of the log ({}) is not seen to help in the second ({} times).",
             gain.what,
             over(gain)
         ),
         Some(gain) => format!(
-            "{near} With {} the mean wait is {} instead of these {} ({}), the mean slowdown {:.1} instead of {:.1}, the longest wait {} instead of {}:",
+            "{near} With {} the mean wait is {} instead of these {} ({} times), the mean slowdown {:.1} instead of {:.1}, the longest wait {} instead of {}:",
             counted(advice.chosen.len() as f64, "change"),
             length(gain.waits.mean),
             length(advice.today.mean),
@@ -122,12 +121,8 @@ const LONGER: f64 = 1.05;
 /// Says who pays and who gains.
 fn who(gain: &Gain) -> String {
     let says = |part: &Part| {
-        format!(
-            "{} ({} -> {})",
-            part.name,
-            length(part.today),
-            length(part.changed)
-        )
+        let [today, changed] = [part.today, part.changed].map(length);
+        format!("{} ({today} -> {changed})", part.name)
     };
     let loses = |part: &&Part| part.changed > LONGER * part.today;
     let classes = gain.classes.iter().filter(loses).map(says).join("; ");
@@ -142,12 +137,11 @@ fn who(gain: &Gain) -> String {
     }
 }
 
-/// `0.63 [0.52, 0.76] times`.
+/// `0.63 [0.52, 0.76]`.
 fn over(gain: &Gain) -> String {
-    let interval = gain.interval.map_or(String::new(), |own| {
-        format!(" [{:.2}, {:.2}]", own.low, own.high)
-    });
-    format!("{:.2}{interval} times", gain.ratio)
+    let interval = gain.interval;
+    let interval = interval.map(|own| format!(" [{:.2}, {:.2}]", own.low, own.high));
+    format!("{:.2}{}", gain.ratio, interval.unwrap_or_default())
 }
 
 /// The heads of the columns of [`rows`] but the first.
@@ -158,33 +152,22 @@ const ADVISED: &str = "as advised";
 
 /// A row for today's rule, what is advised and each change alone.
 pub fn rows(advice: &Advice) -> Rows {
-    let today = (
-        "today".to_owned(),
-        [
-            length(advice.today.mean),
-            "1".into(),
-            format!("{:.1}", advice.today.slowdown),
-            length(advice.today.longest),
-        ],
-    );
-    let row = |gain: &Gain| {
-        (
-            gain.what.clone(),
-            [
-                length(gain.waits.mean),
-                over(gain).replace(" times", ""),
-                format!("{:.1}", gain.waits.slowdown),
-                length(gain.waits.longest),
-            ],
-        )
+    let row = |name: &str, waits: &Waits, over: String| {
+        let slowdown = format!("{:.1}", waits.slowdown);
+        let cells = [length(waits.mean), over, slowdown, length(waits.longest)];
+        (name.to_owned(), cells.map(Shown::plain).into())
     };
-    let advised = advice.sure().map(|gain| (ADVISED.to_owned(), row(gain).1));
-    let gains = advice.tried.iter().chain(&advice.purchases).map(row);
-    std::iter::once(today)
-        .chain(advised)
-        .chain(gains)
-        .map(|(name, cells)| (name, cells.map(Shown::plain).into()))
-        .collect()
+    let mut rows = vec![row("today", &advice.today, "1".into())];
+    rows.extend(gains(advice).map(|gain| row(&gain.what, &gain.waits, over(gain))));
+    if advice.sure().is_some() {
+        rows[1].0 = ADVISED.into();
+    }
+    rows
+}
+
+/// Returns what comes of the advised changes together, if there are such, and of each change alone.
+pub fn gains(advice: &Advice) -> impl Iterator<Item = &Gain> {
+    chain!(advice.sure(), &advice.tried, &advice.purchases)
 }
 
 /// The heads of the columns of [`part_rows`] but the first.
@@ -206,14 +189,6 @@ pub fn part_rows(advice: &Advice) -> Rows {
         (part.name.clone(), cells.map(Shown::plain).into())
     };
     gain.classes.iter().chain(&gain.users).map(row).collect()
-}
-
-fn of_parts(advice: &Advice, width: usize) -> String {
-    let rows = part_rows(advice);
-    if rows.is_empty() {
-        return String::new();
-    }
-    grid("mean wait of", &PARTS.map(str::to_owned), &rows, width)
 }
 
 /// What should be known beside: of the lines of the log, and of the site.

@@ -11,7 +11,7 @@ use synth_multiresource::policy::Policy;
 use synth_slurm::commands::{Amounts, Hold, JobId, Node, NodeState, Row, Slurm, expand};
 use synth_traces::replay::{Job, Log, Speed};
 use synth_traces::trace::Source;
-use synth_traces::trace::{self, Account, Format, Servers, Shape, Tick};
+use synth_traces::trace::{self, Format, Servers, Shape, Tick};
 use synth_verb::{VerbResult, refuse};
 
 /// A job that waits.
@@ -53,11 +53,9 @@ pub type Make<'a> = &'a dyn Fn(&Site) -> Result<Box<dyn Policy>, String>;
 
 /// What is counted of a node or a job: CPUs and GPUs. Memory is not: whether it is shared out, the queue does not tell.
 fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
-    let gpus = has_gpus.then(|| amounts.gres("gpu") as f64);
-    [Some(amounts.cpus as f64), gpus]
-        .into_iter()
-        .flatten()
-        .collect()
+    let mut counted = vec![amounts.cpus as f64, amounts.gres("gpu") as f64];
+    counted.truncate(1 + usize::from(has_gpus));
+    counted
 }
 
 /// Reads a partition, and forecasts all of its jobs that wait.
@@ -74,15 +72,17 @@ pub fn live(
     slurm.site()?;
     let (queue, nodes, starts) = (slurm.queue()?, slurm.nodes()?, slurm.starts()?);
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() as i64;
-    let mut notes: Vec<String> = [queue.unread.note("squeue"), nodes.unread.note("sinfo")]
-        .into_iter()
-        .flatten()
-        .collect();
+    let unread = [queue.unread.note("squeue"), nodes.unread.note("sinfo")];
+    let mut notes: Vec<String> = unread.into_iter().flatten().collect();
     let has_gpus = nodes.rows.iter().any(|node| node.capacity.gres("gpu") > 0);
     let up = nodes_up(&nodes.rows, &queue.rows, has_gpus);
-    let names = ["cpu", "gpu"].iter().take(1 + usize::from(has_gpus));
-    let names = names.map(|name| (*name).to_owned()).collect();
-    let servers = Servers::new(names, shapes(&up));
+    let mut names = vec!["cpu".to_owned(), "gpu".to_owned()];
+    names.truncate(1 + usize::from(has_gpus));
+    let decimal = |amount: &f64| Decimal::new(*amount).unwrap_or(Decimal::ZERO);
+    let capacities = up
+        .iter()
+        .map(|(_, there)| there.iter().map(decimal).collect());
+    let servers = Servers::new(names, Shape::group(capacities));
     if servers.shapes.is_empty() {
         return refuse(format!(
             "no node of the partition {} is up and has room for its jobs: see `sinfo -p {}`",
@@ -90,47 +90,26 @@ pub fn live(
         ));
     }
     let mut log = past_of(past_log, &servers, up.len(), slurm)?;
-    let (calibration, record) = if past_log.is_some() {
-        score(&log)?
-    } else {
-        Default::default()
+    let (calibration, record) = match past_log {
+        Some(_) => score(&log)?,
+        None => {
+            notes.push(format!("There is no log of past jobs: limits are taken for run times, so nearly all start earlier. Give --log FILE, as `{} -r {}` writes it.", trace::EXPORT, slurm.partition));
+            Learned::default()
+        }
     };
-    if past_log.is_none() {
-        notes.push(format!("There is no log of past jobs: limits are taken for run times, so nearly all start earlier. Give --log FILE, as `{} -r {}` writes it.", trace::EXPORT, slurm.partition));
-    }
     let mut past = Past::default();
     for (n, job) in log.jobs.iter().enumerate() {
         past.came(job);
         past.ended(n, job.size);
     }
+    // Now, on the axis of the log's submissions.
     let at = log.jobs.last().map_or(0.0, |job| job.submit + 1.0);
-    let seen = Seen {
-        at,
-        now,
-        up: &up,
-        starts: &starts,
-        servers: &servers,
-        has_gpus,
-    };
-    let (mut present, mut jobs) = seen.sorted(queue.rows, &mut log);
+    let (mut present, mut jobs) = sorted(queue.rows, &up, &starts, (now, at), &mut log);
     present.sort_by(|a, b| a.0.submit.total_cmp(&b.0.submit));
     if present.iter().any(|own| own.1.is_none()) {
-        let all: Vec<Job> = log
-            .jobs
-            .iter()
-            .copied()
-            .chain(present.iter().map(|own| own.0))
-            .collect();
-        let live = Log { jobs: all, ..log };
-        answer(
-            &live,
-            at,
-            present,
-            &up,
-            (&past, &calibration, draws),
-            rule,
-            &mut jobs,
-        )?;
+        log.jobs.extend(present.iter().map(|own| own.0));
+        let known = (&past, &calibration, draws);
+        answer(&mut log, at, present, &up, known, rule, &mut jobs)?;
     }
     Ok(Live {
         now,
@@ -148,7 +127,10 @@ fn past_of(
     slurm: &Slurm,
 ) -> VerbResult<Log> {
     let Some((file, reading)) = past_log else {
-        return Ok(blank(servers.clone()));
+        return Ok(Log {
+            has_limits: true,
+            ..Log::blank(servers.clone(), Tick::Second, Format::Sacct)
+        });
     };
     let mut reading = reading.clone();
     reading.servers = Some(servers.clone());
@@ -167,79 +149,46 @@ fn past_of(
     Ok(log)
 }
 
-/// What is known of a partition when its queue is looked at.
-struct Seen<'a> {
-    /// Now, on the axis of the log's submissions \[s\].
-    at: f64,
-    now: i64,
-    up: &'a [(String, Vec<f64>)],
-    starts: &'a HashMap<JobId, i64>,
-    servers: &'a Servers,
-    has_gpus: bool,
-}
-
 /// A job that is there: when it started, if it has, and on which nodes.
 type Here = (Job, Option<f64>, Vec<String>);
 
-impl Seen<'_> {
-    /// Returns the jobs that are in each other's way, and all that wait: those that will not start by themselves with why.
-    fn sorted(&self, mut rows: Vec<Row>, log: &mut Log) -> (Vec<Here>, Vec<Waiting>) {
-        let Seen {
-            at,
-            now,
-            up,
-            starts,
-            servers,
-            has_gpus,
-        } = self;
-        let (mut present, mut jobs) = (Vec::new(), Vec::new());
-        rows.sort_by_key(|row| row.key);
-        for row in rows {
-            let (demand, nodes) = (demand_of(&row, servers, *has_gpus), row.nodes);
-            let started = starts.get(&row.key.id).filter(|_| row.has_nodes());
-            let why = if row.has_nodes() {
-                None
-            } else {
-                why_not(&row, *now)
-            };
-            let fits = servers.hold(&demand, nodes);
-            if row.has_nodes() {
-                let places: Option<Vec<String>> = expand(&row.node_list);
-                let known = places.filter(|places| {
-                    fits && places
-                        .iter()
-                        .all(|place| up.iter().any(|own| own.0 == *place))
-                });
-                // On other nodes it is in nobody's way here.
-                if let Some(places) = known {
-                    let start = started.copied().unwrap_or(*now).min(*now);
-                    let job = job_of(
-                        &row,
-                        at - (now - row.key.submitted.min(start)) as f64,
-                        kind(log, demand, nodes),
-                    );
-                    present.push((job, Some(at - (now - start) as f64), places));
-                }
-            } else if let Some(why) = why.or_else(|| (!fits).then(|| TOO_LARGE.to_owned())) {
-                jobs.push(Waiting {
-                    row,
-                    answer: Err(why),
-                });
-            } else {
-                let job = job_of(
-                    &row,
-                    at - (now - row.key.submitted).max(0) as f64,
-                    kind(log, demand, nodes),
-                );
-                present.push((job, None, Vec::new()));
-                jobs.push(Waiting {
-                    row,
-                    answer: Err(String::new()),
-                });
+/// Returns the jobs that are in each other's way, and all that wait: those that will not start by themselves with why.
+fn sorted(
+    mut rows: Vec<Row>,
+    up: &[(String, Vec<f64>)],
+    starts: &HashMap<JobId, i64>,
+    (now, at): (i64, f64),
+    log: &mut Log,
+) -> (Vec<Here>, Vec<Waiting>) {
+    let (mut present, mut jobs) = (Vec::new(), Vec::new());
+    rows.sort_by_key(|row| row.key);
+    for row in rows {
+        let demand = demand_of(&row, &log.servers);
+        let fits = log.servers.hold(&demand, row.nodes);
+        let mut here = |submitted: i64, started: Option<i64>, places| {
+            let at = |time: i64| at - (now - time) as f64;
+            let kind = kind(log, &demand, row.nodes);
+            let job = job_of(&row, at(submitted.min(now)), kind);
+            present.push((job, started.map(at), places));
+        };
+        if row.has_nodes() {
+            let is_up = |place: &String| up.iter().any(|own| own.0 == *place);
+            let places = expand(&row.node_list).filter(|own| fits && own.iter().all(is_up));
+            // On other nodes it is in nobody's way here.
+            if let Some(places) = places {
+                let start = starts.get(&row.key.id).map_or(now, |start| now.min(*start));
+                here(row.key.submitted.min(start), Some(start), places);
             }
+            continue;
         }
-        (present, jobs)
+        let why = why_not(&row, now).or_else(|| (!fits).then(|| TOO_LARGE.to_owned()));
+        if why.is_none() {
+            here(row.key.submitted, None, Vec::new());
+        }
+        let answer = Err(why.unwrap_or_default());
+        jobs.push(Waiting { row, answer });
     }
+    (present, jobs)
 }
 
 /// A log with more load is not of these nodes.
@@ -249,23 +198,20 @@ const TOO_LARGE: &str = "never: it asks for more than the nodes that are up have
 
 /// Why nobody can say when a job starts, if so.
 fn why_not(row: &Row, now: i64) -> Option<String> {
-    match row.hold {
-        Hold::User => return Some("held: its owner can release it".into()),
-        Hold::Admin => return Some("held by an operator".into()),
-        Hold::Other => return Some("held by Slurm: its priority is 0".into()),
-        Hold::None => {}
-    }
-    if row.depends {
-        return Some(format!("waits for other jobs ({})", row.reason));
-    }
-    if row.eligible.is_some_and(|eligible| eligible > now) {
-        return Some("has a begin time that has not come".into());
-    }
-    if row.names_nodes {
-        return Some("asks for certain nodes or features, which are not looked at here".into());
-    }
-    row.has_unknown_gres
-        .then(|| "asks for generic resources of an unknown amount".into())
+    let is_later = row.eligible.is_some_and(|eligible| eligible > now);
+    let why = match row.hold {
+        Hold::User => "held: its owner can release it",
+        Hold::Admin => "held by an operator",
+        Hold::Other => "held by Slurm: its priority is 0",
+        Hold::None if row.depends => return Some(format!("waits for other jobs ({})", row.reason)),
+        Hold::None if is_later => "has a begin time that has not come",
+        Hold::None if row.names_nodes => {
+            "asks for certain nodes or features, which are not looked at here"
+        }
+        Hold::None if row.has_unknown_gres => "asks for generic resources of an unknown amount",
+        Hold::None => return None,
+    };
+    Some(why.into())
 }
 
 /// The nodes on which jobs start: name, and what is there for jobs of the partition.
@@ -278,40 +224,22 @@ fn nodes_up(nodes: &[Node], rows: &[Row], has_gpus: bool) -> Vec<(String, Vec<f6
         }
     }
     let up = nodes.iter().filter(|node| node.state == NodeState::Up);
-    up.map(|node| {
+    let up = up.map(|node| {
         let mine = own.get(&node.name).cloned().unwrap_or_default();
         let others = node.allocated.clone().less(&mine);
-        (
-            node.name.clone(),
-            counted(&node.capacity.clone().less(&others), has_gpus),
-        )
-    })
-    .filter(|(_, there)| there[0] > 0.0)
-    .collect()
-}
-
-/// Returns the nodes by what they have.
-fn shapes(up: &[(String, Vec<f64>)]) -> Vec<Shape> {
-    let mut shapes: Vec<Shape> = Vec::new();
-    for (_, there) in up {
-        let capacity: Vec<Decimal> = there
-            .iter()
-            .map(|n| Decimal::new(*n).unwrap_or(Decimal::ZERO))
-            .collect();
-        match shapes.iter_mut().find(|shape| shape.capacity == capacity) {
-            Some(shape) => shape.count += 1,
-            None => shapes.push(Shape { count: 1, capacity }),
-        }
-    }
-    shapes
+        let there = node.capacity.clone().less(&others);
+        (node.name.clone(), counted(&there, has_gpus))
+    });
+    up.filter(|(_, there)| there[0] > 0.0).collect()
 }
 
 /// What a job takes of each of its nodes.
-fn demand_of(row: &Row, servers: &Servers, has_gpus: bool) -> Vec<f64> {
-    let mut demand = counted(&row.amounts, has_gpus);
+fn demand_of(row: &Row, servers: &Servers) -> Vec<f64> {
+    let mut demand = counted(&row.amounts, servers.resources.len() > 1);
+    let nodes = f64::from(row.nodes);
     demand
         .iter_mut()
-        .for_each(|own| *own = (*own / f64::from(row.nodes)).ceil());
+        .for_each(|own| *own = (*own / nodes).ceil());
     if row.is_exclusive {
         let cpus = servers.shapes.iter().map(|shape| shape.capacity[0].value());
         demand[0] = cpus.fold(demand[0], f64::max);
@@ -320,13 +248,10 @@ fn demand_of(row: &Row, servers: &Servers, has_gpus: bool) -> Vec<f64> {
 }
 
 /// Returns the number of a vector of demands; a new one is added.
-fn kind(log: &mut Log, demand: Vec<f64>, nodes: u32) -> u32 {
-    let known = log
-        .vectors
-        .iter()
-        .zip(&log.nodes)
-        .position(|(own, count)| **own == *demand && *count == nodes);
-    known.unwrap_or_else(|| {
+fn kind(log: &mut Log, demand: &[f64], nodes: u32) -> u32 {
+    let mut known = log.vectors.iter().zip(&log.nodes);
+    let place = known.position(|(own, count)| **own == *demand && *count == nodes);
+    place.unwrap_or_else(|| {
         log.vectors.push(demand.into());
         log.nodes.push(nodes);
         log.vectors.len() - 1
@@ -334,42 +259,19 @@ fn kind(log: &mut Log, demand: Vec<f64>, nodes: u32) -> u32 {
 }
 
 fn job_of(row: &Row, submit: f64, kind: u32) -> Job {
-    let limit = row
-        .time_limit
-        .map_or(f64::INFINITY, |limit| limit.max(1) as f64);
+    let limit = row.time_limit.map(|limit| limit.max(1) as f64);
+    let limit = limit.unwrap_or(f64::INFINITY);
     Job {
-        submit,
-        size: 1.0,
         limit,
         promised: limit,
-        waited: f64::NAN,
-        line: 0,
-        kind,
         user: number_of(row.user.as_bytes()),
-        class: 0,
-        seen: trace::Seen::Whole,
-    }
-}
-
-fn blank(servers: Servers) -> Log {
-    Log {
-        jobs: Vec::new(),
-        vectors: Vec::new(),
-        nodes: Vec::new(),
-        servers,
-        tick: Tick::Second,
-        format: Format::Sacct,
-        account: Account::default(),
-        censored: 0,
-        has_limits: true,
-        rounded: 0,
-        begin: 0,
+        ..Job::new(kind, submit, 1.0)
     }
 }
 
 /// Forecasts the jobs that wait, in their order.
 fn answer(
-    log: &Log,
+    log: &mut Log,
     at: f64,
     present: Vec<Here>,
     up: &[(String, Vec<f64>)],
@@ -377,20 +279,16 @@ fn answer(
     rule: Make<'_>,
     jobs: &mut [Waiting],
 ) -> VerbResult<()> {
-    let mut log = log.clone();
     // A node on which nothing that comes fits is none.
     let used: Vec<usize> = log.jobs.iter().map(|job| job.kind as usize).collect();
     let vectors = &log.vectors;
     let holds = |shape: &Shape| {
-        let fits = |own: &[f64]| {
-            own.iter()
-                .zip(&shape.capacity)
-                .all(|(own, there)| *own <= there.value())
-        };
+        let capacity = || shape.capacity.iter().map(|own| own.value());
+        let fits = |own: &[f64]| own.iter().zip(capacity()).all(|(own, there)| *own <= there);
         used.iter().any(|n| fits(&vectors[*n]))
     };
     log.servers.shapes.retain(holds);
-    let site = Site::of_log(&log, Speed::ONE)?;
+    let site = Site::of_log(log, Speed::ONE)?;
     let policy = rule(&site)?;
     let mut order: Vec<&str> = Vec::new();
     for shape in site.fleet.shapes() {
@@ -402,39 +300,29 @@ fn answer(
     }
     let of_name = |name: &String| order.iter().position(|own| own == name);
     let is_fleet = !site.fleet.is_one_server();
-    let (mut moment, mut waiting) = (
-        Moment {
-            at,
-            jobs: Vec::new(),
-            occupied: Vec::new(),
-        },
-        Vec::new(),
-    );
-    for (n, (job, started, places)) in present.into_iter().enumerate() {
-        if started.is_none() {
-            waiting.push(n);
-        }
-        let servers = places
-            .iter()
-            .filter(|_| is_fleet)
-            .filter_map(of_name)
-            .collect();
-        moment.jobs.push(Present {
+    let waits = |n: &usize| present[*n].1.is_none();
+    let waiting: Vec<usize> = (0..present.len()).filter(waits).collect();
+    let jobs_there = present.into_iter().map(|(job, started, places)| {
+        let places = places.iter().filter(|_| is_fleet);
+        Present {
             job,
             started,
-            servers,
-        });
-    }
+            servers: places.filter_map(of_name).collect(),
+        }
+    });
+    let moment = Moment {
+        at,
+        jobs: jobs_there.collect(),
+        occupied: Vec::new(),
+    };
     let drawn = site.forecast(&moment, past, &*policy, &waiting, draws)?;
     let is_known = past.known() > 0;
-    let open = jobs
-        .iter_mut()
-        .filter(|own| own.answer.as_ref().is_err_and(String::is_empty));
+    let is_open = |own: &&mut Waiting| own.answer.as_ref().is_err_and(String::is_empty);
+    let open = jobs.iter_mut().filter(is_open);
     for (own, (draws, by_limits)) in open.zip(drawn) {
-        let waits = if is_known {
-            calibration.quantiles(&draws)
-        } else {
-            Quantiles([by_limits; 3])
+        let waits = match is_known {
+            true => calibration.quantiles(&draws),
+            false => Quantiles([by_limits; 3]),
         };
         own.answer = Ok(Answer { waits, by_limits });
     }

@@ -83,9 +83,6 @@ Examples:
 /// About so many jobs of the log of a live partition are looked at.
 const LOOKED_AT: usize = 2000;
 
-/// How many times a queue is run forward.
-const RUNS: u32 = 60;
-
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let read = match self.live_partition() {
@@ -158,7 +155,7 @@ impl Arguments {
         let scoring = Scoring {
             log,
             speed: self.speed.unwrap_or(Speed::ONE),
-            draws: self.draws(),
+            draws: Draws::new(self.seed),
             every,
             interrupt,
         };
@@ -176,13 +173,6 @@ impl Arguments {
         self.metrics.as_ref().map(text)
     }
 
-    fn draws(&self) -> Draws {
-        Draws {
-            runs: RUNS,
-            seed: self.seed,
-        }
-    }
-
     /// Forecasts the jobs that wait in a partition.
     fn live(&self, partition: &str, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
@@ -191,7 +181,7 @@ impl Arguments {
         let live = live::live(
             &Slurm::new(partition),
             past,
-            self.draws(),
+            Draws::new(self.seed),
             &|site| rule(&self.policy, site),
             &mut |log| {
                 // Nobody waits long for an answer.

@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 
 use super::live::Live;
 use crate::forecast::{LEVELS, Map, Record, Scored};
-use crate::verbs::lines;
+use crate::verbs::{self, paragraphs};
 use synth_core::document::exposition::{Exposition, label};
 use synth_traces::replay::Log;
 use synth_verb::report::{Table, counted, length, number, percent, wrap};
@@ -13,10 +13,8 @@ use synth_verb::report::{Table, counted, length, number, percent, wrap};
 pub fn tables(scored: &Scored, rule: &str, width: usize) -> String {
     let Some(record) = &scored.record else {
         let jobs = counted(scored.waited[1] as f64, "job");
-        return wrap(
-            &format!("No job waits under {rule} ({jobs}): there is nothing to score."),
-            width,
-        );
+        let none = format!("No job waits under {rule} ({jobs}): there is nothing to score.");
+        return wrap(&none, width);
     };
     let map = scored.map.as_ref();
     let parts = [
@@ -24,19 +22,16 @@ pub fn tables(scored: &Scored, rule: &str, width: usize) -> String {
         shares(record, width),
         map.map_or(String::new(), |map| map_table(map, width)),
     ];
-    let parts = parts.into_iter();
-    parts.filter(|part| !part.is_empty()).join("\n\n")
+    paragraphs(parts)
 }
 
 fn headline(record: &Record, scored: &Scored, rule: &str) -> String {
     let limits = if record.error_by_limits.is_nan() {
         "The log tells no limits that could be taken for run times instead.".to_owned()
     } else {
-        let ratio = if record.error_by_limits > 0.0 {
-            format!(", {:.3} times", record.error / record.error_by_limits)
-        } else {
-            String::new()
-        };
+        let ratio = record.error / record.error_by_limits;
+        let ratio = Some(format!(", {ratio:.3} times")).filter(|_| record.error_by_limits > 0.0);
+        let ratio = ratio.unwrap_or_default();
         format!(
             "With limits taken for run times it is {} s{ratio}; {} start before the time that is said then.",
             number(record.error_by_limits),
@@ -68,12 +63,9 @@ fn shares(record: &Record, width: usize) -> String {
 
 fn map_table(map: &Map, width: usize) -> String {
     let head = ["waits: half · nine of ten".to_owned()];
-    let limit = |limit: &f64| {
-        if limit.is_finite() {
-            format!("limit {}", length(*limit))
-        } else {
-            "no limit".into()
-        }
+    let limit = |limit: &f64| match limit.is_finite() {
+        true => format!("limit {}", length(*limit)),
+        false => "no limit".into(),
     };
     let mut table = Table::new(head.into_iter().chain(map.limits.iter().map(limit)));
     for (width, row) in map.widths.iter().zip(&map.cells) {
@@ -83,17 +75,11 @@ fn map_table(map: &Map, width: usize) -> String {
         });
         table.row([width.clone()].into_iter().chain(cells));
     }
-    format!(
-        "{}\n\n{}",
-        wrap(
-            &format!(
-                "What a job would wait that asks for so much, at {} of the second half of the log:",
-                counted(map.moments as f64, "moment")
-            ),
-            width
-        ),
-        table.within(width)
-    )
+    let head = format!(
+        "What a job would wait that asks for so much, at {} of the second half of the log:",
+        counted(map.moments as f64, "moment")
+    );
+    paragraphs([wrap(&head, width), table.within(width)])
 }
 
 /// Says of each job of a partition when it starts, or why nobody knows; and how right that was.
@@ -103,12 +89,8 @@ pub fn live(live: &Live, rule: &str, width: usize) -> String {
     let clock = |wait: f64| {
         let at = (live.now as f64 + wait) / 60.0;
         let minutes = (at.ceil() as i64).rem_euclid(24 * 60);
-        format!(
-            "{:02}:{:02} UTC, in {}",
-            minutes / 60,
-            minutes % 60,
-            length(wait)
-        )
+        let (hour, minute) = (minutes / 60, minutes % 60);
+        format!("{hour:02}:{minute:02} UTC, in {}", length(wait))
     };
     let mut others = Vec::new();
     for own in &live.jobs {
@@ -116,12 +98,9 @@ pub fn live(live: &Live, rule: &str, width: usize) -> String {
         match &own.answer {
             Ok(answer) => {
                 let [_, half, most] = answer.waits.0;
-                let cells = [half, most, answer.by_limits].map(|wait| {
-                    if wait.is_finite() {
-                        clock(wait)
-                    } else {
-                        "nobody knows".into()
-                    }
+                let cells = [half, most, answer.by_limits].map(|wait| match wait.is_finite() {
+                    true => clock(wait),
+                    false => "nobody knows".into(),
                 });
                 table.row([id, own.row.user.clone()].into_iter().chain(cells));
             }
@@ -146,10 +125,7 @@ pub fn live(live: &Live, rule: &str, width: usize) -> String {
         others.iter().map(|own| wrap(own, width)).join("\n"),
         record.map_or(String::new(), |record| wrap(&record, width)),
     ];
-    parts
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .join("\n\n")
+    paragraphs(parts)
 }
 
 /// What each metric is.
@@ -178,16 +154,14 @@ pub fn metrics(record: Option<&Record>, of: (&str, &str), rule: &str) -> String 
 /// Returns what a person should know besides.
 pub fn notes(log: &Log, scored: &Scored, file: &str, width: usize) -> Vec<String> {
     let (mean, longest, waiting) = scored.took;
-    let mut notes = vec![format!(
+    let first = format!(
         "{file}: {}. A forecast took {} ms, the longest {} ms with {} waiting.",
         counted(log.arrivals().len() as f64, "job"),
         number(1e3 * mean),
         number(1e3 * longest),
         counted(waiting as f64, "job")
-    )];
-    notes.extend(log.account.remarks.iter().map(|own| format!("{own}.")));
-    let table = lines(&log.account, log.censored, width);
-    notes.extend(Some(table).filter(|table| !table.is_empty()));
+    );
+    let mut notes = verbs::notes(first, log, width);
     notes.extend((!log.has_limits).then(|| {
         "The log tells no limits: lengths are drawn from how long jobs of the same user ran, in place of what part of their limits.".into()
     }));

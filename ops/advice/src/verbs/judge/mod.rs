@@ -17,9 +17,7 @@ use synth_multiresource::workload::Fleet;
 use synth_traces::replay::{Log, Speed};
 use synth_traces::trace::{self, Servers, Source};
 use synth_typed::{fraction, part, positive, time};
-use synth_verb::{
-    Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json, refuse,
-};
+use synth_verb::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json};
 
 /// Which order of the queue is best on a log: chosen on what came before, judged on what came after
 #[derive(Args)]
@@ -161,14 +159,8 @@ impl Run for Arguments {
         let (log, file) = Log::of_source(&Source::named(&self.trace), &self.reading, listener)?;
         let speed = match self.load {
             None => self.speed.unwrap_or(Speed::ONE),
-            Some(load) => match Speed::near(load / log.load()) {
-                Some(speed) => speed,
-                None => {
-                    return refuse(
-                        "the log cannot be brought to this load: choose one nearer to its own",
-                    );
-                }
-            },
+            Some(load) => Speed::near(load / log.load())
+                .ok_or("the log cannot be brought to this load: choose one nearer to its own")?,
         };
         let judging = Judging {
             log: &log,

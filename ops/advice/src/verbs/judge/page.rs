@@ -2,7 +2,8 @@
 
 use super::results::{Judged, Role};
 use super::words::{columns, headline, likeness, rows, stability};
-use synth_verb::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, curves};
+use crate::verbs::by_class;
+use synth_verb::report::plot::{self, Drawn, Panel};
 use synth_verb::report::{Page, Section};
 
 /// Renders it as a page for people.
@@ -41,26 +42,9 @@ fn front(judged: &Judged) -> Drawn<Panel> {
 }
 
 fn classes(judged: &Judged) -> Drawn<Panel> {
-    let gained = judged
-        .classes
-        .iter()
-        .zip(1_u32..)
-        .filter(|(own, _)| own.now > 0.0);
-    let points = gained.map(|(own, n)| Point::exact(f64::from(n), own.chosen / own.now));
-    let points: Vec<Point> = points.collect();
-    let x = Axis::new(
-        "class",
-        Scale::Linear,
-        0.5,
-        judged.classes.len() as f64 + 0.5,
-    );
-    let values = points.iter().map(|point| point.value).chain([0.0, 1.0]);
-    let y = Axis::around("mean wait over today's", Scale::Linear, values);
-    let line = [0.5, judged.classes.len() as f64 + 0.5].map(|at| Point::exact(at, 1.0));
-    let all = [Curve::new(0, line.to_vec()), Curve::new(1, points)];
-    Ok(Panel::new(
-        "mean wait over today's, by class".into(),
-        "Mean wait of the chosen rules over that of today's, by class of jobs".into(),
-        curves(&x, &y, &all)?,
-    ))
+    let waits = judged.classes.iter().map(|own| (own.now, own.chosen));
+    by_class(
+        "Mean wait of the chosen rules over that of today's, by class of jobs",
+        &Vec::from_iter(waits),
+    )
 }

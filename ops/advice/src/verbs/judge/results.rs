@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::judge::{Forward, Goal, OfEstimate, Outcome, Point, Served, Window, Windows, usual};
+use crate::judge::{Forward, Goal, OfEstimate, Outcome, Served, Window, Windows, usual};
 use synth_traces::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowdown};
 use synth_verb::VerbResult;
 
@@ -139,10 +139,16 @@ impl Judging<'_> {
             row(now.name(), Role::Now, forward.fixed(now, false)?),
             row(CHOSEN.into(), Role::Chosen, served),
         ];
-        let others = self.others().into_par_iter().map(|(role, point)| {
-            let sizes = role == Role::Yardstick;
-            let name = point.name() + if sizes { "+size" } else { "" };
-            Ok(row(name, role, forward.fixed(&point, sizes)?))
+        // Rules that people run, and what they would bring if sizes were known.
+        let others = usual(self.log.has_limits).filter(|own| *own != (*now, false));
+        let others = others.collect_vec().into_par_iter();
+        let others = others.map(|(point, sizes)| {
+            let (role, knows) = match sizes {
+                true => (Role::Yardstick, "+size"),
+                false => (Role::Hindsight, ""),
+            };
+            let served = forward.fixed(&point, sizes)?;
+            Ok(row(point.name() + knows, role, served))
         });
         rows.extend(others.collect::<Result<Vec<Row>, NoResult>>()?);
         rows[2..].sort_by(|a, b| {
@@ -170,26 +176,14 @@ impl Judging<'_> {
         })
     }
 
-    /// Rules that people run, and what they would bring if sizes were known.
-    fn others(&self) -> Vec<(Role, Point)> {
-        let role = |(point, is_known): (Point, bool)| match is_known {
-            true => (Role::Yardstick, point),
-            false => (Role::Hindsight, point),
-        };
-        let others = usual(self.log.has_limits).map(role);
-        let others = others.filter(|own| *own != (Role::Hindsight, self.goal.now));
-        others.collect()
-    }
-
     /// What the log tells that was, where it tells it of all jobs and they come as they did.
     fn recorded(&self, first: usize) -> Option<Row> {
         let per_second = self.log.tick.per_second() as f64;
         let own = self.log.jobs[first..].iter();
-        let jobs: Vec<(f64, f64)> = own
-            .map(|job| (job.waited / per_second, job.size / per_second))
-            .collect();
-        let is_recorded =
-            self.windows.speed.ratio() == 1.0 && jobs.iter().all(|job| !job.0.is_nan());
+        let own = own.map(|job| (job.waited / per_second, job.size / per_second));
+        let jobs: Vec<(f64, f64)> = own.collect();
+        let is_told = jobs.iter().all(|(wait, _)| !wait.is_nan());
+        let is_recorded = self.windows.speed.ratio() == 1.0 && is_told;
         is_recorded.then(|| row(RECORDED.into(), Role::Recorded, Served::of(jobs)))
     }
 
@@ -197,10 +191,8 @@ impl Judging<'_> {
         let scale = self.log.tick.per_second() as f64 * self.windows.speed.ratio();
         let own = self.log.jobs[first..].iter();
         let submits: Vec<f64> = own.map(|job| job.submit / scale).collect();
-        let within = [
-            submits.first().copied().unwrap_or(0.0),
-            submits.last().copied().unwrap_or(0.0),
-        ];
+        let ends = [submits.first(), submits.last()];
+        let within = ends.map(|own| own.copied().unwrap_or(0.0));
         let longest = rows[..2].iter().map(|row| row.outcome.mean_wait);
         let block = DAY.max(WAITS * longest.fold(0.0, f64::max));
         let Some(blocks) = Blocks::draw(&submits, within, block, self.seed) else {
@@ -231,12 +223,9 @@ impl Judging<'_> {
         let mut classes = Vec::new();
         for wide in quartiles((0..now.len()).collect(), held) {
             for long in quartiles(wide, |n| now[n].1) {
-                let ends = |of: &dyn Fn(usize) -> f64| {
-                    let values = || long.iter().map(|n| of(*n));
-                    [
-                        values().fold(f64::INFINITY, f64::min),
-                        values().fold(0.0, f64::max),
-                    ]
+                let ends = |of: &dyn Fn(usize) -> f64| -> [f64; 2] {
+                    let ends = long.iter().map(|n| of(*n)).minmax().into_option();
+                    ends.unwrap_or_default().into()
                 };
                 let mean = |of: &[(f64, f64)]| {
                     long.iter().map(|n| of[*n].0).sum::<f64>() / long.len() as f64
@@ -307,7 +296,7 @@ fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::judge::Choice;
+    use crate::judge::{Choice, Point};
 
     /// The waits of a window are held against its own promise: the longest of all windows would hide that the second is broken.
     #[test]

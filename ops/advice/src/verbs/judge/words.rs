@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 
 use super::results::{Judged, RECORDED, Role, Row};
 use crate::judge::{OfEstimate, Window};
-use crate::verbs::lines;
+use crate::verbs::{self, paragraphs};
 use synth_traces::replay::{Interval, Log};
 use synth_verb::report::{
     Rows, Shown, Table, TableUnit, counted, grid, number, percent, span, wrap,
@@ -20,10 +20,7 @@ pub fn tables(judged: &Judged, width: usize) -> String {
         estimates(&judged.estimates, width),
         wrap(FOOT, width),
     ];
-    parts
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .join("\n\n")
+    paragraphs(parts)
 }
 
 const FOOT: &str = "Slowdown: mean of max(1, response / max(size, 10 s)); in brackets 95 % intervals by moving blocks of time, of ratios on the same blocks. In \
@@ -97,18 +94,12 @@ fn promise(judged: &Judged) -> String {
     format!(" What was promised, a longest wait of {longest}, was {verdict} of what came after.")
 }
 
-/// `0.727 [0.650, 0.810]`.
-fn with_interval(value: f64, interval: Option<Interval>) -> String {
-    let within = interval.map(|own| format!(" [{:.3}, {:.3}]", own.low, own.high));
-    format!("{value:.3}{}", within.unwrap_or_default())
-}
-
-/// Returns one mean over another; nothing where the other is none.
+/// Returns one mean over another, such as `0.727 [0.650, 0.810]`; nothing where the other is none.
 fn over(own: f64, other: f64, interval: Option<Interval>) -> String {
-    if other > 0.0 {
-        with_interval(own / other, interval)
-    } else {
-        "–".into()
+    let within = interval.map(|own| format!(" [{:.3}, {:.3}]", own.low, own.high));
+    match other > 0.0 {
+        true => format!("{:.3}{}", own / other, within.unwrap_or_default()),
+        false => "–".into(),
     }
 }
 
@@ -175,10 +166,9 @@ fn windows(windows: &[Window], width: usize) -> String {
     let header = "from day|jobs|chosen on jobs|rule|minimized, over today's there";
     let mut table = Table::new(header.split('|'));
     for own in windows {
-        let broken = if own.choice.keeps {
-            ""
-        } else {
-            ", breaks the promise"
+        let broken = match own.choice.keeps {
+            true => "",
+            false => ", breaks the promise",
         };
         table.row([
             number(own.from / 86_400.0),
@@ -262,11 +252,7 @@ fn of_log(log: &Log, judged: &Judged) -> String {
 
 /// Returns what a person should know besides.
 pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
-    let mut notes = vec![of_log(log, judged)];
-    let remarks = log.account.remarks.iter();
-    notes.extend(remarks.map(|own| format!("{own}.")));
-    let table = lines(&log.account, log.censored, width);
-    notes.extend(Some(table).filter(|table| !table.is_empty()));
+    let mut notes = verbs::notes(of_log(log, judged), log, width);
     notes.extend((!judged.has_limits).then(|| {
         let by = if judged.has_users { "its user's last jobs" } else { "the last jobs that hold as much" };
         format!("The log tells no limits: orders and reservations go by what {by} took, for the rule of today, too.")

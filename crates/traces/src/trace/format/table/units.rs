@@ -71,10 +71,9 @@ impl Columns {
             _ => 0,
         };
         // Only a limit is a length in a table of ends.
-        let lengths = if self.has_end {
-            self.limit
-        } else {
-            Some(self.held)
+        let lengths = match self.has_end {
+            true => self.limit,
+            false => Some(self.held),
         };
         let Some(lengths) = lengths.filter(|own| options.units.is_empty() && own.unit == 1.0)
         else {
@@ -90,17 +89,15 @@ impl Columns {
             let at = |column| {
                 let field = rows.get(column);
                 let own = number(field).map(|own| stamp(own).map_or(own, |(at, _)| at));
-                own.or_else(|| instant(field))
-                    .filter(|_| !is_unknown(field))
+                let own = own.or_else(|| instant(field));
+                own.filter(|_| !is_unknown(field))
             };
             let Some(length) = number(rows.get(lengths.column)) else {
                 continue;
             };
             lines += 1;
-            let ran = end
-                .and_then(at)
-                .zip(at(begin))
-                .map(|(end, begin)| end - begin);
+            let ends = end.and_then(at).zip(at(begin));
+            let ran = ends.map(|(end, begin)| end - begin);
             let agrees = |unit: f64| match ran {
                 // A limit is no shorter than the run.
                 Some(ran) if self.has_end => length * unit >= ran * (1.0 - 1e-9) && ran > 0.0,

@@ -152,16 +152,11 @@ impl Site {
             let capacity = machine.map(|own| own.capacity.clone()).unwrap_or_default();
             capacity.less(used.get(name).unwrap_or(&Amounts::default()))
         };
-        let servers = self.servers.iter().enumerate();
-        let changed = servers.filter_map(|(n, (_, node))| {
-            let add = |sum: Amounts, name: &Uid| sum.plus(&free(name));
-            let left = match self.is_pooled {
-                true => machines.keys().fold(Amounts::default(), add),
-                false => node.iter().fold(Amounts::default(), add),
-            };
-            let within = resources.units_within(&left);
-            Some((n, self.places.others(n, &within)?))
+        let add = |sum: Amounts, name: &Uid| sum.plus(&free(name));
+        let left = self.servers.iter().map(|(_, node)| match self.is_pooled {
+            true => machines.keys().fold(Amounts::default(), add),
+            false => node.iter().fold(Amounts::default(), add),
         });
-        changed.collect()
+        self.places.others(resources, left)
     }
 }

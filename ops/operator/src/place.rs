@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 
+use super::counted::{AmountOf, Resources};
 use synth_multiresource::workload::{Fleet, JobType, Resource};
 
 /// The types, resources and servers of a policy by name; and what others use on each server.
@@ -83,22 +84,29 @@ impl Places {
         &self.servers[n].units
     }
 
-    /// Takes note of the whole units (R) that others leave of server n; returns the amounts that they use if these have
-    /// changed.
-    pub fn others(&mut self, n: usize, left: &[u64]) -> Option<Vec<f64>> {
-        let own = &mut self.servers[n];
-        let pairs = own.units.iter().zip(left);
-        let used: Vec<u64> = pairs.map(|(all, left)| all.saturating_sub(*left)).collect();
-        if used == own.seen {
-            return None;
-        }
-        own.seen = used;
-        let parts = own.seen.iter().zip(&own.units).zip(&own.capacity);
-        let amounts = parts.map(|((used, units), amount)| match *units {
-            0 => 0.0,
-            units => amount * (*used as f64 / units as f64),
+    /// Takes note of the amounts that others leave of each server; returns the servers where the amounts that they use have
+    /// changed, with these (R).
+    pub fn others<S>(
+        &mut self,
+        resources: &Resources<S>,
+        left: impl IntoIterator<Item = impl AmountOf<S>>,
+    ) -> Vec<(usize, Vec<f64>)> {
+        let servers = self.servers.iter_mut().enumerate();
+        let changed = servers.zip(left).filter_map(|((n, own), left)| {
+            let pairs = own.units.iter().zip(resources.units_within(&left));
+            let used: Vec<u64> = pairs.map(|(all, left)| all.saturating_sub(left)).collect();
+            if used == own.seen {
+                return None;
+            }
+            own.seen = used;
+            let parts = own.seen.iter().zip(&own.units).zip(&own.capacity);
+            let amounts = parts.map(|((used, units), amount)| match *units {
+                0 => 0.0,
+                units => amount * (*used as f64 / units as f64),
+            });
+            Some((n, amounts.collect()))
         });
-        Some(amounts.collect())
+        changed.collect()
     }
 
     /// Forgets what others were seen to use.

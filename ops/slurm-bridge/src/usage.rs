@@ -88,12 +88,7 @@ impl Usage {
             let free = node.capacity.clone().less(&foreign);
             left[n] = std::mem::take(&mut left[n]).plus(&free);
         }
-        let left = left.iter().enumerate();
-        let changed = left.filter_map(|(n, left)| {
-            let within = map.resources.units_within(left);
-            Some((n, places.others(n, &within)?))
-        });
-        changed.collect()
+        places.others(&map.resources, left)
     }
 }
 

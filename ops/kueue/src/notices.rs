@@ -19,9 +19,9 @@ use crate::desk::{Concern, Desk, Round, Stage};
 use crate::metrics::words;
 use crate::server::{Server, resource};
 use crate::view::{Reference, Uid, Work};
+use synth_advice::forecast::Online;
 use synth_operator::Moment;
 use synth_operator::protocol::Foresight;
-use synth_advice::forecast::Online;
 
 /// When it will start, as one, five and nine of ten such jobs do.
 const FORECAST: &str = "synth/forecast";
@@ -142,18 +142,16 @@ impl Notices {
         }
         let name = desk.scheduler.places().type_name(waits.job_type);
         let of = if waits.is_of_all { "" } else { " of its type" };
-        let text = match (waits.is_shut_out, waits.ahead) {
-            (true, _) => {
-                format!("waits as `{name}`: others use the room that it needs, or nodes are closed")
-            }
-            (_, 0) => format!("waits as `{name}`: it is the next{of}"),
-            (_, 1) => format!("waits as `{name}`: 1 job{of} is before it"),
-            (_, ahead) => format!("waits as `{name}`: {ahead} jobs{of} are before it"),
+        let place = match (waits.is_shut_out, waits.ahead) {
+            (true, _) => "others use the room that it needs, or nodes are closed".into(),
+            (_, 0) => format!("it is the next{of}"),
+            (_, 1) => format!("1 job{of} is before it"),
+            (_, ahead) => format!("{ahead} jobs{of} are before it"),
         };
-        let text = match doing.is_empty() {
-            true => text,
-            false => format!("{text}; the policy: {doing}"),
-        };
+        let mut text = format!("waits as `{name}`: {place}");
+        if !doing.is_empty() {
+            text += &format!("; the policy: {doing}");
+        }
         self.said.insert(uid.clone(), (now, key));
         self.event(work, "Waits", text);
     }

@@ -2,11 +2,6 @@
 
 use std::time::Duration;
 
-use json_patch::jsonptr::PointerBuf;
-use json_patch::{
-    AddOperation, Patch as JsonPatch, PatchOperation, RemoveOperation, ReplaceOperation,
-    TestOperation,
-};
 use kube::Api;
 use kube::api::{DynamicObject, Patch, PatchParams};
 use serde_json::json;
@@ -132,27 +127,19 @@ fn patch(owner: &Owner, mark: &Mark) -> Patch<serde_json::Value> {
             "spec": {"suspend": false},
         }));
     }
-    let pointer = |last: &str| PointerBuf::from_tokens(["metadata", "annotations", last]);
+    let pointer = |name: &str| format!("/metadata/annotations/{}", name.replace('/', "~1"));
     let rest = owner.without(&mark.gate);
     let gates = match rest.is_empty() {
-        true => PatchOperation::Remove(RemoveOperation {
-            path: pointer(GATES),
-        }),
-        false => PatchOperation::Replace(ReplaceOperation {
-            path: pointer(GATES),
-            value: json!(rest),
-        }),
+        true => json!({"op": "remove", "path": pointer(GATES)}),
+        false => json!({"op": "replace", "path": pointer(GATES), "value": rest}),
     };
-    let test = |path, value| PatchOperation::Test(TestOperation { path, value });
-    Patch::Json(JsonPatch(vec![
-        test(PointerBuf::from_tokens(["metadata", "uid"]), json!(uid)),
-        test(pointer(GATES), json!(owner.gates)),
+    let steps = json!([
+        {"op": "test", "path": "/metadata/uid", "value": uid},
+        {"op": "test", "path": pointer(GATES), "value": owner.gates},
         gates,
-        PatchOperation::Add(AddOperation {
-            path: pointer(MARK),
-            value: json!(mark_text),
-        }),
-    ]))
+        {"op": "add", "path": pointer(MARK), "value": mark_text},
+    ]);
+    Patch::Json(serde_json::from_value(steps).expect("these are steps of a JSON patch"))
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use crate::amounts::Amounts;
 use crate::cluster::{Machine, Placed};
 use crate::units::Resources;
 use crate::view::Uid;
-use synth_operator::Occupancy;
 use synth_multiresource::workload::Fleet;
+use synth_operator::Places;
 
 /// The servers of a policy, in the order of its shapes.
 pub struct Site {
     /// By server the name of its shape, and its node in a fleet.
     servers: Vec<(String, Option<Uid>)>,
-    occupancy: Occupancy,
+    places: Places,
     by_node: HashMap<Uid, usize>,
     /// Nodes where nothing can be started, as they were last noted.
     closed: BTreeSet<Uid>,
@@ -29,7 +29,7 @@ impl Site {
         });
         Site {
             servers: servers.collect(),
-            occupancy: Occupancy::new(fleet),
+            places: Places::new(fleet),
             by_node: HashMap::new(),
             closed: BTreeSet::new(),
             is_pooled: fleet.is_one_server(),
@@ -49,7 +49,7 @@ impl Site {
         if self.is_pooled {
             let all = machines.values().map(|own| &own.capacity);
             let found = resources.units_within(&all.fold(Amounts::default(), Amounts::plus));
-            let units = self.occupancy.units().next().unwrap_or_default();
+            let units = self.places.units(0);
             let pairs = resources.names().zip(found.iter().zip(units));
             let mut lacking = pairs.filter(|(_, (found, units))| found < units);
             return lacking.next().map_or(Ok(()), |((name, source), (found, units))| {
@@ -84,7 +84,8 @@ impl Site {
         let free = free.map(|(name, own)| (name, resources.units_within(&own.capacity)));
         let mut free: Vec<_> = free.collect();
         free.sort_unstable();
-        let pairs = self.servers.iter_mut().zip(self.occupancy.units());
+        let servers = self.servers.iter_mut().enumerate();
+        let pairs = servers.map(|(n, own)| (own, self.places.units(n)));
         let mut open: Vec<_> = pairs.filter(|(own, _)| own.1.is_none()).collect();
         open.sort_by_key(|(_, units)| std::cmp::Reverse(*units));
         for ((_, node), units) in open {
@@ -127,7 +128,7 @@ impl Site {
 
     /// Says anew of each server what others use.
     pub fn forget(&mut self) {
-        self.occupancy.forget();
+        self.places.forget();
     }
 
     /// Returns the servers where this has changed, with what others use of each resource (R): pods that are not of the
@@ -151,16 +152,11 @@ impl Site {
             let capacity = machine.map(|own| own.capacity.clone()).unwrap_or_default();
             capacity.less(used.get(name).unwrap_or(&Amounts::default()))
         };
-        let servers = self.servers.iter().enumerate();
-        let changed = servers.filter_map(|(n, (_, node))| {
-            let add = |sum: Amounts, name: &Uid| sum.plus(&free(name));
-            let left = match self.is_pooled {
-                true => machines.keys().fold(Amounts::default(), add),
-                false => node.iter().fold(Amounts::default(), add),
-            };
-            let within = resources.units_within(&left);
-            Some((n, self.occupancy.report(n, &within)?))
+        let add = |sum: Amounts, name: &Uid| sum.plus(&free(name));
+        let left = self.servers.iter().map(|(_, node)| match self.is_pooled {
+            true => machines.keys().fold(Amounts::default(), add),
+            false => node.iter().fold(Amounts::default(), add),
         });
-        changed.collect()
+        self.places.others(resources, left)
     }
 }

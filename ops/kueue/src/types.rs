@@ -9,8 +9,8 @@ use crate::units::Resources;
 use crate::view::{TYPE, View};
 use synth_core::document::{Document, TimeRange, fits, place};
 use synth_multiresource::artifact::Checked;
-use synth_operator::{Types, prices, type_named};
 use synth_multiresource::workload::Fleet;
+use synth_operator::{Types, prices, type_named};
 
 /// The types of a policy.
 ///

@@ -1,8 +1,8 @@
 //! The names of a policy's resources in Kubernetes.
 
 use crate::amounts::{Amounts, NANO, nano};
-use synth_operator::{AmountOf, Usual};
 use synth_multiresource::workload::Workload;
+use synth_operator::{AmountOf, Usual};
 
 /// The R resources of a policy.
 pub type Resources = synth_operator::Resources<String>;

@@ -97,24 +97,22 @@ impl Watch {
         let (kind, gate) = (self.served().await?, self.setup.gate.clone());
         let open = |work: Work| Some(work).filter(|work| !work.is_finished);
         let (server, space) = (&self.shared.server, self.setup.namespace.as_deref());
+        let works: Kept<Work> = |all| &mut all.works;
         match self.setup.mode {
             Mode::Kueue => {
                 let version = kind.api_version.clone();
                 let read =
                     move |own: &WorkloadObject| open(Work::of_workload(own, &version, &gate));
-                let all = Config::default();
-                self.follow(server.objects(space, &kind), all, uid, read, |all| {
-                    &mut all.works
-                });
+                let all = server.objects(space, &kind);
+                self.follow(all, Config::default(), uid, read, works);
                 self.follow_kind("batch/v1", "Job");
             }
             Mode::Suspend => {
                 let value = gate.rsplit('/').next().unwrap_or_default();
                 let chosen = Config::default().labels(&format!("{POLICY}={value}"));
                 let read = move |own: &JobObject| open(Work::of_job(own, &gate));
-                self.follow(server.objects(space, &kind), chosen, uid, read, |all| {
-                    &mut all.works
-                });
+                let all = server.objects(space, &kind);
+                self.follow(all, chosen, uid, read, works);
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use num_traits::ToPrimitive;
 
 use synth_core::document::{Fault, Place, suggest};
 
-use synth_multiresource::workload::{ByDemand, Fleet, JobType, Resource, Shape, Workload};
+use synth_multiresource::workload::{ByDemand, Fleet, JobType, Resource, Workload};
 
 /// Amounts by the names that a scheduler has for resources.
 pub trait AmountOf<S> {
@@ -181,62 +181,4 @@ pub fn type_named(fleet: &Fleet, name: &str, at: &Place, faults: &mut Vec<Fault>
         faults.push(Fault::new(at.clone(), message, help));
     }
     found
-}
-
-/// The servers of a policy, in the order of its shapes, and what others were last reported to use.
-#[derive(Clone, Debug)]
-pub struct Occupancy(Vec<CountedServer>);
-
-#[derive(Clone, Debug)]
-struct CountedServer {
-    /// Capacity in whole units (R), and in the policy's amounts.
-    units: Vec<u64>,
-    capacity: Vec<f64>,
-    /// Whole units that others use.
-    used: Vec<u64>,
-}
-
-impl Occupancy {
-    /// Returns the servers of a fleet, which no one else uses.
-    pub fn new(fleet: &Fleet) -> Self {
-        let of_shape = |(h, shape): (usize, &Shape)| {
-            let units = fleet.units(h);
-            let server = CountedServer {
-                capacity: shape.capacity().iter().map(|own| own.value()).collect(),
-                used: vec![0; units.len()],
-                units,
-            };
-            std::iter::repeat_n(server, shape.count() as usize)
-        };
-        let shapes = fleet.shapes().iter().enumerate();
-        Occupancy(shapes.flat_map(of_shape).collect())
-    }
-
-    /// Returns the capacity of each server in whole units (R).
-    pub fn units(&self) -> impl ExactSizeIterator<Item = &[u64]> {
-        self.0.iter().map(|own| &own.units[..])
-    }
-
-    /// Forgets what was reported.
-    pub fn forget(&mut self) {
-        self.0.iter_mut().for_each(|own| own.used.fill(0));
-    }
-
-    /// Takes note of the whole units (R) that others leave of server n; returns the amounts that they use if these have
-    /// changed.
-    pub fn report(&mut self, n: usize, left: &[u64]) -> Option<Vec<f64>> {
-        let own = &mut self.0[n];
-        let pairs = own.units.iter().zip(left);
-        let used: Vec<u64> = pairs.map(|(all, left)| all.saturating_sub(*left)).collect();
-        if used == own.used {
-            return None;
-        }
-        own.used = used;
-        let parts = own.used.iter().zip(&own.units).zip(&own.capacity);
-        let amounts = parts.map(|((used, units), amount)| match *units {
-            0 => 0.0,
-            units => amount * (*used as f64 / units as f64),
-        });
-        Some(amounts.collect())
-    }
 }

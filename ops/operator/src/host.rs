@@ -1,8 +1,25 @@
 //! What whoever runs a real scheduler asks of a policy before it begins.
 
+use std::error::Error;
+use std::path::Path;
+
+use synth_core::artifact::Changes;
+use synth_core::document::{digest, text_of};
 use synth_core::number::seconds_in;
 use synth_multiresource::artifact::{Checked, Family, Preemption};
 use synth_multiresource::workload::Fleet;
+
+/// Reads a policy file; returns the policy and the digest of the file. `changes` is what becomes of one that was changed after it
+/// was written.
+///
+/// # Errors
+/// When it cannot be read, or is refused.
+pub fn read_policy(path: &Path, changes: Changes) -> Result<(Checked, String), Box<dyn Error>> {
+    let name = path.display().to_string();
+    let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
+    let policy = Checked::parse_with(&text, &name, changes)?;
+    Ok((policy, digest(&text)))
+}
 
 /// Checks that a policy only starts jobs; `why` says what is in the way of more, of a policy that stops them or waits
 /// for setups.

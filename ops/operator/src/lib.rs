@@ -15,16 +15,16 @@ mod site;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-pub use counted::{AmountOf, Occupancy, Resources, Types, type_named};
+pub use counted::{AmountOf, Resources, Types, type_named};
 pub use event::{ClusterEvent, Submission, Waits};
-pub use host::{Moment, Usual, only_starts, prices, second_of};
+pub use host::{Moment, Usual, only_starts, prices, read_policy, second_of};
 pub use place::Places;
 pub use seen::Seen;
 pub use site::Decided;
 use site::Site;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::{Event, Job, Learned};
-use synth_simulation::{Stream, Streams};
+use synth_simulation::Streams;
 
 /// A job that is known.
 struct Known {
@@ -60,13 +60,10 @@ pub struct Scheduler {
     /// What a job holds its room for beside its run, in the mean \[time\]: rules that look at limits plan with
     /// both.
     latency: f64,
-    clocks: Stream,
     now: f64,
     has_begun: bool,
     needs_limits: bool,
     ended: seen::Ended,
-    /// What has been decided since an event was last reported.
-    decided: Decided,
 }
 
 impl Scheduler {
@@ -86,17 +83,15 @@ impl Scheduler {
         Scheduler {
             // Where jobs are ordered one by one, what is not known of them is estimated.
             needs_limits: family.needs_limits() && family.backfilling().is_none(),
-            site: Site::new(&family, fleet),
+            site: Site::new(&family, fleet, Streams::new(seed, 0).service),
             places: Places::new(fleet),
             known: HashMap::new(),
             aside: BTreeMap::new(),
             came: 0,
             latency: latency.map_or(0.0, |law| law.mean()),
-            clocks: Streams::new(seed, 0).service,
             now: f64::NEG_INFINITY,
             has_begun: false,
             ended: seen::Ended::default(),
-            decided: Decided::default(),
         }
     }
 
@@ -132,14 +127,12 @@ impl Scheduler {
                 self.review(&[server]);
             }
             ClusterEvent::Time => self.ring_due(),
-            ClusterEvent::Ring(clock) => self.act(Some(Event::Clock(clock))),
+            ClusterEvent::Ring(clock) => self.site.act(Some(Event::Clock(clock)), self.now),
         }
         // The last of several need not be one on which the rule acts.
-        if self.site.decide_noted(self.now, &mut self.clocks) {
-            self.site.take(&mut self.decided);
-        }
+        self.site.decide_noted(self.now);
         self.is_sound()?;
-        Ok(std::mem::take(&mut self.decided))
+        Ok(std::mem::take(&mut self.site.decided))
     }
 
     /// The same where more happens at this time: the rule decides on all of it with the last, where it decides on the
@@ -301,13 +294,7 @@ impl Scheduler {
     fn begin(&mut self) {
         self.has_begun = true;
         let adopted = !self.known.is_empty();
-        self.site.begin(adopted, self.now, &mut self.clocks);
-    }
-
-    /// The rule acts on what has changed.
-    fn act(&mut self, event: Option<Event>) {
-        self.site.act(event, self.now, &mut self.clocks);
-        self.site.take(&mut self.decided);
+        self.site.begin(adopted, self.now);
     }
 
     /// A job is known from now on.
@@ -329,7 +316,7 @@ impl Scheduler {
     fn arrive(&mut self, job: &Submission<'_>) {
         let id = self.register(job);
         if let Some(event) = self.admit(&id) {
-            self.act(event);
+            self.site.act(event, self.now);
         }
     }
 
@@ -381,8 +368,8 @@ impl Scheduler {
                 self.places.change_beyond(job.job_type, &on, 1.0);
                 self.review(&on);
             }
-            (Some(_), true) => self.act(None),
-            (Some(_), false) => self.site.begin(true, self.now, &mut self.clocks),
+            (Some(_), true) => self.site.act(None, self.now),
+            (Some(_), false) => self.site.begin(true, self.now),
         }
     }
 
@@ -397,7 +384,8 @@ impl Scheduler {
         match known.place {
             Place::In(job) => {
                 let ended = self.site.system.complete_slot(job.slot, self.now);
-                self.act(Some(Event::Completion(ended.job_type)));
+                let event = Event::Completion(ended.job_type);
+                self.site.act(Some(event), self.now);
             }
             Place::Beyond(servers) => {
                 self.places.change_beyond(known.job_type, &servers, -1.0);
@@ -414,7 +402,7 @@ impl Scheduler {
         match known.place {
             Place::In(job) => {
                 self.site.system.withdraw(known.job_type, job, self.now);
-                self.act(None);
+                self.site.act(None, self.now);
             }
             _ => drop(self.aside.remove(&known.order)),
         }
@@ -429,7 +417,7 @@ impl Scheduler {
             Place::In(job) => {
                 self.site.system.put_back(job_type, job, self.now);
                 let open = self.site.open[job_type];
-                self.act(None);
+                self.site.act(None, self.now);
                 if !open {
                     self.review(&[]);
                 }
@@ -465,11 +453,11 @@ impl Scheduler {
             if let Some(event) = self.admit(id) {
                 let event = event.filter(|_| !is_unheard);
                 is_unheard = false;
-                self.act(event);
+                self.site.act(event, self.now);
             }
         }
         if self.has_begun && (is_unheard || !servers.is_empty()) {
-            self.act(None);
+            self.site.act(None, self.now);
         }
     }
 
@@ -481,13 +469,12 @@ impl Scheduler {
         due.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (at, clock) in due {
             if self.site.rings_at(clock) == at {
-                self.act(Some(Event::Clock(clock)));
+                self.site.act(Some(Event::Clock(clock)), self.now);
             }
         }
         if self.site.system.wake() <= self.now {
             self.site.system.wake_at(f64::INFINITY);
-            self.site.decide(self.now, &mut self.clocks);
-            self.site.take(&mut self.decided);
+            self.site.decide(self.now);
         }
     }
 }

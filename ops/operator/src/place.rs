@@ -1,19 +1,25 @@
 use std::collections::HashSet;
 
+use super::counted::{AmountOf, Resources};
 use synth_multiresource::workload::{Fleet, JobType, Resource};
 
 /// The types, resources and servers of a policy by name; and what others use on each server.
 pub struct Places {
     fleet: Fleet,
     servers: Vec<Server>,
+    /// By resource: the amount of one unit.
+    grains: Vec<f64>,
 }
 
+#[derive(Clone)]
 struct Server {
     name: String,
+    /// By resource: the capacity, and the same in whole units.
     capacity: Vec<f64>,
-    /// By resource: the amount of one unit, and units that there are.
-    grains: Vec<(f64, u64)>,
-    /// By resource: what was reported.
+    units: Vec<u64>,
+    /// By resource: the whole units that others were last seen to use ([`Places::others`]).
+    seen: Vec<u64>,
+    /// By resource: the amounts that others were reported to use.
     reported: Vec<f64>,
     /// By resource: of jobs that run and that the rule has no room for.
     beyond: Vec<f64>,
@@ -26,18 +32,24 @@ impl Places {
     pub fn new(fleet: &Fleet) -> Self {
         let servers = fleet.shapes().iter().enumerate().flat_map(|(h, shape)| {
             let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
-            let grains = grains(fleet, &fleet.units(h));
-            (1..=shape.count()).map(move |n| Server {
-                name: format!("{}/{n}", shape.name()),
+            let server = Server {
+                name: String::new(),
+                units: fleet.units(h),
+                seen: vec![0; capacity.len()],
                 reported: vec![0.0; capacity.len()],
                 beyond: vec![0.0; capacity.len()],
-                occupied: vec![0; grains.len()],
-                capacity: capacity.clone(),
-                grains: grains.clone(),
+                occupied: vec![0; capacity.len()],
+                capacity,
+            };
+            (1..=shape.count()).map(move |n| Server {
+                name: format!("{}/{n}", shape.name()),
+                ..server.clone()
             })
         });
+        let resources = 0..fleet.envelope().resources().len();
         Places {
             servers: servers.collect(),
+            grains: resources.map(|j| grain(fleet, j)).collect(),
             fleet: fleet.clone(),
         }
     }
@@ -65,6 +77,41 @@ impl Places {
     /// Returns how much of each resource (R) server n has.
     pub fn capacity(&self, n: usize) -> &[f64] {
         &self.servers[n].capacity
+    }
+
+    /// Returns the capacity of server n in whole units (R).
+    pub fn units(&self, n: usize) -> &[u64] {
+        &self.servers[n].units
+    }
+
+    /// Takes note of the amounts that others leave of each server; returns the servers where the amounts that they use have
+    /// changed, with these (R).
+    pub fn others<S>(
+        &mut self,
+        resources: &Resources<S>,
+        left: impl IntoIterator<Item = impl AmountOf<S>>,
+    ) -> Vec<(usize, Vec<f64>)> {
+        let servers = self.servers.iter_mut().enumerate();
+        let changed = servers.zip(left).filter_map(|((n, own), left)| {
+            let pairs = own.units.iter().zip(resources.units_within(&left));
+            let used: Vec<u64> = pairs.map(|(all, left)| all.saturating_sub(left)).collect();
+            if used == own.seen {
+                return None;
+            }
+            own.seen = used;
+            let parts = own.seen.iter().zip(&own.units).zip(&own.capacity);
+            let amounts = parts.map(|((used, units), amount)| match *units {
+                0 => 0.0,
+                units => amount * (*used as f64 / units as f64),
+            });
+            Some((n, amounts.collect()))
+        });
+        changed.collect()
+    }
+
+    /// Forgets what others were seen to use.
+    pub fn forget(&mut self) {
+        self.servers.iter_mut().for_each(|own| own.seen.fill(0));
     }
 
     /// Returns the names of the types (K).
@@ -131,7 +178,7 @@ impl Places {
 
     pub(super) fn occupy(&mut self, n: usize, amounts: &[f64]) {
         self.servers[n].reported.copy_from_slice(amounts);
-        self.servers[n].count();
+        self.servers[n].count(&self.grains);
     }
 
     /// A job of type i that no room was left for runs on these (sign 1), or does no more (-1).
@@ -142,7 +189,7 @@ impl Places {
             for (beyond, demand) in server.beyond.iter_mut().zip(&demand) {
                 *beyond = (*beyond + sign * demand).max(0.0);
             }
-            server.count();
+            server.count(&self.grains);
         }
     }
 
@@ -156,24 +203,20 @@ impl Places {
 const SLACK: f64 = 1e-9;
 
 impl Server {
-    /// In whole units: what others leave is rounded down.
-    fn count(&mut self) {
-        let grains = self.grains.iter().enumerate();
-        for (occupied, (j, (grain, units))) in self.occupied.iter_mut().zip(grains) {
+    /// Counts what is occupied in whole units of these amounts: what others leave is rounded down.
+    fn count(&mut self, grains: &[f64]) {
+        for (j, grain) in grains.iter().enumerate() {
             let used = self.reported[j] + self.beyond[j];
             let left = (self.capacity[j] - used).max(0.0) / grain;
             let left = (left * (1.0 + SLACK) + SLACK).floor();
-            *occupied = units - (left as u64).min(*units);
+            self.occupied[j] = self.units[j] - (left as u64).min(self.units[j]);
         }
     }
 }
 
-/// By resource: how much one of these units is, and how many there are.
-fn grains(fleet: &Fleet, units: &[u64]) -> Vec<(f64, u64)> {
-    let grain = |(j, units): (usize, &u64)| {
-        let demanding = fleet.types().iter().find(|t| t.units()[j] > 0);
-        let amount = demanding.map(|t| t.demand()[j].value() / t.units()[j] as f64);
-        (amount.unwrap_or(f64::INFINITY), *units)
-    };
-    units.iter().enumerate().map(grain).collect()
+/// Returns the amount of resource j that one of its units is; infinity if no type demands it.
+fn grain(fleet: &Fleet, j: usize) -> f64 {
+    let demanding = fleet.types().iter().find(|t| t.units()[j] > 0);
+    let amount = demanding.map(|t| t.demand()[j].value() / t.units()[j] as f64);
+    amount.unwrap_or(f64::INFINITY)
 }

@@ -27,11 +27,15 @@ pub(super) struct Site {
     pub has_more: bool,
     /// Whether something was noted on which it has not decided.
     is_noted: bool,
+    /// The random numbers from which the clocks are drawn.
+    clocks: Stream,
+    /// What has been decided since it was last handed over.
+    pub decided: Decided,
 }
 
 impl Site {
     /// Of the policy, on an empty system.
-    pub fn new(family: &Family, fleet: &Fleet) -> Self {
+    pub fn new(family: &Family, fleet: &Fleet, clocks: Stream) -> Self {
         let rule = family.build(fleet);
         let system = System::for_policy(fleet, &*rule);
         Site {
@@ -40,13 +44,15 @@ impl Site {
             ids: Vec::new(),
             has_more: false,
             is_noted: false,
+            clocks,
+            decided: Decided::default(),
             rule,
             system,
         }
     }
 
     /// The rule begins: on an empty system, or with what runs.
-    pub fn begin(&mut self, adopted: bool, now: f64, clocks: &mut Stream) {
+    pub fn begin(&mut self, adopted: bool, now: f64) {
         // A system begins at 0, and clusters at any time.
         self.system.start_at(now);
         if adopted {
@@ -54,11 +60,11 @@ impl Site {
         } else {
             self.rule.begin(&mut self.system);
         }
-        self.set_timers(clocks);
+        self.set_timers();
     }
 
     /// The rule acts on an event, or on what else has changed, and sets its clocks.
-    pub fn act(&mut self, event: Option<Event>, now: f64, clocks: &mut Stream) {
+    pub fn act(&mut self, event: Option<Event>, now: f64) {
         self.system.advance(now);
         if let Some(Event::Clock(clock)) = event {
             self.timers[clock] = (0.0, f64::INFINITY);
@@ -67,7 +73,7 @@ impl Site {
             Some(event) if self.has_more && self.rule.decides_on_state() => {
                 self.rule.note(event, &mut self.system);
                 self.is_noted = true;
-                return;
+                return self.take();
             }
             Some(event) if self.is_noted => {
                 self.rule.note(event, &mut self.system);
@@ -77,42 +83,43 @@ impl Site {
             None => self.rule.changed(&mut self.system),
         }
         self.is_noted = false;
-        self.set_timers(clocks);
+        self.set_timers();
+        self.take();
     }
 
-    /// The rule decides on what was noted, unless more happens at this time; returns whether it did.
-    pub fn decide_noted(&mut self, now: f64, clocks: &mut Stream) -> bool {
-        let is_due = self.is_noted && !self.has_more;
-        if is_due {
+    /// The rule decides on what was noted, unless more happens at this time.
+    pub fn decide_noted(&mut self, now: f64) {
+        if self.is_noted && !self.has_more {
             self.is_noted = false;
-            self.decide(now, clocks);
+            self.decide(now);
         }
-        is_due
     }
 
     /// The rule decides at a time that it has set.
-    pub fn decide(&mut self, now: f64, clocks: &mut Stream) {
+    pub fn decide(&mut self, now: f64) {
         self.system.advance(now);
         self.rule.decide(&mut self.system);
-        self.set_timers(clocks);
+        self.set_timers();
+        self.take();
     }
 
     /// An exponential clock has no memory: where its rate is new it is drawn anew.
-    fn set_timers(&mut self, clocks: &mut Stream) {
+    fn set_timers(&mut self) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
                 let mut due = f64::INFINITY;
                 if rate > 0.0 {
-                    due = self.system.now() + clocks.exponential() / rate;
+                    due = self.system.now() + self.clocks.exponential() / rate;
                 }
                 *timer = (rate, due);
             }
         }
     }
 
-    /// Hands over what was decided, without what is taken back: a job that was stopped and is started again at once goes
-    /// on.
-    pub fn take(&mut self, decided: &mut Decided) {
+    /// Adds the system's actions to what was decided, without what is taken back: a job that was stopped and is started again at
+    /// once goes on.
+    fn take(&mut self) {
+        let decided = &mut self.decided;
         for &action in self.system.actions() {
             let (Action::Start(_, job) | Action::Stop(_, job)) = action;
             let id = Arc::clone(&self.ids[job.slot as usize]);

@@ -7,12 +7,11 @@ use super::journal::{Round, decide};
 use super::setup::Setup;
 use super::watch::{Changes, Watch};
 use super::{TypeMap, bridgeable};
-use synth_core::document::{digest, text_of};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::Learned;
 use synth_multiresource::workload::Fleet;
 use synth_operator::protocol::Line;
-use synth_operator::{Scheduler, second_of};
+use synth_operator::{Scheduler, read_policy, second_of};
 
 /// A policy with its scheduler, and the cluster as it sees it.
 pub(super) struct ActivePolicy {
@@ -29,9 +28,7 @@ pub(super) struct ActivePolicy {
 impl ActivePolicy {
     /// Reads the policy and the types of Slurm's jobs; refuses what a bridge cannot carry out.
     pub fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
-        let path = setup.policy.display().to_string();
-        let text = text_of(&setup.policy).map_err(|why| format!("cannot read {path}: {why}"))?;
-        let policy = Checked::parse_with(&text, &path, setup.changes)?;
+        let (policy, digest) = read_policy(&setup.policy, setup.changes)?;
         bridgeable(&policy)?;
         let second = second_of(policy.workload())?;
         let mut map = TypeMap::new(&policy, setup.types.as_deref())?;
@@ -40,7 +37,7 @@ impl ActivePolicy {
         let mut watch = Watch::new(map, setup, policy.workload(), second);
         watch.is_by_job = scheduler.learned().is_some();
         Ok(ActivePolicy {
-            digest: digest(&text),
+            digest,
             scheduler,
             learned: None,
             watch,
@@ -55,20 +52,21 @@ impl ActivePolicy {
 
     /// Begins with what was learned before under the policy of this digest: a policy file that has learned itself,
     /// and is another one, knows better.
-    pub fn begin_with(&mut self, learned: Option<(Learned, String)>, setup: &Setup) {
+    pub fn begin_with(&mut self, learned: Option<(Learned, String)>) {
         let mut family = self.policy.artifact().policy.clone();
         let learns = family.backfilling();
         let knows_nothing = learns.map(|own| own.learned == Learned::default());
         let learned = learned
             .filter(|(_, of)| knows_nothing.is_some_and(|nothing| nothing || *of == self.digest));
         self.learned = learned.map(|(learned, _)| learned);
-        self.scheduler = Scheduler::with_learned(&self.policy, setup.seed, self.learned.as_ref());
+        let seed = self.watch.setup.seed;
+        self.scheduler = Scheduler::with_learned(&self.policy, seed, self.learned.as_ref());
     }
 
     /// Starts the scheduler anew, without jobs, with what it has learned.
-    pub fn restart(&mut self, setup: &Setup) {
+    pub fn restart(&mut self) {
         let learned = self.scheduler.learned();
-        self.begin_with(learned.map(|own| (own, self.digest.clone())), setup);
+        self.begin_with(learned.map(|own| (own, self.digest.clone())));
     }
 
     /// Sends what was found to the scheduler; returns its decisions, and whether it accepted every line. `start` is

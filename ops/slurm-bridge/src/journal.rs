@@ -88,12 +88,10 @@ pub(super) fn key_of(id: &str) -> Option<Key> {
 }
 
 /// A journal that is written.
-pub struct Journal {
+pub(super) struct Journal {
     file: Option<File>,
-    /// What a bridge before has learned last, and the digest of its policy.
-    pub learned: Option<(Learned, String)>,
-    /// Jobs that bridges before have sent to servers.
-    pub placed: HashMap<Key, Vec<String>>,
+    /// What the bridges before have left.
+    pub before: TakenOver,
 }
 
 impl Journal {
@@ -104,7 +102,7 @@ impl Journal {
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
-        let (mut learned, mut placed) = (None, HashMap::new());
+        let mut before = TakenOver::default();
         if file.metadata()?.is_file() {
             let mut text = Vec::new();
             file.read_to_end(&mut text)?;
@@ -113,14 +111,10 @@ impl Journal {
             if end < text.len() {
                 file.set_len(end as u64)?;
             }
-            learned = last_learned(&text[..end]);
-            placed = all_placed(&text[..end]);
+            before = TakenOver::read(&text[..end]);
         }
-        Ok(Journal {
-            file: Some(file),
-            learned,
-            placed,
-        })
+        let file = Some(file);
+        Ok(Journal { file, before })
     }
 
     /// Writes a line; where that fails no further one is written, and the reason is returned once.
@@ -133,46 +127,49 @@ impl Journal {
     }
 }
 
-/// Returns the jobs that a journal says were started on servers of a fleet.
-fn all_placed(text: &[u8]) -> HashMap<Key, Vec<String>> {
-    // A job that starts stands in a list of its own, with its servers.
-    let is_worth = |line: &&[u8]| line.windows(10).any(|part| part == b"\"start\":[[");
-    let rounds = text.split(|byte| *byte == b'\n').filter(is_worth);
-    let starts = rounds.filter_map(|line| {
-        match serde_json::from_str(&unsealed(&String::from_utf8_lossy(line))?).ok()? {
-            Record::Round(round) => Some(round.start),
-            _ => None,
-        }
-    });
-    let keys = starts
-        .flatten()
-        .filter_map(|own| Some((key_of(own.id())?, own.servers().to_vec())));
-    keys.collect()
+/// What a bridge that begins takes over from those that wrote the journal before.
+#[derive(Default)]
+pub(super) struct TakenOver {
+    /// What was learned last, and the digest of the policy under which it was.
+    pub learned: Option<(Learned, String)>,
+    /// Jobs that were sent to servers.
+    pub placed: HashMap<Key, Vec<String>>,
 }
 
-/// Returns what a journal says last of what was learned, and under which policy.
-fn last_learned(text: &[u8]) -> Option<(Learned, String)> {
-    let is_worth =
-        |line: &&[u8]| line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"");
-    let mut records = text.rsplit(|byte| *byte == b'\n').filter(is_worth);
-    let mut record = || {
-        let line = String::from_utf8_lossy(records.next()?);
-        serde_json::from_str(&unsealed(&line)?).ok()
-    };
-    let mut learned = None;
-    loop {
-        match record()? {
-            Record::Learned { learned: last } => {
-                learned.get_or_insert(last);
+impl TakenOver {
+    fn read(text: &[u8]) -> Self {
+        let mut own = TakenOver::default();
+        // The digest of the policy that decides.
+        let mut digest = None;
+        for line in text.split(|byte| *byte == b'\n') {
+            let is_of_policy =
+                line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"");
+            // A job that starts stands in a list of its own, with its servers.
+            if !is_of_policy && !line.windows(10).any(|part| part == b"\"start\":[[") {
+                continue;
             }
-            Record::Head(head) => {
-                if let Some(last) = learned.or(head.learned) {
-                    return Some((last, head.digest));
+            let object = unsealed(&String::from_utf8_lossy(line));
+            match object.and_then(|object| serde_json::from_str(&object).ok()) {
+                Some(Record::Head(head)) => {
+                    let learned = head.learned.map(|learned| (learned, head.digest.clone()));
+                    own.learned = learned.or(own.learned);
+                    digest = Some(head.digest);
                 }
-                learned = None;
+                Some(Record::Learned { learned }) => {
+                    own.learned = Some(learned).zip(digest.clone())
+                }
+                Some(Record::Round(round)) => {
+                    let starts = round.start.iter();
+                    let placed =
+                        starts.filter_map(|own| Some((key_of(own.id())?, own.servers().to_vec())));
+                    own.placed.extend(placed);
+                }
+                // Behind a line that was damaged it is not known whose what follows is.
+                None if is_of_policy => (own.learned, digest) = (None, None),
+                None => {}
             }
-            Record::Round(_) => {}
         }
+        own
     }
 }
 

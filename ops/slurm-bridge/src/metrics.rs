@@ -7,7 +7,7 @@ use std::{fs, io};
 use super::journal::{Round, key_of};
 use super::watch::{Changes, Phase, Watch};
 use synth_core::document::exposition::{Exposition, label};
-use synth_slurm::commands::{Queue, Row, State};
+use synth_slurm::commands::Queue;
 
 /// What is counted from the start of a bridge on.
 #[derive(Debug, Default)]
@@ -100,19 +100,15 @@ impl Metrics {
     ) -> String {
         let mut text = Exposition::new("synth_bridge_", HELP, &[("partition", partition)]);
         let types = watch.types();
-        let count = |phase| {
-            let jobs = watch.jobs.values();
-            jobs.filter(|seen| seen.phase == phase).count() as u64
-        };
         let jobs = types.iter().enumerate().map(|(i, name)| {
-            let counts = [Phase::Waiting(i), Phase::Running(i)].map(count);
-            (label("type", name), counts)
+            let phases = [Phase::Waiting(i), Phase::Running(i)];
+            (
+                label("type", name),
+                phases.map(|own| watch.count(own) as u64),
+            )
         });
         text.states("jobs", jobs);
-        let without = queue.rows.iter().filter(|row| watch.find(row).is_err());
-        let is_pending = |row: &&Row| row.state == State::Pending;
-        let (pending, others): (Vec<&Row>, Vec<&Row>) = without.partition(is_pending);
-        let untyped = [pending, others].map(|own| own.len() as u64);
+        let untyped = watch.untyped(queue).map(|own| own as u64);
         text.states("jobs_without_type", [(String::new(), untyped)]);
         let released = |name: &String| self.released.get(name).copied().unwrap_or(0);
         let released = types.iter().map(|name| (name, released(name)));

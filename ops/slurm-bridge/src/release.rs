@@ -3,7 +3,7 @@
 use super::BridgeError;
 use super::decision::ActivePolicy;
 use super::journal::{Round, key_of};
-use super::setup::{HoldBy, Setup};
+use super::setup::HoldBy;
 use super::watch::{Changes, Sent};
 use synth_slurm::commands::{Hold, JobId, Refusal, Slurm, Why};
 
@@ -11,7 +11,6 @@ use synth_slurm::commands::{Hold, JobId, Refusal, Slurm, Why};
 /// gets to know of it.
 pub(super) fn act(
     slurm: &Slurm,
-    setup: &Setup,
     active: &mut ActivePolicy,
     (found, round, now): (&Changes, &Round, f64),
     say: &mut dyn FnMut(&str),
@@ -24,7 +23,7 @@ pub(super) fn act(
     let starts: Vec<(JobId, Sent)> = starts.collect();
     refused(&slurm.hold(&found.hold)?, say)?;
     refused(&slurm.release(&found.pass)?, say)?;
-    let again = match setup.hold {
+    let again = match active.watch.setup.hold {
         HoldBy::Admin => slurm.hold(&found.give_up)?,
         HoldBy::User => slurm.hold_for_users(&found.give_up)?,
     };

@@ -17,7 +17,7 @@ use super::setup::{OnExit, Setup};
 use super::survey::{Survey, obstacle, plan};
 use super::watch::Changes;
 use synth_operator::Moment;
-use synth_slurm::commands::{Hold, Nodes, Queue, Slurm, SlurmError};
+use synth_slurm::commands::{Cluster, Hold, Nodes, Queue, Slurm, SlurmError};
 
 /// Flags that signals set while a bridge runs.
 #[derive(Clone, Debug, Default)]
@@ -48,8 +48,7 @@ pub struct Bridge {
     journal: Option<Journal>,
     measured: Measured,
     started: Instant,
-    cluster: String,
-    booted: String,
+    cluster: Cluster,
     booted_read: Option<Instant>,
     nodes_read: Option<Instant>,
     settled: Instant,
@@ -78,8 +77,7 @@ impl Bridge {
         let mut bridge = Bridge {
             measured: Measured::new(active.fleet().types().len(), 0.0),
             active,
-            cluster: cluster.name,
-            booted: cluster.booted,
+            cluster,
             slurm,
             setup,
             journal: None,
@@ -100,9 +98,9 @@ impl Bridge {
             return Ok(());
         };
         let begun = Journal::open(&path).and_then(|mut journal| {
-            let learned = journal.learned.take();
-            self.active.watch.placed = std::mem::take(&mut journal.placed);
-            self.active.begin_with(learned, &self.setup);
+            let before = std::mem::take(&mut journal.before);
+            self.active.watch.placed = before.placed;
+            self.active.begin_with(before.learned);
             let failed = journal.write(&Record::Head(self.head()));
             failed.map_or(Ok(journal), Err)
         });
@@ -119,7 +117,7 @@ impl Bridge {
         Head {
             policy: self.setup.policy.display().to_string(),
             digest: self.active.digest.clone(),
-            cluster: self.cluster.clone(),
+            cluster: self.cluster.name.clone(),
             partition: self.slurm.partition.clone(),
             time_unit: self.active.fleet().time_unit().into(),
             seed: self.setup.seed,
@@ -135,7 +133,7 @@ impl Bridge {
         format!(
             "partition {} of {}: {} decides; {}",
             self.slurm.partition,
-            self.cluster,
+            self.cluster.name,
             self.setup.policy.display(),
             names.join(", ")
         )
@@ -268,7 +266,8 @@ impl Bridge {
         if is_worth {
             self.note(Record::Round(round.clone()), say);
         }
-        self.act(&found, &round, say)?;
+        let now = self.now();
+        act(&self.slurm, &mut self.active, (&found, &round, now), say)?;
         self.write_metrics(&queue, (&found, &round), say);
         if !is_sound {
             say(
@@ -306,8 +305,8 @@ impl Bridge {
         if self.booted_read.is_none_or(|at| at.elapsed() > often) {
             let cluster = self.slurm.cluster()?;
             self.booted_read = Some(Instant::now());
-            if cluster.booted != self.booted {
-                self.booted = cluster.booted;
+            if cluster.booted != self.cluster.booted {
+                self.cluster.booted = cluster.booted;
                 self.settled = Instant::now() + self.setup.settle;
                 say(&format!(
                     "the controller was started anew: nothing is released for {:.0} s",
@@ -442,7 +441,7 @@ impl Bridge {
         let mut active = ActivePolicy::read(&self.setup)?;
         let learned = self.active.scheduler.learned();
         let learned = learned.map(|own| (own, self.active.digest.clone()));
-        active.begin_with(learned, &self.setup);
+        active.begin_with(learned);
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         active.watch.map.check_nodes(&nodes.rows, self.setup.pool)?;
         active.watch.jobs = std::mem::take(&mut self.active.watch.jobs);
@@ -453,25 +452,15 @@ impl Bridge {
         Ok(queue)
     }
 
-    /// Carries out what was decided.
-    fn act(
-        &mut self,
-        changes: &Changes,
-        round: &Round,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<(), BridgeError> {
-        let (slurm, setup, now) = (&self.slurm, &self.setup, self.now());
-        act(slurm, setup, &mut self.active, (changes, round, now), say)
-    }
-
     /// A scheduler begins with what waits and runs.
     fn again(&mut self, queue: &Queue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
-        self.active.restart(&self.setup);
+        self.active.restart();
         let at = self.moment();
         let mut found = self.active.watch.again(queue, at);
         self.note(Record::Head(self.head()), say);
         let (round, _) = self.active.decide(&mut found, at.now, Instant::now());
         self.note(Record::Round(round.clone()), say);
-        self.act(&found, &round, say)
+        let now = self.now();
+        act(&self.slurm, &mut self.active, (&found, &round, now), say)
     }
 }

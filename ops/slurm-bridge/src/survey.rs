@@ -101,8 +101,6 @@ pub(super) fn plan(watch: &Watch, queue: &Queue, found: &Changes, start: &[Start
     let mut rows: Vec<[String; 4]> =
         vec![["type", "wait", "run", "would be released now"].map(Into::into)];
     for (i, name) in types.iter().enumerate() {
-        let jobs = watch.jobs.values();
-        let count = |phase| jobs.clone().filter(|seen| seen.phase == phase).count();
         let own = start.iter().filter_map(|start| {
             let key = key_of(start.id())?;
             let is_own = watch.jobs.get(&key)?.phase == Phase::Waiting(i);
@@ -116,23 +114,16 @@ pub(super) fn plan(watch: &Watch, queue: &Queue, found: &Changes, start: &[Start
         });
         rows.push([
             name.clone(),
-            count(Phase::Waiting(i)).to_string(),
-            count(Phase::Running(i)).to_string(),
+            watch.count(Phase::Waiting(i)).to_string(),
+            watch.count(Phase::Running(i)).to_string(),
             some(own.collect()),
         ]);
     }
-    let without: Vec<&Row> = queue
-        .rows
-        .iter()
-        .filter(|row| watch.find(row).is_err())
-        .collect();
-    let (waiting, running): (Vec<&Row>, Vec<&Row>) = without
-        .into_iter()
-        .partition(|row| row.state == State::Pending);
+    let [waiting, running] = watch.untyped(queue);
     rows.push([
         "no type".into(),
-        waiting.len().to_string(),
-        running.len().to_string(),
+        waiting.to_string(),
+        running.to_string(),
         some(found.pass.iter().map(ToString::to_string).collect()),
     ]);
     let typed = |row: &&Row| row.state == State::Pending && watch.find(row).is_ok();

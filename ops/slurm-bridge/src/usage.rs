@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::TypeMap;
-use synth_multiresource::workload::Fleet;
-use synth_operator::Occupancy;
+use synth_operator::Places;
 use synth_slurm::commands::{Amounts, Key, Node, NodeState, Nodes, Queue, Row, expand};
 
 /// What of each server the policy does not have: other jobs use it, or its node is down or drained.
 ///
 /// A node may have more than the policy counts on: that is used first.
+#[derive(Default)]
 pub(super) struct Usage {
     /// The nodes as they were last seen.
     nodes: Vec<Node>,
@@ -17,23 +17,9 @@ pub(super) struct Usage {
     /// of that and of what it was before. The queue and the nodes are not read at one moment: what was seen once only
     /// may be a job that had just started or ended.
     unaccounted: HashMap<String, [Amounts; 2]>,
-    occupancy: Occupancy,
 }
 
 impl Usage {
-    pub fn new(fleet: &Fleet) -> Self {
-        Usage {
-            nodes: Vec::new(),
-            unaccounted: HashMap::new(),
-            occupancy: Occupancy::new(fleet),
-        }
-    }
-
-    /// Nothing has been reported: a scheduler begins.
-    pub fn forget(&mut self) {
-        self.occupancy.forget();
-    }
-
     /// Takes in the nodes; tells of those that are down or drained, and again up.
     pub fn look(&mut self, nodes: &Nodes, queue: &Queue, notes: &mut Vec<String>) {
         notes.extend(nodes.unread.note("sinfo"));
@@ -80,9 +66,10 @@ impl Usage {
     /// Returns the servers where what others use has changed, with what they use of each resource (R). `is_own` says which
     /// jobs the rule has started.
     pub fn count(
-        &mut self,
+        &self,
         queue: &Queue,
         map: &TypeMap,
+        places: &mut Places,
         is_own: impl Fn(&Key) -> bool,
     ) -> Vec<(usize, Vec<f64>)> {
         if self.nodes.is_empty() {
@@ -101,12 +88,7 @@ impl Usage {
             let free = node.capacity.clone().less(&foreign);
             left[n] = std::mem::take(&mut left[n]).plus(&free);
         }
-        let left = left.iter().enumerate();
-        let changed = left.filter_map(|(n, left)| {
-            let within = map.resources.units_within(left);
-            Some((n, self.occupancy.report(n, &within)?))
-        });
-        changed.collect()
+        places.others(&map.resources, left)
     }
 }
 

@@ -11,11 +11,10 @@ use itertools::Itertools as _;
 
 use crate::{Bridge, OnLine, Replayed, Setup, Signals, jobs_csv, release_all, replay};
 use synth_advice::forecast::Online;
-use synth_core::document::{digest, text_of};
 use synth_core::number::seconds_in;
 use synth_multiresource::artifact::Checked;
 use synth_operator::protocol::{Foresight as _, Line, Started};
-use synth_operator::{Scheduler, Waits};
+use synth_operator::{Scheduler, Waits, read_policy};
 use synth_slurm::commands::Slurm;
 use synth_typed::PolicyFile;
 use synth_verb::report::{counted, length, percent};
@@ -217,12 +216,11 @@ const LOOKED_AT: usize = 200;
 
 impl Journal {
     fn read(file: &Path, policy: &Path, caller: &Caller<'_>) -> VerbResult<Self> {
-        let name = policy.display().to_string();
-        let text = text_of(policy).map_err(|why| format!("cannot read {name}: {why}"))?;
+        let (policy, digest) = read_policy(policy, caller.changes)?;
         Ok(Journal {
             file: file.to_owned(),
-            policy: Checked::parse_with(&text, &name, caller.changes)?,
-            digest: digest(&text),
+            policy,
+            digest,
         })
     }
 

@@ -137,7 +137,7 @@ pub(super) struct Watch {
 impl Watch {
     pub fn new(map: TypeMap, setup: &Setup, fleet: &Fleet, second: f64) -> Self {
         Watch {
-            usage: Usage::new(fleet),
+            usage: Usage::default(),
             setup: setup.clone(),
             map,
             jobs: BTreeMap::new(),
@@ -168,7 +168,8 @@ impl Watch {
         }
         let jobs = &self.jobs;
         let is_own = |key: &Key| jobs.get(key).is_some_and(Seen::runs);
-        for (n, amounts) in self.usage.count(queue, &self.map, is_own) {
+        let places = &mut self.places;
+        for (n, amounts) in self.usage.count(queue, &self.map, places, is_own) {
             let amounts = self.places.resources().map(str::to_owned).zip(amounts);
             let used = amounts.filter(|(_, amount)| *amount > 0.0);
             let line = Line {
@@ -444,6 +445,22 @@ impl Watch {
         nodes.collect()
     }
 
+    /// Returns how many jobs are in a phase.
+    pub fn count(&self, phase: Phase) -> usize {
+        self.jobs
+            .values()
+            .filter(|seen| seen.phase == phase)
+            .count()
+    }
+
+    /// Returns how many jobs of a queue have no type: of those that wait, and of the others.
+    pub fn untyped(&self, queue: &Queue) -> [usize; 2] {
+        let without = queue.rows.iter().filter(|row| self.find(row).is_err());
+        let waits = |row: &&Row| row.state == State::Pending;
+        let waiting = without.clone().filter(waits).count();
+        [waiting, without.count() - waiting]
+    }
+
     /// Returns the names of the types (K).
     pub fn types(&self) -> Vec<String> {
         self.places.types().map(str::to_owned).collect()
@@ -453,7 +470,7 @@ impl Watch {
     pub fn again(&mut self, queue: &Queue, at: Moment) -> Changes {
         let mut running = std::mem::take(&mut self.jobs);
         running.retain(|_, seen| seen.runs());
-        self.usage.forget();
+        self.places.forget();
         let mut found = self.look(queue, None, at);
         for row in &queue.rows {
             // What was released a moment ago may show as held: it runs.

@@ -90,6 +90,22 @@ pub fn owner(api_version: &str, kind: &str, name: &str, uid: Option<String>) -> 
     json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "controller": true})
 }
 
+/// Returns the Workload of so many pods, with these gates.
+pub fn workload(
+    name: &str,
+    gates: Option<&str>,
+    owners: Vec<Value>,
+    pods: usize,
+    template: Value,
+) -> DynamicObject {
+    object(json!({
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": name, "annotations": gates.map(|own| json!({GATES: own})), "ownerReferences": owners},
+        "spec": {"queueName": "all", "podSets": [{"name": "main", "count": pods, "template": template}]},
+    }))
+}
+
 /// Reads an object of the API.
 pub fn object<K: DeserializeOwned>(written: Value) -> K {
     serde_json::from_value(written).expect("an object of the API")

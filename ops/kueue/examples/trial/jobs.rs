@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use k8s_openapi::api::batch::v1::Job;
-use kube::{Api, Client};
+use kube::core::NamespaceResourceScope;
+use kube::{Api, Client, Resource};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -102,19 +103,32 @@ pub fn place(name: &str) -> Option<usize> {
     name.strip_prefix("job-")?.parse().ok()
 }
 
+/// Where jobs come, and when.
+#[derive(Clone)]
+pub struct Site {
+    pub client: Client,
+    /// The namespace.
+    pub name: String,
+    pub plan: Vec<Planned>,
+    pub clock: Clock,
+}
+
+impl Site {
+    /// Returns the objects of a kind there.
+    pub fn objects<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    {
+        Api::namespaced(self.client.clone(), &self.name)
+    }
+}
+
 /// Submits jobs at their times; every `beside`th has a gate of others, too, and of every `rewritten`th the gate is soon
 /// written in another way, which means the same.
-pub async fn submit(
-    client: Client,
-    namespace: String,
-    jobs: Vec<Planned>,
-    clock: Clock,
-    gated: bool,
-    [beside, rewritten]: [usize; 2],
-) {
-    let api: Api<Job> = Api::namespaced(client, &namespace);
+pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
+    let (api, clock) = (site.objects::<Job>(), site.clock);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));
-    for (i, own) in jobs.into_iter().enumerate() {
+    for (i, own) in site.plan.into_iter().enumerate() {
         sleep_until(clock.at(own.arrival * clock.hour)).await;
         let slot = slots.clone().acquire_owned().await;
         let api = api.clone();

@@ -15,9 +15,9 @@ use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use tokio::time::Instant;
 
-use jobs::{Clock, Planned, Random, TYPES};
+use jobs::{Clock, Planned, Random, Site, TYPES};
 use processes::{Controllers, Server};
-use stand_in::{Order, StandIn};
+use stand_in::StandIn;
 
 /// How a trial is run.
 #[derive(Clone, Debug, Parser)]
@@ -66,8 +66,6 @@ pub struct Trial {
     owners: bool,
     #[arg(long, default_value_t = 1)]
     replicas: usize,
-    #[arg(long, default_value_t = 6)]
-    lease: u64,
     /// All jobs come at once, and it ends after this time [s]
     #[arg(long)]
     backlog: Option<f64>,
@@ -102,9 +100,14 @@ async fn main() {
         begin: Instant::now() + Duration::from_secs(1),
         hour: trial.hour,
     };
-    let start = |site: &String| {
-        let (trial, client) = (trial.clone(), client.clone());
-        tokio::spawn(run(trial, client, site.clone(), plan.clone(), clock))
+    let start = |name: &String| {
+        let site = Site {
+            client: client.clone(),
+            name: name.clone(),
+            plan: plan.clone(),
+            clock,
+        };
+        tokio::spawn(run(trial.clone(), site))
     };
     let tasks: Vec<_> = trial.sites.iter().map(start).collect();
     let mut faults = 0;
@@ -117,68 +120,41 @@ async fn main() {
 }
 
 /// Runs one site; returns what to print, and how much is wrong.
-async fn run(
-    trial: Trial,
-    client: Client,
-    site: String,
-    plan: Vec<Planned>,
-    clock: Clock,
-) -> (String, usize) {
-    let (order, is_gated) = match site.as_str() {
-        "strict" => (Order::StrictFifo, false),
-        "best" => (Order::BestEffortFifo, false),
-        _ => (Order::BestEffortFifo, true),
+async fn run(trial: Trial, site: Site) -> (String, usize) {
+    let (is_strict, is_gated) = match site.name.as_str() {
+        "strict" => (true, false),
+        "best" => (false, false),
+        _ => (false, true),
     };
-    let mut stand_in = StandIn::new(client.clone(), &site, order, plan.clone(), NODES, clock);
+    let mut stand_in = StandIn::new(site.clone(), is_strict);
     let others = [trial.beside, trial.rewritten];
-    let (to, name) = (client.clone(), site.clone());
-    tokio::spawn(jobs::submit(
-        to,
-        name,
-        plan.clone(),
-        clock,
-        is_gated,
-        others,
-    ));
-    let mut controllers = is_gated.then(|| Controllers::start(&trial, &site));
-    let end = clock.at(trial.backlog.unwrap_or(7200.0));
+    tokio::spawn(jobs::submit(site.clone(), is_gated, others));
+    let end = site.clock.at(trial.backlog.unwrap_or(7200.0));
     let mut random = Random(trial.seed + 1);
-    let mut report = String::new();
-    match &mut controllers {
-        Some(controllers) => {
-            let server = Server::of(&trial);
-            let kills = async {
-                tokio::join!(
-                    controllers.kill(&client, &trial),
-                    server.kill(&trial),
-                    server.stop(&trial)
-                )
-            };
-            // They end with the jobs.
-            tokio::select! {
-                () = stand_in.work(end, trial.evictions, &mut random) => {}
-                never = async { kills.await; std::future::pending::<()>().await } => never,
-            }
-            server.back().await;
-            report += &controllers.end();
-            report += &server.report();
-        }
-        None => stand_in.work(end, 0, &mut random).await,
+    let called =
+        |stand_in: &StandIn| format!("{}\n{}", site.name, table(&site.plan, stand_in, trial.hour));
+    if !is_gated {
+        stand_in.work(end, 0, &mut random).await;
+        return (called(&stand_in), 0);
     }
-    let mut faults = 0;
-    if let Some(controllers) = &controllers {
-        let found = audit(&stand_in, &plan, controllers, trial.backlog.is_some());
-        faults = found.len();
-        report.extend(found.iter().map(|own| format!("FAULT: {own}\n")));
-        if faults == 0 {
-            report += "audit: each job that started has one mark, and each mark one removal; none is forgotten\n";
-        }
-        report += &late(&stand_in);
+    let mut controllers = Controllers::start(&trial, &site.name);
+    let server = Server::of(&trial);
+    let kills =
+        async { tokio::join!(controllers.kill(&site.client), server.kill(), server.stop()) };
+    // They end with the jobs.
+    tokio::select! {
+        () = stand_in.work(end, trial.evictions, &mut random) => {}
+        never = async { kills.await; std::future::pending::<()>().await } => never,
     }
-    (
-        format!("{site}\n{}{report}", table(&plan, &stand_in, trial.hour)),
-        faults,
-    )
+    server.back().await;
+    let mut report = called(&stand_in) + &controllers.end() + &server.report();
+    let found = audit(&stand_in, &site.plan, &controllers, trial.backlog.is_some());
+    report.extend(found.iter().map(|own| format!("FAULT: {own}\n")));
+    if found.is_empty() {
+        report += "audit: each job that started has one mark, and each mark one removal; none is forgotten\n";
+    }
+    report += &late(&stand_in);
+    (report, found.len())
 }
 
 /// Returns what is wrong: gates removed twice, jobs forgotten, jobs started that the policy did not start.

@@ -12,7 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::api::{create, done, job_sets, object, owner, pod, set_conditions, site, workloads};
+use crate::api::{
+    create, done, job_sets, object, owner, pod, set_conditions, site, workload, workloads,
+};
 use crate::jobs::{GATES, OURS};
 use crate::processes::Controllers;
 use crate::{NODES, Trial};
@@ -121,12 +123,8 @@ fn nodes(own: &impl ResourceExt) -> Option<Vec<String>> {
 
 impl Place {
     async fn work(&self, name: &str, owners: Vec<Value>) {
-        let work: DynamicObject = object(json!({
-            "apiVersion": "kueue.x-k8s.io/v1beta2",
-            "kind": "Workload",
-            "metadata": {"name": name, "annotations": {GATES: OURS}, "ownerReferences": owners},
-            "spec": {"queueName": "all", "podSets": [{"name": "main", "count": PODS, "template": {"spec": spec()}}]},
-        }));
+        let template = json!({"spec": spec()});
+        let work = workload(name, Some(OURS), owners, PODS, template);
         create(&self.works, &work).await;
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -17,12 +17,9 @@ use crate::jobs::Random;
 
 /// The replicas of a site's controller.
 pub struct Controllers {
-    commands: Vec<Vec<String>>,
-    program: PathBuf,
-    log: PathBuf,
+    trial: Trial,
+    site: String,
     children: Vec<Child>,
-    lease: String,
-    port: u16,
     kills: usize,
     /// How often one ended by itself.
     exits: usize,
@@ -32,53 +29,50 @@ pub struct Controllers {
 
 impl Controllers {
     pub fn start(trial: &Trial, site: &str) -> Self {
-        let command = |n: usize| {
-            let lines = format!(
-                "--namespace {site} --nodes site={site} --lease default/{site} --lease-duration {}s --listen 127.0.0.1:{} --identity {site}-{n}",
-                trial.lease,
-                trial.port + n as u16
-            );
-            let mut words = vec![
-                trial.policy.display().to_string(),
-                "--kubeconfig".into(),
-                trial.dir.join("admin.yaml").display().to_string(),
-            ];
-            words.extend(lines.split(' ').map(str::to_owned));
-            words
-        };
         let mut own = Controllers {
-            commands: (0..trial.replicas).map(command).collect(),
-            program: trial.controller.clone(),
-            log: trial.dir.join(format!("{site}.log")),
+            trial: trial.clone(),
+            site: site.into(),
             children: Vec::new(),
-            lease: site.into(),
-            port: trial.port,
             kills: 0,
             exits: 0,
             takeovers: Vec::new(),
         };
-        let _ = File::create(&own.log);
+        let _ = File::create(own.log());
         own.children = (0..trial.replicas).map(|n| own.spawn(n)).collect();
         own
     }
 
+    fn log(&self) -> PathBuf {
+        self.trial.dir.join(format!("{}.log", self.site))
+    }
+
+    /// Returns where replica n listens.
+    fn address(&self, n: usize) -> String {
+        format!("127.0.0.1:{}", self.trial.port + n as u16)
+    }
+
     fn spawn(&self, n: usize) -> Child {
-        let log = OpenOptions::new()
-            .append(true)
-            .open(&self.log)
-            .expect("a log");
-        let mut command = Command::new(&self.program);
-        command
-            .args(&self.commands[n])
+        let (trial, site, address) = (&self.trial, &self.site, self.address(n));
+        let options = format!(
+            "--namespace {site} --nodes site={site} --lease default/{site} --lease-duration 6s --listen {address} --identity {site}-{n}"
+        );
+        let log = OpenOptions::new().append(true).open(self.log());
+        Command::new(&trial.controller)
+            .arg(&trial.policy)
+            .arg("--kubeconfig")
+            .arg(trial.dir.join("admin.yaml"))
+            .args(options.split(' '))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(log);
-        command.spawn().expect("the controller")
+            .stderr(log.expect("a log"))
+            .spawn()
+            .expect("the controller")
     }
 
     /// Kills one after another at random moments, the one that acts where there are several, and starts it again, as what ended
     /// by itself; for ever.
-    pub async fn kill(&mut self, client: &Client, trial: &Trial) {
+    pub async fn kill(&mut self, client: &Client) {
+        let trial = self.trial.clone();
         let leases: Api<Lease> = Api::namespaced(client.clone(), "default");
         let mut random = Random(trial.seed + 2);
         let mut next = Instant::now() + Duration::from_secs_f64(random.exponential(trial.every));
@@ -95,27 +89,27 @@ impl Controllers {
                 continue;
             }
             next = Instant::now() + Duration::from_secs_f64(random.exponential(trial.every));
-            let acts = if trial.replicas == 1 {
-                Some(0)
-            } else {
-                self.holder(&leases).await
+            if trial.replicas == 1 {
+                self.kills += 1;
+                self.again(0);
+                continue;
+            }
+            let Some(n) = self.holder(&leases).await else {
+                continue;
             };
-            let Some(n) = acts else { continue };
-            self.stop(n);
             self.kills += 1;
+            self.stop(n);
             let begin = Instant::now();
-            while trial.replicas > 1 && self.holder(&leases).await.is_none_or(|now| now == n) {
+            while self.holder(&leases).await.is_none_or(|now| now == n) {
                 sleep(Duration::from_millis(50)).await;
             }
-            if trial.replicas > 1 {
-                self.takeovers.push(begin.elapsed().as_secs_f64());
-            }
+            self.takeovers.push(begin.elapsed().as_secs_f64());
             self.children[n] = self.spawn(n);
         }
     }
 
     async fn holder(&self, leases: &Api<Lease>) -> Option<usize> {
-        let lease = leases.get(&self.lease).await.ok()?;
+        let lease = leases.get(&self.site).await.ok()?;
         let holder = lease.spec?.holder_identity?;
         holder.rsplit('-').next()?.parse().ok()
     }
@@ -148,7 +142,7 @@ impl Controllers {
 
     /// Returns what was logged in this message's field.
     fn logged(&self, message: &str, field: &str) -> Vec<Value> {
-        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let text = std::fs::read_to_string(self.log()).unwrap_or_default();
         let lines = text.lines().map(serde_json::from_str::<Value>);
         let own = lines.flatten().filter(|own| own["message"] == message);
         own.map(|own| own[field].clone()).collect()
@@ -173,7 +167,7 @@ impl Controllers {
 
     /// Returns the lines of a replica's metrics that have one of these words.
     pub fn metrics(&self, n: usize, words: &[&str]) -> Vec<String> {
-        let url = format!("http://127.0.0.1:{}/metrics", self.port + n as u16);
+        let url = format!("http://{}/metrics", self.address(n));
         let metrics = Command::new("curl")
             .args(["-s", "--max-time", "5", &url])
             .output();
@@ -199,8 +193,7 @@ impl Controllers {
 
 /// The API server.
 pub struct Server {
-    script: PathBuf,
-    dir: PathBuf,
+    trial: Trial,
     kills: AtomicUsize,
     stops: AtomicUsize,
 }
@@ -208,28 +201,22 @@ pub struct Server {
 impl Server {
     pub fn of(trial: &Trial) -> Self {
         Server {
-            script: trial.kubernetes.clone(),
-            dir: trial.dir.clone(),
+            trial: trial.clone(),
             kills: AtomicUsize::new(0),
             stops: AtomicUsize::new(0),
         }
     }
 
     async fn script(&self, verb: &'static str) -> bool {
-        let (script, dir) = (self.script.clone(), self.dir.clone());
-        let run = move || {
-            Command::new(script)
-                .arg(verb)
-                .arg(dir)
-                .stderr(Stdio::null())
-                .status()
-                .is_ok_and(|own| own.success())
-        };
+        let mut command = Command::new(&self.trial.kubernetes);
+        command.arg(verb).arg(&self.trial.dir);
+        let run = move || succeeds(&mut command);
         tokio::task::spawn_blocking(run).await.unwrap_or(false)
     }
 
     /// Kills it at random moments and starts it again.
-    pub async fn kill(&self, trial: &Trial) {
+    pub async fn kill(&self) {
+        let trial = &self.trial;
         let mut random = Random(trial.seed + 3);
         while self.kills.load(Ordering::SeqCst) < trial.server_kills {
             random.pause(2.0 * trial.every).await;
@@ -240,13 +227,14 @@ impl Server {
     }
 
     /// Stops it for some seconds, so that requests are answered late or not at all.
-    pub async fn stop(&self, trial: &Trial) {
+    pub async fn stop(&self) {
+        let trial = &self.trial;
         let mut random = Random(trial.seed + 4);
         while self.stops.load(Ordering::SeqCst) < trial.server_stops {
             random.pause(4.0 * trial.every).await;
-            if signal(&self.dir, "-STOP") {
+            if self.signal("-STOP") {
                 sleep(Duration::from_secs_f64(1.0 + 6.0 * random.next())).await;
-                signal(&self.dir, "-CONT");
+                self.signal("-CONT");
                 self.stops.fetch_add(1, Ordering::SeqCst);
             }
         }
@@ -254,10 +242,15 @@ impl Server {
 
     /// Starts it again if it was just killed or stopped.
     pub async fn back(&self) {
-        signal(&self.dir, "-CONT");
-        if !signal(&self.dir, "-0") {
+        self.signal("-CONT");
+        if !self.signal("-0") {
             self.script("again").await;
         }
+    }
+
+    fn signal(&self, name: &str) -> bool {
+        let id = std::fs::read_to_string(self.trial.dir.join("run/apiserver")).unwrap_or_default();
+        succeeds(Command::new("kill").args([name, id.trim()]))
     }
 
     pub fn report(&self) -> String {
@@ -269,11 +262,8 @@ impl Server {
     }
 }
 
-fn signal(dir: &Path, name: &str) -> bool {
-    let id = std::fs::read_to_string(dir.join("run/apiserver")).unwrap_or_default();
-    Command::new("kill")
-        .args([name, id.trim()])
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|own| own.success())
+/// Runs a command to its end, without its messages; returns whether it succeeded.
+fn succeeds(command: &mut Command) -> bool {
+    let status = command.stderr(Stdio::null()).status();
+    status.is_ok_and(|own| own.success())
 }

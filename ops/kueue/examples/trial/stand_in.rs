@@ -8,26 +8,17 @@ use std::time::Duration;
 use futures::StreamExt;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{DeleteParams, DynamicObject, ListParams};
+use kube::api::{DeleteParams, ListParams};
 use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Api, Client};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use crate::NODES;
 use crate::api::{
-    change, create, done, object, owner, pod, replace_gates, set_conditions, workloads,
+    change, create, done, object, owner, pod, replace_gates, set_conditions, workload, workloads,
 };
-use crate::jobs::{Clock, GATES, OTHERS, OURS, Planned, Random, TYPES, place};
-
-/// In which order quota is reserved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Nothing passes the oldest.
-    StrictFifo,
-    /// The oldest that has room.
-    BestEffortFifo,
-}
+use crate::jobs::{GATES, OTHERS, OURS, Random, Site, TYPES, place};
 
 /// What the stand-in has seen of a job. Times are in seconds since the begin.
 #[derive(Debug, Default)]
@@ -51,45 +42,33 @@ pub struct Seen {
 }
 
 pub struct StandIn {
-    client: Client,
-    namespace: String,
-    order: Order,
-    clock: Clock,
-    jobs: Vec<Planned>,
+    site: Site,
+    /// Whether quota is reserved in order (StrictFIFO), and not for the oldest that has room (BestEffortFIFO).
+    is_strict: bool,
     pub seen: HashMap<usize, Seen>,
     /// Free GPUs and cores of each node.
     free: Vec<[i64; 2]>,
 }
 
 impl StandIn {
-    pub fn new(
-        client: Client,
-        namespace: &str,
-        order: Order,
-        jobs: Vec<Planned>,
-        nodes: usize,
-        clock: Clock,
-    ) -> Self {
+    pub fn new(site: Site, is_strict: bool) -> Self {
         StandIn {
-            client,
-            namespace: namespace.into(),
-            order,
-            clock,
-            jobs,
+            site,
+            is_strict,
             seen: HashMap::new(),
-            free: vec![[8, 64]; nodes],
+            free: vec![[8, 64]; NODES],
         }
     }
 
     /// Works until all jobs have ended, or until a time; evicts so many running jobs at random moments.
     pub async fn work(&mut self, until: Instant, evictions: usize, random: &mut Random) {
-        let jobs: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
+        let jobs = self.site.objects::<Job>();
         let mut stream = pin!(
             watcher(jobs, watcher::Config::default())
                 .default_backoff()
                 .applied_objects()
         );
-        let span = self.jobs.last().map_or(0.0, |own| own.arrival) * self.clock.hour;
+        let span = self.site.plan.last().map_or(0.0, |own| own.arrival) * self.site.clock.hour;
         let mut moments: Vec<f64> = (0..evictions).map(|_| random.next() * span).collect();
         moments.sort_by(f64::total_cmp);
         while Instant::now() < until && !self.is_done() {
@@ -98,7 +77,7 @@ impl StandIn {
             let next = ends.fold(self.now() + 1.0, f64::min);
             tokio::select! {
                 job = stream.next() => if let Some(Ok(job)) = job { self.look(&job) },
-                () = sleep_until(self.clock.at(next)) => {}
+                () = sleep_until(self.site.clock.at(next)) => {}
             }
             let now = self.now();
             let mut over = self.those(|own| !own.on.is_empty() && own.until <= now);
@@ -121,7 +100,7 @@ impl StandIn {
     }
 
     fn now(&self) -> f64 {
-        self.clock.begin.elapsed().as_secs_f64()
+        self.site.clock.begin.elapsed().as_secs_f64()
     }
 
     /// Returns the jobs that are like this, in order.
@@ -133,7 +112,7 @@ impl StandIn {
     }
 
     fn is_done(&self) -> bool {
-        self.seen.len() == self.jobs.len() && self.seen.values().all(|own| own.ended.is_some())
+        self.seen.len() == self.site.plan.len() && self.seen.values().all(|own| own.ended.is_some())
     }
 
     /// Sees a Job: makes its Workload, and takes the gates over that stand on it now.
@@ -152,26 +131,17 @@ impl StandIn {
             own.marks.push(mark);
         }
         let before = std::mem::replace(&mut own.gates, gates.clone());
-        let api = workloads(&self.client, &self.namespace);
+        let api = workloads(&self.site.client, &self.site.name);
         if is_new {
             own.uid = job.metadata.uid.clone().unwrap_or_default();
             own.was_gated = gates.is_some();
             if gates.as_ref().is_some_and(|own| own.contains(OTHERS)) {
                 self.lift_others(name.clone());
             }
-            let workload: DynamicObject = object(json!({
-                "apiVersion": "kueue.x-k8s.io/v1beta2",
-                "kind": "Workload",
-                "metadata": {
-                    "name": name,
-                    "annotations": gates.map_or(json!({}), |gates| json!({GATES: gates})),
-                    "ownerReferences": [owner("batch/v1", "Job", &name, job.metadata.uid.clone())],
-                },
-                "spec": {
-                    "queueName": "all",
-                    "podSets": [{"name": "main", "count": TYPES[self.jobs[i].job_type].1, "template": job.spec.as_ref().map(|own| &own.template)}],
-                },
-            }));
+            let owners = vec![owner("batch/v1", "Job", &name, job.metadata.uid.clone())];
+            let pods = TYPES[self.site.plan[i].job_type].1;
+            let template = json!(job.spec.as_ref().map(|own| &own.template));
+            let workload = workload(&name, gates.as_deref(), owners, pods, template);
             self.write(i, async move {
                 create(&api, &workload).await;
             });
@@ -189,7 +159,7 @@ impl StandIn {
 
     /// Somebody else's gate goes after some seconds.
     fn lift_others(&self, name: String) {
-        let api: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
+        let api = self.site.objects::<Job>();
         tokio::spawn(async move {
             sleep(Duration::from_millis(1000 + name.len() as u64 * 500)).await;
             replace_gates(&api, &name, None, OURS).await;
@@ -199,7 +169,7 @@ impl StandIn {
     /// Reserves quota for what has room, in this order, each pod where the least is left that holds it.
     fn reserve(&mut self) {
         for i in self.those(|own| own.gates.is_none() && own.on.is_empty() && own.ended.is_none()) {
-            let (_, pods, demand, _) = TYPES[self.jobs[i].job_type];
+            let (_, pods, demand, _) = TYPES[self.site.plan[i].job_type];
             let mut free = self.free.clone();
             let mut on = Vec::new();
             for _ in 0..pods {
@@ -213,7 +183,7 @@ impl StandIn {
             if on.len() == pods {
                 self.free = free;
                 self.start(i, on);
-            } else if self.order == Order::StrictFifo {
+            } else if self.is_strict {
                 break;
             }
         }
@@ -221,7 +191,7 @@ impl StandIn {
 
     fn start(&mut self, i: usize, on: Vec<usize>) {
         let now = self.now();
-        let until = now + self.jobs[i].size * self.clock.hour;
+        let until = now + self.site.plan[i].size * self.site.clock.hour;
         let Some(own) = self.seen.get_mut(&i) else {
             return;
         };
@@ -229,9 +199,9 @@ impl StandIn {
         own.until = until;
         own.on.clone_from(&on);
         let (uid, round) = (own.uid.clone(), own.evictions);
-        let (_, pods, demand, _) = TYPES[self.jobs[i].job_type];
-        let api: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
-        let space = self.namespace.clone();
+        let (_, pods, demand, _) = TYPES[self.site.plan[i].job_type];
+        let api = self.site.objects::<Pod>();
+        let space = self.site.name.clone();
         let pod = move |k: usize| {
             let (mut spec, job) = (pod(demand), format!("job-{i}"));
             spec["nodeName"] = json!(format!("{space}-{}", on[k]));
@@ -258,7 +228,7 @@ impl StandIn {
             own.ended = Some(own.until);
         }
         let (pods, name) = (self.pods_gone(i), format!("job-{i}"));
-        let jobs: Api<Job> = Api::namespaced(self.client.clone(), &self.namespace);
+        let jobs = self.site.objects::<Job>();
         let status = self.status(i, "QuotaReserved Admitted Finished");
         self.write(i, async move {
             pods.await;
@@ -282,7 +252,7 @@ impl StandIn {
     }
 
     fn vacate(&mut self, i: usize) {
-        let demand = TYPES[self.jobs[i].job_type].2;
+        let demand = TYPES[self.site.plan[i].job_type].2;
         let on = self.seen.get_mut(&i).map(|own| std::mem::take(&mut own.on));
         for n in on.into_iter().flatten() {
             self.free[n] = [self.free[n][0] + demand[0], self.free[n][1] + demand[1]];
@@ -290,7 +260,7 @@ impl StandIn {
     }
 
     fn pods_gone(&self, i: usize) -> impl Future<Output = ()> + use<> {
-        let pods: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
+        let pods = self.site.objects::<Pod>();
         async move {
             let chosen = ListParams::default().labels(&format!("job-name=job-{i}"));
             let now = DeleteParams::default().grace_period(0);
@@ -299,7 +269,7 @@ impl StandIn {
     }
 
     fn status(&self, i: usize, conditions: &'static str) -> impl Future<Output = ()> + use<> {
-        let api = workloads(&self.client, &self.namespace);
+        let api = workloads(&self.site.client, &self.site.name);
         async move { set_conditions(&api, &format!("job-{i}"), conditions).await }
     }
 

@@ -5,7 +5,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::time::Instant;
 
 use crate::cluster::{Cluster, Placed};
@@ -16,10 +16,11 @@ use crate::units::resources;
 use crate::view::{Mark, Uid, View};
 use round::Change;
 pub use round::{Concern, Release, Round, Stage};
-use synth_core::document::{digest, number_of, text_of};
+use synth_core::artifact::Changes;
+use synth_core::document::{number_of, text_of};
 use synth_multiresource::artifact::Checked;
 use synth_operator::{
-    ClusterEvent, Decided, Moment, Scheduler, Submission, only_starts, second_of,
+    ClusterEvent, Moment, Scheduler, Submission, only_starts, read_policy, second_of,
 };
 
 /// A policy with its scheduler, and what that knows of the cluster.
@@ -54,13 +55,24 @@ pub struct Known {
 }
 
 impl Known {
+    fn new(stage: Stage, id: Uid, servers: Vec<usize>) -> Self {
+        Known {
+            stage,
+            id,
+            servers,
+            released: None,
+            is_pending: false,
+        }
+    }
+
     /// It waits again.
     fn wait(&mut self, i: usize) {
-        self.stage = Stage::Waiting(i);
-        self.servers.clear();
-        (self.released, self.is_pending) = (None, false);
+        *self = Known::new(Stage::Waiting(i), self.id.clone(), Vec::new());
     }
 }
+
+/// The jobs that start, each with its servers in a fleet. A policy that is taken here stops none.
+type Starts = Vec<(Uid, Vec<usize>)>;
 
 /// For so long what the API reports may be older than our release \[s\].
 const LAG: f64 = 30.0;
@@ -72,17 +84,14 @@ impl Desk {
     /// When one cannot be read, or the policy does more than to start jobs; says what to do.
     pub fn new(setup: &Setup) -> Result<Self, String> {
         let path = setup.policy.as_ref().ok_or("no policy is named")?;
-        let read = |path: &std::path::Path| {
-            text_of(path).map_err(|why| format!("cannot read {}: {why}", path.display()))
+        let read = read_policy(path, Changes::Refused);
+        let (policy, digest) = read.map_err(|why| why.to_string())?;
+        let Some(path) = &setup.types else {
+            return Desk::of(policy, digest, None, setup);
         };
-        let (text, name) = (read(path)?, path.display().to_string());
-        let policy = Checked::parse(&text, &name).map_err(|why| why.to_string())?;
-        let types = match &setup.types {
-            Some(path) => Some((read(path)?, path.display().to_string())),
-            None => None,
-        };
-        let types = types.as_ref().map(|(text, name)| (&**text, &**name));
-        Desk::of(policy, digest(&text), types, setup)
+        let name = path.display().to_string();
+        let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
+        Desk::of(policy, digest, Some((&text, &name)), setup)
     }
 
     /// Returns the same for a policy that was read.
@@ -213,8 +222,7 @@ impl Desk {
         }
         changes.sort_by_key(Change::turn);
         round.events += changes.len();
-        let decided = self.decide(&changes, &by_uid, at)?;
-        for (id, servers) in decided.start {
+        for (id, servers) in self.decide(&changes, &by_uid, at)? {
             let job: Uid = id.trim_end_matches('#').into();
             let Some((view, known)) = by_uid.get(&job).zip(self.jobs.get_mut(&job)) else {
                 continue;
@@ -223,14 +231,12 @@ impl Desk {
             let Stage::Waiting(i) = known.stage else {
                 continue;
             };
+            let nodes = self.site.nodes(&servers);
             *known = Known {
-                stage: Stage::Running(i),
-                id,
-                servers,
                 released: Some(at.now),
                 is_pending: true,
+                ..Known::new(Stage::Running(i), id, servers)
             };
-            let nodes = self.site.nodes(&known.servers);
             round.releases.push(self.release(view, Some(i), nodes, at));
         }
         Ok(())
@@ -258,33 +264,34 @@ impl Desk {
         }
     }
 
-    /// Reports the changes, and then the time alone where clocks are due; what came together is decided on together.
+    /// Reports the changes, and then the time alone where clocks are due; what came together is decided on together. Returns
+    /// the jobs that start.
     fn decide(
         &mut self,
         changes: &[Change],
         views: &HashMap<&Uid, &View<'_>>,
         at: Moment,
-    ) -> Result<Decided, String> {
+    ) -> Result<Starts, String> {
         let t = at.now / self.second;
-        let mut all = Decided::default();
+        let mut starts = Vec::new();
         let is_due = self.scheduler.wake().is_some_and(|wake| wake <= t);
         let time = (is_due || !self.scheduler.has_begun()).then_some(ClusterEvent::Time);
         let events = changes.iter().map(|change| self.event(change, views, at));
-        let mut events: VecDeque<ClusterEvent<'_>> = events.chain(time).collect();
-        while let Some(event) = events.pop_front() {
+        let events: Vec<ClusterEvent<'_>> = events.chain(time).collect();
+        let mut events = events.into_iter().peekable();
+        while let Some(event) = events.next() {
             // An event before this one may have started it: then it leaves.
             let event = match event {
                 ClusterEvent::Withdraw(job) if self.scheduler.runs(job) => ClusterEvent::Leave(job),
                 event => event,
             };
-            let decided = match events.is_empty() {
-                true => self.scheduler.tell(t, event)?,
-                false => self.scheduler.tell_of_several(t, event)?,
+            let decided = match events.peek() {
+                None => self.scheduler.tell(t, event)?,
+                Some(_) => self.scheduler.tell_of_several(t, event)?,
             };
-            all.start.extend(decided.start);
-            all.stop.extend(decided.stop);
+            starts.extend(decided.start);
         }
-        Ok(all)
+        Ok(starts)
     }
 
     fn event<'a>(

@@ -61,17 +61,6 @@ impl Round {
     }
 }
 
-/// The order in which changes are reported: what is not to be started first, and what takes room before what leaves it, so
-/// that nothing starts where no room will be.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Turn {
-    Withdrawn,
-    Adopted,
-    Occupied,
-    Ended,
-    Came,
-}
-
 /// A change, before it is reported.
 pub(super) enum Change {
     Withdraw(Uid),
@@ -83,13 +72,15 @@ pub(super) enum Change {
 }
 
 impl Change {
-    pub(super) fn turn(&self) -> Turn {
+    /// Returns its place in the order in which changes are reported: first the jobs that are not to be started, and what takes
+    /// capacity before what leaves it, so that nothing starts where no capacity will be.
+    pub(super) fn turn(&self) -> u8 {
         match self {
-            Change::Withdraw(_) => Turn::Withdrawn,
-            Change::PutBack(_) | Change::Leave(_) => Turn::Ended,
-            Change::Adopt(..) => Turn::Adopted,
-            Change::Occupy(..) => Turn::Occupied,
-            Change::Arrive(..) => Turn::Came,
+            Change::Withdraw(_) => 0,
+            Change::Adopt(..) => 1,
+            Change::Occupy(..) => 2,
+            Change::PutBack(_) | Change::Leave(_) => 3,
+            Change::Arrive(..) => 4,
         }
     }
 }

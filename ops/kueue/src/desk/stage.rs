@@ -86,16 +86,8 @@ impl Desk {
                 changes.push(Change::Adopt(id.clone(), i, servers.clone()));
             }
         }
-        self.jobs.insert(
-            view.work.uid().clone(),
-            Known {
-                stage,
-                id,
-                servers,
-                released: None,
-                is_pending: false,
-            },
-        );
+        let known = Known::new(stage, id, servers);
+        self.jobs.insert(view.work.uid().clone(), known);
     }
 
     /// Returns what a job is for the scheduler: none where it has no place there.

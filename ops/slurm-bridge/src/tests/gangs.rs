@@ -231,10 +231,10 @@ fn a_journal_says_which_jobs_were_sent() {
         ..Round::default()
     };
     let mut journal = Journal::open(&file).unwrap();
-    assert!(journal.placed.is_empty());
+    assert!(journal.before.placed.is_empty());
     assert!(journal.write(&Record::Round(Round::default())).is_none());
     assert!(journal.write(&Record::Round(round)).is_none());
-    let placed = Journal::open(&file).unwrap().placed;
+    let placed = Journal::open(&file).unwrap().before.placed;
     assert_eq!(placed.len(), 2);
     assert_eq!(placed[&key_of("17@5").unwrap()], ["node/1", "node/2"]);
     assert_eq!(placed[&key_of("4_3@7").unwrap()], ["node/3"]);

@@ -1,6 +1,7 @@
 //! Amounts of resources, times and limits, as Slurm writes them.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use synth_core::number;
 
@@ -184,13 +185,13 @@ fn times(text: &str, factor: u64) -> Option<u64> {
         return None;
     }
     let denominator = 10_u128.pow(fraction.len() as u32);
-    let part = whole(&format!("0{fraction}"))?;
-    let numerator = u128::from(whole(whole_part)?) * denominator + u128::from(part);
+    let part: u64 = whole(&format!("0{fraction}"))?;
+    let numerator = u128::from(whole::<u64>(whole_part)?) * denominator + u128::from(part);
     u64::try_from((numerator * u128::from(factor)).div_ceil(denominator)).ok()
 }
 
-/// Digits only.
-pub(crate) fn whole(text: &str) -> Option<u64> {
+/// Reads a whole number, which is digits only.
+pub(crate) fn whole<T: FromStr>(text: &str) -> Option<T> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }
@@ -207,10 +208,10 @@ pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
         return None;
     }
     for part in parts {
-        seconds = seconds * 60 + whole(part).filter(|part| *part < 100_000)?;
+        seconds = seconds * 60 + whole::<u64>(part).filter(|part| *part < 100_000)?;
     }
     Some(Some(
-        whole(days).filter(|days| *days < 100_000_000)? * 86_400 + seconds,
+        whole::<u64>(days).filter(|days| *days < 100_000_000)? * 86_400 + seconds,
     ))
 }
 

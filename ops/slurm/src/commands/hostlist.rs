@@ -1,5 +1,7 @@
 //! Lists of nodes with brackets, as Slurm writes them.
 
+use super::amounts::whole;
+
 /// More nodes than this no list names.
 const MOST: usize = 100_000;
 
@@ -47,8 +49,7 @@ fn numbers(ranges: &str) -> Option<Vec<String>> {
     let mut numbers = Vec::new();
     for range in ranges.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let number = |text: &str| super::amounts::whole(text).filter(|_| !text.is_empty());
-        let (from, to) = (number(first)?, number(last)?);
+        let (from, to): (u64, u64) = (whole(first)?, whole(last)?);
         if from > to || to - from >= MOST as u64 {
             return None;
         }

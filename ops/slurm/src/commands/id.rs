@@ -43,19 +43,15 @@ impl FromStr for JobId {
     fn from_str(text: &str) -> Result<Self, String> {
         let split = |mark| text.split_once(mark);
         let (job, part) = match (split('_'), split('+')) {
-            (Some((job, task)), _) => (job, number(task).map(Part::Task)),
-            (None, Some((job, component))) => (job, number(component).map(Part::Component)),
+            (Some((job, task)), _) => (job, whole(task).map(Part::Task)),
+            (None, Some((job, component))) => (job, whole(component).map(Part::Component)),
             (None, None) => (text, Some(Part::Whole)),
         };
-        match (number(job), part) {
+        match (whole::<u32>(job), part) {
             (Some(job), Some(part)) if job > 0 => Ok(JobId { job, part }),
             _ => Err(format!("`{text}` is no id of a job, such as 17 or 17_3")),
         }
     }
-}
-
-fn number(text: &str) -> Option<u32> {
-    whole(text).and_then(|number| u32::try_from(number).ok())
 }
 
 impl fmt::Display for JobId {

@@ -38,18 +38,11 @@ pub enum NodeState {
 }
 
 /// Marks of a node on which no job starts, which are not those of a failure.
-const DRAINED: [&str; 7] = [
-    "drain",
-    "maintenance",
-    "reboot_issued",
-    "reboot_requested",
-    "powering_down",
-    "power_down",
-    "blocked",
-];
+const DRAINED: &str =
+    "drain maintenance reboot_issued reboot_requested powering_down power_down blocked";
 
 /// Marks of a node that cannot be used.
-const DOWN: [&str; 3] = ["fail", "not_responding", "invalid_reg"];
+const DOWN: &str = "fail not_responding invalid_reg";
 
 impl NodeState {
     /// Reads a base with its marks: `idle`, `mixed+drain+completing`. A mark that is not known is of what a node does
@@ -58,11 +51,11 @@ impl NodeState {
         let mut parts = words.split('+');
         let base = parts.next().unwrap_or_default();
         let marks: Vec<&str> = parts.collect();
-        let has = |marked: &[&str]| marks.iter().any(|mark| marked.contains(mark));
+        let has = |marked: &str| marked.split(' ').any(|mark| marks.contains(&mark));
         match base {
             "down" | "error" | "future" => NodeState::Down,
-            _ if has(&DOWN) => NodeState::Down,
-            _ if has(&DRAINED) => NodeState::Drained,
+            _ if has(DOWN) => NodeState::Down,
+            _ if has(DRAINED) => NodeState::Drained,
             "idle" | "mixed" | "allocated" => NodeState::Up,
             _ => NodeState::Unknown,
         }
@@ -98,7 +91,7 @@ impl Nodes {
 
 impl Node {
     fn read(name: &str, cells: &Cells<'_>) -> Result<Self, String> {
-        let mebibytes = |text: &str| whole(text)?.checked_mul(1 << 20);
+        let mebibytes = |text: &str| whole::<u64>(text)?.checked_mul(1 << 20);
         let [allocated, all] = cells.read(CPUS, |text| {
             let counts: Vec<u64> = text.split('/').map(whole).collect::<Option<_>>()?;
             let [allocated, _, _, all] = counts[..] else {

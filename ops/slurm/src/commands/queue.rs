@@ -215,12 +215,12 @@ impl Row {
     fn of(key: Key, cells: &Cells<'_>) -> Result<Self, String> {
         let state = State::of(&word(cells, STATE)?);
         let reason = cells.free(REASON);
-        let priority = cells.read(PRIORITY, whole)?;
+        let priority = cells.read(PRIORITY, whole::<u64>)?;
         let (amounts, has_unknown_gres) = amounts(cells)?;
         let (nodes, most_nodes, per_node) = match state {
             State::Pending => requested(cells, &amounts)?,
             _ => {
-                let nodes = cells.read(NODES, |text| u32::try_from(whole(text)?).ok())?;
+                let nodes = cells.read(NODES, whole::<u32>)?;
                 (nodes.max(1), nodes.max(1), Amounts::default())
             }
         };
@@ -271,7 +271,7 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
         return Ok((amounts, false));
     }
     // What accounting does not track is not in TRES, only in what was requested.
-    let number = |column| cells.read(column, whole);
+    let number = |column| cells.read(column, whole::<u64>);
     let mut is_known = true;
     for (column, times) in [
         (PER_NODE, number(NODES)?),
@@ -295,7 +295,7 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
     let tres = cells.free(TRES);
     let mut parts = tres.split(',');
     let named = parts.find_map(|part| part.strip_prefix("node=")?.parse().ok());
-    let estimate = cells.read(NODES, |text| u32::try_from(whole(text)?).ok())?;
+    let estimate = cells.read(NODES, whole::<u32>)?;
     let least: u32 = named.unwrap_or(estimate).max(1);
     let (tasks, on_each) = (number(TASKS), number(TASKS_ON_NODE));
     let by_tasks = tasks

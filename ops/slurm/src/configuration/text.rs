@@ -120,7 +120,7 @@ impl Record {
     /// # Errors
     /// As [`Pair::read`].
     pub fn number(&self, keys: &[&str], without: u64) -> Result<u64, SiteError> {
-        let number = self.read(keys, "a whole number", number)?;
+        let number = self.read(keys, "a whole number", whole)?;
         Ok(number.unwrap_or(without))
     }
 
@@ -160,11 +160,6 @@ fn pair(text: &str) -> Option<(&str, &str, &str)> {
     (!rest.is_empty()).then_some((key, value, behind))
 }
 
-/// Reads digits.
-pub(super) fn number(text: &str) -> Option<u64> {
-    whole(text).filter(|_| !text.is_empty())
-}
-
 /// Returns whether a text is one of these words, in any case.
 pub(super) fn is_one_of(text: &str, words: impl IntoIterator<Item: AsRef<str>>) -> bool {
     let mut words = words.into_iter();
@@ -181,7 +176,7 @@ pub(super) fn words(text: Option<&str>) -> impl Iterator<Item = &str> + Clone {
 pub(super) fn number_or(words: &[&str]) -> impl Fn(&str) -> Option<Option<u64>> {
     move |text| match is_one_of(text, words) {
         true => Some(None),
-        false => number(text).map(Some),
+        false => whole(text).map(Some),
     }
 }
 
@@ -195,10 +190,10 @@ pub(super) fn time(text: &str) -> Option<Option<f64>> {
         return Some(None);
     }
     let (days, clock) = match text.split_once('-') {
-        Some((days, clock)) => (Some(number(days)?), clock),
+        Some((days, clock)) => (Some(whole::<u64>(days)?), clock),
         None => (None, text),
     };
-    let parts: Vec<u64> = clock.split(':').map(number).collect::<Option<_>>()?;
+    let parts: Vec<u64> = clock.split(':').map(whole).collect::<Option<_>>()?;
     let units: &[u64] = match (days, parts.len()) {
         (Some(_), 1..=3) | (None, 3) => &[3600, 60, 1],
         (None, 1..=2) => &[60, 1],

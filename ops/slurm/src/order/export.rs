@@ -43,11 +43,8 @@ struct Site {
     partitions: String,
     /// One of them.
     first: String,
-    folder: &'static str,
-    /// The order…
+    /// The order.
     words: String,
-    /// …and what it does to users.
-    change: &'static str,
     /// How the policy backfills.
     reservations: String,
     cpu: String,
@@ -63,13 +60,7 @@ impl Site {
         Site {
             partitions: partitions.to_owned(),
             first: partitions.split(',').take(1).collect(),
-            folder: "/etc/synth/order",
             words: order.priority.words("limit", "s"),
-            change: if order.priority.moves() {
-                "Jobs pass each other by this order; the longer a job waits, the fewer pass it."
-            } else {
-                "Jobs pass each other by this order. Those at its end wait for as long as others come before them: for very long, where the partition is full. Look at the longest wait, too."
-            },
             reservations: order.reservations.rule(),
             cpu: plain(counted.cpu),
             gpu: plain(counted.gpu.unwrap_or(0.0)),

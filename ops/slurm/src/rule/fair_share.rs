@@ -98,10 +98,15 @@ impl FairShare {
         factors
     }
 
+    /// Returns what all together used.
+    fn total(&self) -> f64 {
+        self.roots.iter().map(|root| self.usage[*root]).sum()
+    }
+
     /// Returns the effective usage and the shares of an association, as parts of all: what others of its account used counts by
     /// its shares there (`_set_usage_efctv` and `priority_p_calc_fs_factor` in `priority_multifactor.c`).
     fn effective(&self, n: usize) -> [f64; 2] {
-        let all: f64 = self.roots.iter().map(|root| self.usage[*root]).sum();
+        let all = self.total();
         let used = if all > 0.0 { self.usage[n] / all } else { 0.0 };
         let is_root =
             |n: &usize| matches!(self.roots[..], [root] if root == *n && !self.is_user[root]);
@@ -123,10 +128,7 @@ impl FairShare {
         let Some(share) = self.shares[n] else {
             return if self.is_user[n] { f64::INFINITY } else { -1.0 };
         };
-        let of_parent = self.above[n].map_or_else(
-            || self.roots.iter().map(|root| self.usage[*root]).sum(),
-            |parent| self.usage[parent],
-        );
+        let of_parent = self.above[n].map_or_else(|| self.total(), |parent| self.usage[parent]);
         if share == 0.0 {
             0.0
         } else if of_parent == 0.0 || self.usage[n] == 0.0 {

@@ -2,7 +2,7 @@
 -- The order is the site factor of jobs, which `PriorityType=priority/multifactor` adds to the other parts of their priority.
 -- JobSubmitPlugins in slurm.conf has to list lua. A site without a job_submit.lua installs this file next to slurm.conf. A site
 -- that has one keeps it, and adds this line above its last `return slurm.SUCCESS`:
---   pcall(dofile, "{{ site.folder }}/job_submit.lua")
+--   pcall(dofile, "/etc/synth/order/job_submit.lua")
 -- Run check.sh before either.
 
 -- Numbers; pending.sh reads them here, so each stands alone in its line.

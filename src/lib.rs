@@ -45,7 +45,7 @@
 //! Numbers, documents and policy files ([`number`], [`document`], [`artifact`]) are the crate `synth-core`; [`ctmc`] and [`law`]
 //! `synth-queues`; [`simulation`] is its own. [`multiresource`] jobs have their model, rules, checker and simulator in the
 //! crate `synth-multiresource`, and what makes their policies is `synth-make`: program, modulation, analysis, optimum,
-//! synthesis. `synth-traces` reads logs ([`trace`]), replays them and fits workloads to them. `synth-verb` says what a kind of
+//! synthesis. `synth-traces` reads logs ([`trace`]) and replays them, and `synth-fit` fits workloads to them. `synth-verb` says what a kind of
 //! workload is ([`kind`]) and makes its reports ([`report`]); the other kinds are crates that implement it
 //! ([`compatibility`], [`malleable`], [`volunteer`]).
 //!

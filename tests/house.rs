@@ -31,7 +31,7 @@ const ORDER: [(&str, &[&str]); 12] = [
             "synthesis",
         ],
     ),
-    ("crates/traces/src", &["trace", "replay", "fit"]),
+    ("crates/traces/src", &["trace", "replay"]),
     (
         "ops/slurm/src",
         &["commands", "configuration", "order", "rule"],

@@ -1,6 +1,4 @@
-//! Traces of real clusters: reading, fitting a workload, replay.
+//! Logs of real clusters: reading and replay.
 
-#[cfg(feature = "fit")]
-pub mod fit;
 pub mod replay;
 pub mod trace;

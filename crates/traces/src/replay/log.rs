@@ -178,7 +178,7 @@ impl Log {
     }
 
     /// What is known of a trace besides its jobs.
-    pub(crate) fn without_jobs(trace: &Trace) -> Self {
+    pub fn without_jobs(trace: &Trace) -> Self {
         let demands = trace.demands();
         Log {
             vectors: demands.vectors().to_vec(),

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-use crate::trace::TraceError;
+use synth_traces::trace::TraceError;
 use std::io::{BufWriter, Write};
 
 use super::*;
-use crate::trace::{self, Servers, Source};
+use synth_traces::trace::{self, Servers, Source};
 use synth_multiresource::workload::Workload;
 use synth_queues::law::ArrivalProcess;
 use synth_simulation::{Stream, Streams};

@@ -29,7 +29,7 @@ pub use dispersion::{Dispersion, Drift, Excess};
 pub use predicted::{MOST as MOST_REPLAYED, predict};
 pub use report::{Arrivals, Fit, FitError, Listener, Options, Predicted, Report, Tried, TypeFound};
 
-use crate::trace::Trace;
+use synth_traces::trace::Trace;
 use fitting::Fitting;
 use jobs::Jobs;
 use types::Search;

@@ -10,8 +10,8 @@ use super::dispersion::{Drift, Windows};
 use super::merge::{Vector, apart};
 use super::report::{FitError, Listener};
 use super::sizes::{Law, Observation};
-use crate::replay::{self, Log};
-use crate::trace::{Seen, Trace};
+use synth_traces::replay::{self, Log};
+use synth_traces::trace::{Seen, Trace};
 
 /// A job that arrived. Times are in ticks.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::report::{Fit, FitError, Listener, NOTICED, Predicted};
-use crate::replay::{
+use synth_traces::replay::{
     Clock, DecisionState, Kinds, Log, Measured, Speed, Stopped, Window, gathered, replay, visits,
 };
 use synth_multiresource::simulator::Contender;

@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::dispersion::{Dispersion, Drift, Excess};
-use crate::replay::Log;
-use crate::trace::{Account, Format, TraceError};
+use synth_traces::replay::Log;
+use synth_traces::trace::{Account, Format, TraceError};
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_make::program::ProgramError;

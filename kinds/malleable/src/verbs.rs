@@ -9,19 +9,19 @@ use clap::Args;
 use super::Malleable;
 use super::analysis::relaxation;
 use super::artifact::{Checked, cost};
-use super::policies::{self, RULES, Rule, median};
+use super::policies::{Rule, median};
 use super::policy::Online;
 use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
-use synth_simulation::sweep::{Comparing, Exact, Knows, Whole};
-use synth_simulation::{Estimate, Health, Progress, Settings};
+use synth_simulation::sweep::{Comparing, Exact, Whole};
+use synth_simulation::{Estimate, Health, Settings};
 use synth_typed::{count, part};
 use synth_verb::report::{Besides, Column, Outcome, Outcomes, headed};
 use synth_verb::{
-    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Queueing, Rules, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
+    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Queueing, VerbOutput, VerbResult,
+    compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
     simulate_policy,
 };
 
@@ -72,29 +72,6 @@ fn exponent(text: &str) -> Result<f64, String> {
         return Ok(1.0);
     }
     part(text).map_err(|_| format!("`{text}` is not an exponent above 0 and at most 1"))
-}
-
-impl Rules for Malleable {
-    type Content = Self;
-    type Rule = Rule;
-
-    const RULES: &'static str = RULES;
-
-    fn rule(name: &str, _: Option<&Workload>) -> Result<Rule, String> {
-        policies::rule(name)
-    }
-
-    fn rule_of(file: &Checked, _: &str) -> Rule {
-        policies::rule_of(file)
-    }
-
-    fn traits(_: &Rule, _: &Workload) -> (bool, Knows) {
-        (true, Knows::Sizes)
-    }
-
-    fn fits(policy: &Policy<Self>, _: &Workload) -> Result<(), String> {
-        policy.rule.online(&policy.name).map(drop)
-    }
 }
 
 impl Kind for Malleable {
@@ -152,8 +129,7 @@ impl Kind for Malleable {
             }),
             interrupt: caller.interrupt.clone(),
         };
-        let listener =
-            |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
+        let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::online(stream, &options, listener)? {
             synthesis::Outcome::Made(synthesized) => {
                 let summary = report::online(stream, &synthesized, caller.width);
@@ -175,13 +151,9 @@ impl Kind for Malleable {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let as_it_is = |workload, _: &Rule| Ok(workload);
-        simulate_policy(
-            name,
-            workload,
-            caller,
-            as_it_is,
-            |policy, workload, caller| run(policy, workload, settings, caller),
-        )
+        simulate_policy(name, workload, caller, as_it_is, |policy, on, caller| {
+            run(policy, on, settings, caller)
+        })
     }
 
     fn compare(
@@ -196,22 +168,18 @@ impl Kind for Malleable {
                 let outcomes = compare_pool(pool, comparing, extras, caller)?;
                 return VerbOutput::outcomes(&outcomes, caller.width);
             }
-            Workload::Stream(_) if !extras.exponents.is_empty() || extras.draws > 1 => {
-                let name = if extras.draws > 1 {
-                    "--draws"
-                } else {
-                    "--exponents"
-                };
-                return refuse(format!(
-                    "{name} goes with jobs that are all there, and here jobs arrive: leave it out"
-                ));
-            }
             Workload::Stream(stream) => stream,
         };
-        let run = |policy: &Policy<Self>,
-                   stream: &Stream,
-                   _: bool,
-                   progress: &mut dyn FnMut(Progress)| {
+        let typed = [
+            ("--draws", extras.draws > 1),
+            ("--exponents", !extras.exponents.is_empty()),
+        ];
+        if let Some((name, _)) = typed.into_iter().find(|(_, is_typed)| *is_typed) {
+            return refuse(format!(
+                "{name} goes with jobs that are all there, and here jobs arrive: leave it out"
+            ));
+        }
+        let run = |policy: &Policy<Self>, stream: &Stream, _, progress: &mut dyn FnMut(_)| {
             let sharing = policy.rule.online(&policy.name)?;
             simulate(stream, sharing, comparing.settings, progress)
         };

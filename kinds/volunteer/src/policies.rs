@@ -2,67 +2,73 @@
 
 use std::sync::atomic::Ordering;
 
-use super::artifact::{Quantity, Volunteer};
+use super::artifact::{Checked, Quantity, Volunteer};
 use super::policy::Dispatch;
 use super::simulator::{Rule, Run, TooLong, simulate};
 use super::synthesis::{against, default_rule, fixed_bound, literal};
 use super::workload::Campaign;
-use synth_core::artifact::Quantity as _;
+use synth_core::artifact::{Content as _, Quantity as _};
 use synth_simulation::sweep::Comparing;
 use synth_verb::report::{Column, Outcomes, estimate};
-use synth_verb::{Caller, Notice, Policy, VerbResult, no_rule, refuse, split_name};
+use synth_verb::{Caller, Notice, Policy, Rules, VerbOutput, VerbResult};
+use synth_verb::{no_rule, refuse, split_name};
 
 /// The rules that have a name, one a line, each with its parameters and what it does.
-pub const RULES: &str = "\
+const RULES: &str = "\
 percentile[:F:T:Q] | what synth tunes: hosts above the percentile F get jobs of a batch without an estimate, those above T deadlines before it, and Q is the quantile that it takes (75:95:.3 if not given)
 literal[:F:T:Q] | the proposal of 2012 to the letter: busy time of tight jobs only, no limit of jobs without an estimate, no time for a second try (50:90:.8)
 boinc-2025[:D] | any host, with the deadline D; what is left of a batch that is 85 % done goes to fast hosts alone, and once more where it takes long
 fixed[:D] | any host, with the deadline D: the bound of a stream if it is not given";
 
-/// Returns the rule with this name on a campaign.
-///
-/// # Errors
-/// When there is no such rule, or no campaign.
-pub fn rule(name: &str, campaign: Option<&Campaign>) -> Result<Rule, String> {
-    let (rule, parameter) = split_name(name);
-    let campaign = || {
-        campaign.ok_or_else(|| format!("{name} is a rule: name the workload with --workload FILE"))
-    };
-    let dispatch = |of: fn(&Campaign) -> Dispatch| {
-        let own = of(campaign()?);
-        let own = parameter.map_or(Ok(own), |text| with_parameters(own, text));
-        own.map(Rule::Dispatch)
-    };
-    let bound = || match parameter.map(str::parse::<f64>) {
-        None => campaign().map(fixed_bound),
-        Some(Ok(time)) if time > 0.0 && time <= 1e60 => Ok(time),
-        Some(_) => Err(format!(
-            "`{}` is not a time > 0, as in fixed:168",
-            parameter.unwrap_or_default()
-        )),
-    };
-    match rule {
-        "percentile" => dispatch(default_rule),
-        "literal" => dispatch(literal),
-        "boinc-2025" => bound().map(Rule::Tail),
-        "fixed" => bound().map(Rule::Fixed),
-        _ => Err(no_rule(name, RULES)),
+impl Rules for Volunteer {
+    type Content = Self;
+    type Rule = Rule;
+
+    const RULES: &'static str = RULES;
+
+    fn rule(name: &str, campaign: Option<&Campaign>) -> Result<Rule, String> {
+        let (rule, parameter) = split_name(name);
+        let why = || format!("{name} is a rule: name the workload with --workload FILE");
+        let campaign = || campaign.ok_or_else(why);
+        let dispatch = |of: fn(&Campaign) -> Dispatch| {
+            let own = of(campaign()?);
+            let own = parameter.map_or(Ok(own), |text| with_parameters(own, text));
+            own.map(Rule::Dispatch)
+        };
+        let bound = || match parameter {
+            None => campaign().map(fixed_bound),
+            Some(text) => {
+                let time = text
+                    .parse()
+                    .ok()
+                    .filter(|time| *time > 0.0 && *time <= 1e60);
+                time.ok_or_else(|| format!("`{text}` is not a time > 0, as in fixed:168"))
+            }
+        };
+        match rule {
+            "percentile" => dispatch(default_rule),
+            "literal" => dispatch(literal),
+            "boinc-2025" => bound().map(Rule::Tail),
+            "fixed" => bound().map(Rule::Fixed),
+            _ => Err(no_rule(name, RULES)),
+        }
+    }
+
+    fn rule_of(file: &Checked, _: &str) -> Rule {
+        Rule::Dispatch(file.artifact().policy.dispatch)
     }
 }
 
 fn with_parameters(rule: Dispatch, text: &str) -> Result<Dispatch, String> {
     let numbers: Option<Vec<f64>> = text.split(':').map(|own| own.parse().ok()).collect();
+    let is_percentile = |p: f64| (0.0..=100.0).contains(&p);
     match numbers.as_deref() {
-        Some(&[first_percentile, tight_percentile, q])
-            if [first_percentile, tight_percentile]
-                .iter()
-                .all(|p| (0.0..=100.0).contains(p))
-                && q > 0.0
-                && q < 1.0 =>
+        Some(&[first, tight, q])
+            if is_percentile(first) && is_percentile(tight) && q > 0.0 && q < 1.0 =>
         {
             Ok(Dispatch {
-                first_percentile,
-                tight_percentile,
+                first_percentile: first,
+                tight_percentile: tight,
                 quantile: Some(q),
                 ..rule
             })
@@ -89,7 +95,7 @@ pub fn compare(
     campaign: &Campaign,
     comparing: &Comparing<'_>,
     caller: &mut Caller<'_>,
-) -> VerbResult<Outcomes> {
+) -> VerbResult<VerbOutput> {
     caller.notify(Notice::Interruptible);
     if let Some(name) = caller.over_loads(comparing) {
         return refuse(format!(
@@ -101,11 +107,10 @@ pub fn compare(
     }
     let policies = Policy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
     let settings = comparing.settings;
-    let options = format!(
-        " --replications {} --seed {}",
-        settings.replications, settings.seed
-    );
-    let mut outcomes = Outcomes::new(comparing, campaign.digest(), "policy".into(), &options);
+    let (replications, seed) = (settings.replications, settings.seed);
+    let options = format!(" --replications {replications} --seed {seed}");
+    let digest = Volunteer::digest(campaign);
+    let mut outcomes = Outcomes::new(comparing, digest, "policy".into(), &options);
     let time = campaign.time_unit();
     let columns = Quantity::ALL.iter().map(|own| Column::of(*own, time));
     outcomes.columns = columns.collect();
@@ -118,29 +123,25 @@ pub fn compare(
         }
         let values = Quantity::ALL.iter().map(|own| run.estimate(*own));
         outcome.values = values.collect();
-        let ratio = first.as_ref();
-        let ratio = ratio.and_then(|own| against(&run, own, Quantity::MedianMakespan));
-        if let Some(ratio) = ratio {
+        if let Some(first) = &first
+            && let Some(ratio) = against(&run, first, Quantity::MedianMakespan)
+        {
             let is_sure = (ratio.mean - 1.0).abs() > ratio.half_width;
+            let is_longer = ratio.mean > 1.0;
             outcomes.notes.push(format!(
                 "{}: {} times the median makespan of {}, {} {}",
                 outcome.policy,
                 estimate(Some(ratio)),
                 comparing.policies[0],
                 if is_sure { "surely" } else { "not surely" },
-                if ratio.mean > 1.0 {
-                    "longer"
-                } else {
-                    "shorter"
-                }
+                if is_longer { "longer" } else { "shorter" }
             ));
         }
         first.get_or_insert(run);
     }
     outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
     outcomes.notes.push(format!(
-        "means over {} campaigns with the same hosts and jobs for all policies, 95 % intervals; – where a batch was not done in some campaign",
-        settings.replications
+        "means over {replications} campaigns with the same hosts and jobs for all policies, 95 % intervals; – where a batch was not done in some campaign"
     ));
-    Ok(outcomes)
+    VerbOutput::outcomes(&outcomes, caller.width)
 }

@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::artifact::{Checked, Volunteer};
-use super::policies::{self, RULES};
+use super::policies;
 use super::report;
-use super::simulator::{self, Run, judge, simulate};
+use super::simulator::{Rule, judge, simulate};
 use super::synthesis::{self, NoPolicy, Options};
 use super::workload::Campaign;
 use synth_simulation::Settings;
@@ -13,7 +13,7 @@ use synth_simulation::sweep::Comparing;
 use synth_typed::count;
 use synth_verb::report::WIDTH;
 use synth_verb::{
-    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Rules, VerbOutput, VerbResult,
+    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, VerbOutput, VerbResult, refuse,
     required_workload, simulate_policy,
 };
 
@@ -34,21 +34,6 @@ pub struct SynthesisArgs {
 }
 
 impl NamesFiles for SynthesisArgs {}
-
-impl Rules for Volunteer {
-    type Content = Self;
-    type Rule = simulator::Rule;
-
-    const RULES: &'static str = RULES;
-
-    fn rule(name: &str, campaign: Option<&Campaign>) -> Result<simulator::Rule, String> {
-        policies::rule(name, campaign)
-    }
-
-    fn rule_of(file: &Checked, _: &str) -> simulator::Rule {
-        simulator::Rule::Dispatch(file.artifact().policy.dispatch)
-    }
-}
 
 impl Kind for Volunteer {
     type SynthesisArgs = SynthesisArgs;
@@ -79,24 +64,22 @@ impl Kind for Volunteer {
         };
         caller.notify(Notice::Interruptible);
         let mut listener = |what: &str| caller.notify(Notice::Doing(what));
-        Ok(
-            match synthesis::synthesize(campaign, &options, &mut listener) {
-                Ok(synthesized) => {
-                    let summary = report::synthesized(campaign, &synthesized, caller.width);
-                    Answer::checked(synthesized.artifact, summary)?
-                }
-                Err(NoPolicy::Impossible(shortage)) => Answer::Refused {
-                    why: report::impossible(campaign, &shortage, caller.width),
-                    decided: true,
-                },
-                Err(NoPolicy::TooLong(found)) => {
-                    // Two that choose and two that decide nothing, with some room.
-                    let least = 5.0 * found.events;
-                    return Err(format!("{found}: give --budget {least:.1e} or more").into());
-                }
-                Err(NoPolicy::Interrupted) => Answer::Interrupted,
-            },
-        )
+        match synthesis::synthesize(campaign, &options, &mut listener) {
+            Ok(synthesized) => {
+                let summary = report::synthesized(campaign, &synthesized, caller.width);
+                Answer::checked(synthesized.artifact, summary)
+            }
+            Err(NoPolicy::Impossible(shortage)) => Ok(Answer::Refused {
+                why: report::impossible(campaign, &shortage, caller.width),
+                decided: true,
+            }),
+            Err(NoPolicy::TooLong(found)) => {
+                // Two campaigns that choose and two that decide nothing, with some room.
+                let least = 5.0 * found.events;
+                refuse(format!("{found}: give --budget {least:.1e} or more"))
+            }
+            Err(NoPolicy::Interrupted) => Ok(Answer::Interrupted),
+        }
     }
 
     fn simulate(
@@ -106,13 +89,25 @@ impl Kind for Volunteer {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let as_it_is = |campaign, _: &simulator::Rule| Ok(campaign);
-        simulate_policy(
+        let as_it_is = |campaign, _: &Rule| Ok(campaign);
+        simulate_policy::<Self>(
             name,
             campaign,
             caller,
             as_it_is,
-            |policy, campaign, caller| run(policy, campaign, settings, caller),
+            |policy, campaign, caller| {
+                let run = simulate(campaign, policy.rule, settings, caller.simulating());
+                let run = policies::within_budget(run)?;
+                let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
+                let verdicts = judged.map_or(Vec::new(), |file| judge(file, campaign, &run));
+                let table = report::simulation(campaign, &run, &verdicts, caller.width);
+                let ran = report::of_run(campaign, &run);
+                let mut output = VerbOutput::of_run(&policy.name, table, &ran, &verdicts, false)?;
+                let shortage = campaign.shortage();
+                let words = shortage.map(|own| report::impossible(campaign, &own, WIDTH));
+                output.notes.extend(words);
+                Ok(output)
+            },
         )
     }
 
@@ -122,31 +117,6 @@ impl Kind for Volunteer {
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let outcomes = policies::compare(required_workload(campaign)?, comparing, caller)?;
-        VerbOutput::outcomes(&outcomes, caller.width)
+        policies::compare(required_workload(campaign)?, comparing, caller)
     }
-}
-
-/// Runs a policy on a campaign, and judges its claims if it is for that.
-fn run(
-    policy: &Policy<Volunteer>,
-    campaign: &Campaign,
-    settings: &Settings,
-    caller: &mut Caller<'_>,
-) -> VerbResult<VerbOutput> {
-    let run: Run = policies::within_budget(simulate(
-        campaign,
-        policy.rule,
-        settings,
-        caller.simulating(),
-    ))?;
-    let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
-    let verdicts = judged.map(|file| judge(file, campaign, &run));
-    let verdicts = verdicts.unwrap_or_default();
-    let table = report::simulation(campaign, &run, &verdicts, caller.width);
-    let ran = report::of_run(campaign, &run);
-    let mut output = VerbOutput::of_run(&policy.name, table, &ran, &verdicts, false)?;
-    let shortage = campaign.shortage();
-    output.notes = Vec::from_iter(shortage.map(|own| report::impossible(campaign, &own, WIDTH)));
-    Ok(output)
 }

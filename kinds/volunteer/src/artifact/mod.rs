@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::policy::Dispatch;
 use super::workload::{Campaign, Record};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
-use synth_core::document::{DocumentError, Parsed, Published};
+use synth_core::document::{DocumentError, Parsed, Published, digest, to_yaml};
 
 /// The kind: dispatch to volunteers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,8 +44,8 @@ impl Content for Volunteer {
         Campaign::publish(published);
     }
 
-    fn digest(workload: &Campaign) -> String {
-        workload.digest()
+    fn digest(campaign: &Campaign) -> String {
+        digest(&to_yaml(campaign.record()))
     }
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {

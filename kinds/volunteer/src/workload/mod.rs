@@ -12,9 +12,6 @@ pub use document::{
     Quality, Record, VersionRecord,
 };
 
-use std::path::Path;
-
-use synth_core::document::{DocumentError, Parsed, Published, digest, read_file, to_yaml};
 use synth_queues::law::Size;
 
 /// A checked campaign.
@@ -62,36 +59,9 @@ pub struct Version {
 }
 
 impl Campaign {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        document::parse(text, name)
-    }
-
-    /// Adds documents of this kind to the schema for editors.
-    pub fn publish(published: &mut Published) {
-        document::publish_to(published);
-    }
-
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, Self::parse)
-    }
-
     /// Returns all its numbers.
     pub fn record(&self) -> &Record {
         &self.record
-    }
-
-    /// Returns `sha256:` and 64 hexadecimal digits that identify it.
-    pub fn digest(&self) -> String {
-        digest(&to_yaml(&self.record))
     }
 
     /// Returns the unit of time.
@@ -159,10 +129,8 @@ impl Batch {
 impl HostsRecord {
     /// Returns the fraction of time that such a host is on.
     pub fn on_fraction(&self) -> f64 {
-        self.availability.as_ref().map_or(1.0, |own| {
-            let on = own.on.mean();
-            on / (on + own.off.mean())
-        })
+        let turns = self.availability.as_ref();
+        turns.map_or(1.0, |own| own.on.mean() / (own.on.mean() + own.off.mean()))
     }
 
     /// Returns how many processors of this type such a host has.

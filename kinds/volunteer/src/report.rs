@@ -1,9 +1,5 @@
 //! What a person reads on the terminal; tables are `width` characters wide at most.
 
-mod synthesized;
-
-pub use synthesized::{impossible, synthesized};
-
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -11,20 +7,19 @@ use serde_json::{Value, json};
 use super::artifact::{Checked, Quantity};
 use super::policy::{Dispatch, Queued, UNKNOWN};
 use super::simulator::{Judgement, Run};
-use super::workload::Campaign;
+use super::synthesis::{COMPETITORS, Competitor, Made, TUNED};
+use super::workload::{Campaign, Quality, Shortage};
 use synth_core::artifact::{Quantity as _, Subject};
 use synth_verb::report::{
-    Table, TableUnit, counted, estimate, headed, number, policy_report, verdict_table, within, wrap,
+    Table, TableUnit, counted, estimate, headed, number, percent, policy_report, verdict_table,
+    within, wrap,
 };
 
 /// Says what it is for, in a few words: `400 hosts for 1440 h`.
 pub fn about(campaign: &Campaign) -> String {
     let hosts = counted(campaign.host_count() as f64, "host");
-    format!(
-        "{hosts} for {} {}",
-        number(campaign.horizon()),
-        campaign.time_unit()
-    )
+    let horizon = number(campaign.horizon());
+    format!("{hosts} for {horizon} {}", campaign.time_unit())
 }
 
 /// Returns the parameters in a few words.
@@ -55,14 +50,11 @@ pub fn show(checked: &Checked, width: usize) -> String {
         number(artifact.policy.refresh),
         knob(UNKNOWN)
     );
-    let mut table = Table::new(["quantity", "mean of campaigns"]);
-    for quantity in Quantity::ALL {
-        if let Some(claim) = artifact.find(*quantity, Subject::ALL) {
-            let value = within(claim.value, claim.half_width.unwrap_or(0.0));
-            table.row([headed(*quantity, time), value]);
-        }
-    }
-    let (percentile, table) = (wrap(&percentile, width), table.within(width));
+    let table = means(campaign, width, |quantity| {
+        let claim = artifact.find(quantity, Subject::ALL)?;
+        Some(within(claim.value, claim.half_width.unwrap_or(0.0)))
+    });
+    let percentile = wrap(&percentile, width);
     let _ = writeln!(text, "\n{percentile}\n\nIt promises\n{table}");
     let what = format!("a server of volunteers, {}", about(campaign));
     let source = campaign.record().source.as_deref();
@@ -75,14 +67,12 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
         Queued::All => "all that it has",
         Queued::Tight => "its jobs with tight deadlines",
     };
-    let each = match rule.first_each {
-        Some(n) => format!(", at most {n} for each of its processors"),
-        None => String::new(),
-    };
-    let quantile = match rule.quantile {
-        Some(q) => format!("the {} quantile", knob(q)),
-        None => "the quantile of the last one".into(),
-    };
+    let each = |n: u32| format!(", at most {n} for each of its processors");
+    let each = rule.first_each.map_or(String::new(), each);
+    let quantile = |q: f64| format!("the {} quantile", knob(q));
+    let quantile = rule
+        .quantile
+        .map_or("the quantile of the last one".into(), quantile);
     let mut steps = vec![
         "jobs are looked at by the time at which their batch has to end, retries first; those whose test is a percentile before all others".to_owned(),
         format!(
@@ -140,11 +130,17 @@ pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width:
 
 /// Returns the mean of each quantity that the campaigns have.
 fn attained(campaign: &Campaign, run: &Run, width: usize) -> String {
+    means(campaign, width, |own| {
+        Some(estimate(Some(run.estimate(own)?)))
+    })
+}
+
+/// Tabulates the quantities that have a value.
+fn means(campaign: &Campaign, width: usize, value: impl Fn(Quantity) -> Option<String>) -> String {
     let mut table = Table::new(["quantity", "mean of campaigns"]);
     for quantity in Quantity::ALL {
-        if let Some(found) = run.estimate(*quantity) {
-            let head = headed(*quantity, campaign.time_unit());
-            table.row([head, estimate(Some(found))]);
+        if let Some(value) = value(*quantity) {
+            table.row([headed(*quantity, campaign.time_unit()), value]);
         }
     }
     table.within(width)
@@ -163,8 +159,7 @@ fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
         "done".into(),
         "instances a job".into(),
     ]);
-    let all = campaign.batches().iter().enumerate();
-    for (n, batch) in all.filter(|(_, batch)| !batch.is_stream()).take(SHOWN) {
+    for (n, batch) in campaign.dated_batches().take(SHOWN) {
         let jobs = f64::from(batch.jobs.unwrap_or(1));
         let sent = run.of_batch(n, |own| Some(own.sent as f64 / jobs));
         table.row([
@@ -185,9 +180,7 @@ pub fn of_run(campaign: &Campaign, run: &Run) -> Value {
         let (mean, half_width) = (found.mean, found.half_width);
         Some(json!({ "quantity": quantity, "mean": mean, "half_width": half_width }))
     });
-    let batches = campaign.batches().iter().enumerate();
-    let batches = batches.filter(|(_, batch)| !batch.is_stream());
-    let batches = batches.map(|(n, batch)| {
+    let batches = campaign.dated_batches().map(|(n, batch)| {
         let (finished, makespan) = (run.finished(n), run.makespan(n));
         json!({ "batch": batch.name, "finished": finished, "makespan": makespan })
     });
@@ -198,4 +191,139 @@ pub fn of_run(campaign: &Campaign, run: &Run) -> Value {
         "quantities": quantities.collect::<Vec<_>>(),
         "batches": batches.collect::<Vec<_>>(),
     })
+}
+
+/// Describes a policy: what it attains, what others do, and what it was chosen from.
+pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
+    let others = &synthesized.competitors;
+    let rule = rule(&synthesized.artifact.policy.dispatch);
+    let simulated = format!(
+        "simulated in {} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known",
+        synthesized.run.campaigns.len()
+    );
+    let mut text = format!(
+        "{}: {rule}\n\n{}\n{}\n",
+        about(campaign),
+        attained(campaign, &synthesized.run, width),
+        wrap(&simulated, width)
+    );
+    let mut notes = Vec::new();
+    let ended = |before: &str| format!("the budget ended before {before}: give a larger --budget");
+    if synthesized.cut {
+        notes.push(ended("all parameters were tried"));
+    }
+    if others.is_empty() {
+        notes.push(ended("other rules were run beside it"));
+    } else {
+        text += &format!("\n{}\n", competitors(campaign, others, width));
+    }
+    let stands = |name: &str| others.iter().any(|other| other.rule == name);
+    let taken = COMPETITORS.into_iter().find(|name| !stands(name));
+    notes.extend(taken.filter(|_| stands(TUNED)).map(|name| {
+        format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})")
+    }));
+    notes.extend(others.iter().filter_map(better));
+    let in_time =
+        [Quantity::ShortJobs, Quantity::LongJobs].map(|own| synthesized.run.estimate(own));
+    if in_time.iter().flatten().any(|own| own.mean == 0.0) {
+        let none = "NO JOB OF SOME BATCHES WAS DONE IN TIME: set later deadlines, or look at contact, delay and buffer of the hosts.";
+        notes.push(none.into());
+    }
+    let usual = campaign.capacity(&campaign.applications()).usual;
+    let needed: f64 = campaign.batches().iter().map(|b| campaign.work(b)).sum();
+    notes.push(format!(
+        "\nall hosts, on as often as they are and as right as they are, do {} of work a {}, and what there is to do is {} of that\n",
+        number(usual),
+        campaign.time_unit(),
+        percent(needed / (usual * campaign.horizon()))
+    ));
+    text + &wrap(&notes.join("\n"), width)
+}
+
+/// Shows what others do on the same campaigns.
+fn competitors(campaign: &Campaign, others: &[Competitor], width: usize) -> String {
+    let mut table = Table::new(["beside it", "median makespan, times", "instances, times"]);
+    let has_makespan = campaign.has(&[Quality::Afap]);
+    for other in others {
+        let makespan = match other.makespan {
+            None if has_makespan => "not all done".into(),
+            found => estimate(found),
+        };
+        table.row([other.rule.into(), makespan, estimate(other.instances)]);
+    }
+    table.within(width)
+}
+
+/// Returns why a rule that is surely better was not taken.
+fn better(other: &Competitor) -> Option<String> {
+    let excess = other.excess?;
+    let why = match other.rule {
+        "literal" => "the workload's `policy` asks for other parameters",
+        _ => "no policy file can say it",
+    };
+    (excess.mean + excess.half_width < 0.0).then(|| {
+        format!(
+            "{} is surely better here, {} times the median makespan ({} of it and of deadlines in all): {why}",
+            other.rule,
+            estimate(other.makespan),
+            estimate(Some(excess))
+        )
+    })
+}
+
+/// Returns why no rule can do the work.
+pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> String {
+    let unit = campaign.time_unit();
+    let words = match shortage {
+        Shortage::Never { batch, why } => format!("Batch `{batch}` can never be done: {why}."),
+        Shortage::TooMuch {
+            batch,
+            work,
+            most,
+            time,
+        } => {
+            let (what, how, note) = match batch {
+                Some(batch) => (
+                    format!("Batch `{batch}` can never be done in time: its jobs need"),
+                    "with nothing else to do, on as long as their availability allows and in time to report",
+                    "",
+                ),
+                None => (
+                    "The hosts can never do all this: all jobs need".into(),
+                    "in the mean",
+                    " (For streams hosts are on as often as they are, and wrong results do not count; for batches hosts are on at all times.)",
+                ),
+            };
+            format!(
+                "{what} {} of work (jobs times quorum times mean size), and all hosts together, {how}, do {} in {} {unit}: {} times too much.{note}",
+                number(*work),
+                number(*most),
+                number(*time),
+                number(work / most)
+            )
+        }
+        Shortage::TooLong {
+            batch,
+            size,
+            parts,
+            time,
+        } => {
+            let whats = [
+                "until its version is released",
+                "on the fastest processors that its quorum needs",
+                "while the host is off",
+                "until its result is reported",
+            ];
+            let each = parts.iter().zip(whats).filter(|(time, _)| **time > 0.0);
+            let each = each.map(|(time, what)| format!("{} {unit} {what}", number(*time)));
+            format!(
+                "Batch `{batch}` can never be done in time: a job has {} of work, which takes {} {unit} at least ({}), and there are {} {unit} until its deadline, its bound or the end of the campaign.",
+                number(*size),
+                number(parts.iter().sum()),
+                each.collect::<Vec<_>>().join(" + "),
+                number(*time)
+            )
+        }
+    };
+    wrap(&words, width)
 }

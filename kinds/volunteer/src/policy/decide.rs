@@ -275,9 +275,10 @@ impl Decider<'_> {
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
         // BT + R of the proposal knows no idle processors.
-        let before = match self.is_literal() {
-            true => host.busy,
-            false => host.before(host.queue),
+        let before = if self.is_literal() {
+            host.busy
+        } else {
+            host.before(host.queue)
         };
         self.now + before + job.size / usable.speed + self.delay
     }
@@ -375,9 +376,10 @@ pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
             }
         }
     }
-    let ids = request.jobs.iter().map(|job| job.id);
-    let answers = ids
-        .zip(verdicts)
-        .map(|(id, verdict)| Answer { id, verdict });
-    answers.collect()
+    let answers = request.jobs.iter().zip(verdicts);
+    let answer = |(job, verdict): (&Candidate, _)| Answer {
+        id: job.id,
+        verdict,
+    };
+    answers.map(answer).collect()
 }

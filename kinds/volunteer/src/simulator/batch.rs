@@ -33,7 +33,7 @@ pub(super) struct State {
     /// For how long instances were awaited that never came; none of a stream.
     pub lost: Vec<f64>,
     /// Instances that are out.
-    pub out: Vec<u32>,
+    pub out: BTreeSet<u32>,
     /// F⁻¹(q) of C(B), once there is an estimate.
     turnaround: Option<f64>,
     /// The least time from sending a job of the mean size to its report \[time\].

@@ -173,10 +173,9 @@ impl<'a> Engine<'a> {
 
     /// Creates a job.
     pub fn create(&mut self, b: usize) {
-        let application = self.campaign.batches()[b].application;
         let campaign = self.campaign;
-        let most = campaign.most_instances(application);
-        let limits = [campaign.quorum(application), most];
+        let own = campaign.batches()[b].application;
+        let limits = [campaign.quorum(own), campaign.most_instances(own)];
         let (law, stream) = &mut self.sizes[b];
         let size = law.draw(stream);
         let state = &mut self.batches[b];
@@ -297,7 +296,7 @@ impl<'a> Engine<'a> {
         let (b, created) = (job.batch, job.created);
         let batch = &self.campaign.batches()[b];
         let took = self.now - instance.sent;
-        self.leave(b, n);
+        self.batches[b].out.remove(&n);
         let now = self.now;
         let (change, validated) = self.change(instance.job, |store| store.report(n, now));
         let history = self.standings.history(instance.host, instance.version);
@@ -348,7 +347,7 @@ impl<'a> Engine<'a> {
             if !is_stream {
                 self.batches[b].lost.push(waited);
             }
-            self.leave(b, n);
+            self.batches[b].out.remove(&n);
             if instance.gone {
                 self.store.drop_instance(n);
             }
@@ -371,19 +370,6 @@ impl<'a> Engine<'a> {
             let is_whole = state.result.given_up == 0;
             state.result.makespan = is_whole.then_some(self.now - batch.submitted);
             self.active.retain(|own| *own != b);
-        }
-    }
-
-    /// Takes an instance out of those of its batch that are out.
-    fn leave(&mut self, b: usize, n: u32) {
-        let out = &mut self.batches[b].out;
-        if out.is_empty() {
-            return;
-        }
-        let slot = self.store.instances[n as usize].slot as usize;
-        out.swap_remove(slot);
-        if let Some(moved) = out.get(slot) {
-            self.store.instances[*moved as usize].slot = slot as u32;
         }
     }
 

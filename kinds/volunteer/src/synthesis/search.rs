@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::options::{NoPolicy, Options, default_rule, literal};
 use super::trial::{Trial, choose, costs};
+use super::{NoPolicy, Options, default_rule, literal};
 use crate::policy::Dispatch;
 use crate::simulator::{Rule, simulate};
 use crate::workload::{Batch, Campaign, Quality};
@@ -73,15 +73,11 @@ impl Search<'_> {
     /// stays.
     fn tune(&mut self) -> Result<(), NoPolicy> {
         let fixed = &self.campaign.record().policy;
-        let batches = self.campaign.batches();
         // The first percentile decides on batches without a deadline only, and the reserve on the others.
-        let has_afap = batches.iter().any(|own| own.quality == Quality::Afap);
-        let (first, quantile) = (
-            fixed.first_percentile.is_none() && has_afap,
-            fixed.quantile.is_none(),
-        );
-        let dated = [Quality::Short, Quality::Long];
-        if batches.iter().any(|own| dated.contains(&own.quality)) {
+        let has_afap = self.campaign.has(&[Quality::Afap]);
+        let first = fixed.first_percentile.is_none() && has_afap;
+        let quantile = fixed.quantile.is_none();
+        if self.campaign.has(&[Quality::Short, Quality::Long]) {
             self.vary(&[0.0], |rule, _| rule.reserve = !rule.reserve)?;
         }
         if first {

@@ -85,6 +85,23 @@ impl Campaign {
         &self.batches
     }
 
+    /// Returns the batches that are no streams, each with its place.
+    pub(crate) fn dated_batches(&self) -> impl Iterator<Item = (usize, &Batch)> {
+        let batches = self.batches.iter().enumerate();
+        batches.filter(|(_, batch)| !batch.is_stream())
+    }
+
+    /// Returns whether some batch has one of these qualities.
+    pub(crate) fn has(&self, qualities: &[Quality]) -> bool {
+        let mut batches = self.batches.iter();
+        batches.any(|batch| qualities.contains(&batch.quality))
+    }
+
+    /// Returns the application of each batch.
+    pub(crate) fn applications(&self) -> Vec<usize> {
+        self.batches.iter().map(|batch| batch.application).collect()
+    }
+
     /// Returns the versions of all applications, those of the first one first.
     pub fn versions(&self) -> &[Version] {
         &self.versions

@@ -48,15 +48,17 @@ pub(super) struct State {
 
 impl State {
     pub fn new(campaign: &Campaign, batch: &Batch) -> Self {
-        let mut state = State {
-            retry: campaign.least_time(batch, batch.size.mean())[1..]
-                .iter()
-                .sum(),
+        let [_, parts @ ..] = campaign.least_time(batch, batch.size.mean());
+        State {
+            retry: parts.iter().sum(),
+            result: BatchResult {
+                quality: batch.quality,
+                limit: batch.limit,
+                jobs: batch.jobs,
+                ..BatchResult::default()
+            },
             ..State::default()
-        };
-        state.result.quality = batch.quality;
-        (state.result.jobs, state.result.limit) = (batch.jobs, batch.limit);
-        state
+        }
     }
 
     /// Returns for how long nothing was sent.

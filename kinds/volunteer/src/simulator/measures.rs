@@ -120,9 +120,8 @@ impl Measures {
     /// Returns the same campaign as if batches that were not done had been at its end: no makespan is longer than it was.
     fn at_least(&self) -> Measures {
         let mut own = self.clone();
-        for batch in &mut own.batches {
-            batch.makespan = batch.makespan.or(Some(batch.observed));
-        }
+        let batches = own.batches.iter_mut();
+        batches.for_each(|batch| _ = batch.makespan.get_or_insert(batch.observed));
         own
     }
 }
@@ -162,12 +161,8 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values = sorted(values);
     let upper = *values.get(values.len() / 2)?;
-    let lower = values[(values.len() - 1) / 2];
-    Some(if lower == upper {
-        upper
-    } else {
-        lower.midpoint(upper)
-    })
+    // Both may be infinite.
+    Some(values[(values.len() - 1) / 2].midpoint(upper))
 }
 
 /// Several campaigns under one rule.

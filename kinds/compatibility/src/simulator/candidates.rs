@@ -1,6 +1,6 @@
 //! The servers that a job which arrives may use.
 
-use crate::workload::Cluster;
+use crate::workload::{Class, Cluster};
 use synth_simulation::Stream;
 
 /// The servers that a job which arrives may use.
@@ -15,14 +15,11 @@ pub(super) struct Candidates {
 
 impl Candidates {
     pub fn of(cluster: &Cluster, routing: Stream) -> Self {
-        let of_class = cluster.classes().iter().map(|class| class.servers.iter());
-        let drawn = cluster.assignment().map_or(0, |own| own.random.degree);
+        let own = |class: &Class| class.servers.iter().map(|s| *s as u32).collect();
         Candidates {
-            of_class: of_class
-                .map(|own| own.map(|s| *s as u32).collect())
-                .collect(),
+            of_class: cluster.classes().iter().map(own).collect(),
             all: cluster.servers().len() as u32,
-            drawn: vec![0; drawn as usize],
+            drawn: vec![0; cluster.degree() as usize],
             routing,
         }
     }

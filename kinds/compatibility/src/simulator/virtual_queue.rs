@@ -175,14 +175,13 @@ impl Discipline for VirtualQueue {
                 rates[job.0 as usize] += rate;
             }
         }
-        for (number, (own, rate)) in self.jobs.iter().zip(rates).enumerate() {
-            let served = own.rate;
-            if (served - rate).abs() > 1e-9 * rate {
-                return Err(format!(
-                    "job {number} is served at rate {served}, not {rate}"
-                ));
-            }
+        let mut rates = rates.into_iter().zip(&self.jobs).enumerate();
+        match rates.find(|(_, (rate, own))| (own.rate - rate).abs() > 1e-9 * rate) {
+            None => Ok(()),
+            Some((number, (rate, own))) => Err(format!(
+                "job {number} is served at rate {}, not {rate}",
+                own.rate
+            )),
         }
-        Ok(())
     }
 }

@@ -58,6 +58,11 @@ impl Cluster {
         self.record.assignment.as_ref()
     }
 
+    /// How many servers are drawn for each job; 0 where there are classes.
+    pub(crate) fn degree(&self) -> u32 {
+        self.assignment().map_or(0, |own| own.random.degree)
+    }
+
     /// The law of sizes \[work\], of all jobs alike.
     pub fn size(&self) -> &Size {
         &self.record.size

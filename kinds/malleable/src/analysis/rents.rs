@@ -34,16 +34,19 @@ pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
 /// Returns the bound, and the servers times time that are demanded in each interval.
 fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut used = vec![0.0; rents.len()];
-    let (mut before, mut earned) = (0.0, 0.0);
-    let mut intervals = Vec::with_capacity(rents.len());
-    for Rent { until, rent } in rents {
-        intervals.push((until - before, *rent));
-        earned += pool.servers() * rent * (until - before);
+    let mut before = 0.0;
+    let intervals = rents.iter().map(|Rent { until, rent }| {
+        let length = until - before;
         before = *until;
-    }
-    let mut least = -earned;
-    for job in pool.jobs() {
-        let curve = &pool.curves()[job.curve];
+        (length, *rent)
+    });
+    let intervals: Vec<(f64, f64)> = intervals.collect();
+    let earned = intervals
+        .iter()
+        .map(|(length, rent)| pool.servers() * rent * length);
+    let mut least = -earned.sum::<f64>();
+    for (i, job) in pool.jobs().iter().enumerate() {
+        let curve = pool.curve(i);
         let alone = Alone {
             job,
             curve,

@@ -61,12 +61,11 @@ impl Rule {
                 servers.map_or_else(|| vec![0.0; remaining.len()], Iterator::collect)
             }
             Rule::Prices(prices) => {
-                let asks = |&i: &usize| Asks {
+                let asks = remaining.iter().map(|&i| Asks {
                     price: prices[i],
-                    curve: &pool.curves()[pool.jobs()[i].curve],
-                };
-                let asks: Vec<Asks<'_>> = remaining.iter().map(asks).collect();
-                divide(&asks, pool.servers())
+                    curve: pool.curve(i),
+                });
+                divide(&asks.collect::<Vec<_>>(), pool.servers())
             }
         }
     }

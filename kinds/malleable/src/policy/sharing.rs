@@ -231,12 +231,8 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
         if middle <= low || middle >= high {
             break;
         }
-        let bound = if total(middle) > servers {
-            &mut high
-        } else {
-            &mut low
-        };
-        *bound = middle;
+        let is_above = total(middle) > servers;
+        *(if is_above { &mut high } else { &mut low }) = middle;
     }
     let (mut taken, most) = (at(low), at(high));
     let mut left = servers - taken.iter().sum::<f64>();

@@ -49,7 +49,7 @@ pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
     // By what it takes to do them alone, per weight; the first ends last.
     let alone = |i: usize| {
         let job = &pool.jobs()[i];
-        job.size / (pool.curves()[job.curve].at(pool.servers()) * job.weight)
+        job.size / (pool.curve(i).at(pool.servers()) * job.weight)
     };
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&i, &j| alone(j).total_cmp(&alone(i)));
@@ -86,11 +86,12 @@ impl Tries<'_> {
 
     /// Returns the plan at the prices of an order, the last job first.
     fn order(&mut self, order: &[usize]) -> (bool, Vec<f64>) {
-        let job = |i: &usize| &self.pool.jobs()[*i];
-        let curve = |i: &usize| &self.pool.curves()[job(i).curve];
-        let curves: Vec<&Curve> = order.iter().map(curve).collect();
-        let weights: Vec<f64> = order.iter().map(|i| job(i).weight).collect();
-        let prices = prices(&curves, &weights, self.pool.servers());
+        let pool = self.pool;
+        let own = order
+            .iter()
+            .map(|&i| (pool.curve(i), pool.jobs()[i].weight));
+        let (curves, weights): (Vec<&Curve>, Vec<f64>) = own.unzip();
+        let prices = prices(&curves, &weights, pool.servers());
         let (better, ends) = self.price(&by_job(order, &prices));
         if better {
             self.order = order.to_vec();

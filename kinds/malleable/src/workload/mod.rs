@@ -172,6 +172,11 @@ impl Pool {
         &self.jobs
     }
 
+    /// The curve of the i-th job.
+    pub fn curve(&self, i: usize) -> &Curve {
+        &self.curves[self.jobs[i].curve]
+    }
+
     /// The curves of the jobs, each once.
     pub fn curves(&self) -> &[Curve] {
         &self.curves

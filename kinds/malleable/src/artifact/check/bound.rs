@@ -32,10 +32,10 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
         due += weight;
         let worth = match pool.curves() {
             // By Hölder's inequality.
-            [curve] if curve.smooth_power(pool.servers()).is_some() => {
-                let p = curve.smooth_power(pool.servers()).unwrap_or(1.0);
-                powers += (prices[k] / prices[prices.len() - 1]).powf(1.0 / (1.0 - p));
-                prices[prices.len() - 1] * pool.servers().powf(p) * f64::powf(powers, 1.0 - p)
+            [curve] if let Some(p) = curve.smooth_power(pool.servers()) => {
+                let most = prices[prices.len() - 1];
+                powers += (prices[k] / most).powf(1.0 / (1.0 - p));
+                most * pool.servers().powf(p) * f64::powf(powers, 1.0 - p)
             }
             curves => most_worth(pool.servers(), &mut rent, || {
                 prices[..=k].iter().map(|price| (*price, curves))
@@ -96,12 +96,9 @@ pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), St
     let early = time * (1.0 - near);
     let needs = |job: &Job| pool.curves()[job.curve].servers_for(job.size / early);
     let needs: Option<f64> = pool.jobs().iter().map(needs).sum();
-    match needs.filter(|needs| *needs < pool.servers()) {
-        None => Ok(()),
-        Some(n) => Err(format!(
-            "all jobs can have ended before {time}, on {n} servers"
-        )),
-    }
+    let enough = needs.filter(|needs| *needs < pool.servers());
+    let why = |n| format!("all jobs can have ended before {time}, on {n} servers");
+    enough.map_or(Ok(()), |n| Err(why(n)))
 }
 
 /// Returns what no policy costs less than, from these rents.

@@ -29,15 +29,14 @@ pub(super) fn check(pool: &Pool, plan: &Plan, artifact: &Artifact, findings: &mu
     if !findings.is_clear("policy") || !findings.is_clear("evidence") {
         return;
     }
-    let ends = match &plan.rule {
-        Rule::Prices(prices)
-            if plan.stages.is_empty()
-                && jobs > EXECUTED
-                && verified(pool, prices, &evidence.ends, findings) =>
-        {
-            evidence.ends.clone()
-        }
-        _ => executed(plan, pool, findings),
+    let ends = if jobs > EXECUTED
+        && plan.stages.is_empty()
+        && let Rule::Prices(prices) = &plan.rule
+        && verified(pool, prices, &evidence.ends, findings)
+    {
+        evidence.ends.clone()
+    } else {
+        executed(plan, pool, findings)
     };
     findings.within("evidence", |f| proof(evidence, pool, &ends, f));
     let sound = findings.is_clear("evidence");
@@ -113,8 +112,9 @@ fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Finding
 /// With `b_i = a_i^c` and `B(t)` its sum over the jobs that remain, job i runs at rate `(N b_i/B)^p`, so that its work until
 /// its end is `(N b_i)^p Φ(T_i)`, where Φ is the integral of `B^−p`. All in logarithms: these numbers have no common scale.
 fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) -> bool {
-    let [curve] = pool.curves() else { return false };
-    let Some(p) = curve.smooth_power(pool.servers()) else {
+    let curves = pool.curves().iter();
+    let powers = curves.map(|curve| curve.smooth_power(pool.servers()));
+    let [Some(p)] = powers.collect::<Vec<_>>()[..] else {
         return false;
     };
     // The logarithm of a sum; −∞ is nothing.
@@ -165,7 +165,7 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
             let path = format!("policy.plan.stages[{stage}]");
             findings.within(path, |f| tabled(row, &remaining, &servers, f));
         }
-        let speed = |(i, k): (&usize, &f64)| pool.curves()[pool.jobs()[*i].curve].at(*k);
+        let speed = |(i, k): (&usize, &f64)| pool.curve(*i).at(*k);
         let speeds: Vec<f64> = remaining.iter().zip(&servers).map(speed).collect();
         let rest = |i: usize| pool.jobs()[i].size - done[i];
         let steps = remaining.iter().zip(&speeds);
@@ -185,14 +185,15 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         }
         // Those that end together have rounding errors left.
         let is_done = |i: usize| done[i] >= pool.jobs()[i].size * (1.0 - 1e-12);
-        for &i in remaining
-            .iter()
-            .filter(|i| ending && **i == first || is_done(**i))
-        {
-            ends[i] = now;
-            stage += 1;
-        }
-        remaining.retain(|i| ends[*i] == f64::INFINITY);
+        let before = remaining.len();
+        remaining.retain(|&i| {
+            let ends_now = ending && i == first || is_done(i);
+            if ends_now {
+                ends[i] = now;
+            }
+            !ends_now
+        });
+        stage += before - remaining.len();
     }
     const STAGES: &str = "policy.plan.stages";
     if !table.is_empty() {
@@ -205,14 +206,9 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
 
 /// Checks that a row of the table says what the rule says.
 fn tabled(row: &[f64], remaining: &[usize], servers: &[f64], findings: &mut Findings) {
-    let mut expected = vec![0.0; row.len()];
-    for (&i, k) in remaining.iter().zip(servers) {
-        if let Some(entry) = expected.get_mut(i) {
-            *entry = *k;
-        }
-    }
     let all: f64 = servers.iter().sum();
-    for (i, (found, expected)) in row.iter().zip(&expected).enumerate() {
+    for (i, found) in row.iter().enumerate() {
+        let expected = remaining.binary_search(&i).map_or(0.0, |n| servers[n]);
         let near = (found - expected).abs() <= NEAR * all;
         if !near {
             findings.differs(format!("[{i}]"), found, expected);

@@ -213,11 +213,7 @@ fn recursion(
 
 /// Returns the members of a set of bits.
 fn members(set: usize) -> impl Iterator<Item = usize> {
-    let mut left = set;
-    std::iter::from_fn(move || {
-        let member = left.trailing_zeros() as usize;
-        let first = (left != 0).then_some(member);
-        left &= left.wrapping_sub(1);
-        first
-    })
+    let rest = std::iter::successors(Some(set), |left| Some(left & left.wrapping_sub(1)));
+    let rest = rest.take_while(|left| *left != 0);
+    rest.map(|left| left.trailing_zeros() as usize)
 }

@@ -120,6 +120,16 @@ quantities! {
     Capacity: "capacity", "capacity", WorkRate, [All], Some("it follows from the laws of the hosts alone");
 }
 
+impl Quantity {
+    /// The parts of batches with deadlines, and of their jobs, that are done in time.
+    pub(crate) const IN_TIME: [Quantity; 4] = [
+        Quantity::ShortBatches,
+        Quantity::ShortJobs,
+        Quantity::LongBatches,
+        Quantity::LongJobs,
+    ];
+}
+
 /// How a claim was derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

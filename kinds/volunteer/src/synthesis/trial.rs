@@ -150,14 +150,8 @@ fn cost(own: &Measures, first: &Measures) -> f64 {
         let [found, reference] = [own, first].map(|of| of.value(Quantity::MedianMakespan));
         makespan = found.unwrap_or(f64::INFINITY) / reference.unwrap_or(own.horizon);
     }
-    let missed = [
-        Quantity::ShortBatches,
-        Quantity::ShortJobs,
-        Quantity::LongBatches,
-        Quantity::LongJobs,
-    ];
-    let missed = missed.map(|quantity| own.value(quantity).map_or(0.0, |met| 1.0 - met));
-    makespan + missed.iter().sum::<f64>()
+    let missed = |quantity| own.value(quantity).map_or(0.0, |met| 1.0 - met);
+    makespan + Quantity::IN_TIME.map(missed).iter().sum::<f64>()
 }
 
 /// Returns a number of one rule over that of another, on the same campaigns.

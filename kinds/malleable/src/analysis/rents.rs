@@ -137,11 +137,8 @@ impl Alone<'_> {
                 let gained: f64 = gains.sum();
                 let over = self.gain(price, rent) - self.job.weight;
                 // At the price of indifference nothing is over.
-                let rest = if over > 0.0 && length.is_finite() {
-                    over * length
-                } else {
-                    0.0
-                };
+                let is_over = over > 0.0 && length.is_finite();
+                let rest = if is_over { over * length } else { 0.0 };
                 let cost = price * self.job.size + self.job.weight * start - gained - rest;
                 if cost < best.0 {
                     let speed = self.curve.at(self.servers(price, rent));

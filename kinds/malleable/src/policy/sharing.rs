@@ -95,6 +95,15 @@ impl Sharing {
     }
 }
 
+/// Returns by job the values of the jobs at these places; 0 for all others.
+pub fn by_job(count: usize, places: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut by_job = vec![0.0; count];
+    for (&i, value) in places.iter().zip(values) {
+        by_job[i] = *value;
+    }
+    by_job
+}
+
 /// Returns places of jobs from the largest on.
 fn from_largest(jobs: &[Underway<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
@@ -112,16 +121,11 @@ impl Online {
         let alike = jobs
             .windows(2)
             .all(|two| std::ptr::eq(two[0].curve, two[1].curve) && two[0].weight == two[1].weight);
-        let in_order = if alike {
-            self.alike(jobs, servers, known)
-        } else {
-            self.different(jobs, &order, servers)
+        let in_order = match alike {
+            true => self.alike(jobs, servers, known),
+            false => self.different(jobs, &order, servers),
         };
-        let mut taken = vec![0.0; jobs.len()];
-        for (&i, k) in order.iter().zip(in_order) {
-            taken[i] = k;
-        }
-        taken
+        by_job(jobs.len(), &order, &in_order)
     }
 
     /// Returns servers from the largest job on; all share a curve and weigh the same.
@@ -281,11 +285,7 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
             _ => place(&marks, job.curve).map_or(0.0, |n| job.curve.widest(least, &marks[n].1)),
         }
     });
-    let mut taken = vec![0.0; jobs.len()];
-    for (&i, k) in places.iter().zip(found) {
-        taken[i] = k;
-    }
-    taken
+    by_job(jobs.len(), places, &found)
 }
 
 /// Returns the power of k that `s(k)²/k` is, where it is one: it falls if that is negative.

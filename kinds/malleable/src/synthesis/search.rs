@@ -6,7 +6,7 @@
 
 use crate::analysis::power_ends;
 use crate::artifact::cost;
-use crate::policy::{Rule, prices};
+use crate::policy::{Rule, by_job, prices};
 use crate::simulator::{Dividing, execute};
 use crate::workload::{Curve, Pool};
 
@@ -24,15 +24,6 @@ pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
         return power_ends(pool, prices, p);
     }
     execute(pool, Dividing::Plan(rule), false).ends
-}
-
-/// Returns values in an order of jobs, job by job.
-pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
-    let mut by_job = vec![0.0; order.len()];
-    for (&i, value) in order.iter().zip(values) {
-        by_job[i] = *value;
-    }
-    by_job
 }
 
 /// Returns the best plan that was found, and when its jobs end.
@@ -92,7 +83,7 @@ impl Tries<'_> {
             .map(|&i| (pool.curve(i), pool.jobs()[i].weight));
         let (curves, weights): (Vec<&Curve>, Vec<f64>) = own.unzip();
         let prices = prices(&curves, &weights, pool.servers());
-        let (better, ends) = self.price(&by_job(order, &prices));
+        let (better, ends) = self.price(&by_job(order.len(), order, &prices));
         if better {
             self.order = order.to_vec();
         }

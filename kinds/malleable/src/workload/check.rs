@@ -103,11 +103,8 @@ impl Record {
                     let message = format!("shape is {shape}, expected a number of at least 0.05");
                     let help =
                         "the chance that a size is above x is x to the power of -shape, for x ≥ 1";
-                    faults.push(Fault::new(
-                        place!("sizes", "pareto", "shape"),
-                        message,
-                        help,
-                    ));
+                    let place = place!("sizes", "pareto", "shape");
+                    faults.push(Fault::new(place, message, help));
                 }
                 let at = place!("sizes", "pareto", "count");
                 (*count as usize, at, "draw from 1 to 100 000 jobs")

@@ -118,13 +118,11 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
     let worst = all.iter().max_by(|a, b| gap(a).total_cmp(&gap(b)));
     if let Some(&(k, s)) = worst.filter(|point| gap(point) > 1e-12) {
         let (percent, above) = (100.0 * gap(&(k, s)), hull.at(k));
-        warnings.push(Fault::new(
-            Place::DOCUMENT,
-            format!(
-                "the table is not concave: its hull is up to {percent:.2} % above it ({above:.6} in place of {s} on {k} servers)"
-            ),
-            "the plan runs on the hull: a job reaches it by alternating between the numbers of servers beside it",
-        ));
+        let message = format!(
+            "the table is not concave: its hull is up to {percent:.2} % above it ({above:.6} in place of {s} on {k} servers)"
+        );
+        let help = "the plan runs on the hull: a job reaches it by alternating between the numbers of servers beside it";
+        warnings.push(Fault::new(Place::DOCUMENT, message, help));
     }
     Ok(hull)
 }
@@ -186,10 +184,9 @@ impl Speedup {
                 let slopes = corners.windows(2).map(|c| slope(c[0], c[1]));
                 let above = slopes.clone().take_while(|slope| *slope > y).count();
                 let least = slopes.take_while(|slope| *slope >= y).count();
-                let most = if y > 0.0 {
-                    corners[least].0
-                } else {
-                    f64::INFINITY
+                let most = match y > 0.0 {
+                    true => corners[least].0,
+                    false => f64::INFINITY,
                 };
                 (corners[above].0, most)
             }
@@ -218,15 +215,11 @@ impl Speedup {
             Speedup::Amdahl(_) => return None,
             Speedup::Logarithm(scale) => (rate * scale.ln_1p()).exp_m1() / scale,
             Speedup::Table(corners) => {
-                let n = corners.partition_point(|corner| corner.1 < rate);
-                let after = corners.get(n)?;
                 // The first corner is (0, 0).
-                let before = corners[n.saturating_sub(1)];
-                let part = (rate - before.1) / (after.1 - before.1);
-                if n == 0 {
-                    0.0
-                } else {
-                    before.0 + part * (after.0 - before.0)
+                let n = corners.partition_point(|corner| corner.1 < rate);
+                match (n.checked_sub(1).map(|n| corners[n]), corners.get(n)?) {
+                    (None, _) => 0.0,
+                    (Some((k0, s0)), (k1, s1)) => k0 + (rate - s0) / (s1 - s0) * (k1 - k0),
                 }
             }
         };
@@ -351,11 +344,9 @@ impl Curve {
 
     /// Returns `s'(0)`, what the first server is worth.
     pub fn first_slope(&self) -> f64 {
-        let smooth = self.speedup.slope(0.0);
-        if self.whole {
-            self.speedup.at(1.0)
-        } else {
-            smooth
+        match self.whole {
+            true => self.speedup.at(1.0),
+            false => self.speedup.slope(0.0),
         }
     }
 }

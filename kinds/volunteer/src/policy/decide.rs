@@ -275,11 +275,8 @@ impl Decider<'_> {
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
         // BT + R of the proposal knows no idle processors.
-        let before = if self.is_literal() {
-            host.busy
-        } else {
-            host.before(host.queue)
-        };
+        let (literal, before) = (self.is_literal(), host.before(host.queue));
+        let before = if literal { host.busy } else { before };
         self.now + before + job.size / usable.speed + self.delay
     }
 

@@ -46,8 +46,6 @@ pub struct Measures {
     pub horizon: f64,
     /// In the order of the campaign.
     pub batches: Vec<BatchResult>,
-    /// Dispatches for which a host had to stop other jobs.
-    pub tight: u64,
     /// Jobs that were stopped for others.
     pub stopped: u64,
     /// Events.
@@ -61,6 +59,11 @@ impl Measures {
     /// Returns the mean time from the report of a right result to its validation \[time\]; none where there was none.
     pub fn delay(&self) -> Option<f64> {
         (self.validated > 0).then(|| self.waited / self.validated as f64)
+    }
+
+    /// Counts dispatches for which a host had to stop other jobs.
+    pub(crate) fn tight(&self) -> u64 {
+        self.batches.iter().map(|own| own.tight).sum()
     }
 
     /// Counts the instances of batches that were sent.

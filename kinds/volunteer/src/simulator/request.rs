@@ -210,7 +210,6 @@ impl Engine<'_> {
         state.wait_anew(self.now);
         state.result.sent += 1;
         state.result.tight += u64::from(tight);
-        self.measures.tight += u64::from(tight);
         self.measures.events += 1;
         self.hosts[h].pools[processor as usize].push(Task {
             instance,

@@ -21,7 +21,7 @@ pub struct Trial {
 
 /// What is weighed against the cost.
 const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
-    |own| Some(own.tight as f64),
+    |own| Some(own.tight() as f64),
     |own| Some(own.stopped as f64),
     Measures::delay,
 ];
@@ -35,7 +35,7 @@ impl Trial {
     /// Returns the work that volunteers do for nothing, as a count: instances of batches that were sent, jobs that were stopped
     /// for others, and dispatches for which the host had to stop others.
     fn burden(&self) -> u64 {
-        let each = |own: &Measures| own.stopped + own.tight + own.instances();
+        let each = |own: &Measures| own.stopped + own.tight() + own.instances();
         self.run.campaigns.iter().map(each).sum()
     }
 

@@ -276,13 +276,8 @@ impl Record {
         let (first, tight) = (or_nan(own.first_percentile), or_nan(own.tight_percentile));
         at.number("first_percentile", first, 0.0..=100.0, PERCENTAGE);
         at.number("tight_percentile", tight, 0.0..=100.0, PERCENTAGE);
-        let below_one = 1.0 - f64::EPSILON;
-        at.number(
-            "quantile",
-            or_nan(own.quantile),
-            1e-60..=below_one,
-            QUANTILE,
-        );
+        let range = 1e-60..=1.0 - f64::EPSILON;
+        at.number("quantile", or_nan(own.quantile), range, QUANTILE);
         at.positive("patience", own.patience, "write a time > 0");
         let least = 1e-5 * self.horizon.value();
         at.number("refresh", or_nan(own.refresh), least..=1e60, REFRESH);

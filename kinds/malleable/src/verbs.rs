@@ -151,9 +151,37 @@ impl Kind for Malleable {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let as_it_is = |workload, _: &Rule| Ok(workload);
-        simulate_policy(name, workload, caller, as_it_is, |policy, on, caller| {
-            run(policy, on, settings, caller)
-        })
+        simulate_policy::<Self>(
+            name,
+            workload,
+            caller,
+            as_it_is,
+            |policy, workload, caller| {
+                let name = &policy.name;
+                let stream = match workload {
+                    Workload::Stream(stream) => stream,
+                    Workload::Pool(pool) => {
+                        // A plan is for its own jobs.
+                        let is_own = policy.judged_on(workload).is_some();
+                        let again = (!is_own).then(|| redrawn(pool, settings.seed));
+                        let pool = again.as_ref().unwrap_or(pool);
+                        let course = policy.rule.execute(name, pool, is_own)?;
+                        let judge = |file: &_| judge_course(file, pool, &course);
+                        let verdicts = policy.verdicts(workload, judge);
+                        let table = report::course(pool, &course, &verdicts, caller.width);
+                        let ran = report::of_course(pool, &course);
+                        return VerbOutput::of_run(name, table, &ran, &verdicts, false);
+                    }
+                };
+                let sharing = policy.rule.online(name)?;
+                let run = simulate(stream, sharing, settings, caller.simulating())?;
+                let run = marked(run, settings);
+                let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
+                let table = report::simulation(stream, &run, &verdicts, caller.width);
+                let is_unstable = run.health == Health::Unstable;
+                VerbOutput::of_run(name, table, &run, &verdicts, is_unstable)
+            },
+        )
     }
 
     fn compare(
@@ -190,38 +218,6 @@ impl Kind for Malleable {
         match workload {
             Workload::Stream(stream) => merge_over_loads(stream, whole, width),
             Workload::Pool(_) => refuse("jobs that are all there are not compared over loads"),
-        }
-    }
-}
-
-/// Runs a policy on a workload, and judges its claims if it is for that.
-fn run(
-    policy: &Policy<Malleable>,
-    workload: &Workload,
-    settings: &Settings,
-    caller: &mut Caller<'_>,
-) -> VerbResult<VerbOutput> {
-    let name = &policy.name;
-    match workload {
-        Workload::Pool(pool) => {
-            // A plan is for its own jobs.
-            let is_own = policy.judged_on(workload).is_some();
-            let again = (!is_own).then(|| redrawn(pool, settings.seed));
-            let pool = again.as_ref().unwrap_or(pool);
-            let course = policy.rule.execute(name, pool, is_own)?;
-            let verdicts = policy.verdicts(workload, |file| judge_course(file, pool, &course));
-            let table = report::course(pool, &course, &verdicts, caller.width);
-            let ran = report::of_course(pool, &course);
-            VerbOutput::of_run(name, table, &ran, &verdicts, false)
-        }
-        Workload::Stream(stream) => {
-            let sharing = policy.rule.online(name)?;
-            let run = simulate(stream, sharing, settings, caller.simulating())?;
-            let run = marked(run, settings);
-            let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
-            let table = report::simulation(stream, &run, &verdicts, caller.width);
-            let is_unstable = run.health == Health::Unstable;
-            VerbOutput::of_run(name, table, &run, &verdicts, is_unstable)
         }
     }
 }
@@ -330,13 +326,12 @@ fn compare_pool(
         }
         let power = |pool: &Pool| at.map_or_else(|| pool.clone(), |p| pool.with_power(p));
         let pools: Vec<Pool> = pools.iter().map(power).collect();
-        let mut leasts = Vec::new();
-        for pool in &pools {
+        let leasts = pools.iter().map(|pool| {
             let planned = best_plan(pool);
             open = open.or(planned.open.filter(|_| !planned.is_best(pool)));
-            leasts.push(planned.least);
-        }
-        let least = median(leasts);
+            planned.least
+        });
+        let least = median(leasts.collect());
         for (outcome, policy) in outcomes.policies.iter_mut().zip(&policies) {
             let at = at.map_or(String::new(), |p| format!(" at p = {p}"));
             let label = format!("{}{at}", policy.name);

@@ -93,10 +93,8 @@ impl Alone<'_> {
                 return f64::INFINITY;
             }
             high = self.job.weight.max(f64::MIN_POSITIVE);
-            for _ in 0..REACH {
-                if self.done(high, intervals) >= self.job.size {
-                    break;
-                }
+            let mut reach = 0..REACH;
+            while self.done(high, intervals) < self.job.size && reach.next().is_some() {
                 (low, high) = (high, 4.0 * high);
             }
         }
@@ -109,10 +107,8 @@ impl Alone<'_> {
     fn indifferent(&self, rent: f64) -> f64 {
         let worth = |price: f64| self.gain(price, rent) - self.job.weight;
         let mut high = self.job.weight / self.curve.at(self.most);
-        for _ in 0..REACH {
-            if worth(high) >= 0.0 {
-                break;
-            }
+        let mut reach = 0..REACH;
+        while worth(high) < 0.0 && reach.next().is_some() {
             high *= 4.0;
         }
         root(high / 4.0, high, worth)

@@ -134,16 +134,14 @@ impl Online {
             return Vec::new();
         };
         let behind = (self.background > 0.0).then_some(self.background);
-        let weights = |count: usize| -> Vec<f64> {
-            let own = std::iter::repeat_n(1.0, count);
-            behind.into_iter().chain(own).collect()
-        };
         let first = usize::from(behind.is_some());
+        let own = std::iter::repeat_n(1.0, jobs.len());
+        let weights: Vec<f64> = behind.into_iter().chain(own).collect();
         let mut prices = match job.curve.smooth_power(servers) {
-            Some(p) => power_prices(p, &weights(jobs.len()), servers),
+            Some(p) => power_prices(p, &weights, servers),
             None => {
-                extend_prices(&mut known.prices, job.curve, &weights(jobs.len()), servers);
-                known.prices[..first + jobs.len()].to_vec()
+                extend_prices(&mut known.prices, job.curve, &weights, servers);
+                known.prices[..weights.len()].to_vec()
             }
         };
         ascending(&mut prices[first..]);
@@ -180,10 +178,9 @@ impl Online {
 fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let each = servers / jobs.len() as f64;
     if jobs.iter().all(|job| job.curve.cap >= each) {
-        vec![each; jobs.len()]
-    } else {
-        level(jobs, servers, |_, level| level)
+        return vec![each; jobs.len()];
     }
+    level(jobs, servers, |_, level| level)
 }
 
 /// Returns `(W_i/W_m)^c − (W_{i−1}/W_m)^c` of the servers, c = 1/(1 − p), within caps.

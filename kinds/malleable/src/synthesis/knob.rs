@@ -66,10 +66,12 @@ pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
                 found = (knob, cost);
             }
         }
-        match costs[0] > costs[1] {
-            true => low = inner[0],
-            false => high = inner[1],
-        }
+        let is_right = costs[0] > costs[1];
+        (low, high) = if is_right {
+            (inner[0], high)
+        } else {
+            (low, inner[1])
+        };
     }
     rule.at(found.0)
 }

@@ -358,11 +358,7 @@ pub fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
         if middle <= low || middle >= high {
             break;
         }
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        *(if holds(middle) { &mut low } else { &mut high }) = middle;
     }
     low
 }

@@ -71,11 +71,8 @@ impl Look<'_> {
         let (mut low, mut high) = (0.0, due / self.pool.curve(i).at(self.pool.servers()));
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            if self.worth(i, middle) <= due {
-                low = middle;
-            } else {
-                high = middle;
-            }
+            let is_due = self.worth(i, middle) <= due;
+            *(if is_due { &mut low } else { &mut high }) = middle;
         }
         low
     }

@@ -82,11 +82,10 @@ pub fn plan(pool: &Pool, planned: &Planned, width: usize) -> String {
     let [mean, makespan] = [Quantity::MeanResponse, Quantity::Makespan]
         .map(|quantity| number(cost(pool, quantity, ends)));
     let time = pool.time_unit();
+    let (about, least) = (of_pool(pool), objective(pool, found));
+    let gap = gap(planned.gap(pool));
     let mut text = format!(
-        "{}: {}, {}\nmean response {mean} {time}, makespan {makespan} {time}\n",
-        of_pool(pool),
-        objective(pool, found),
-        gap(planned.gap(pool)),
+        "{about}: {least}, {gap}\nmean response {mean} {time}, makespan {makespan} {time}\n"
     );
     if let Some(open) = planned.open {
         let _ = writeln!(text, "{}", wrap(&why_open(pool, planned, open), width));
@@ -296,9 +295,9 @@ fn promises_of_stream(stream: &Stream, artifact: &Artifact) -> String {
 
 /// Reports what a simulation of a stream measured, with the verdicts on the claims, if any were judged.
 pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement], width: usize) -> String {
+    let waiting = estimate(run.mean_waiting);
     let overall = format!(
-        "without servers {}\nmeans with 95 % confidence intervals (batch means of independent replications); E[T]/E[S] is beside a job alone on all servers",
-        estimate(run.mean_waiting)
+        "without servers {waiting}\nmeans with 95 % confidence intervals (batch means of independent replications); E[T]/E[S] is beside a job alone on all servers"
     );
     let words = RunWords {
         unit: stream.time_unit(),

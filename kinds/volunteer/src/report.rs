@@ -24,12 +24,9 @@ pub fn about(campaign: &Campaign) -> String {
 
 /// Returns the parameters in a few words.
 fn rule(rule: &Dispatch) -> String {
-    format!(
-        "first above {} %, tight above {} %, quantile {}",
-        knob(rule.first_percentile),
-        knob(rule.tight_percentile),
-        rule.quantile.map_or("of the last".into(), knob)
-    )
+    let [first, tight] = [rule.first_percentile, rule.tight_percentile].map(knob);
+    let quantile = rule.quantile.map_or("of the last".into(), knob);
+    format!("first above {first} %, tight above {tight} %, quantile {quantile}")
 }
 
 /// Returns a percentile or a quantile as it was chosen, to four decimals.
@@ -73,23 +70,21 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
     let quantile = rule
         .quantile
         .map_or("the quantile of the last one".into(), quantile);
+    let [first, tight] = [rule.first_percentile, rule.tight_percentile].map(knob);
+    let [from, to] = [rule.patience, 2.0 * rule.patience].map(number);
     let mut steps = vec![
         "jobs are looked at by the time at which their batch has to end, retries first; those whose test is a percentile before all others".to_owned(),
         format!(
-            "a job of a batch that nothing is known of goes to a host above the {} % percentile{each}, with the deadline by which the host can have done it, behind {behind}",
-            knob(rule.first_percentile)
+            "a job of a batch that nothing is known of goes to a host above the {first} % percentile{each}, with the deadline by which the host can have done it, behind {behind}"
         ),
         format!(
-            "any other job goes to a host that will have done it before its batch is expected to end, with that end for a deadline: now, plus the time to send what is left, plus {quantile} of what its results take",
+            "any other job goes to a host that will have done it before its batch is expected to end, with that end for a deadline: now, plus the time to send what is left, plus {quantile} of what its results take"
         ),
         format!(
-            "to a host that will not, only if it is above the {} % percentile, with the earliest deadline that it can meet",
-            knob(rule.tight_percentile)
+            "to a host that will not, only if it is above the {tight} % percentile, with the earliest deadline that it can meet"
         ),
         format!(
-            "thresholds fall where fewer than three hosts (or a hundredth) are above them, and to nothing if a batch waits for {} to {} {time}",
-            number(rule.patience),
-            number(2.0 * rule.patience)
+            "thresholds fall where fewer than three hosts (or a hundredth) are above them, and to nothing if a batch waits for {from} to {to} {time}"
         ),
     ];
     if rule.reserve {
@@ -100,14 +95,10 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
 
 /// Says what simulated campaigns found, with the verdicts on the claims, if any were judged.
 pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width: usize) -> String {
-    let mut text = format!(
-        "{}{}: {} campaigns, {} events\n",
-        if run.interrupted { "INTERRUPTED: " } else { "" },
-        about(campaign),
-        run.campaigns.len(),
-        run.events()
-    );
-    if run.campaigns.len() < 2 {
+    let mark = if run.interrupted { "INTERRUPTED: " } else { "" };
+    let (about, count, events) = (about(campaign), run.campaigns.len(), run.events());
+    let mut text = format!("{mark}{about}: {count} campaigns, {events} events\n");
+    if count < 2 {
         let why = "one campaign has no interval: allow two at least with --replications";
         let _ = writeln!(text, "\n{}", wrap(why, width));
         return text;
@@ -195,18 +186,14 @@ pub fn of_run(campaign: &Campaign, run: &Run) -> Value {
 
 /// Describes a policy: what it attains, what others do, and what it was chosen from.
 pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
-    let others = &synthesized.competitors;
-    let rule = rule(&synthesized.artifact.policy.dispatch);
+    let (others, run) = (&synthesized.competitors, &synthesized.run);
+    let (about, rule) = (about(campaign), rule(&synthesized.artifact.policy.dispatch));
     let simulated = format!(
         "simulated in {} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known",
-        synthesized.run.campaigns.len()
+        run.campaigns.len()
     );
-    let mut text = format!(
-        "{}: {rule}\n\n{}\n{}\n",
-        about(campaign),
-        attained(campaign, &synthesized.run, width),
-        wrap(&simulated, width)
-    );
+    let (attained, simulated) = (attained(campaign, run, width), wrap(&simulated, width));
+    let mut text = format!("{about}: {rule}\n\n{attained}\n{simulated}\n");
     let mut notes = Vec::new();
     let ended = |before: &str| format!("the budget ended before {before}: give a larger --budget");
     if synthesized.cut {
@@ -223,19 +210,17 @@ pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> Str
         format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})")
     }));
     notes.extend(others.iter().filter_map(better));
-    let in_time =
-        [Quantity::ShortJobs, Quantity::LongJobs].map(|own| synthesized.run.estimate(own));
+    let in_time = [Quantity::ShortJobs, Quantity::LongJobs].map(|own| run.estimate(own));
     if in_time.iter().flatten().any(|own| own.mean == 0.0) {
         let none = "NO JOB OF SOME BATCHES WAS DONE IN TIME: set later deadlines, or look at contact, delay and buffer of the hosts.";
         notes.push(none.into());
     }
     let usual = campaign.capacity(&campaign.applications()).usual;
     let needed: f64 = campaign.batches().iter().map(|b| campaign.work(b)).sum();
+    let part = percent(needed / (usual * campaign.horizon()));
+    let (usual, unit) = (number(usual), campaign.time_unit());
     notes.push(format!(
-        "\nall hosts, on as often as they are and as right as they are, do {} of work a {}, and what there is to do is {} of that\n",
-        number(usual),
-        campaign.time_unit(),
-        percent(needed / (usual * campaign.horizon()))
+        "\nall hosts, on as often as they are and as right as they are, do {usual} of work a {unit}, and what there is to do is {part} of that\n"
     ));
     text + &wrap(&notes.join("\n"), width)
 }
@@ -261,12 +246,11 @@ fn better(other: &Competitor) -> Option<String> {
         "literal" => "the workload's `policy` asks for other parameters",
         _ => "no policy file can say it",
     };
+    let (rule, times) = (other.rule, estimate(other.makespan));
+    let of_all = estimate(Some(excess));
     (excess.mean + excess.half_width < 0.0).then(|| {
         format!(
-            "{} is surely better here, {} times the median makespan ({} of it and of deadlines in all): {why}",
-            other.rule,
-            estimate(other.makespan),
-            estimate(Some(excess))
+            "{rule} is surely better here, {times} times the median makespan ({of_all} of it and of deadlines in all): {why}"
         )
     })
 }
@@ -294,12 +278,9 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
                     " (For streams hosts are on as often as they are, and wrong results do not count; for batches hosts are on at all times.)",
                 ),
             };
+            let [times, work, most, time] = [work / most, *work, *most, *time].map(number);
             format!(
-                "{what} {} of work (jobs times quorum times mean size), and all hosts together, {how}, do {} in {} {unit}: {} times too much.{note}",
-                number(*work),
-                number(*most),
-                number(*time),
-                number(work / most)
+                "{what} {work} of work (jobs times quorum times mean size), and all hosts together, {how}, do {most} in {time} {unit}: {times} times too much.{note}"
             )
         }
         Shortage::TooLong {
@@ -316,12 +297,10 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
             ];
             let each = parts.iter().zip(whats).filter(|(time, _)| **time > 0.0);
             let each = each.map(|(time, what)| format!("{} {unit} {what}", number(*time)));
+            let each = each.collect::<Vec<_>>().join(" + ");
+            let [size, least, time] = [*size, parts.iter().sum(), *time].map(number);
             format!(
-                "Batch `{batch}` can never be done in time: a job has {} of work, which takes {} {unit} at least ({}), and there are {} {unit} until its deadline, its bound or the end of the campaign.",
-                number(*size),
-                number(parts.iter().sum()),
-                each.collect::<Vec<_>>().join(" + "),
-                number(*time)
+                "Batch `{batch}` can never be done in time: a job has {size} of work, which takes {least} {unit} at least ({each}), and there are {time} {unit} until its deadline, its bound or the end of the campaign."
             )
         }
     };

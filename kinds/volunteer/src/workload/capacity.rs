@@ -61,8 +61,7 @@ impl Campaign {
     /// it.
     pub fn capacity(&self, applications: &[usize]) -> Capacity {
         let mut sum = Capacity::default();
-        for (hosts, processor, speed, efficiency) in self.usable(applications) {
-            let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+        for (hosts, count, speed, efficiency) in self.usable(applications) {
             let rate = count * speed.mean() * efficiency;
             let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
             sum.most += rate;
@@ -71,12 +70,12 @@ impl Campaign {
         sum
     }
 
-    /// Returns the groups of hosts with each type of processor that can run one of these applications, the law of its speed, and
-    /// the greatest efficiency of a version that is released in the campaign.
+    /// Returns the groups of hosts with each type of processor that can run one of these applications, how many of these
+    /// processors there are, the law of their speed, and the greatest efficiency of a version that is released in the campaign.
     fn usable(
         &self,
         applications: &[usize],
-    ) -> impl Iterator<Item = (&HostsRecord, Processor, &Size, f64)> {
+    ) -> impl Iterator<Item = (&HostsRecord, f64, &Size, f64)> {
         let types = Processor::ALL.into_iter().filter_map(|processor| {
             let usable = self.versions.iter().filter(|version| {
                 version.processor == processor
@@ -88,9 +87,10 @@ impl Campaign {
         });
         let types: Vec<_> = types.filter(|(_, best)| *best > 0.0).collect();
         types.into_iter().flat_map(|(processor, best)| {
-            let own =
-                move |own| Some((own, processor, HostsRecord::speed_of(own, processor)?, best));
-            self.record.hosts.iter().filter_map(own)
+            self.record.hosts.iter().filter_map(move |hosts| {
+                let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+                Some((hosts, count, hosts.speed_of(processor)?, best))
+            })
         })
     }
 
@@ -151,8 +151,7 @@ impl Campaign {
             });
         }
         let groups = self.usable(&application);
-        let most = groups.map(|(hosts, processor, speed, efficiency)| {
-            let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+        let most = groups.map(|(hosts, count, speed, efficiency)| {
             let done = efficiency * hosts.most_on(time - hosts.least_delay());
             // A job that is not finished in time does not count.
             let [fastest, usual] = [greatest(speed), speed.mean()].map(|own| own * done * rounded);

@@ -169,13 +169,9 @@ fn summed<N: Num + Clone>(mut values: Vec<N>, supersets: bool) -> Vec<N> {
     values
 }
 
-/// Returns by set the sum of the values at its subsets.
-fn sums_of<N: Num + Clone>(
-    count: usize,
-    sets: impl Iterator<Item = usize>,
-    values: &[N],
-) -> Vec<N> {
-    let mut at = vec![N::zero(); 1 << count];
+/// Returns by set of n members the sum of the values at its subsets.
+fn sums_of<N: Num + Clone>(n: usize, sets: impl Iterator<Item = usize>, values: &[N]) -> Vec<N> {
+    let mut at = vec![N::zero(); 1 << n];
     for (set, value) in sets.zip(values) {
         at[set] = at[set].clone() + value.clone();
     }

@@ -63,7 +63,7 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
         }
         (None, Some(tight), Some(routing)) => {
             let needed = findings.within("tight", |f| needed(tight, cluster, &rates, f));
-            let most = findings.within("routing", |f| most_loaded(routing, cluster, &rates, f));
+            let most = findings.within("routing", |f| most_loaded(routing, cluster, f));
             let Some(both) = needed.zip(most) else { return };
             both
         }
@@ -112,35 +112,30 @@ fn needed(tight: &[String], cluster: &Cluster, rates: &[f64], f: &mut Findings) 
 }
 
 /// Returns the load of the server that has the most under the routing.
-fn most_loaded(
-    routing: &[Vec<Part>],
-    cluster: &Cluster,
-    rates: &[f64],
-    findings: &mut Findings,
-) -> Option<f64> {
-    let classes = cluster.classes();
-    findings.length("", routing.len(), classes.len(), "class");
+fn most_loaded(routing: &[Vec<Part>], cluster: &Cluster, f: &mut Findings) -> Option<f64> {
+    let (classes, rates) = (cluster.classes(), cluster.service_rates());
+    f.length("", routing.len(), classes.len(), "class");
     let names = cluster.servers().iter().enumerate();
     let places: HashMap<&str, usize> = names.map(|(s, server)| (&*server.name, s)).collect();
     let mut loads = vec![0.0; rates.len()];
     for (i, (parts, class)) in routing.iter().zip(classes).enumerate() {
         for (n, part) in parts.iter().enumerate() {
-            positive(format!("[{i}][{n}].part"), part.part, findings);
+            positive(format!("[{i}][{n}].part"), part.part, f);
             let place = places.get(&*part.server);
             match place.filter(|s| class.servers.contains(s)) {
                 Some(s) => loads[*s] += class.arrival_rate.value() * part.part / rates[*s],
                 None => {
                     let expected = format!("a server that class `{}` may use", class.name);
                     let path = format!("[{i}][{n}].server");
-                    findings.differs(path, format!("`{}`", part.server), expected);
+                    f.differs(path, format!("`{}`", part.server), expected);
                 }
             }
         }
         let parts: Vec<f64> = parts.iter().map(|part| part.part).collect();
-        sums_to_one(&format!("[{i}]"), &parts, findings);
+        sums_to_one(&format!("[{i}]"), &parts, f);
     }
     let most = loads.into_iter().fold(0.0, f64::max);
-    findings.is_clear("").then_some(most)
+    f.is_clear("").then_some(most)
 }
 
 fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {

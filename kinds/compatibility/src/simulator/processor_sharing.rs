@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::candidates::Candidates;
+use super::Candidates;
 use synth_simulation::{Departure, Discipline, Gauges, Stream, Tournament};
 
 /// Servers that share themselves.

@@ -1,6 +1,6 @@
 //! The virtual queue under way: jobs are served by several servers at once, and interrupted.
 
-use super::candidates::Candidates;
+use super::Candidates;
 use crate::policy::{FairQueue, Job};
 use synth_simulation::{Calendar, Departure, Discipline, Gauges, Stream};
 
@@ -20,7 +20,7 @@ pub(super) struct VirtualQueue {
 }
 
 /// A job, by its number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Underway {
     class: u32,
     arrived: f64,
@@ -113,10 +113,9 @@ impl Discipline for VirtualQueue {
             arrived: now,
             started: now,
             left: size,
-            slice: 0.0,
             since: now,
-            rate: 0.0,
             end: f64::INFINITY,
+            ..Underway::default()
         };
         match self.jobs.get_mut(job.0 as usize) {
             Some(place) => *place = own,

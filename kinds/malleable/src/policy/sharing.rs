@@ -158,19 +158,14 @@ impl Online {
         self.divide(&found[first..], |n| curves[first + n], servers)
     }
 
-    /// Divides servers at these prices to the power of the urgency.
-    fn divide<'a>(
-        &self,
-        prices: &[f64],
-        curve: impl Fn(usize) -> &'a Curve,
-        servers: f64,
-    ) -> Vec<f64> {
+    /// Divides all servers at these prices to the power of the urgency.
+    fn divide<'a>(&self, prices: &[f64], curve: impl Fn(usize) -> &'a Curve, all: f64) -> Vec<f64> {
         let dearest = prices.iter().copied().fold(0.0, f64::max);
         let asks = prices.iter().enumerate().map(|(n, price)| Asks {
             price: (price / dearest).powf(self.urgency),
             curve: curve(n),
         });
-        divide(&asks.collect::<Vec<_>>(), servers)
+        divide(&asks.collect::<Vec<_>>(), all)
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Dispatch, Queued};
-use crate::workload::Processor;
+use crate::workload::{Processor, is_default};
 
 /// Types of processors.
 const TYPES: usize = Processor::ALL.len();
@@ -18,7 +18,7 @@ pub struct Request {
     /// The time \[time\].
     pub now: f64,
     /// The expected time from the end of a job on this host to its report \[time\].
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub delay: f64,
     /// What the host has of each type: CPU, GPU.
     pub processors: [Host; TYPES],
@@ -69,11 +69,6 @@ impl Request {
         }
         Ok(())
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(time: &f64) -> bool {
-    *time == 0.0
 }
 
 /// What a host has of one type of processor. Times are by the clock: the host's availability is in

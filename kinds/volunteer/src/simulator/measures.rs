@@ -198,12 +198,8 @@ impl Run {
     }
 
     /// Returns the same of a number of one batch.
-    pub fn of_batch(
-        &self,
-        batch: usize,
-        of: impl Fn(&BatchResult) -> Option<f64>,
-    ) -> Option<Estimate> {
-        estimate(self.campaigns.iter().map(|own| of(&own.batches[batch])))
+    pub fn of_batch(&self, n: usize, of: impl Fn(&BatchResult) -> Option<f64>) -> Option<Estimate> {
+        estimate(self.campaigns.iter().map(|own| of(&own.batches[n])))
     }
 
     /// Counts campaigns in which a batch was done.

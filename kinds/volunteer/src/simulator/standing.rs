@@ -115,8 +115,7 @@ impl Standings {
             for (place, percentile) in active.iter().zip(&found) {
                 self.standing[*place] = *percentile;
                 let (sum, count) = &mut known[place / self.versions];
-                *sum += percentile;
-                *count += 1;
+                (*sum, *count) = (*sum + percentile, *count + 1);
             }
             application.ceiling = ceiling(&found);
         }

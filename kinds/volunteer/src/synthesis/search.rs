@@ -54,8 +54,10 @@ pub(super) fn search(
 fn between(value: f64, all: impl Iterator<Item = f64> + Clone, most: f64) -> Vec<f64> {
     let below = all.clone().filter(|other| *other < value);
     let above = all.filter(|other| *other > value).reduce(f64::min);
-    let neighbours = [below.reduce(f64::max), above.or(Some(most))];
-    let neighbours = neighbours.into_iter().flatten();
+    let neighbours = below
+        .reduce(f64::max)
+        .into_iter()
+        .chain([above.unwrap_or(most)]);
     neighbours.map(|other| value.midpoint(other)).collect()
 }
 
@@ -148,13 +150,12 @@ impl Search<'_> {
         };
         let number = self.trials.len() + 1;
         (self.listener)(&format!("trying parameters, {number} of about {TRIALS}"));
-        let run = match simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ()) {
-            Err(_) if !self.trials.is_empty() => {
-                self.cut = true;
-                return Ok(());
-            }
-            run => run.map_err(NoPolicy::TooLong)?,
-        };
+        let run = simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ());
+        if run.is_err() && !self.trials.is_empty() {
+            self.cut = true;
+            return Ok(());
+        }
+        let run = run.map_err(NoPolicy::TooLong)?;
         if self.options.interrupt.load(Ordering::Relaxed) {
             return Err(NoPolicy::Interrupted);
         }
@@ -166,8 +167,7 @@ impl Search<'_> {
 
     /// Returns the rule of least cost so far; the default before any.
     fn best(&self) -> Dispatch {
-        let trials = self.trials.iter();
-        let best = trials.min_by(|a, b| a.compare(b));
+        let best = self.trials.iter().min_by(|a, b| a.compare(b));
         best.map_or_else(|| default_rule(self.campaign), |trial| trial.rule)
     }
 }

@@ -72,15 +72,12 @@ impl Campaign {
 
     /// Returns the groups of hosts with each type of processor that can run one of these applications, how many of these
     /// processors there are, the law of their speed, and the greatest efficiency of a version that is released in the campaign.
-    fn usable(
-        &self,
-        applications: &[usize],
-    ) -> impl Iterator<Item = (&HostsRecord, f64, &Size, f64)> {
+    fn usable(&self, of: &[usize]) -> impl Iterator<Item = (&HostsRecord, f64, &Size, f64)> {
         let types = Processor::ALL.into_iter().filter_map(|processor| {
             let usable = self.versions.iter().filter(|version| {
                 version.processor == processor
                     && version.released < self.horizon()
-                    && applications.contains(&version.application)
+                    && of.contains(&version.application)
             });
             let best = usable.map(|version| version.efficiency);
             Some((processor, best.reduce(f64::max)?))

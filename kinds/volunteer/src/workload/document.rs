@@ -248,7 +248,7 @@ fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 

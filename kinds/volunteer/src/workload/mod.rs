@@ -7,6 +7,7 @@ mod document;
 mod tests;
 
 pub use capacity::{Capacity, LeastTime, Shortage};
+pub(crate) use document::is_default;
 pub use document::{
     ApplicationRecord, AvailabilityRecord, BatchRecord, HostsRecord, PolicyRecord, Processor,
     Quality, Record, VersionRecord,

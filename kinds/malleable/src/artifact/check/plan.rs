@@ -150,7 +150,7 @@ fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) 
 fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
     let mut done: Vec<f64> = vec![0.0; pool.jobs().len()];
     let mut ends = vec![f64::INFINITY; done.len()];
-    let (mut now, mut stage) = (0.0, 0);
+    let mut now = 0.0;
     let mut remaining: Vec<usize> = (0..done.len()).collect();
     let table = &plan.stages;
     while !remaining.is_empty() {
@@ -161,6 +161,7 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
             findings.add("policy.plan.rule", format!("it gives out {sum} servers"));
             return ends;
         }
+        let stage = done.len() - remaining.len();
         if let Some(row) = table.get(stage) {
             let path = format!("policy.plan.stages[{stage}]");
             findings.within(path, |f| tabled(row, &remaining, &servers, f));
@@ -185,15 +186,12 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         }
         // Those that end together have rounding errors left.
         let is_done = |i: usize| done[i] >= pool.jobs()[i].size * (1.0 - 1e-12);
-        let before = remaining.len();
-        remaining.retain(|&i| {
-            let ends_now = ending && i == first || is_done(i);
-            if ends_now {
+        for &i in &remaining {
+            if ending && i == first || is_done(i) {
                 ends[i] = now;
             }
-            !ends_now
-        });
-        stage += before - remaining.len();
+        }
+        remaining.retain(|i| ends[*i] == f64::INFINITY);
     }
     const STAGES: &str = "policy.plan.stages";
     if !table.is_empty() {

@@ -134,9 +134,10 @@ fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
             .into();
     };
     let scv = number(tuning.size.scv());
-    let law = match tuning.size == *cluster.size() {
-        true => "the workload's sizes".to_string(),
-        false => format!("sizes that are spread widely (squared coefficient of variation {scv})"),
+    let law = if tuning.size == *cluster.size() {
+        "the workload's sizes".to_string()
+    } else {
+        format!("sizes that are spread widely (squared coefficient of variation {scv})")
     };
     let (tolerance, above) = (percent(tuning.tolerance), 100.0 * above);
     if tuning.reached {

@@ -58,7 +58,18 @@ impl Rules for Compatibility {
 
     fn rule(name: &str, _: Option<&Cluster>) -> Result<Rule, String> {
         let (name, trial) = split_trial(name);
-        let rule = rule(name)?;
+        let rule = match split_name(name) {
+            ("balanced-fairness", Some(m)) => simulator::Rule::Fair(interruptions(m).map_err(|_| {
+                format!("`{m}` is not how often a job is interrupted: a number from 0 to 1e6, as in balanced-fairness:5")
+            })?),
+            ("balanced-fairness", None) => {
+                return Err("balanced-fairness needs how often a job is interrupted, as in balanced-fairness:5".into());
+            }
+            ("fcfs", None) => simulator::Rule::Fair(0.0),
+            ("random-ps", None) => simulator::Rule::RandomPs,
+            ("shortest-ps", None) => simulator::Rule::ShortestPs,
+            _ => return Err(no_rule(name, RULES)),
+        };
         Ok(Rule { rule, trial })
     }
 
@@ -237,20 +248,4 @@ fn split_trial(name: &str) -> (&str, Trial) {
     let parts = parts.filter(|_| !is_there(Path::new(name)));
     let tried = parts.and_then(|(name, law)| Some((name, Trial::from_str(law, false).ok()?)));
     tried.unwrap_or((name, Trial::Own))
-}
-
-fn rule(name: &str) -> Result<simulator::Rule, String> {
-    use simulator::Rule;
-    match split_name(name) {
-        ("balanced-fairness", Some(m)) => interruptions(m).map(Rule::Fair).map_err(|_| {
-            format!("`{m}` is not how often a job is interrupted: a number from 0 to 1e6, as in balanced-fairness:5")
-        }),
-        ("balanced-fairness", None) => {
-            Err("balanced-fairness needs how often a job is interrupted, as in balanced-fairness:5".into())
-        }
-        ("fcfs", None) => Ok(Rule::Fair(0.0)),
-        ("random-ps", None) => Ok(Rule::RandomPs),
-        ("shortest-ps", None) => Ok(Rule::ShortestPs),
-        _ => Err(no_rule(name, RULES)),
-    }
 }

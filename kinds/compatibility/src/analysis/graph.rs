@@ -46,9 +46,10 @@ pub fn fair<N: Num + Clone>(
         let part = graph.reduced(&classes);
         let servers = part.graph.service_rates.len();
         let groups = part.graph.arrival_rates.len();
-        let recursion = recursion.unwrap_or(match servers <= groups {
-            true => Recursion::Servers,
-            false => Recursion::Classes,
+        let recursion = recursion.unwrap_or(if servers <= groups {
+            Recursion::Servers
+        } else {
+            Recursion::Classes
         });
         let (numbers, idle) = match recursion {
             Recursion::Servers if servers <= MOST => by_servers(&part.graph),

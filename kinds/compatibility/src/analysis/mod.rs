@@ -66,9 +66,10 @@ pub fn means(cluster: &Cluster) -> Result<Means, String> {
         Means {
             numbers: found.numbers,
             busy: found.idle.iter().map(|idle| 1.0 - idle).collect(),
-            by: match found.by.contains(&Recursion::Servers) {
-                true => Method::ExactIdleServers,
-                false => Method::ExactActiveClasses,
+            by: if found.by.contains(&Recursion::Servers) {
+                Method::ExactIdleServers
+            } else {
+                Method::ExactActiveClasses
             },
         }
     } else {

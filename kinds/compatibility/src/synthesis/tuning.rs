@@ -74,9 +74,10 @@ pub(super) fn tune(
     // With exponential sizes any number of interruptions has the same means.
     let tried = |trial: Trial| cluster.with_sizes(trial.law(cluster.size()));
     let mut trials = Trials {
-        cluster: &tried(match exponential {
-            true => Trial::Hyperexponential,
-            false => Trial::Own,
+        cluster: &tried(if exponential {
+            Trial::Hyperexponential
+        } else {
+            Trial::Own
         }),
         options,
         listener,
@@ -120,18 +121,20 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         let mut next = 0;
         while low < high {
             let run = self.run(LADDER[next])?;
-            match is_near(&run) {
-                true => high = next,
-                false => low = next + 1,
+            if is_near(&run) {
+                high = next
+            } else {
+                low = next + 1
             }
             tried.push((next, run));
             if self.options.interrupt.load(Ordering::Relaxed) {
                 break;
             }
             // Up the ladder in growing steps, and once one is near enough, by halves.
-            next = match high < LADDER.len() {
-                true => usize::midpoint(low, high),
-                false => (2 * low).min(LADDER.len() - 1),
+            next = if high < LADDER.len() {
+                usize::midpoint(low, high)
+            } else {
+                (2 * low).min(LADDER.len() - 1)
             };
             if low < high && tried.iter().any(|(place, _)| *place == next) {
                 break;

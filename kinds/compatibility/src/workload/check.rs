@@ -192,9 +192,10 @@ impl Record {
             .enumerate()
             .filter(|(s, _)| !used.contains(s));
         warnings.extend(unused.map(|(s, Server { name, rate })| {
-            let message = match *rate > Decimal::ZERO {
-                true => format!("no class may use server `{name}`"),
-                false => format!("server `{name}` has rate 0: it serves nobody"),
+            let message = if *rate > Decimal::ZERO {
+                format!("no class may use server `{name}`")
+            } else {
+                format!("server `{name}` has rate 0: it serves nobody")
             };
             let help = "name it with the classes that it may serve, or leave it out";
             Fault::new(place!("servers", s), message, help)

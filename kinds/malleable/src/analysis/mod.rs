@@ -60,14 +60,11 @@ pub fn relaxation(stream: &Stream) -> f64 {
     if fits(most) {
         return mean / curve.at(most);
     }
-    let (mut servers, mut high) = (most * 1e-18, most);
+    let (mut low, mut high) = (most * 1e-18, most);
     for _ in 0..200 {
-        let middle = (servers * high).sqrt();
-        *(if fits(middle) {
-            &mut servers
-        } else {
-            &mut high
-        }) = middle;
+        let middle = (low * high).sqrt();
+        let end = if fits(middle) { &mut low } else { &mut high };
+        *end = middle;
     }
-    mean / curve.at(servers)
+    mean / curve.at(low)
 }

@@ -121,9 +121,10 @@ impl Online {
         let alike = jobs
             .windows(2)
             .all(|two| std::ptr::eq(two[0].curve, two[1].curve) && two[0].weight == two[1].weight);
-        let in_order = match alike {
-            true => self.alike(jobs, servers, known),
-            false => self.different(jobs, &order, servers),
+        let in_order = if alike {
+            self.alike(jobs, servers, known)
+        } else {
+            self.different(jobs, &order, servers)
         };
         by_job(jobs.len(), &order, &in_order)
     }
@@ -228,7 +229,8 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
             break;
         }
         let is_above = total(middle) > servers;
-        *(if is_above { &mut high } else { &mut low }) = middle;
+        let end = if is_above { &mut high } else { &mut low };
+        *end = middle;
     }
     let (mut taken, most) = (at(low), at(high));
     let mut left = servers - taken.iter().sum::<f64>();

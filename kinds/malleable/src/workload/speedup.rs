@@ -184,9 +184,10 @@ impl Speedup {
                 let slopes = corners.windows(2).map(|c| slope(c[0], c[1]));
                 let above = slopes.clone().take_while(|slope| *slope > y).count();
                 let least = slopes.take_while(|slope| *slope >= y).count();
-                let most = match y > 0.0 {
-                    true => corners[least].0,
-                    false => f64::INFINITY,
+                let most = if y > 0.0 {
+                    corners[least].0
+                } else {
+                    f64::INFINITY
                 };
                 (corners[above].0, most)
             }
@@ -344,9 +345,10 @@ impl Curve {
 
     /// Returns `s'(0)`, what the first server is worth.
     pub fn first_slope(&self) -> f64 {
-        match self.whole {
-            true => self.speedup.at(1.0),
-            false => self.speedup.slope(0.0),
+        if self.whole {
+            self.speedup.at(1.0)
+        } else {
+            self.speedup.slope(0.0)
         }
     }
 }
@@ -358,7 +360,8 @@ pub fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
         if middle <= low || middle >= high {
             break;
         }
-        *(if holds(middle) { &mut low } else { &mut high }) = middle;
+        let end = if holds(middle) { &mut low } else { &mut high };
+        *end = middle;
     }
     low
 }

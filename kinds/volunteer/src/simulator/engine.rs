@@ -364,10 +364,9 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns the speed of a version on a host, by the clock \[work/time\].
-    pub fn speed(&self, h: usize, processor: Processor, version: usize) -> f64 {
-        let host = &self.hosts[h];
-        let efficiency = self.campaign.versions()[version].efficiency;
-        host.pools[processor as usize].speed * efficiency * host.availability
+    pub fn speed(&self, h: usize, version: usize) -> f64 {
+        let (host, version) = (&self.hosts[h], &self.campaign.versions()[version]);
+        host.pools[version.processor as usize].speed * version.efficiency * host.availability
     }
 
     /// Returns what was measured until now, the end of the campaign.

@@ -71,7 +71,7 @@ impl Engine<'_> {
                     application: application as u32,
                     version: version as u32,
                     processor,
-                    speed: self.speed(h, processor, version),
+                    speed: self.speed(h, version),
                     percentile: self.standings.percentile(h, version),
                     ceiling: self.standings.applications[application].ceiling,
                 })
@@ -179,7 +179,7 @@ impl Engine<'_> {
         let (b, size) = (own.batch, own.size);
         let is_untouched = own.total == own.unsent;
         let processor = self.campaign.versions()[version as usize].processor;
-        let speed = self.speed(h, processor, version as usize);
+        let speed = self.speed(h, version as usize);
         let host = &mut self.hosts[h];
         let run = size / (speed / host.availability);
         let group = &self.groups[host.group];

@@ -78,7 +78,8 @@ where
     for _ in 0..HALVINGS {
         let middle = low + (high - low) / 2.0;
         let is_cheap = taken(middle) > servers;
-        *(if is_cheap { &mut low } else { &mut high }) = middle;
+        let end = if is_cheap { &mut low } else { &mut high };
+        *end = middle;
     }
     *rent = high;
     high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()

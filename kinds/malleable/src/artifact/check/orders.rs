@@ -72,7 +72,8 @@ impl Look<'_> {
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
             let is_due = self.worth(i, middle) <= due;
-            *(if is_due { &mut low } else { &mut high }) = middle;
+            let end = if is_due { &mut low } else { &mut high };
+            *end = middle;
         }
         low
     }

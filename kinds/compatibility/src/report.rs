@@ -1,5 +1,6 @@
 //! What a person reads on the terminal; tables are `width` characters wide at most.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::analysis::Load;
@@ -58,11 +59,9 @@ pub fn overload(cluster: &Cluster, overload: &Load, width: usize) -> String {
     let (needed, stable) = (load(overload.load), load(1.0 / overload.load));
     let why = match &overload.margin {
         Some(margin) => {
-            let (classes, servers) = bottleneck(cluster, &margin.tight);
+            let [classes, servers] = bottleneck(cluster, &margin.tight).map(|names| list(&names));
             format!(
-                "Jobs of {} need {needed} times what all of their servers together can do ({}). Of every class arrivals times less than {stable} would be stable.",
-                list(&classes),
-                list(&servers),
+                "Jobs of {classes} need {needed} times what all of their servers together can do ({servers}). Of every class arrivals times less than {stable} would be stable."
             )
         }
         None => format!(
@@ -74,13 +73,11 @@ pub fn overload(cluster: &Cluster, overload: &Load, width: usize) -> String {
 }
 
 /// Returns names of the classes of a tight set, and of the servers that they may use.
-fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> (Vec<&'a str>, Vec<&'a str>) {
+fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> [Vec<&'a str>; 2] {
     let classes = || tight.iter().map(|i| &cluster.classes()[*i]);
-    let mut servers: Vec<usize> = classes().flat_map(|c| c.servers.iter().copied()).collect();
-    servers.sort_unstable();
-    servers.dedup();
+    let servers: BTreeSet<usize> = classes().flat_map(|c| c.servers.iter().copied()).collect();
     let servers = servers.iter().map(|s| &*cluster.servers()[*s].name);
-    (classes().map(|c| &*c.name).collect(), servers.collect())
+    [classes().map(|c| &*c.name).collect(), servers.collect()]
 }
 
 /// Describes the synthesized policy, and what it attains.
@@ -101,18 +98,16 @@ pub fn summary(cluster: &Cluster, synthesized: &Synthesis, width: usize) -> Stri
 /// Load and bottleneck.
 fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
+    let [found, stable] = [evidence.load, 1.0 / evidence.load].map(load);
     let mut text = format!(
-        "load ρ = {}, proved from both sides; all arrivals times less than {} are stable",
-        load(evidence.load),
-        load(1.0 / evidence.load)
+        "load ρ = {found}, proved from both sides; all arrivals times less than {stable} are stable"
     );
     if let Some(tight) = &evidence.tight {
-        let classes = cluster.classes().iter().enumerate();
-        let places = classes.filter(|(_, class)| tight.contains(&class.name));
-        let places: Vec<usize> = places.map(|(i, _)| i).collect();
-        let (classes, servers) = bottleneck(cluster, &places);
-        let all = servers.len() == cluster.servers().len();
-        let what = match (classes.len() == cluster.classes().len(), all) {
+        let all = cluster.classes();
+        let places = (0..all.len()).filter(|i| tight.contains(&all[*i].name));
+        let [classes, servers] = bottleneck(cluster, &places.collect::<Vec<_>>());
+        let all_servers = servers.len() == cluster.servers().len();
+        let what = match (classes.len() == all.len(), all_servers) {
             (true, true) => "all servers together".to_string(),
             (true, false) => format!("the servers {} together", list(&servers)),
             (false, _) => format!("the servers {}, for {}", list(&servers), list(&classes)),
@@ -123,14 +118,13 @@ fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
 }
 
 fn interruptions(artifact: &Artifact) -> String {
-    match artifact.policy.slice {
-        None => "Jobs are never interrupted: first come, first served at every server.".to_string(),
-        Some(slice) => format!(
-            "A job goes to the end of the queue {} times in the mean before it is done (after work of mean θ = {}).",
-            number(artifact.policy.interruptions),
-            number(slice)
-        ),
-    }
+    let Some(slice) = artifact.policy.slice.map(number) else {
+        return "Jobs are never interrupted: first come, first served at every server.".into();
+    };
+    let times = number(artifact.policy.interruptions);
+    format!(
+        "A job goes to the end of the queue {times} times in the mean before it is done (after work of mean θ = {slice})."
+    )
 }
 
 /// Says why jobs are interrupted that often.
@@ -139,13 +133,11 @@ fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
         return " That is a guess: no run settled in the events that were allowed (`--budget`)."
             .into();
     };
+    let scv = number(tuning.size.scv());
     let law = if tuning.size == *cluster.size() {
         "the workload's sizes".to_string()
     } else {
-        format!(
-            "sizes that are spread widely (squared coefficient of variation {})",
-            number(tuning.size.scv())
-        )
+        format!("sizes that are spread widely (squared coefficient of variation {scv})")
     };
     let (tolerance, above) = (percent(tuning.tolerance), 100.0 * above);
     if tuning.reached {
@@ -192,19 +184,18 @@ fn means(cluster: &Cluster, artifact: &Artifact, width: usize) -> String {
 }
 
 fn more_classes(cluster: &Cluster, shown: usize) -> String {
-    match cluster.classes().len().checked_sub(shown) {
-        None | Some(0) => String::new(),
-        Some(more) => format!("\n… and {more} more classes"),
+    match cluster.classes().len().saturating_sub(shown) {
+        0 => String::new(),
+        more => format!("\n… and {more} more classes"),
     }
 }
 
 /// Describes what a policy is for, who may use which server, what it does, and what it promises.
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, cluster) = (checked.artifact(), checked.workload());
+    let (stability, interruptions) = (stability(cluster, artifact), interruptions(artifact));
     let rule = format!(
-        "It has {}\n\nOne queue for all. Each server works on the first job in it that it may serve, together with others that do the same; when a job leaves, its servers look for the next one.\n{}\n",
-        stability(cluster, artifact),
-        interruptions(artifact)
+        "It has {stability}\n\nOne queue for all. Each server works on the first job in it that it may serve, together with others that do the same; when a job leaves, its servers look for the next one.\n{interruptions}\n"
     );
     let mut text = wrap(&rule, width);
     if let Some(routing) = &artifact.evidence.routing {
@@ -243,16 +234,15 @@ pub fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement], width: u
     if cluster.servers().len() > LISTED {
         busy += &format!(" and {} more", cluster.servers().len() - LISTED);
     }
+    let (waiting, unit) = (estimate(run.mean_waiting), cluster.time_unit());
+    let fairness = run.fairness.map_or("–".into(), |f| format!("{f:.3}"));
     let interruptions = run.own.interruption_frequency;
+    let interruptions = interruptions.map_or("–".into(), |f| number(f.mean));
     let overall = format!(
-        "waiting {}; fairness (Jain) {}; interruptions {} per {}\nservers at work: {busy}\nmeans with 95 % confidence intervals (batch means of independent replications)",
-        estimate(run.mean_waiting),
-        run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
-        interruptions.map_or("–".into(), |f| number(f.mean)),
-        cluster.time_unit(),
+        "waiting {waiting}; fairness (Jain) {fairness}; interruptions {interruptions} per {unit}\nservers at work: {busy}\nmeans with 95 % confidence intervals (batch means of independent replications)"
     );
     let words = RunWords {
-        unit: cluster.time_unit(),
+        unit,
         names: &cluster.names(),
         overall: &overall,
         conditions: "claims that assume exponential sizes are approximations for others; what is of balanced fairness is not examined by a run",
@@ -266,7 +256,7 @@ pub fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
     /// Pictures of more servers than this say nothing.
     const DRAWN: usize = 8;
     let names = cluster.servers().iter().map(|server| &*server.name);
-    let drawn = cluster.servers().len() <= DRAWN;
+    let drawn = names.len() <= DRAWN;
     Besides {
         parts: names.filter(|_| drawn).collect(),
         section: (

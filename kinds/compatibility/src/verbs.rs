@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::Compatibility;
 use super::analysis;
@@ -14,7 +14,7 @@ use super::synthesis::{self, Options, Outcome};
 use super::workload::{Cluster, Trial};
 use synth_core::document::is_there;
 use synth_simulation::sweep::{Comparing, Exact, Knows, Whole};
-use synth_simulation::{Health, Progress, Settings};
+use synth_simulation::{Health, Settings};
 use synth_typed::{count, part};
 use synth_verb::report::Besides;
 use synth_verb::{
@@ -58,7 +58,18 @@ impl Rules for Compatibility {
 
     fn rule(name: &str, _: Option<&Cluster>) -> Result<Rule, String> {
         let (name, trial) = split_trial(name);
-        let rule = rule(name)?;
+        let rule = match split_name(name) {
+            ("balanced-fairness", Some(m)) => simulator::Rule::Fair(interruptions(m).map_err(|_| {
+                format!("`{m}` is not how often a job is interrupted: a number from 0 to 1e6, as in balanced-fairness:5")
+            })?),
+            ("balanced-fairness", None) => {
+                return Err("balanced-fairness needs how often a job is interrupted, as in balanced-fairness:5".into());
+            }
+            ("fcfs", None) => simulator::Rule::Fair(0.0),
+            ("random-ps", None) => simulator::Rule::RandomPs,
+            ("shortest-ps", None) => simulator::Rule::ShortestPs,
+            _ => return Err(no_rule(name, RULES)),
+        };
         Ok(Rule { rule, trial })
     }
 
@@ -122,8 +133,7 @@ impl Kind for Compatibility {
             seed: args.seed,
             interrupt: caller.interrupt.clone(),
         };
-        let listener =
-            |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
+        let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::synthesize(cluster, &options, listener)? {
             Outcome::Made(synthesized) => {
                 let summary = report::summary(cluster, &synthesized, caller.width);
@@ -145,8 +155,13 @@ impl Kind for Compatibility {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let adapt = |cluster: Cluster, rule: &Rule| Ok(rule.sized(&cluster));
-        simulate_policy(name, cluster, caller, adapt, |policy, cluster, caller| {
-            run(policy, cluster, settings, caller)
+        simulate_policy::<Self>(name, cluster, caller, adapt, |policy, cluster, caller| {
+            let run = simulate(cluster, &policy.rule.rule, settings, caller.simulating())?;
+            let run = marked(run, settings);
+            let verdicts = policy.verdicts(cluster, |file| judge(file, cluster, &run));
+            let table = report::simulation(cluster, &run, &verdicts, caller.width);
+            let is_unstable = run.health == Health::Unstable;
+            VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)
         })
     }
 
@@ -157,10 +172,7 @@ impl Kind for Compatibility {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let cluster = required_workload(cluster)?;
-        let run = |policy: &Policy<Self>,
-                   cluster: &Cluster,
-                   _: bool,
-                   progress: &mut dyn FnMut(Progress)| {
+        let run = |policy: &Policy<Self>, cluster: &Cluster, _, progress: &mut dyn FnMut(_)| {
             let cluster = &policy.rule.sized(cluster);
             simulate(cluster, &policy.rule.rule, comparing.settings, progress)
         };
@@ -170,21 +182,6 @@ impl Kind for Compatibility {
     fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
         merge_over_loads(cluster, whole, width)
     }
-}
-
-/// Runs a policy on a cluster, and judges its claims if it is for that.
-fn run(
-    policy: &Policy<Compatibility>,
-    cluster: &Cluster,
-    settings: &Settings,
-    caller: &mut Caller<'_>,
-) -> VerbResult<VerbOutput> {
-    let run = simulate(cluster, &policy.rule.rule, settings, caller.simulating())?;
-    let run = marked(run, settings);
-    let verdicts = policy.verdicts(cluster, |file| judge(file, cluster, &run));
-    let table = report::simulation(cluster, &run, &verdicts, caller.width);
-    let is_unstable = run.health == Health::Unstable;
-    VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)
 }
 
 impl Queueing for Cluster {
@@ -210,15 +207,14 @@ impl Queueing for Cluster {
     /// Returns the means of balanced fairness, where they are known.
     fn exact(&self, load: f64) -> Option<Exact> {
         let means = analysis::means(self).ok()?;
-        let each = self.names().into_iter().zip(self.arrival_rates());
-        let each = each.zip(&means.numbers);
+        let times = means.numbers.iter().zip(self.arrival_rates());
+        let times = times.map(|(number, rate)| number / rate);
+        let names = self.names().into_iter().map(String::from);
         Some(Exact {
             name: "balanced fairness, exactly".into(),
             load,
             mean_response: means.response(self),
-            types: each
-                .map(|((name, rate), number)| (name.into(), number / rate))
-                .collect(),
+            types: names.zip(times).collect(),
         })
     }
 
@@ -250,24 +246,6 @@ impl Rule {
 fn split_trial(name: &str) -> (&str, Trial) {
     let parts = name.rsplit_once('@');
     let parts = parts.filter(|_| !is_there(Path::new(name)));
-    let trial = |law: &str| Trial::ALL.into_iter().find(|trial| trial.name() == law);
-    let tried = parts.and_then(|(name, law)| Some((name, trial(law)?)));
+    let tried = parts.and_then(|(name, law)| Some((name, Trial::from_str(law, false).ok()?)));
     tried.unwrap_or((name, Trial::Own))
-}
-
-fn rule(name: &str) -> Result<simulator::Rule, String> {
-    use simulator::Rule;
-    match split_name(name) {
-        ("balanced-fairness", Some(m)) => interruptions(m).map(Rule::Fair).map_err(|_| {
-            format!("`{m}` is not how often a job is interrupted: a number from 0 to 1e6, as in balanced-fairness:5")
-        }),
-        ("balanced-fairness", None) => Err(
-            "balanced-fairness needs how often a job is interrupted, as in balanced-fairness:5"
-                .into(),
-        ),
-        ("fcfs", None) => Ok(Rule::Fair(0.0)),
-        ("random-ps", None) => Ok(Rule::RandomPs),
-        ("shortest-ps", None) => Ok(Rule::ShortestPs),
-        _ => Err(no_rule(name, RULES)),
-    }
 }

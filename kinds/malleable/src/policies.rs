@@ -1,14 +1,16 @@
 //! Policies by name: a rule, or a policy file.
 
+use super::Malleable;
 use super::artifact::{self, Checked, Plan};
 use super::policy::{Online, Sharing};
 use super::simulator::{Course, Dividing, execute};
 use super::synthesis::{Tunable, tuned};
-use super::workload::Pool;
-use synth_verb::{no_rule, split_name};
+use super::workload::{Pool, Workload};
+use synth_simulation::sweep::Knows;
+use synth_verb::{Policy, Rules, no_rule, split_name};
 
 /// The rules that have a name, one a line, each with its parameters and what it does.
-pub const RULES: &str = "\
+const RULES: &str = "\
 hesrpt[:P] | servers where work is worth most, at the prices of the jobs that are there: the optimum of jobs that are all there and share a speedup; with P by the paper's formula for s(k) = k^P, whatever the speedups are (`tuned`: the best P where jobs are all there)
 helrpt | such that all jobs that are there end together: the least makespan
 srpt | all servers to the job with the least left, or as many as it can use
@@ -63,25 +65,44 @@ impl Rule {
     }
 }
 
-/// Returns what the policy of a file does.
-pub fn rule_of(file: &Checked) -> Rule {
-    match &file.artifact().policy {
-        artifact::Policy::Online(online) => Rule::Sharing(Sharing::HeSrpt(*online)),
-        artifact::Policy::Plan(plan) => Rule::Plan(plan.clone()),
+impl Rules for Malleable {
+    type Content = Self;
+    type Rule = Rule;
+
+    const RULES: &'static str = RULES;
+
+    fn rule(name: &str, _: Option<&Workload>) -> Result<Rule, String> {
+        rule(name)
+    }
+
+    fn rule_of(file: &Checked, _: &str) -> Rule {
+        match &file.artifact().policy {
+            artifact::Policy::Online(online) => Rule::Sharing(Sharing::HeSrpt(*online)),
+            artifact::Policy::Plan(plan) => Rule::Plan(plan.clone()),
+        }
+    }
+
+    fn traits(_: &Rule, _: &Workload) -> (bool, Knows) {
+        (true, Knows::Sizes)
+    }
+
+    fn fits(policy: &Policy<Self>, _: &Workload) -> Result<(), String> {
+        policy.rule.online(&policy.name).map(drop)
     }
 }
 
 /// Finds a rule by its name.
 pub fn rule(name: &str) -> Result<Rule, String> {
     let number = |text: &str| text.parse().unwrap_or(f64::NAN);
-    Ok(Rule::Sharing(match split_name(name) {
+    let (rule, parameter) = split_name(name);
+    let text = parameter.unwrap_or_default();
+    let refused = |expected: &str| Err(format!("`{text}` is not {expected}"));
+    Ok(Rule::Sharing(match (rule, parameter) {
         ("hesrpt", None) => Sharing::HeSrpt(Online::PLAIN),
         ("hesrpt", Some("tuned")) => return Ok(Rule::Tuned(Tunable::Power)),
         ("hesrpt", Some(p)) if number(p) > 0.0 && number(p) < 1.0 => Sharing::Power(number(p)),
-        ("hesrpt", Some(p)) => {
-            return Err(format!(
-                "`{p}` is not an exponent between 0 and 1, as in hesrpt:.5, and not `tuned`"
-            ));
+        ("hesrpt", Some(_)) => {
+            return refused("an exponent between 0 and 1, as in hesrpt:.5, and not `tuned`");
         }
         ("helrpt", None) => Sharing::HeLrpt,
         ("srpt", None) => Sharing::Srpt,
@@ -89,19 +110,16 @@ pub fn rule(name: &str) -> Result<Rule, String> {
         ("hell", None) => Sharing::Hell,
         ("knee", None) => return Ok(Rule::Tuned(Tunable::Knee)),
         ("knee", Some(a)) if number(a) > 0.0 && number(a).is_finite() => Sharing::Knee(number(a)),
-        ("knee", Some(a)) => {
-            return Err(format!(
-                "`{a}` is not what one more server has to save, a number > 0, as in knee:.1"
-            ));
+        ("knee", Some(_)) => {
+            return refused("what one more server has to save, a number > 0, as in knee:.1");
         }
-        ("online", knobs) => {
-            let text = knobs.unwrap_or_default();
+        ("online", _) => {
             let (urgency, background) = text.split_once(':').unwrap_or_default();
             let (urgency, background) = (number(urgency), number(background));
             if !(0.0..=100.0).contains(&urgency) || !(0.0..=1e9).contains(&background) {
-                return Err(format!(
-                    "`{text}` is not an urgency from 0 to 100 and a background from 0 to 1e9, as in online:1.2:4"
-                ));
+                return refused(
+                    "an urgency from 0 to 100 and a background from 0 to 1e9, as in online:1.2:4",
+                );
             }
             Sharing::HeSrpt(Online {
                 urgency,
@@ -115,10 +133,6 @@ pub fn rule(name: &str) -> Result<Rule, String> {
 /// Returns the median of numbers, of which there is one at least.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    if values.len() % 2 == 1 {
-        values[half]
-    } else {
-        0.5 * (values[half - 1] + values[half])
-    }
+    let count = values.len();
+    0.5 * (values[(count - 1) / 2] + values[count / 2])
 }

@@ -6,7 +6,7 @@ use itertools::chain;
 use serde_json::{Value, json};
 
 use super::artifact::{Artifact, Checked, Policy, Quantity, cost};
-use super::policy::Rule;
+use super::policy::{Online, Rule};
 use super::simulator::{Course, Judgement, Run};
 use super::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
 use super::workload::{ALL_JOBS, Objective, Pool, Speedup, Stream, Workload};
@@ -38,10 +38,8 @@ fn of_pool(pool: &Pool) -> String {
 
 /// Returns what a stream is, in a few words.
 pub fn of_stream(stream: &Stream) -> String {
-    format!(
-        "jobs that arrive at {}",
-        counted(stream.servers(), "server")
-    )
+    let servers = counted(stream.servers(), "server");
+    format!("jobs that arrive at {servers}")
 }
 
 /// Returns a speedup as it is written.
@@ -54,13 +52,18 @@ fn speedup(speedup: &Speedup) -> String {
     }
 }
 
+/// Returns a cost with its unit.
+fn cost_in_unit(pool: &Pool, cost: f64) -> String {
+    match pool.objective() {
+        Objective::Slowdown => number(cost),
+        _ => format!("{} {}", number(cost), pool.time_unit()),
+    }
+}
+
 /// Returns the objective with its value and unit.
 fn objective(pool: &Pool, cost: f64) -> String {
     let label = pool.objective().quantity().row().label;
-    match pool.objective() {
-        Objective::Slowdown => format!("{label} {}", number(cost)),
-        _ => format!("{label} {} {}", number(cost), pool.time_unit()),
-    }
+    format!("{label} {}", cost_in_unit(pool, cost))
 }
 
 /// Returns how far it is above the least, in words.
@@ -79,11 +82,10 @@ pub fn plan(pool: &Pool, planned: &Planned, width: usize) -> String {
     let [mean, makespan] = [Quantity::MeanResponse, Quantity::Makespan]
         .map(|quantity| number(cost(pool, quantity, ends)));
     let time = pool.time_unit();
+    let (about, least) = (of_pool(pool), objective(pool, found));
+    let gap = gap(planned.gap(pool));
     let mut text = format!(
-        "{}: {}, {}\nmean response {mean} {time}, makespan {makespan} {time}\n",
-        of_pool(pool),
-        objective(pool, found),
-        gap(planned.gap(pool)),
+        "{about}: {least}, {gap}\nmean response {mean} {time}, makespan {makespan} {time}\n"
     );
     if let Some(open) = planned.open {
         let _ = writeln!(text, "{}", wrap(&why_open(pool, planned, open), width));
@@ -108,13 +110,9 @@ fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
             "{why}; all orders in which these few jobs can end were compared, and none costs less"
         );
     }
-    let unit = match pool.objective() {
-        Objective::Slowdown => String::new(),
-        _ => format!(" {}", pool.time_unit()),
-    };
+    let least = cost_in_unit(pool, planned.least);
     format!(
-        "{why}; this plan is the best that a search found, and no policy costs less than {}{unit}",
-        number(planned.least),
+        "{why}; this plan is the best that a search found, and no policy costs less than {least}"
     )
 }
 
@@ -164,16 +162,12 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned, width: usize) -> String {
     };
     let row = |i: usize| {
         let job = &pool.jobs()[i];
-        let curve = speedup(&pool.curves()[job.curve].speedup);
+        let curve = speedup(&pool.curve(i).speedup);
         let [size, weight, end] = [job.size, job.weight, ends[i]].map(number);
+        let own = cells([job.name.clone(), curve, size, weight, end]);
         let first = shown.is_empty().then(|| servers(first[i]));
         let held = shown.iter().map(|stage| servers(stage[i]));
-        chain!(
-            cells([job.name.clone(), curve, size, weight, end]),
-            held,
-            first
-        )
-        .collect()
+        own.chain(held).chain(first).collect()
     };
     table_of_jobs(ends, (header, differ), row, width)
 }
@@ -191,41 +185,38 @@ pub fn online(stream: &Stream, synthesized: &MadeOnline, width: usize) -> String
         None => "the run did not settle: nothing is claimed but a bound; allow more with --budget"
             .into(),
     };
+    let (about, load) = (of_stream(stream), number(stream.load()));
+    let response = wrap(&response, width);
+    let [urgency, background] = knobs(tuned.online);
     let mut text = format!(
-        "{}: load λE[S]/N = {}\n{}\nheSRPT with urgency {} and background {}\n",
-        of_stream(stream),
-        number(stream.load()),
-        wrap(&response, width),
-        tuned.online.urgency,
-        tuned.online.background
+        "{about}: load λE[S]/N = {load}\n{response}\nheSRPT with urgency {urgency} and background {background}\n"
     );
     if !tuned.tried.is_empty() {
         let mut table = Table::new(["urgency", "background", "E[T], times"]);
         for tried in &tuned.tried {
-            table.row([
-                tried.online.urgency.to_string(),
-                tried.online.background.to_string(),
-                estimate(tried.times),
-            ]);
+            let times = estimate(tried.times);
+            table.row(knobs(tried.online).into_iter().chain([times]));
         }
+        let (table, events) = (table.within(width), tuned.events);
         let _ = writeln!(
             text,
-            "\n{}\nurgency 0 is EQUI, 1 with background 0 the optimum of jobs that are all there; {} events",
-            table.within(width),
-            tuned.events
+            "\n{table}\nurgency 0 is EQUI, 1 with background 0 the optimum of jobs that are all there; {events} events"
         );
     }
     text
 }
 
+fn knobs(online: Online) -> [String; 2] {
+    [online.urgency, online.background].map(|knob| knob.to_string())
+}
+
 /// Says why no policy keeps up.
 pub fn overload(stream: &Stream, times: f64, width: usize) -> String {
+    let work = stream.arrival_rate() * stream.size().mean();
+    let [work, most, times] = [work, stream.most_work(), times].map(number);
+    let servers = counted(stream.servers(), "server");
     let why = format!(
-        "No policy can keep up: {} work comes in a unit of time, and {} can do {} at most, however many jobs there are: {} times too much.",
-        number(stream.arrival_rate() * stream.size().mean()),
-        counted(stream.servers(), "server"),
-        number(stream.most_work()),
-        number(times)
+        "No policy can keep up: {work} work comes in a unit of time, and {servers} can do {most} at most, however many jobs there are: {times} times too much."
     );
     wrap(&why, width)
 }
@@ -304,9 +295,9 @@ fn promises_of_stream(stream: &Stream, artifact: &Artifact) -> String {
 
 /// Reports what a simulation of a stream measured, with the verdicts on the claims, if any were judged.
 pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement], width: usize) -> String {
+    let waiting = estimate(run.mean_waiting);
     let overall = format!(
-        "without servers {}\nmeans with 95 % confidence intervals (batch means of independent replications); E[T]/E[S] is beside a job alone on all servers",
-        estimate(run.mean_waiting)
+        "without servers {waiting}\nmeans with 95 % confidence intervals (batch means of independent replications); E[T]/E[S] is beside a job alone on all servers"
     );
     let words = RunWords {
         unit: stream.time_unit(),
@@ -333,24 +324,21 @@ pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize
         let _ = write!(text, "\n{never} jobs never end");
     }
     let mut table = Table::new(["quantity", "claimed", "happened", "verdict"]).words(3);
-    let mut line = |quantity, claimed: Option<f64>, happened, verdict: &str| {
-        let claimed = claimed.map_or(String::new(), digits);
+    let mut line = |quantity, claimed: String, verdict: &str| {
+        let happened = digits(cost(pool, quantity, &course.ends));
         let name = headed(quantity, pool.time_unit());
-        table.row([name, claimed, digits(happened), verdict.into()]);
+        table.row([name, claimed, happened, verdict.into()]);
     };
-    for judgement in verdicts {
-        let claim = &judgement.claim;
-        let verdict = match judgement.verdict {
-            Verdict::NotExamined => continue,
-            Verdict::Confirmed => "confirmed",
-            _ => "REFUTED",
-        };
-        let happened = judgement.measured.map_or(f64::NAN, |found| found.mean);
-        line(claim.quantity, Some(claim.value), happened, verdict);
+    for Judgement { claim, verdict, .. } in verdicts {
+        match verdict {
+            Verdict::NotExamined => {}
+            Verdict::Confirmed => line(claim.quantity, digits(claim.value), "confirmed"),
+            _ => line(claim.quantity, digits(claim.value), "REFUTED"),
+        }
     }
     if verdicts.is_empty() {
         for quantity in pool.objective().quantities() {
-            line(quantity, None, cost(pool, quantity, &course.ends), "");
+            line(quantity, String::new(), "");
         }
     }
     format!("{text}\n\n{}\n", table.within(width))

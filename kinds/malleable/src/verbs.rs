@@ -9,19 +9,19 @@ use clap::Args;
 use super::Malleable;
 use super::analysis::relaxation;
 use super::artifact::{Checked, cost};
-use super::policies::{self, RULES, Rule, median};
+use super::policies::{Rule, median};
 use super::policy::Online;
 use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
-use synth_simulation::sweep::{Comparing, Exact, Knows, Whole};
-use synth_simulation::{Estimate, Health, Progress, Settings};
+use synth_simulation::sweep::{Comparing, Exact, Whole};
+use synth_simulation::{Estimate, Health, Settings};
 use synth_typed::{count, part};
 use synth_verb::report::{Besides, Column, Outcome, Outcomes, headed};
 use synth_verb::{
-    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Queueing, Rules, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
+    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Queueing, VerbOutput, VerbResult,
+    compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
     simulate_policy,
 };
 
@@ -72,29 +72,6 @@ fn exponent(text: &str) -> Result<f64, String> {
         return Ok(1.0);
     }
     part(text).map_err(|_| format!("`{text}` is not an exponent above 0 and at most 1"))
-}
-
-impl Rules for Malleable {
-    type Content = Self;
-    type Rule = Rule;
-
-    const RULES: &'static str = RULES;
-
-    fn rule(name: &str, _: Option<&Workload>) -> Result<Rule, String> {
-        policies::rule(name)
-    }
-
-    fn rule_of(file: &Checked, _: &str) -> Rule {
-        policies::rule_of(file)
-    }
-
-    fn traits(_: &Rule, _: &Workload) -> (bool, Knows) {
-        (true, Knows::Sizes)
-    }
-
-    fn fits(policy: &Policy<Self>, _: &Workload) -> Result<(), String> {
-        policy.rule.online(&policy.name).map(drop)
-    }
 }
 
 impl Kind for Malleable {
@@ -152,8 +129,7 @@ impl Kind for Malleable {
             }),
             interrupt: caller.interrupt.clone(),
         };
-        let listener =
-            |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
+        let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::online(stream, &options, listener)? {
             synthesis::Outcome::Made(synthesized) => {
                 let summary = report::online(stream, &synthesized, caller.width);
@@ -175,12 +151,36 @@ impl Kind for Malleable {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let as_it_is = |workload, _: &Rule| Ok(workload);
-        simulate_policy(
+        simulate_policy::<Self>(
             name,
             workload,
             caller,
             as_it_is,
-            |policy, workload, caller| run(policy, workload, settings, caller),
+            |policy, workload, caller| {
+                let name = &policy.name;
+                let stream = match workload {
+                    Workload::Stream(stream) => stream,
+                    Workload::Pool(pool) => {
+                        // A plan is for its own jobs.
+                        let is_own = policy.judged_on(workload).is_some();
+                        let again = (!is_own).then(|| redrawn(pool, settings.seed));
+                        let pool = again.as_ref().unwrap_or(pool);
+                        let course = policy.rule.execute(name, pool, is_own)?;
+                        let judge = |file: &_| judge_course(file, pool, &course);
+                        let verdicts = policy.verdicts(workload, judge);
+                        let table = report::course(pool, &course, &verdicts, caller.width);
+                        let ran = report::of_course(pool, &course);
+                        return VerbOutput::of_run(name, table, &ran, &verdicts, false);
+                    }
+                };
+                let sharing = policy.rule.online(name)?;
+                let run = simulate(stream, sharing, settings, caller.simulating())?;
+                let run = marked(run, settings);
+                let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
+                let table = report::simulation(stream, &run, &verdicts, caller.width);
+                let is_unstable = run.health == Health::Unstable;
+                VerbOutput::of_run(name, table, &run, &verdicts, is_unstable)
+            },
         )
     }
 
@@ -196,22 +196,18 @@ impl Kind for Malleable {
                 let outcomes = compare_pool(pool, comparing, extras, caller)?;
                 return VerbOutput::outcomes(&outcomes, caller.width);
             }
-            Workload::Stream(_) if !extras.exponents.is_empty() || extras.draws > 1 => {
-                let name = if extras.draws > 1 {
-                    "--draws"
-                } else {
-                    "--exponents"
-                };
-                return refuse(format!(
-                    "{name} goes with jobs that are all there, and here jobs arrive: leave it out"
-                ));
-            }
             Workload::Stream(stream) => stream,
         };
-        let run = |policy: &Policy<Self>,
-                   stream: &Stream,
-                   _: bool,
-                   progress: &mut dyn FnMut(Progress)| {
+        let typed = [
+            ("--draws", extras.draws > 1),
+            ("--exponents", !extras.exponents.is_empty()),
+        ];
+        if let Some((name, _)) = typed.into_iter().find(|(_, is_typed)| *is_typed) {
+            return refuse(format!(
+                "{name} goes with jobs that are all there, and here jobs arrive: leave it out"
+            ));
+        }
+        let run = |policy: &Policy<Self>, stream: &Stream, _, progress: &mut dyn FnMut(_)| {
             let sharing = policy.rule.online(&policy.name)?;
             simulate(stream, sharing, comparing.settings, progress)
         };
@@ -222,38 +218,6 @@ impl Kind for Malleable {
         match workload {
             Workload::Stream(stream) => merge_over_loads(stream, whole, width),
             Workload::Pool(_) => refuse("jobs that are all there are not compared over loads"),
-        }
-    }
-}
-
-/// Runs a policy on a workload, and judges its claims if it is for that.
-fn run(
-    policy: &Policy<Malleable>,
-    workload: &Workload,
-    settings: &Settings,
-    caller: &mut Caller<'_>,
-) -> VerbResult<VerbOutput> {
-    let name = &policy.name;
-    match workload {
-        Workload::Pool(pool) => {
-            // A plan is for its own jobs.
-            let is_own = policy.judged_on(workload).is_some();
-            let again = (!is_own).then(|| redrawn(pool, settings.seed));
-            let pool = again.as_ref().unwrap_or(pool);
-            let course = policy.rule.execute(name, pool, is_own)?;
-            let verdicts = policy.verdicts(workload, |file| judge_course(file, pool, &course));
-            let table = report::course(pool, &course, &verdicts, caller.width);
-            let ran = report::of_course(pool, &course);
-            VerbOutput::of_run(name, table, &ran, &verdicts, false)
-        }
-        Workload::Stream(stream) => {
-            let sharing = policy.rule.online(name)?;
-            let run = simulate(stream, sharing, settings, caller.simulating())?;
-            let run = marked(run, settings);
-            let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
-            let table = report::simulation(stream, &run, &verdicts, caller.width);
-            let is_unstable = run.health == Health::Unstable;
-            VerbOutput::of_run(name, table, &run, &verdicts, is_unstable)
         }
     }
 }
@@ -362,13 +326,12 @@ fn compare_pool(
         }
         let power = |pool: &Pool| at.map_or_else(|| pool.clone(), |p| pool.with_power(p));
         let pools: Vec<Pool> = pools.iter().map(power).collect();
-        let mut leasts = Vec::new();
-        for pool in &pools {
+        let leasts = pools.iter().map(|pool| {
             let planned = best_plan(pool);
             open = open.or(planned.open.filter(|_| !planned.is_best(pool)));
-            leasts.push(planned.least);
-        }
-        let least = median(leasts);
+            planned.least
+        });
+        let least = median(leasts.collect());
         for (outcome, policy) in outcomes.policies.iter_mut().zip(&policies) {
             let at = at.map_or(String::new(), |p| format!(" at p = {p}"));
             let label = format!("{}{at}", policy.name);

@@ -9,8 +9,6 @@
 //! built; what it leaves open is settled in [`policy`].
 
 pub mod artifact;
-#[cfg(feature = "verbs")]
-mod policies;
 pub mod policy;
 #[cfg(feature = "verbs")]
 mod report;

@@ -1,20 +1,23 @@
-//! Campaigns as a kind of workload: what is typed → verbs → reports.
+//! Campaigns as a kind of workload: the arguments that are typed, the verbs, and the policies by name.
+
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use super::artifact::{Checked, Volunteer};
-use super::policies::{self, RULES};
+use super::artifact::{Checked, Quantity, Volunteer};
+use super::policy::Dispatch;
 use super::report;
-use super::simulator::{self, Run, judge, simulate};
-use super::synthesis::{self, NoPolicy, Options};
+use super::simulator::{Rule, Run, TooLong, judge, simulate};
+use super::synthesis::{self, NoPolicy, Options, against, default_rule, fixed_bound, literal};
 use super::workload::Campaign;
+use synth_core::artifact::{Content as _, Quantity as _};
 use synth_simulation::Settings;
 use synth_simulation::sweep::Comparing;
 use synth_typed::count;
-use synth_verb::report::WIDTH;
+use synth_verb::report::{Column, Outcomes, WIDTH, estimate};
 use synth_verb::{
     Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Rules, VerbOutput, VerbResult,
-    required_workload, simulate_policy,
+    no_rule, refuse, required_workload, simulate_policy, split_name,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -34,21 +37,6 @@ pub struct SynthesisArgs {
 }
 
 impl NamesFiles for SynthesisArgs {}
-
-impl Rules for Volunteer {
-    type Content = Self;
-    type Rule = simulator::Rule;
-
-    const RULES: &'static str = RULES;
-
-    fn rule(name: &str, campaign: Option<&Campaign>) -> Result<simulator::Rule, String> {
-        policies::rule(name, campaign)
-    }
-
-    fn rule_of(file: &Checked, _: &str) -> simulator::Rule {
-        simulator::Rule::Dispatch(file.artifact().policy.dispatch)
-    }
-}
 
 impl Kind for Volunteer {
     type SynthesisArgs = SynthesisArgs;
@@ -79,24 +67,22 @@ impl Kind for Volunteer {
         };
         caller.notify(Notice::Interruptible);
         let mut listener = |what: &str| caller.notify(Notice::Doing(what));
-        Ok(
-            match synthesis::synthesize(campaign, &options, &mut listener) {
-                Ok(synthesized) => {
-                    let summary = report::synthesized(campaign, &synthesized, caller.width);
-                    Answer::checked(synthesized.artifact, summary)?
-                }
-                Err(NoPolicy::Impossible(shortage)) => Answer::Refused {
-                    why: report::impossible(campaign, &shortage, caller.width),
-                    decided: true,
-                },
-                Err(NoPolicy::TooLong(found)) => {
-                    // Two that choose and two that decide nothing, with some room.
-                    let least = 5.0 * found.events;
-                    return Err(format!("{found}: give --budget {least:.1e} or more").into());
-                }
-                Err(NoPolicy::Interrupted) => Answer::Interrupted,
-            },
-        )
+        match synthesis::synthesize(campaign, &options, &mut listener) {
+            Ok(synthesized) => {
+                let summary = report::synthesized(campaign, &synthesized, caller.width);
+                Answer::checked(synthesized.artifact, summary)
+            }
+            Err(NoPolicy::Impossible(shortage)) => Ok(Answer::Refused {
+                why: report::impossible(campaign, &shortage, caller.width),
+                decided: true,
+            }),
+            Err(NoPolicy::TooLong(found)) => {
+                // Two campaigns that choose and two that decide nothing, with some room.
+                let least = 5.0 * found.events;
+                refuse(format!("{found}: give --budget {least:.1e} or more"))
+            }
+            Err(NoPolicy::Interrupted) => Ok(Answer::Interrupted),
+        }
     }
 
     fn simulate(
@@ -106,13 +92,25 @@ impl Kind for Volunteer {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let as_it_is = |campaign, _: &simulator::Rule| Ok(campaign);
-        simulate_policy(
+        let as_it_is = |campaign, _: &Rule| Ok(campaign);
+        simulate_policy::<Self>(
             name,
             campaign,
             caller,
             as_it_is,
-            |policy, campaign, caller| run(policy, campaign, settings, caller),
+            |policy, campaign, caller| {
+                let run = simulate(campaign, policy.rule, settings, caller.simulating());
+                let run = within_budget(run)?;
+                let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
+                let verdicts = judged.map_or(Vec::new(), |file| judge(file, campaign, &run));
+                let table = report::simulation(campaign, &run, &verdicts, caller.width);
+                let ran = report::of_run(campaign, &run);
+                let mut output = VerbOutput::of_run(&policy.name, table, &ran, &verdicts, false)?;
+                let shortage = campaign.shortage();
+                let words = shortage.map(|own| report::impossible(campaign, &own, WIDTH));
+                output.notes.extend(words);
+                Ok(output)
+            },
         )
     }
 
@@ -122,31 +120,125 @@ impl Kind for Volunteer {
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let outcomes = policies::compare(required_workload(campaign)?, comparing, caller)?;
+        let campaign = required_workload(campaign)?;
+        caller.notify(Notice::Interruptible);
+        if let Some(name) = caller.over_loads(comparing) {
+            return refuse(format!(
+                "{name} goes with jobs that queue, and hosts of volunteers always have some: leave it out"
+            ));
+        }
+        if comparing.journal.is_some_and(|(_, resume)| resume) {
+            return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
+        }
+        let policies = Policy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
+        let settings = comparing.settings;
+        let (replications, seed) = (settings.replications, settings.seed);
+        let options = format!(" --replications {replications} --seed {seed}");
+        let digest = Volunteer::digest(campaign);
+        let mut outcomes = Outcomes::new(comparing, digest, "policy".into(), &options);
+        let time = campaign.time_unit();
+        let columns = Quantity::ALL.iter().map(|own| Column::of(*own, time));
+        outcomes.columns = columns.collect();
+        let mut first: Option<Run> = None;
+        for (outcome, policy) in outcomes.policies.iter_mut().zip(policies) {
+            caller.notify(Notice::Doing(&outcome.policy));
+            let run = within_budget(simulate(campaign, policy.rule, settings, |_| ()))?;
+            if run.interrupted {
+                break;
+            }
+            let values = Quantity::ALL.iter().map(|own| run.estimate(*own));
+            outcome.values = values.collect();
+            if let Some(first) = &first
+                && let Some(ratio) = against(&run, first, Quantity::MedianMakespan)
+            {
+                let is_sure = (ratio.mean - 1.0).abs() > ratio.half_width;
+                let is_longer = ratio.mean > 1.0;
+                outcomes.notes.push(format!(
+                    "{}: {} times the median makespan of {}, {} {}",
+                    outcome.policy,
+                    estimate(Some(ratio)),
+                    comparing.policies[0],
+                    if is_sure { "surely" } else { "not surely" },
+                    if is_longer { "longer" } else { "shorter" }
+                ));
+            }
+            first.get_or_insert(run);
+        }
+        outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
+        outcomes.notes.push(format!(
+            "means over {replications} campaigns with the same hosts and jobs for all policies, 95 % intervals; – where a batch was not done in some campaign"
+        ));
         VerbOutput::outcomes(&outcomes, caller.width)
     }
 }
 
-/// Runs a policy on a campaign, and judges its claims if it is for that.
-fn run(
-    policy: &Policy<Volunteer>,
-    campaign: &Campaign,
-    settings: &Settings,
-    caller: &mut Caller<'_>,
-) -> VerbResult<VerbOutput> {
-    let run: Run = policies::within_budget(simulate(
-        campaign,
-        policy.rule,
-        settings,
-        caller.simulating(),
-    ))?;
-    let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
-    let verdicts = judged.map(|file| judge(file, campaign, &run));
-    let verdicts = verdicts.unwrap_or_default();
-    let table = report::simulation(campaign, &run, &verdicts, caller.width);
-    let ran = report::of_run(campaign, &run);
-    let mut output = VerbOutput::of_run(&policy.name, table, &ran, &verdicts, false)?;
-    let shortage = campaign.shortage();
-    output.notes = Vec::from_iter(shortage.map(|own| report::impossible(campaign, &own, WIDTH)));
-    Ok(output)
+/// The rules that have a name, one a line, each with its parameters and what it does.
+const RULES: &str = "\
+percentile[:F:T:Q] | what synth tunes: hosts above the percentile F get jobs of a batch without an estimate, those above T deadlines before it, and Q is the quantile that it takes (75:95:.3 if not given)
+literal[:F:T:Q] | the proposal of 2012 to the letter: busy time of tight jobs only, no limit of jobs without an estimate, no time for a second try (50:90:.8)
+boinc-2025[:D] | any host, with the deadline D; what is left of a batch that is 85 % done goes to fast hosts alone, and once more where it takes long
+fixed[:D] | any host, with the deadline D: the bound of a stream if it is not given";
+
+impl Rules for Volunteer {
+    type Content = Self;
+    type Rule = Rule;
+
+    const RULES: &'static str = RULES;
+
+    fn rule(name: &str, campaign: Option<&Campaign>) -> Result<Rule, String> {
+        let (rule, parameter) = split_name(name);
+        let why = || format!("{name} is a rule: name the workload with --workload FILE");
+        let campaign = || campaign.ok_or_else(why);
+        let dispatch = |of: fn(&Campaign) -> Dispatch| {
+            let own = of(campaign()?);
+            let own = parameter.map_or(Ok(own), |text| with_parameters(own, text));
+            own.map(Rule::Dispatch)
+        };
+        let bound = || match parameter {
+            None => campaign().map(fixed_bound),
+            Some(text) => {
+                let time = text
+                    .parse()
+                    .ok()
+                    .filter(|time| *time > 0.0 && *time <= 1e60);
+                time.ok_or_else(|| format!("`{text}` is not a time > 0, as in fixed:168"))
+            }
+        };
+        match rule {
+            "percentile" => dispatch(default_rule),
+            "literal" => dispatch(literal),
+            "boinc-2025" => bound().map(Rule::Tail),
+            "fixed" => bound().map(Rule::Fixed),
+            _ => Err(no_rule(name, RULES)),
+        }
+    }
+
+    fn rule_of(file: &Checked, _: &str) -> Rule {
+        Rule::Dispatch(file.artifact().policy.dispatch)
+    }
+}
+
+fn with_parameters(rule: Dispatch, text: &str) -> Result<Dispatch, String> {
+    let numbers: Option<Vec<f64>> = text.split(':').map(|own| own.parse().ok()).collect();
+    let is_percentile = |p: f64| (0.0..=100.0).contains(&p);
+    match numbers.as_deref() {
+        Some(&[first, tight, q])
+            if is_percentile(first) && is_percentile(tight) && q > 0.0 && q < 1.0 =>
+        {
+            Ok(Dispatch {
+                first_percentile: first,
+                tight_percentile: tight,
+                quantile: Some(q),
+                ..rule
+            })
+        }
+        _ => Err(format!(
+            "`{text}` is not two percentiles from 0 to 100 and a fraction between 0 and 1, as in percentile:75:95:.3"
+        )),
+    }
+}
+
+/// Adds what to do where a campaign takes too long.
+fn within_budget(run: Result<Run, TooLong>) -> VerbResult<Run> {
+    run.or_else(|found| refuse(format!("{found}: allow more with --events or --time")))
 }

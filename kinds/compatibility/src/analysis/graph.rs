@@ -46,12 +46,11 @@ pub fn fair<N: Num + Clone>(
         let part = graph.reduced(&classes);
         let servers = part.graph.service_rates.len();
         let groups = part.graph.arrival_rates.len();
-        let cheaper = if servers <= groups {
+        let recursion = recursion.unwrap_or(if servers <= groups {
             Recursion::Servers
         } else {
             Recursion::Classes
-        };
-        let recursion = recursion.unwrap_or(cheaper);
+        });
         let (numbers, idle) = match recursion {
             Recursion::Servers if servers <= MOST => by_servers(&part.graph),
             Recursion::Classes if groups <= MOST => by_classes(&part.graph),
@@ -96,20 +95,20 @@ impl<N: Num + Clone> Graph<N> {
             (own.collect::<Vec<_>>(), self.service_rates[s].clone())
         };
         let used = (0..self.service_rates.len()).filter(|s| kinds.iter().flatten().any(|k| k == s));
-        let used: Vec<usize> = used.collect();
-        let (users, service_rates, places) = grouped(used.iter().map(|s| of_server(*s)));
-        let places = used.into_iter().zip(places).collect();
-        let users = &users;
-        let users_of = |k: usize| (0..users.len()).filter(move |s| users[*s].contains(&k));
-        let graph = Graph {
-            servers: (0..kinds.len()).map(|k| users_of(k).collect()).collect(),
-            service_rates,
-            arrival_rates,
+        let (users, service_rates, places) = grouped(used.clone().map(of_server));
+        let servers_of = |k: usize| {
+            (0..users.len())
+                .filter(|s| users[*s].contains(&k))
+                .collect()
         };
         Part {
-            graph,
+            graph: Graph {
+                servers: (0..kinds.len()).map(servers_of).collect(),
+                service_rates,
+                arrival_rates,
+            },
             groups,
-            places,
+            places: used.zip(places).collect(),
         }
     }
 }
@@ -136,10 +135,8 @@ fn grouped<N: Num + Clone>(
 fn parts(servers: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let most = servers.iter().flatten().max().map_or(0, |s| s + 1);
     let mut sets = petgraph::unionfind::UnionFind::new(most);
-    for own in servers {
-        own.windows(2).for_each(|pair| {
-            sets.union(pair[0], pair[1]);
-        });
+    for pair in servers.iter().flat_map(|own| own.windows(2)) {
+        sets.union(pair[0], pair[1]);
     }
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for (i, own) in servers.iter().enumerate() {
@@ -163,41 +160,23 @@ pub struct Graph<N> {
     pub servers: Vec<Vec<usize>>,
 }
 
-/// Returns by set the sum of what its subsets have, itself included.
-fn over_subsets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
-    for bit in bits(values.len()) {
-        for set in (0..values.len()).filter(|set| set & bit != 0) {
+/// Returns by set the sum over its subsets, itself included; or over its supersets.
+fn summed<N: Num + Clone>(mut values: Vec<N>, supersets: bool) -> Vec<N> {
+    for bit in (0..values.len().trailing_zeros()).map(|k| 1 << k) {
+        for set in (0..values.len()).filter(|set| (set & bit == 0) == supersets) {
             values[set] = values[set].clone() + values[set ^ bit].clone();
         }
     }
     values
 }
 
-/// Returns by set the sum of what its supersets have, itself included.
-fn over_supersets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
-    for bit in bits(values.len()) {
-        for set in (0..values.len()).filter(|set| set & bit == 0) {
-            values[set] = values[set].clone() + values[set | bit].clone();
-        }
-    }
-    values
-}
-
-fn bits(sets: usize) -> impl Iterator<Item = usize> {
-    (0..sets.trailing_zeros()).map(|k| 1 << k)
-}
-
-/// Returns by set the sum of the values at its subsets.
-fn sums_of<'a, N: Num + Clone + 'a>(
-    count: usize,
-    sets: impl Iterator<Item = usize>,
-    values: &'a [N],
-) -> Vec<N> {
-    let mut at = vec![N::zero(); 1 << count];
+/// Returns by set of n members the sum of the values at its subsets.
+fn sums_of<N: Num + Clone>(n: usize, sets: impl Iterator<Item = usize>, values: &[N]) -> Vec<N> {
+    let mut at = vec![N::zero(); 1 << n];
     for (set, value) in sets.zip(values) {
         at[set] = at[set].clone() + value.clone();
     }
-    over_subsets(at)
+    summed(at, false)
 }
 
 /// Returns `G(∅) = 1`, `G(T) = Σ_{s∈T} r_s G(T∖s) / free(T)`.
@@ -243,7 +222,7 @@ pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
         0 => N::zero(),
         _ => weights[set].clone() * sums[set].clone() / free[set].clone(),
     };
-    let changes = over_supersets((0..sums.len()).map(own).collect());
+    let changes = summed((0..sums.len()).map(own).collect(), true);
     let pairs = classes.zip(&graph.arrival_rates);
     let numbers = pairs.map(|(set, rate)| rate.clone() * changes[set].clone() / sums[all].clone());
     let idle = (0..count).map(|s| sums[all ^ 1 << s].clone() / sums[all].clone());

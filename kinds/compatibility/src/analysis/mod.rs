@@ -61,27 +61,25 @@ pub fn load(cluster: &Cluster) -> Load {
 /// # Errors
 /// When no method is known that is not too long, or its numbers leave the range of doubles.
 pub fn means(cluster: &Cluster) -> Result<Means, String> {
-    let means = if let Some(assignment) = cluster.assignment() {
-        let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rate());
-        let servers = rates.len() as u32;
-        let response = random_assignment(servers, rates[0], assignment.random.degree, arriving);
-        Means {
-            numbers: vec![arriving * response],
-            busy: vec![arriving / rates.iter().sum::<f64>(); rates.len()],
-            by: Method::ExactSymmetry,
-        }
-    } else {
-        let graph = graph(cluster).expect("classes have a graph");
+    let means = if let Some(graph) = graph(cluster) {
         let found = fair(&graph, None)?;
-        let by_servers = found.by.contains(&Recursion::Servers);
         Means {
             numbers: found.numbers,
             busy: found.idle.iter().map(|idle| 1.0 - idle).collect(),
-            by: if by_servers {
+            by: if found.by.contains(&Recursion::Servers) {
                 Method::ExactIdleServers
             } else {
                 Method::ExactActiveClasses
             },
+        }
+    } else {
+        let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rate());
+        let (servers, degree) = (rates.len() as u32, cluster.degree());
+        let response = random_assignment(servers, rates[0], degree, arriving);
+        Means {
+            numbers: vec![arriving * response],
+            busy: vec![arriving / rates.iter().sum::<f64>(); rates.len()],
+            by: Method::ExactSymmetry,
         }
     };
     let sound = |x: &f64| x.is_finite() && *x > 0.0;
@@ -109,11 +107,7 @@ pub fn random_assignment(servers: u32, service_rate: f64, degree: u32, arrival_r
         let factors = (0..degree).map(|k| f64::from(n - k) / f64::from(servers - k));
         let part: f64 = factors.product();
         let free = f64::from(n) * service_rate - arrival_rate * part;
-        if free > 0.0 {
-            part / free
-        } else {
-            f64::INFINITY
-        }
+        part / free.max(0.0)
     };
     (degree..=servers).map(term).sum()
 }

@@ -19,6 +19,7 @@ const CUT_AND_FLOW: Grounds =
     Grounds::Derived("a set of classes needs that much, and a routing needs no more");
 const SUMS: Grounds = Grounds::Derived("the other recursion over sets, or this one forward");
 const BY_LITTLE: Grounds = Grounds::Derived("Little's law");
+const SLICE: Grounds = Grounds::Derived("the mean size over the number of interruptions");
 const SIMULATED: Grounds =
     Grounds::Judged("an interval around a positive number; `synth simulate` tries to refute it");
 
@@ -34,18 +35,21 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Clus
 
 fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
     nonnegative("interruptions", policy.interruptions, findings);
-    if let Some(slice) = policy.slice {
-        positive("slice", slice, findings);
-        let expected = cluster.size().mean() / policy.interruptions;
-        if !is_close(slice, expected, NEAR) {
-            let expected = format!("{expected}: σ over the interruptions");
-            findings.differs("slice", slice, expected);
+    let expected = cluster.size().mean() / policy.interruptions;
+    match policy.slice {
+        Some(slice) => {
+            positive("slice", slice, findings);
+            if !is_close(slice, expected, NEAR) {
+                let expected = format!("{expected}: σ over the interruptions");
+                findings.differs("slice", slice, expected);
+            }
         }
-    } else if policy.interruptions > 0.0 {
-        findings.differs("slice", "absent", "σ/m: jobs are interrupted");
+        None if policy.interruptions > 0.0 => {
+            findings.differs("slice", "absent", "σ/m: jobs are interrupted");
+        }
+        None => {}
     }
-    let by = Grounds::Derived("the mean size over the number of interruptions");
-    findings.stands("slice", by);
+    findings.stands("slice", SLICE);
 }
 
 /// Checks the load, from below and from above.
@@ -59,7 +63,7 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
         }
         (None, Some(tight), Some(routing)) => {
             let needed = findings.within("tight", |f| needed(tight, cluster, &rates, f));
-            let most = findings.within("routing", |f| most_loaded(routing, cluster, &rates, f));
+            let most = findings.within("routing", |f| most_loaded(routing, cluster, f));
             let Some(both) = needed.zip(most) else { return };
             both
         }
@@ -88,60 +92,50 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
 }
 
 /// Returns `λ(A)/μ(A)` of the tight set.
-fn needed(
-    tight: &[String],
-    cluster: &Cluster,
-    rates: &[f64],
-    findings: &mut Findings,
-) -> Option<f64> {
+fn needed(tight: &[String], cluster: &Cluster, rates: &[f64], f: &mut Findings) -> Option<f64> {
     let (mut servers, mut arriving, mut seen) = (BTreeSet::new(), 0.0, HashSet::new());
     for (n, name) in tight.iter().enumerate() {
         let class = cluster.classes().iter().find(|class| class.name == *name);
         let Some(class) = class.filter(|_| seen.insert(name)) else {
             let found = format!("`{name}`");
-            findings.differs(format!("[{n}]"), found, "the name of a class, once");
+            f.differs(format!("[{n}]"), found, "the name of a class, once");
             return None;
         };
         servers.extend(class.servers.iter().copied());
         arriving += class.arrival_rate.value();
     }
     if tight.is_empty() {
-        findings.differs("", "empty", "at least one class");
+        f.differs("", "empty", "at least one class");
         return None;
     }
     Some(arriving / servers.into_iter().map(|s: usize| rates[s]).sum::<f64>())
 }
 
 /// Returns the load of the server that has the most under the routing.
-fn most_loaded(
-    routing: &[Vec<Part>],
-    cluster: &Cluster,
-    rates: &[f64],
-    findings: &mut Findings,
-) -> Option<f64> {
-    let classes = cluster.classes();
-    findings.length("", routing.len(), classes.len(), "class");
+fn most_loaded(routing: &[Vec<Part>], cluster: &Cluster, f: &mut Findings) -> Option<f64> {
+    let (classes, rates) = (cluster.classes(), cluster.service_rates());
+    f.length("", routing.len(), classes.len(), "class");
     let names = cluster.servers().iter().enumerate();
     let places: HashMap<&str, usize> = names.map(|(s, server)| (&*server.name, s)).collect();
     let mut loads = vec![0.0; rates.len()];
     for (i, (parts, class)) in routing.iter().zip(classes).enumerate() {
         for (n, part) in parts.iter().enumerate() {
-            positive(format!("[{i}][{n}].part"), part.part, findings);
+            positive(format!("[{i}][{n}].part"), part.part, f);
             let place = places.get(&*part.server);
             match place.filter(|s| class.servers.contains(s)) {
                 Some(s) => loads[*s] += class.arrival_rate.value() * part.part / rates[*s],
                 None => {
                     let expected = format!("a server that class `{}` may use", class.name);
                     let path = format!("[{i}][{n}].server");
-                    findings.differs(path, format!("`{}`", part.server), expected);
+                    f.differs(path, format!("`{}`", part.server), expected);
                 }
             }
         }
         let parts: Vec<f64> = parts.iter().map(|part| part.part).collect();
-        sums_to_one(&format!("[{i}]"), &parts, findings);
+        sums_to_one(&format!("[{i}]"), &parts, f);
     }
     let most = loads.into_iter().fold(0.0, f64::max);
-    findings.is_clear("").then_some(most)
+    f.is_clear("").then_some(most)
 }
 
 fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
@@ -197,10 +191,12 @@ fn claim(
         }
         return findings.stands("", CUT_AND_FLOW);
     }
-    let own = matches!(
-        claim.quantity,
-        Quantity::MeanResponse | Quantity::MeanNumber | Quantity::Utilization
-    );
+    let of_policy = [
+        Quantity::MeanResponse,
+        Quantity::MeanNumber,
+        Quantity::Utilization,
+    ];
+    let own = of_policy.contains(&claim.quantity);
     if claim.method == Method::Simulated {
         if claim.value <= 0.0 || own && unmet(&claim.holds_for, cluster).any() {
             findings.add("value", "not what could have been simulated");

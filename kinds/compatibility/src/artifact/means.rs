@@ -156,10 +156,10 @@ impl Part {
             busy - within.map(|(_, rate)| rate).sum::<f64>()
         };
         let free: Vec<f64> = (0..=all).map(free).collect();
-        let sums = recursion(serving, &free, 1.0, |_| Some(0.0));
+        let sums = recur(serving, &free, 1.0, |_| Some(0.0));
         let number = |k: usize| {
             let own = |set: usize| Some(if sets[k] & !set == 0 { sums[set] } else { 0.0 });
-            let moments = recursion(serving, &free, 0.0, own);
+            let moments = recur(serving, &free, 0.0, own);
             self.arriving[k] * moments[all] / sums[all]
         };
         let idle = (0..count).map(|s| sums[all & !(1 << s)] / sums[all]);
@@ -176,14 +176,14 @@ impl Part {
             busy - members(set).map(|k| arriving[k]).sum::<f64>()
         };
         let free: Vec<f64> = (0..1usize << count).map(free).collect();
-        let masses = recursion(arriving, &free, 1.0, |_| Some(0.0));
+        let masses = recur(arriving, &free, 1.0, |_| Some(0.0));
         let sum: f64 = masses.iter().sum();
         let number = |i: usize| {
             let own = |set: usize| {
                 let with = set & 1 << i != 0;
                 with.then(|| arriving[i] * (masses[set] + masses[set & !(1 << i)]))
             };
-            recursion(arriving, &free, 0.0, own).iter().sum::<f64>() / sum
+            recur(arriving, &free, 0.0, own).iter().sum::<f64>() / sum
         };
         let idle = self.users.iter().map(|users| {
             let without = (0..masses.len()).filter(|set| set & users == 0);
@@ -194,12 +194,7 @@ impl Part {
 }
 
 /// Returns by set A `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)` on; 0 where there is no `own`.
-fn recursion(
-    rates: &[f64],
-    free: &[f64],
-    first: f64,
-    own: impl Fn(usize) -> Option<f64>,
-) -> Vec<f64> {
+fn recur(rates: &[f64], free: &[f64], first: f64, own: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
     let mut values = vec![0.0; free.len()];
     values[0] = first;
     for set in 1..values.len() {
@@ -213,11 +208,7 @@ fn recursion(
 
 /// Returns the members of a set of bits.
 fn members(set: usize) -> impl Iterator<Item = usize> {
-    let mut left = set;
-    std::iter::from_fn(move || {
-        let member = left.trailing_zeros() as usize;
-        let first = (left != 0).then_some(member);
-        left &= left.wrapping_sub(1);
-        first
-    })
+    let rest = std::iter::successors(Some(set), |left| Some(left & left.wrapping_sub(1)));
+    let rest = rest.take_while(|left| *left != 0);
+    rest.map(|left| left.trailing_zeros() as usize)
 }

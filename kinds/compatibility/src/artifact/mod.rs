@@ -10,7 +10,7 @@ use crate::workload::{Cluster, Record};
 use synth_core::artifact::{
     self, Content, Findings, Laws, NoConditions, Standing, Unmet, quantities,
 };
-use synth_core::document::{DocumentError, Parsed, Published};
+use synth_core::document::{DocumentError, Parsed, Published, digest, to_yaml};
 use synth_simulation::QueueMeasure as Measure;
 
 /// The kind: jobs that may run on some of the servers, and on several at once.
@@ -46,8 +46,8 @@ impl Content for Compatibility {
         Cluster::publish(published);
     }
 
-    fn digest(workload: &Cluster) -> String {
-        workload.digest()
+    fn digest(cluster: &Cluster) -> String {
+        digest(&to_yaml(cluster.record()))
     }
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Cluster> {

@@ -169,20 +169,17 @@ impl FairQueue {
             let waiting = server.waiting.iter().filter(is_there).count();
             let working = usize::from(server.current.is_some());
             let (all, present) = (waiting + working, server.present);
-            if waiting > 0 && working == 0 {
-                return Err(format!(
-                    "server {s} is idle while {waiting} jobs wait for it"
-                ));
-            }
-            if all != present {
-                return Err(format!(
-                    "server {s} knows {all} jobs, and {present} may use it"
-                ));
-            }
             let is_wrong = |job: &Job| !self.servers_of(*job).contains(&(s as u32));
-            if let Some(Job(job)) = server.current.filter(is_wrong) {
-                return Err(format!("server {s} works on job {job}, which it may not"));
-            }
+            let what = if waiting > 0 && working == 0 {
+                format!("is idle while {waiting} jobs wait for it")
+            } else if all != present {
+                format!("knows {all} jobs, and {present} may use it")
+            } else if let Some(Job(job)) = server.current.filter(is_wrong) {
+                format!("works on job {job}, which it may not")
+            } else {
+                continue;
+            };
+            return Err(format!("server {s} {what}"));
         }
         Ok(())
     }

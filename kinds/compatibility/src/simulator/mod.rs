@@ -1,6 +1,5 @@
 //! Runs rules on clusters: the virtual queue, and jobs that are sent to one server each.
 
-mod candidates;
 mod processor_sharing;
 #[cfg(test)]
 mod tests;
@@ -9,8 +8,7 @@ mod virtual_queue;
 use serde::{Deserialize, Serialize};
 
 use super::artifact::{Artifact, Claim, Quantity, unmet};
-use super::workload::Cluster;
-use candidates::Candidates;
+use super::workload::{Class, Cluster};
 use processor_sharing::ProcessorSharing;
 use synth_simulation::{
     self as simulation, Estimate, INTERRUPTIONS, MEASURED, Progress, Queue, QueueRun, Sample,
@@ -88,6 +86,43 @@ pub fn simulate(
         ProcessorSharing::new(candidates(routing), &rates, shortest, service)
     };
     queue.simulate(sharing, settings, progress, measures)
+}
+
+/// The servers that a job which arrives may use.
+struct Candidates {
+    /// Those of each class; none where they are drawn.
+    of_class: Vec<Vec<u32>>,
+    /// How many there are.
+    all: u32,
+    drawn: Vec<u32>,
+    routing: Stream,
+}
+
+impl Candidates {
+    fn of(cluster: &Cluster, routing: Stream) -> Self {
+        let own = |class: &Class| class.servers.iter().map(|s| *s as u32).collect();
+        Candidates {
+            of_class: cluster.classes().iter().map(own).collect(),
+            all: cluster.servers().len() as u32,
+            drawn: vec![0; cluster.degree() as usize],
+            routing,
+        }
+    }
+
+    fn next(&mut self, class: u32) -> &[u32] {
+        let degree = self.drawn.len();
+        if degree == 0 {
+            return &self.of_class[class as usize];
+        }
+        // R. W. Floyd's sample: each set of so many is as probable as any other.
+        for n in 0..degree {
+            let last = self.all - (degree - n) as u32;
+            let server = (self.routing.uniform() * f64::from(last + 1)) as u32;
+            let taken = self.drawn[..n].contains(&server);
+            self.drawn[n] = if taken { last } else { server };
+        }
+        &self.drawn
+    }
 }
 
 /// A claim beside what was measured.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::candidates::Candidates;
+use super::Candidates;
 use synth_simulation::{Departure, Discipline, Gauges, Stream, Tournament};
 
 /// Servers that share themselves.
@@ -15,8 +15,8 @@ pub(super) struct ProcessorSharing {
     servers: Vec<Server>,
     /// When the next job leaves each of them.
     ends: Tournament,
-    jobs: Vec<(u32, f64)>,
-    free: Vec<u32>,
+    /// Jobs at the servers.
+    present: usize,
     service: Stream,
 }
 
@@ -26,8 +26,8 @@ struct Server {
     /// Work that each job got, as of the time `since`.
     got: f64,
     since: f64,
-    /// What each job's `got` is when it is done, as bits, and its number.
-    jobs: BinaryHeap<Reverse<(u64, u32)>>,
+    /// For each job the `got` at which it is done and the time when it arrived, both as bits, and its class.
+    jobs: BinaryHeap<Reverse<(u64, u64, u32)>>,
 }
 
 impl Server {
@@ -40,7 +40,7 @@ impl Server {
     }
 
     fn end(&self) -> f64 {
-        let Some(Reverse((done, _))) = self.jobs.peek() else {
+        let Some(Reverse((done, ..))) = self.jobs.peek() else {
             return f64::INFINITY;
         };
         // Rounding may have given more than is needed.
@@ -62,8 +62,7 @@ impl ProcessorSharing {
             candidates,
             servers: rates.iter().map(server).collect(),
             ends: Tournament::new(rates.len()),
-            jobs: Vec::new(),
-            free: Vec::new(),
+            present: 0,
             service,
         }
     }
@@ -85,15 +84,12 @@ impl ProcessorSharing {
 impl Discipline for ProcessorSharing {
     fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges) {
         let s = self.choose(class);
-        let job = self.free.pop().unwrap_or_else(|| {
-            self.jobs.push((class, now));
-            self.jobs.len() as u32 - 1
-        });
-        self.jobs[job as usize] = (class, now);
+        self.present += 1;
         let server = &mut self.servers[s];
         server.advance(now);
         let done = server.got + size;
-        server.jobs.push(Reverse((done.to_bits(), job)));
+        let job = (done.to_bits(), now.to_bits(), class);
+        server.jobs.push(Reverse(job));
         self.ends.set(s, server.end());
         gauges.started(class, now);
         gauges.works(s, true, now);
@@ -107,14 +103,14 @@ impl Discipline for ProcessorSharing {
         let s = self.ends.first().0;
         let server = &mut self.servers[s];
         server.advance(now);
-        let Reverse((_, job)) = server.jobs.pop()?;
+        let Reverse((_, arrived, class)) = server.jobs.pop()?;
         if server.jobs.is_empty() {
             gauges.works(s, false, now);
         }
         self.ends.set(s, server.end());
-        self.free.push(job);
-        let (class, arrived) = self.jobs[job as usize];
+        self.present -= 1;
         gauges.stopped(class, now);
+        let arrived = f64::from_bits(arrived);
         Some(Departure {
             class,
             arrived,
@@ -125,7 +121,6 @@ impl Discipline for ProcessorSharing {
     fn audit(&self) -> Result<(), String> {
         let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
         let lost = || format!("{there} jobs are at the servers, and others are lost");
-        let is_sound = there + self.free.len() == self.jobs.len();
-        is_sound.then_some(()).ok_or_else(lost)
+        (there == self.present).then_some(()).ok_or_else(lost)
     }
 }

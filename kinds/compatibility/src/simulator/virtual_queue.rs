@@ -1,6 +1,6 @@
 //! The virtual queue under way: jobs are served by several servers at once, and interrupted.
 
-use super::candidates::Candidates;
+use super::Candidates;
 use crate::policy::{FairQueue, Job};
 use synth_simulation::{Calendar, Departure, Discipline, Gauges, Stream};
 
@@ -20,7 +20,7 @@ pub(super) struct VirtualQueue {
 }
 
 /// A job, by its number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Underway {
     class: u32,
     arrived: f64,
@@ -113,10 +113,9 @@ impl Discipline for VirtualQueue {
             arrived: now,
             started: now,
             left: size,
-            slice: 0.0,
             since: now,
-            rate: 0.0,
             end: f64::INFINITY,
+            ..Underway::default()
         };
         match self.jobs.get_mut(job.0 as usize) {
             Some(place) => *place = own,
@@ -175,14 +174,13 @@ impl Discipline for VirtualQueue {
                 rates[job.0 as usize] += rate;
             }
         }
-        for (number, (own, rate)) in self.jobs.iter().zip(rates).enumerate() {
-            let served = own.rate;
-            if (served - rate).abs() > 1e-9 * rate {
-                return Err(format!(
-                    "job {number} is served at rate {served}, not {rate}"
-                ));
-            }
+        let mut rates = rates.into_iter().zip(&self.jobs).enumerate();
+        match rates.find(|(_, (rate, own))| (own.rate - rate).abs() > 1e-9 * rate) {
+            None => Ok(()),
+            Some((number, (rate, own))) => Err(format!(
+                "job {number} is served at rate {}, not {rate}",
+                own.rate
+            )),
         }
-        Ok(())
     }
 }

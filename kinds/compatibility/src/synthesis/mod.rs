@@ -128,17 +128,17 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
         let number: f64 = means.numbers[places.clone()].iter().sum();
         let response = number / rates[places].iter().sum::<f64>();
         let rate = cluster.size().mean() / response;
-        claims.extend([
+        let fair = [
             claim(Quantity::FairResponse, subject, response, &poisson),
             claim(Quantity::FairNumber, subject, number, &poisson),
             claim(Quantity::FairRate, subject, rate, &poisson),
-        ]);
-        if cluster.size().is_exponential() {
-            claims.extend([
-                claim(Quantity::MeanResponse, subject, response, &exponential),
-                claim(Quantity::MeanNumber, subject, number, &exponential),
-            ]);
-        }
+        ];
+        let own = [
+            claim(Quantity::MeanResponse, subject, response, &exponential),
+            claim(Quantity::MeanNumber, subject, number, &exponential),
+        ];
+        claims.extend(fair);
+        claims.extend(own.into_iter().filter(|_| cluster.size().is_exponential()));
     }
     if cluster.assignment().is_none() {
         let servers = cluster.servers().iter().zip(&means.busy);
@@ -158,11 +158,7 @@ fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) ->
         (subject, class.mean_response, class.mean_number)
     });
     let all = (Subject::ALL, run.mean_response, run.mean_number);
-    let both = [all].into_iter().chain(each);
-    let both = both.flat_map(|(subject, responses, numbers)| {
-        [(response, subject, responses), (number, subject, numbers)]
-    });
-    let claim = |(quantity, subject, measured): (_, _, Option<Estimate>)| {
+    let claim = |quantity, subject, measured: Option<Estimate>| {
         let measured = measured?;
         let value = (measured.mean, cluster.time_unit());
         let holds_for = HoldsFor::default();
@@ -171,5 +167,12 @@ fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) ->
             ..Claim::new(quantity, subject, value, Method::Simulated, holds_for)
         })
     };
-    both.filter_map(claim).collect()
+    let both = [all].into_iter().chain(each);
+    let claims = both.flat_map(|(subject, responses, numbers)| {
+        [
+            claim(response, subject, responses),
+            claim(number, subject, numbers),
+        ]
+    });
+    claims.flatten().collect()
 }

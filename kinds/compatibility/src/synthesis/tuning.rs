@@ -72,33 +72,28 @@ pub(super) fn tune(
 ) -> Result<Tuned, String> {
     let exponential = cluster.size().is_exponential();
     // With exponential sizes any number of interruptions has the same means.
-    let law = if exponential {
-        Trial::Hyperexponential
-    } else {
-        Trial::Own
-    };
+    let tried = |trial: Trial| cluster.with_sizes(trial.law(cluster.size()));
     let mut trials = Trials {
-        cluster: &cluster.with_sizes(law.law(cluster.size())),
+        cluster: &tried(if exponential {
+            Trial::Hyperexponential
+        } else {
+            Trial::Own
+        }),
         options,
         listener,
     };
     let (mut fair, mut response) = (None, means.map(|means| means.response(cluster)));
     if means.is_none() {
-        let exponential = cluster.with_sizes(Trial::Exponential.law(cluster.size()));
-        let run = trials.simulate(&exponential, 0.0, "simulating balanced fairness")?;
+        let doing = "simulating balanced fairness";
+        let run = trials.simulate(&tried(Trial::Exponential), 0.0, doing)?;
         response = run.mean_response.map(|e| e.mean);
         fair = Some(run);
     }
     let (interruptions, tuning, last) = match (options.interruptions, response) {
-        (Some(requested), _) => {
-            let own = (!exponential).then(|| trials.run(requested)).transpose()?;
-            (requested, None, own)
-        }
-        (None, Some(response)) => {
-            let (tuning, m, run) = trials.least(response)?;
-            (m, Some(tuning), Some(run))
-        }
-        // Nothing to come near to: so many that the law matters little, as far as is known.
+        (Some(requested), _) if exponential => (requested, None, None),
+        (Some(requested), _) => (requested, None, Some(trials.run(requested)?)),
+        (None, Some(response)) => trials.least(response)?,
+        // No mean to approach: as many that the law matters little, as far as is known.
         (None, None) => (if load.load < 0.5 { 5.0 } else { 20.0 }, None, None),
     };
     Ok(Tuned {
@@ -117,8 +112,8 @@ struct Trials<'a, H> {
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
-    /// Returns the least of the ladder that is near enough, or its last; with its run.
-    fn least(&mut self, fair: f64) -> Result<(Tuning, f64, Run), String> {
+    /// Returns the least number of the ladder that is near enough, or its last; how it was found, and its run.
+    fn least(&mut self, fair: f64) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
         let mut tried: Vec<(usize, Run)> = Vec::new();
@@ -126,11 +121,11 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         let mut next = 0;
         while low < high {
             let run = self.run(LADDER[next])?;
-            (low, high) = if is_near(&run) {
-                (low, next)
+            if is_near(&run) {
+                high = next
             } else {
-                (next + 1, high)
-            };
+                low = next + 1
+            }
             tried.push((next, run));
             if self.options.interrupt.load(Ordering::Relaxed) {
                 break;
@@ -147,8 +142,9 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         }
         tried.sort_by_key(|(place, _)| *place);
         let found = tried.iter().position(|(_, run)| is_near(run));
-        let is_settled = |(_, run): &(usize, Run)| run.mean_response.is_some();
-        let settled = tried.iter().rposition(is_settled);
+        let settled = tried
+            .iter()
+            .rposition(|(_, run)| run.mean_response.is_some());
         let taken = found.or(settled).unwrap_or(tried.len() / 2);
         let (place, run) = tried.swap_remove(taken);
         let tuning = Tuning {
@@ -157,7 +153,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             above: run.mean_response.map(|e| e.mean / fair - 1.0),
             reached: found.is_some(),
         };
-        Ok((tuning, LADDER[place], run))
+        Ok((LADDER[place], Some(tuning), Some(run)))
     }
 
     fn run(&mut self, interruptions: f64) -> Result<Run, String> {

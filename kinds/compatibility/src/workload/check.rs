@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{AssignmentRecord, Class, ClassRecord, Cluster, Record, Server};
-use synth_core::document::{Checked, Fault, check_names, check_unit, place, suggest};
+use synth_core::document::{Checked, Fault, check_names, check_unit, place, suggest, within};
 use synth_core::number::Decimal;
 use synth_queues::law::Part;
 
@@ -21,11 +21,10 @@ impl Record {
         self.check_servers(&mut faults);
         self.check_classes(&mut faults);
         self.check_assignment(&mut faults);
-        if faults.is_empty() {
-            self.build()
-        } else {
-            Err(faults)
+        if !faults.is_empty() {
+            return Err(faults);
         }
+        self.build()
     }
 
     fn check_size(&self, faults: &mut Vec<Fault>) {
@@ -36,8 +35,7 @@ impl Record {
             let help = "check its numbers, or choose another unit of work";
             faults.push(Fault::new(place!("size"), message, help));
         }
-        let here = place!("size");
-        faults.extend(unsound.into_iter().map(|fault| fault.within(&here)));
+        faults.extend(within(unsound, &place!("size")));
     }
 
     fn check_servers(&self, faults: &mut Vec<Fault>) {
@@ -61,11 +59,12 @@ impl Record {
         for (i, class) in self.classes.iter().enumerate() {
             let (name, rate) = (&class.name, class.arrival_rate);
             if rate < Decimal::ZERO {
-                faults.push(Fault::new(
-                    place!("classes", i, "arrival_rate"),
-                    format!("the arrival rate of class `{name}` is {rate}, expected a number > 0"),
-                    "write how many of its jobs arrive in a unit of time; 0 leaves the class out",
-                ));
+                let message =
+                    format!("the arrival rate of class `{name}` is {rate}, expected a number > 0");
+                let help =
+                    "write how many of its jobs arrive in a unit of time; 0 leaves the class out";
+                let place = place!("classes", i, "arrival_rate");
+                faults.push(Fault::new(place, message, help));
             }
             self.check_servers_of(i, &rates, faults);
         }
@@ -85,26 +84,26 @@ impl Record {
             let here = place!("classes", i, "servers", n);
             if !rates.contains_key(server.as_str()) {
                 let known: Vec<&str> = self.servers.iter().map(|s| &*s.name).collect();
-                faults.push(Fault::new(
-                    here,
-                    format!("class `{name}` names the server `{server}`, which does not exist"),
-                    suggest(server, "the servers are", &known),
-                ));
+                let message =
+                    format!("class `{name}` names the server `{server}`, which does not exist");
+                let help = suggest(server, "the servers are", &known);
+                faults.push(Fault::new(here, message, help));
             } else if !seen.insert(server) {
                 let message = format!("class `{name}` names the server `{server}` twice");
                 faults.push(Fault::new(here, message, "keep it once"));
             }
         }
-        let here = place!("classes", i, "servers");
-        if servers.is_empty() {
-            let message = format!("class `{name}` has no server");
+        let (what, help) = if servers.is_empty() {
             let help = "name the servers that may run it, or leave the class out";
-            faults.push(Fault::new(here, message, help));
+            ("has no server", help)
         } else if faults.len() == before && servers.iter().all(|s| rates[&**s] == Decimal::ZERO) {
-            let message = format!("class `{name}` may only run where the rate is 0");
             let help = "give one of its servers a rate > 0, or name another server";
-            faults.push(Fault::new(here, message, help));
-        }
+            ("may only run where the rate is 0", help)
+        } else {
+            return;
+        };
+        let message = format!("class `{name}` {what}");
+        faults.push(Fault::new(place!("classes", i, "servers"), message, help));
     }
 
     fn check_assignment(&self, faults: &mut Vec<Fault>) {
@@ -124,13 +123,13 @@ impl Record {
             let help = "write a number from 1 to the number of servers";
             faults.push(Fault::new(here("degree"), message, help));
         }
-        let (arrivals, rate) = (
+        let (arrivals, arrival_rate) = (
             place!("assignment", "arrival_rate"),
             assignment.arrival_rate,
         );
         for (place, what, rate) in [
             (here("rate"), "the rate of a server", random.rate),
-            (arrivals, "the arrival rate", rate),
+            (arrivals, "the arrival rate", arrival_rate),
         ] {
             if rate <= Decimal::ZERO {
                 let message = format!("{what} is {rate}, expected a number > 0");
@@ -174,11 +173,8 @@ impl Record {
             if class.arrival_rate == Decimal::ZERO {
                 let message = format!("class `{}` has arrival rate 0: it is left out", class.name);
                 let help = "give it an arrival_rate > 0 if it should be served";
-                warnings.push(Fault::new(
-                    place!("classes", i, "arrival_rate"),
-                    message,
-                    help,
-                ));
+                let place = place!("classes", i, "arrival_rate");
+                warnings.push(Fault::new(place, message, help));
                 continue;
             }
             let own = class.servers.iter().map(|name| places[name.as_str()]);
@@ -191,17 +187,19 @@ impl Record {
                 arrival_rate: class.arrival_rate,
             });
         }
-        for (s, Server { name, rate }) in servers.iter().enumerate() {
-            if !used.contains(&s) {
-                let message = if *rate > Decimal::ZERO {
-                    format!("no class may use server `{name}`")
-                } else {
-                    format!("server `{name}` has rate 0: it serves nobody")
-                };
-                let help = "name it with the classes that it may serve, or leave it out";
-                warnings.push(Fault::new(place!("servers", s), message, help));
-            }
-        }
+        let unused = servers
+            .iter()
+            .enumerate()
+            .filter(|(s, _)| !used.contains(s));
+        warnings.extend(unused.map(|(s, Server { name, rate })| {
+            let message = if *rate > Decimal::ZERO {
+                format!("no class may use server `{name}`")
+            } else {
+                format!("server `{name}` has rate 0: it serves nobody")
+            };
+            let help = "name it with the classes that it may serve, or leave it out";
+            Fault::new(place!("servers", s), message, help)
+        }));
         classes
     }
 }

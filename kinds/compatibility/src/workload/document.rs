@@ -1,10 +1,14 @@
 //! The document of a cluster, as it is read, and as policies record it.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Cluster;
-use synth_core::document::{Document, DocumentError, Fault, Parsed, Published, Step, place};
+use synth_core::document::{
+    Document, DocumentError, Fault, Parsed, Published, Step, place, read_file,
+};
 use synth_core::number::Decimal;
 use synth_queues::law::{Size, Spelling, Spellings, publish, respell};
 
@@ -120,27 +124,42 @@ struct ClusterDocument {
     size: Option<Size>,
 }
 
-pub(super) fn publish_to(published: &mut Published) {
-    publish::<ClusterDocument>(published, KIND, SPELLINGS);
-}
+impl Cluster {
+    /// Adds documents of this kind to the schema for editors.
+    pub(crate) fn publish(published: &mut Published) {
+        publish::<ClusterDocument>(published, KIND, SPELLINGS);
+    }
 
-pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
-    let mut document = Document::parse(text, name, EXAMPLE)?;
-    let misnamed = document.misnamed(KIND)?;
-    respell(&mut document.root, SPELLINGS);
-    let has_mean = document.root.get("mean_size").is_some();
-    let (written, mut faults) = document.read::<ClusterDocument>();
-    faults.extend(misnamed);
-    let checked = match written.and_then(|written| written.record(&document, &mut faults)) {
-        Some(record) => record.checked(faults),
-        None => Err(faults),
-    };
-    // Means that stand in no law.
-    document.conclude(checked, |place| {
-        let first = place.steps().first();
-        let of_size = matches!(first, Some(Step::Key(key)) if key == "size");
-        (of_size && has_mean).then(|| place!("mean_size"))
-    })
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, Self::parse)
+    }
+
+    /// Reads a document; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        let mut document = Document::parse(text, name, EXAMPLE)?;
+        let misnamed = document.misnamed(KIND)?;
+        respell(&mut document.root, SPELLINGS);
+        let has_mean = document.root.get("mean_size").is_some();
+        let (written, mut faults) = document.read::<ClusterDocument>();
+        faults.extend(misnamed);
+        let checked = match written.and_then(|written| written.record(&document, &mut faults)) {
+            Some(record) => record.checked(faults),
+            None => Err(faults),
+        };
+        // A mean without a law is checked as the mean of an exponential law.
+        document.conclude(checked, |place| {
+            let of_size = place.steps().first() == Some(&Step::from("size"));
+            (of_size && has_mean).then(|| place!("mean_size"))
+        })
+    }
 }
 
 impl ClusterDocument {
@@ -150,16 +169,12 @@ impl ClusterDocument {
         let mut refuse = |key: &str, message: String, help: &str| {
             faults.push(Fault::new(place!(key), message, help));
         };
-        match (has("mean_size"), has("size")) {
-            (true, true) => {
-                let message = "the document has both `mean_size` and `size`";
-                refuse("size", message.into(), "keep one of them");
-            }
-            (false, false) => {
-                let help = "add `mean_size: 1`, or a law: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is of all classes";
-                refuse("size", "the document has no size of jobs".into(), help);
-            }
-            _ => {}
+        if has("mean_size") && has("size") {
+            let message = "the document has both `mean_size` and `size`";
+            refuse("size", message.into(), "keep one of them");
+        } else if !has("mean_size") && !has("size") {
+            let help = "add `mean_size: 1`, or a law: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is of all classes";
+            refuse("size", "the document has no size of jobs".into(), help);
         }
         let drawn = has("assignment");
         let servers = "list them: `servers: [{name: a, rate: 1}, {name: b, rate: 1}]`";

@@ -9,9 +9,6 @@ mod trial;
 pub use document::{AssignmentRecord, ClassRecord, RandomRecord, Record, Server};
 pub use trial::Trial;
 
-use std::path::Path;
-
-use synth_core::document::{DocumentError, Parsed, Published, digest, read_file, to_yaml};
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation as simulation;
@@ -36,28 +33,6 @@ pub struct Class {
 }
 
 impl Cluster {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        document::parse(text, name)
-    }
-
-    /// Adds documents of this kind to the schema for editors.
-    pub fn publish(published: &mut Published) {
-        document::publish_to(published);
-    }
-
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, Self::parse)
-    }
-
     /// All its numbers.
     pub fn record(&self) -> &Record {
         &self.record
@@ -83,6 +58,11 @@ impl Cluster {
         self.record.assignment.as_ref()
     }
 
+    /// How many servers are drawn for each job; 0 where there are classes.
+    pub(crate) fn degree(&self) -> u32 {
+        self.assignment().map_or(0, |own| own.random.degree)
+    }
+
     /// The law of sizes \[work\], of all jobs alike.
     pub fn size(&self) -> &Size {
         &self.record.size
@@ -95,9 +75,8 @@ impl Cluster {
 
     /// μ_s = C_s/σ (S) \[jobs/time\].
     pub fn service_rates(&self) -> Vec<f64> {
-        let size = self.size().mean();
-        let servers = self.servers.iter();
-        servers.map(|server| server.rate.value() / size).collect()
+        let rate = |server: &Server| server.rate.value() / self.size().mean();
+        self.servers.iter().map(rate).collect()
     }
 
     /// Names of the classes, or of all jobs where servers are drawn.
@@ -126,7 +105,7 @@ impl Cluster {
         let drawn = self.assignment();
         let drawn = drawn.map(|own| f64::from(own.random.degree) * rates[0]);
         let of_class = |class: &Class| class.servers.iter().map(|s| rates[*s]).sum::<f64>();
-        let alone: Vec<f64> = self.classes.iter().map(of_class).chain(drawn).collect();
+        let alone = self.classes.iter().map(of_class).chain(drawn);
         let all = self.arrival_rate();
         let class = |name: &str, rate: f64, mean_size: f64| {
             let weight = rate / all;
@@ -135,12 +114,11 @@ impl Cluster {
             let part = 1.0 / (mean_size * rates.iter().sum::<f64>());
             simulation::Class::poisson(name, rate, sizes, weight).demanding(vec![part])
         };
+        let each = self.names().into_iter().zip(arrivals).zip(alone);
         if !self.are_distinguished() {
-            let times = alone.iter().zip(&arrivals);
-            let time = times.map(|(alone, rate)| rate / alone).sum::<f64>() / all;
+            let time = each.map(|((_, rate), alone)| rate / alone).sum::<f64>() / all;
             return vec![class(ALL_JOBS, all, time)];
         }
-        let each = self.names().into_iter().zip(arrivals).zip(alone);
         each.map(|((name, rate), alone)| class(name, rate, 1.0 / alone))
             .collect()
     }
@@ -169,11 +147,6 @@ impl Cluster {
         let mut other = self.clone();
         other.record.size = size;
         other
-    }
-
-    /// What identifies it.
-    pub fn digest(&self) -> String {
-        digest(&to_yaml(&self.record))
     }
 }
 

@@ -3,7 +3,7 @@ use synth_queues::law::Size;
 
 /// Laws of sizes that a policy is tried with, to see how far it depends on them: those of the balanced-fairness paper
 /// (section 5), each with the workload's mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Trial {
     /// The workload's.
     Own,
@@ -21,34 +21,12 @@ pub enum Trial {
 const RARE_AND_USUAL: [f64; 2] = [0.166_666_666_7, 0.833_333_333_3];
 
 impl Trial {
-    /// All of them.
-    pub const ALL: [Trial; 5] = [
-        Trial::Own,
-        Trial::Exponential,
-        Trial::Bimodal,
-        Trial::Hyperexponential,
-        Trial::Zipf,
-    ];
-
-    /// Returns its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Trial::Own => "own",
-            Trial::Exponential => "exponential",
-            Trial::Bimodal => "bimodal",
-            Trial::Hyperexponential => "hyperexponential",
-            Trial::Zipf => "zipf",
-        }
-    }
-
     /// Returns the law with the mean of another one.
     ///
     /// # Panics
     /// When the mean is so large or small that a multiple of it is out of the range of numbers.
     pub fn law(self, own: &Size) -> Size {
         let mean = own.mean();
-        let decimal =
-            |x: f64| Decimal::new(x).expect("a multiple of a mean in the range of numbers");
         match self {
             Trial::Own => own.clone(),
             Trial::Exponential => Size::Exponential {
@@ -75,9 +53,12 @@ impl Trial {
     }
 }
 
-/// Returns exponential phases of equal means, so many that the numbers from 1 on have these weights.
+fn decimal(x: f64) -> Decimal {
+    Decimal::new(x).expect("a multiple of a mean in the range of numbers")
+}
+
+/// Returns a law of exponential phases of equal means, in which the numbers of phases from 1 on have these weights.
 fn phases(weights: &[f64], mean: f64) -> Size {
-    let decimal = |x: f64| Decimal::new(x).expect("a fraction of a mean in the range of numbers");
     let all: f64 = weights.iter().sum();
     let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);
     let count: f64 = parts.sum();

@@ -57,18 +57,14 @@ pub fn relaxation(stream: &Stream) -> f64 {
     let work = stream.arrival_rate() * mean;
     // k/s(k) grows with k, and is constant where the speedup is linear.
     let fits = |k: f64| work * k / curve.at(k) <= stream.servers();
-    let (mut servers, mut high) = (most * 1e-18, most);
     if fits(most) {
-        servers = most;
-    } else {
-        for _ in 0..200 {
-            let middle = (servers * high).sqrt();
-            if fits(middle) {
-                servers = middle;
-            } else {
-                high = middle;
-            }
-        }
+        return mean / curve.at(most);
     }
-    mean / curve.at(servers)
+    let (mut low, mut high) = (most * 1e-18, most);
+    for _ in 0..200 {
+        let middle = (low * high).sqrt();
+        let end = if fits(middle) { &mut low } else { &mut high };
+        *end = middle;
+    }
+    mean / curve.at(low)
 }

@@ -73,7 +73,7 @@ fn continued<'a>(pool: &'a Pool, beginning: &Beginning<'a>) -> Vec<Beginning<'a>
     let next = others.map(|i| {
         let job = &pool.jobs()[i];
         let mut prices = beginning.prices.clone();
-        let price = prices.push(&pool.curves()[job.curve], job.weight);
+        let price = prices.push(pool.curve(i), job.weight);
         (i, prices, price * job.size)
     });
     let next: Vec<(usize, Prices<'a>, f64)> = next.collect();

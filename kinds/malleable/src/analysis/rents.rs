@@ -34,16 +34,19 @@ pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
 /// Returns the bound, and the servers times time that are demanded in each interval.
 fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut used = vec![0.0; rents.len()];
-    let (mut before, mut earned) = (0.0, 0.0);
-    let mut intervals = Vec::with_capacity(rents.len());
-    for Rent { until, rent } in rents {
-        intervals.push((until - before, *rent));
-        earned += pool.servers() * rent * (until - before);
+    let mut before = 0.0;
+    let intervals = rents.iter().map(|Rent { until, rent }| {
+        let length = until - before;
         before = *until;
-    }
-    let mut least = -earned;
-    for job in pool.jobs() {
-        let curve = &pool.curves()[job.curve];
+        (length, *rent)
+    });
+    let intervals: Vec<(f64, f64)> = intervals.collect();
+    let earned = intervals
+        .iter()
+        .map(|(length, rent)| pool.servers() * rent * length);
+    let mut least = -earned.sum::<f64>();
+    for (i, job) in pool.jobs().iter().enumerate() {
+        let curve = pool.curve(i);
         let alone = Alone {
             job,
             curve,
@@ -90,10 +93,8 @@ impl Alone<'_> {
                 return f64::INFINITY;
             }
             high = self.job.weight.max(f64::MIN_POSITIVE);
-            for _ in 0..REACH {
-                if self.done(high, intervals) >= self.job.size {
-                    break;
-                }
+            let mut reach = 0..REACH;
+            while self.done(high, intervals) < self.job.size && reach.next().is_some() {
                 (low, high) = (high, 4.0 * high);
             }
         }
@@ -106,10 +107,8 @@ impl Alone<'_> {
     fn indifferent(&self, rent: f64) -> f64 {
         let worth = |price: f64| self.gain(price, rent) - self.job.weight;
         let mut high = self.job.weight / self.curve.at(self.most);
-        for _ in 0..REACH {
-            if worth(high) >= 0.0 {
-                break;
-            }
+        let mut reach = 0..REACH;
+        while worth(high) < 0.0 && reach.next().is_some() {
             high *= 4.0;
         }
         root(high / 4.0, high, worth)
@@ -134,11 +133,8 @@ impl Alone<'_> {
                 let gained: f64 = gains.sum();
                 let over = self.gain(price, rent) - self.job.weight;
                 // At the price of indifference nothing is over.
-                let rest = if over > 0.0 && length.is_finite() {
-                    over * length
-                } else {
-                    0.0
-                };
+                let is_over = over > 0.0 && length.is_finite();
+                let rest = if is_over { over * length } else { 0.0 };
                 let cost = price * self.job.size + self.job.weight * start - gained - rest;
                 if cost < best.0 {
                     let speed = self.curve.at(self.servers(price, rent));

@@ -47,7 +47,7 @@ impl Content for Malleable {
     }
 
     fn digest(workload: &Workload) -> String {
-        workload.digest()
+        workload.record().digest()
     }
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Workload> {

@@ -9,8 +9,8 @@ use crate::workload::{Curve, Pool};
 /// that is left out, one job after the other round the servers (the wrap-around rule: R. McNaughton, Management Science 6(1),
 /// 1959).
 pub fn makespan(pool: &Pool) -> (f64, Rule) {
-    let jobs = pool.jobs().iter();
-    let jobs = jobs.map(|job| (job.size, &pool.curves()[job.curve]));
+    let jobs = pool.jobs().iter().enumerate();
+    let jobs = jobs.map(|(i, job)| (job.size, pool.curve(i)));
     let (until, servers) = all_at_once(&jobs.collect::<Vec<_>>(), pool.servers());
     let whole = pool.record().whole_servers;
     let phases = if whole && servers.iter().any(|k| k.fract() != 0.0) {
@@ -69,33 +69,32 @@ fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
     // Parts of a server laid one behind the other; the k-th unit of this line is the time of one server.
     // They are laid a little short, so that rounding makes no server too many, and all takes so much longer.
     let slack = 4.0 * f64::EPSILON * servers.len() as f64;
-    let mut starts = Vec::with_capacity(servers.len());
     let mut line = 0.0;
-    for k in servers {
-        let part = k.fract() * (1.0 - slack);
-        starts.push((line, line + part));
-        line += part;
-    }
-    let mut cuts: Vec<f64> = starts.iter().map(|part| part.1.fract()).collect();
+    let parts = servers.iter().map(|k| {
+        let from = line;
+        line += k.fract() * (1.0 - slack);
+        (from, line)
+    });
+    let parts: Vec<(f64, f64)> = parts.collect();
+    let mut cuts: Vec<f64> = parts.iter().map(|part| part.1.fract()).collect();
     cuts.push(1.0);
     cuts.retain(|cut| *cut > 0.0);
     cuts.sort_by(f64::total_cmp);
     cuts.dedup();
     let mut before = 0.0;
-    let mut phases = Vec::with_capacity(cuts.len());
-    for cut in cuts {
+    let phases = cuts.into_iter().map(|cut| {
         let middle = f64::midpoint(before, cut);
         let has = |(from, to): (f64, f64)| {
             let at = from.floor() + middle;
             (at >= from && at < to) || (at + 1.0 >= from && at + 1.0 < to)
         };
-        let each = servers.iter().zip(&starts);
+        let each = servers.iter().zip(&parts);
         let each = each.map(|(k, part)| k.floor() + f64::from(u8::from(has(*part))));
-        phases.push(Phase {
+        before = cut;
+        Phase {
             until: cut * time * (1.0 + 2.0 * slack),
             servers: each.collect(),
-        });
-        before = cut;
-    }
-    phases
+        }
+    });
+    phases.collect()
 }

@@ -23,6 +23,7 @@ mod tests;
 pub use makespan::{all_at_once, makespan};
 use prices::extend_prices;
 pub use prices::{Asks, Prices, ascending, divide, power_prices, prices};
+pub(crate) use sharing::by_job;
 pub use sharing::{Known, Online, Sharing, Underway};
 
 use schemars::JsonSchema;
@@ -61,12 +62,11 @@ impl Rule {
                 servers.map_or_else(|| vec![0.0; remaining.len()], Iterator::collect)
             }
             Rule::Prices(prices) => {
-                let asks = |&i: &usize| Asks {
+                let asks = remaining.iter().map(|&i| Asks {
                     price: prices[i],
-                    curve: &pool.curves()[pool.jobs()[i].curve],
-                };
-                let asks: Vec<Asks<'_>> = remaining.iter().map(asks).collect();
-                divide(&asks, pool.servers())
+                    curve: pool.curve(i),
+                });
+                divide(&asks.collect::<Vec<_>>(), pool.servers())
             }
         }
     }

@@ -109,10 +109,9 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
 /// largest on and ascending weights that is so, the prices ascend, and no plan costs less.
 pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
     let mut prices = Prices::new(servers);
-    for (curve, weight) in curves.iter().zip(weights) {
-        prices.push(curve, *weight);
-    }
-    prices.jobs.iter().map(|job| job.price).collect()
+    let jobs = curves.iter().zip(weights);
+    jobs.map(|(curve, weight)| prices.push(curve, *weight))
+        .collect()
 }
 
 /// Prices that are found job by job.
@@ -149,18 +148,14 @@ pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64]
     if known.len() >= weights.len() {
         return;
     }
-    let asks = |price: &f64| Asks {
-        price: *price,
-        curve,
-    };
+    let jobs = known.iter().map(|&price| Asks { price, curve });
     let mut prices = Prices {
         servers,
-        jobs: known.iter().map(asks).collect(),
+        jobs: jobs.collect(),
         due: weights[..known.len()].iter().sum(),
     };
-    for weight in &weights[known.len()..] {
-        known.push(prices.push(curve, *weight));
-    }
+    let more = &weights[known.len()..];
+    known.extend(more.iter().map(|weight| prices.push(curve, *weight)));
 }
 
 /// Lowers the price of the last job until the work of all is worth `due`, by Newton's method: the worth is convex and
@@ -190,7 +185,7 @@ fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
 pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let mut before = 0.0;
-    let mut price = |weight: &f64| {
+    let price = |weight: &f64| {
         let due: f64 = before + weight;
         // As it stands, W^c is beyond all numbers for many jobs and p near 1.
         let below = -(c * (-weight / due).ln_1p()).exp_m1();
@@ -198,7 +193,7 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
         before = due;
         due * part.powf(1.0 - p) / servers.powf(p)
     };
-    weights.iter().map(&mut price).collect()
+    weights.iter().map(price).collect()
 }
 
 /// Makes prices ascend, as they do but for their last digits: a smaller job gets no fewer servers.

@@ -95,6 +95,15 @@ impl Sharing {
     }
 }
 
+/// Returns by job the values of the jobs at these places; 0 for all others.
+pub fn by_job(count: usize, places: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut by_job = vec![0.0; count];
+    for (&i, value) in places.iter().zip(values) {
+        by_job[i] = *value;
+    }
+    by_job
+}
+
 /// Returns places of jobs from the largest on.
 fn from_largest(jobs: &[Underway<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
@@ -117,11 +126,7 @@ impl Online {
         } else {
             self.different(jobs, &order, servers)
         };
-        let mut taken = vec![0.0; jobs.len()];
-        for (&i, k) in order.iter().zip(in_order) {
-            taken[i] = k;
-        }
-        taken
+        by_job(jobs.len(), &order, &in_order)
     }
 
     /// Returns servers from the largest job on; all share a curve and weigh the same.
@@ -130,16 +135,14 @@ impl Online {
             return Vec::new();
         };
         let behind = (self.background > 0.0).then_some(self.background);
-        let weights = |count: usize| -> Vec<f64> {
-            let own = std::iter::repeat_n(1.0, count);
-            behind.into_iter().chain(own).collect()
-        };
         let first = usize::from(behind.is_some());
+        let own = std::iter::repeat_n(1.0, jobs.len());
+        let weights: Vec<f64> = behind.into_iter().chain(own).collect();
         let mut prices = match job.curve.smooth_power(servers) {
-            Some(p) => power_prices(p, &weights(jobs.len()), servers),
+            Some(p) => power_prices(p, &weights, servers),
             None => {
-                extend_prices(&mut known.prices, job.curve, &weights(jobs.len()), servers);
-                known.prices[..first + jobs.len()].to_vec()
+                extend_prices(&mut known.prices, job.curve, &weights, servers);
+                known.prices[..weights.len()].to_vec()
             }
         };
         ascending(&mut prices[first..]);
@@ -156,19 +159,14 @@ impl Online {
         self.divide(&found[first..], |n| curves[first + n], servers)
     }
 
-    /// Divides servers at these prices to the power of the urgency.
-    fn divide<'a>(
-        &self,
-        prices: &[f64],
-        curve: impl Fn(usize) -> &'a Curve,
-        servers: f64,
-    ) -> Vec<f64> {
+    /// Divides all servers at these prices to the power of the urgency.
+    fn divide<'a>(&self, prices: &[f64], curve: impl Fn(usize) -> &'a Curve, all: f64) -> Vec<f64> {
         let dearest = prices.iter().copied().fold(0.0, f64::max);
         let asks = prices.iter().enumerate().map(|(n, price)| Asks {
             price: (price / dearest).powf(self.urgency),
             curve: curve(n),
         });
-        divide(&asks.collect::<Vec<_>>(), servers)
+        divide(&asks.collect::<Vec<_>>(), all)
     }
 }
 
@@ -176,10 +174,9 @@ impl Online {
 fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let each = servers / jobs.len() as f64;
     if jobs.iter().all(|job| job.curve.cap >= each) {
-        vec![each; jobs.len()]
-    } else {
-        level(jobs, servers, |_, level| level)
+        return vec![each; jobs.len()];
     }
+    level(jobs, servers, |_, level| level)
 }
 
 /// Returns `(W_i/W_m)^c − (W_{i−1}/W_m)^c` of the servers, c = 1/(1 − p), within caps.
@@ -231,12 +228,9 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
         if middle <= low || middle >= high {
             break;
         }
-        let bound = if total(middle) > servers {
-            &mut high
-        } else {
-            &mut low
-        };
-        *bound = middle;
+        let is_above = total(middle) > servers;
+        let end = if is_above { &mut high } else { &mut low };
+        *end = middle;
     }
     let (mut taken, most) = (at(low), at(high));
     let mut left = servers - taken.iter().sum::<f64>();
@@ -285,11 +279,7 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
             _ => place(&marks, job.curve).map_or(0.0, |n| job.curve.widest(least, &marks[n].1)),
         }
     });
-    let mut taken = vec![0.0; jobs.len()];
-    for (&i, k) in places.iter().zip(found) {
-        taken[i] = k;
-    }
-    taken
+    by_job(jobs.len(), places, &found)
 }
 
 /// Returns the power of k that `s(k)²/k` is, where it is one: it falls if that is negative.

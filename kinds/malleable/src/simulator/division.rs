@@ -66,23 +66,19 @@ impl<'a> Division<'a> {
 
     fn divide(&mut self, gauges: &mut Gauges) {
         let m = self.jobs.len();
-        if self.sharing.follows_order() && m <= REMEMBERED {
+        let speeds: &[f64] = if self.sharing.follows_order() && m <= REMEMBERED {
             if self.speeds.len() <= m {
                 self.speeds.resize(m + 1, None);
             }
-            if self.speeds[m].is_none() {
-                self.speeds[m] = Some(self.speeds_of_jobs().into());
-            }
-            let speeds = self.speeds[m].as_deref().unwrap_or_default();
-            for (job, speed) in self.jobs.iter_mut().zip(speeds) {
-                job.rate = *speed;
-            }
+            let known = self.speeds[m].take();
+            let speeds = known.unwrap_or_else(|| self.speeds_of_jobs().into());
+            self.speeds[m].insert(speeds)
         } else {
             self.jobs.sort_by(|a, b| b.left.total_cmp(&a.left));
-            let speeds = self.speeds_of_jobs();
-            for (job, speed) in self.jobs.iter_mut().zip(speeds) {
-                job.rate = speed;
-            }
+            &self.speeds_of_jobs()
+        };
+        for (job, speed) in self.jobs.iter_mut().zip(speeds) {
+            job.rate = *speed;
         }
         self.end = (f64::INFINITY, 0);
         let mut running = 0;

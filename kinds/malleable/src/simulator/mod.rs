@@ -71,15 +71,11 @@ pub fn judge(artifact: &Artifact, stream: &Stream, run: &Run) -> Vec<Judgement> 
 /// Judges all claims by what happens to the pool that the policy is for.
 pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Course) -> Vec<Judgement> {
     let judged = |claim: &Claim| {
-        let unexamined = match claim.quantity.row().measure {
-            Measure::Nothing(why) => Some(why),
-            _ => None,
-        };
         let happened = cost(pool, claim.quantity, &course.ends);
-        let verdict = match unexamined {
-            Some(_) => Verdict::NotExamined,
-            None if is_close(claim.value, happened, NEAR) => Verdict::Confirmed,
-            None => Verdict::Refuted,
+        let (verdict, unexamined) = match claim.quantity.row().measure {
+            Measure::Nothing(why) => (Verdict::NotExamined, Some(why)),
+            _ if is_close(claim.value, happened, NEAR) => (Verdict::Confirmed, None),
+            _ => (Verdict::Refuted, None),
         };
         Judgement {
             claim: claim.clone(),
@@ -138,34 +134,26 @@ pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
                 let underway = |&i: &usize| Underway {
                     left: left[i],
                     weight: jobs[i].weight,
-                    curve: &pool.curves()[jobs[i].curve],
+                    curve: pool.curve(i),
                 };
                 let underway: Vec<Underway<'_>> = remaining.iter().map(underway).collect();
                 let servers = sharing.servers(&underway, pool.servers(), &mut known);
                 (servers, f64::INFINITY)
             }
         };
-        let rate = |(i, k): (&usize, &f64)| pool.curves()[jobs[*i].curve].at(*k);
-        let rates: Vec<f64> = remaining.iter().zip(&servers).map(rate).collect();
+        let each = remaining.iter().zip(&servers).map(|(&i, &k)| (i, k));
+        let rates: Vec<f64> = each.clone().map(|(i, k)| pool.curve(i).at(k)).collect();
         let time = |(i, rate): (&usize, &f64)| left[*i] / rate;
         let first = remaining.iter().zip(&rates).map(time);
         let step = first.fold(changes - now, f64::min);
         if step == f64::INFINITY {
             break;
         }
-        let from = now;
-        now = if step == changes - now {
-            changes
-        } else {
-            now + step
-        };
+        let (from, last) = (now, step == changes - now);
+        now = if last { changes } else { now + step };
         if keep {
-            let each = remaining.iter().zip(&servers);
-            stages.push(Stage {
-                from,
-                to: now,
-                jobs: each.map(|(&i, k)| (i, *k)).collect(),
-            });
+            let (to, jobs) = (now, each.collect());
+            stages.push(Stage { from, to, jobs });
         }
         for (i, rate) in remaining.iter().zip(&rates) {
             left[*i] -= rate * step;

@@ -1,9 +1,9 @@
 //! Plans for jobs that are all there.
 
-use super::search::{by_job, ends, search};
+use super::search::{ends, search};
 use crate::analysis::{MOST, ascend, over_orders};
 use crate::artifact::{Evidence, Method, Plan, Rent, cost};
-use crate::policy::{Phase, Rule, Sharing, ascending, makespan, power_prices, prices};
+use crate::policy::{Phase, Rule, Sharing, ascending, by_job, makespan, power_prices, prices};
 use crate::simulator::{Dividing, execute};
 use crate::workload::{Objective, Pool};
 
@@ -86,7 +86,7 @@ pub fn best_plan(pool: &Pool) -> Planned {
     if favours_large {
         return searched(pool, Open::FavoursLarge, Some((worth, prices)));
     }
-    let rule = Rule::Prices(by_job(&order, &prices));
+    let rule = Rule::Prices(by_job(order.len(), &order, &prices));
     let ends = ends(pool, &rule);
     let mut planned = Planned::new(pool, rule, ends, worth, Method::BoundPrices);
     planned.evidence.prices = prices;
@@ -137,9 +137,8 @@ pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<
         let stages = execute(pool, dividing, true).stages;
         let phases = stages.iter().filter(|stage| stage.to > stage.from);
         let phases = phases.map(|stage| {
-            let mut servers = vec![0.0; pool.jobs().len()];
-            stage.jobs.iter().for_each(|(i, k)| servers[*i] = *k);
-            let until = stage.to;
+            let (places, held): (Vec<usize>, Vec<f64>) = stage.jobs.iter().copied().unzip();
+            let (until, servers) = (stage.to, by_job(pool.jobs().len(), &places, &held));
             Phase { until, servers }
         });
         let phases: Vec<Phase> = phases.collect();
@@ -198,9 +197,7 @@ fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
         let mut remaining = order[ended..].to_vec();
         remaining.sort_unstable();
         let servers = rule.servers(pool, &remaining, 0.0);
-        let mut row = vec![0.0; order.len()];
-        (remaining.iter().zip(servers)).for_each(|(&i, k)| row[i] = k);
-        row
+        by_job(order.len(), &remaining, &servers)
     };
     (0..order.len()).map(row).collect()
 }

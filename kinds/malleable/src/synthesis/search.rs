@@ -6,7 +6,7 @@
 
 use crate::analysis::power_ends;
 use crate::artifact::cost;
-use crate::policy::{Rule, prices};
+use crate::policy::{Rule, by_job, prices};
 use crate::simulator::{Dividing, execute};
 use crate::workload::{Curve, Pool};
 
@@ -26,15 +26,6 @@ pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
     execute(pool, Dividing::Plan(rule), false).ends
 }
 
-/// Returns values in an order of jobs, job by job.
-pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
-    let mut by_job = vec![0.0; order.len()];
-    for (&i, value) in order.iter().zip(values) {
-        by_job[i] = *value;
-    }
-    by_job
-}
-
 /// Returns the best plan that was found, and when its jobs end.
 pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
     let count = pool.jobs().len();
@@ -49,7 +40,7 @@ pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
     // By what it takes to do them alone, per weight; the first ends last.
     let alone = |i: usize| {
         let job = &pool.jobs()[i];
-        job.size / (pool.curves()[job.curve].at(pool.servers()) * job.weight)
+        job.size / (pool.curve(i).at(pool.servers()) * job.weight)
     };
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&i, &j| alone(j).total_cmp(&alone(i)));
@@ -86,12 +77,13 @@ impl Tries<'_> {
 
     /// Returns the plan at the prices of an order, the last job first.
     fn order(&mut self, order: &[usize]) -> (bool, Vec<f64>) {
-        let job = |i: &usize| &self.pool.jobs()[*i];
-        let curve = |i: &usize| &self.pool.curves()[job(i).curve];
-        let curves: Vec<&Curve> = order.iter().map(curve).collect();
-        let weights: Vec<f64> = order.iter().map(|i| job(i).weight).collect();
-        let prices = prices(&curves, &weights, self.pool.servers());
-        let (better, ends) = self.price(&by_job(order, &prices));
+        let pool = self.pool;
+        let own = order
+            .iter()
+            .map(|&i| (pool.curve(i), pool.jobs()[i].weight));
+        let (curves, weights): (Vec<&Curve>, Vec<f64>) = own.unzip();
+        let prices = prices(&curves, &weights, pool.servers());
+        let (better, ends) = self.price(&by_job(order.len(), order, &prices));
         if better {
             self.order = order.to_vec();
         }

@@ -4,7 +4,7 @@ use super::{
     Curve, Job, Objective, Pool, Record, SizesRecord, Speedup, SpeedupRecord, Stream, Workload,
 };
 use synth_core::document::{
-    Checked, Fault, Place, SENSIBLE, check_names, check_unit, has_fault, place, sensible,
+    Checked, Fault, Place, SENSIBLE, check_names, check_unit, has_fault, place, sensible, within,
 };
 use synth_core::number::Decimal;
 use synth_queues::law::Part;
@@ -103,11 +103,8 @@ impl Record {
                     let message = format!("shape is {shape}, expected a number of at least 0.05");
                     let help =
                         "the chance that a size is above x is x to the power of -shape, for x ≥ 1";
-                    faults.push(Fault::new(
-                        place!("sizes", "pareto", "shape"),
-                        message,
-                        help,
-                    ));
+                    let place = place!("sizes", "pareto", "shape");
+                    faults.push(Fault::new(place, message, help));
                 }
                 let at = place!("sizes", "pareto", "count");
                 (*count as usize, at, "draw from 1 to 100 000 jobs")
@@ -170,14 +167,14 @@ impl Record {
         let at = place!("arrivals", "rate");
         sensible(at, "rate", arrivals.rate, help, faults);
         let here = place!("arrivals", "size");
-        let unsound = arrivals.size.faults(Part::Size, "the workload", "work");
+        let mut unsound = arrivals.size.faults(Part::Size, "the workload", "work");
         let sound = || arrivals.size.in_range() && SENSIBLE.contains(&arrivals.size.mean());
         if unsound.is_empty() && !sound() {
             let message = "the law of sizes is out of the range of numbers";
             let help = "check its numbers, or choose another unit of work";
-            faults.push(Fault::new(here.clone(), message, help));
+            unsound.push(Fault::new(Place::DOCUMENT, message, help));
         }
-        faults.extend(unsound.into_iter().map(|fault| fault.within(&here)));
+        faults.extend(within(unsound, &here));
         if self.objective != Objective::FlowTime {
             let message = "of jobs that arrive only the flow time can be made small";
             let help = "leave `objective` out, or list the jobs: `jobs: [{name: a, size: 3}]`";
@@ -204,7 +201,7 @@ impl Record {
         };
         let known = curves.iter().position(|known| *known == curve);
         Ok(known.unwrap_or_else(|| {
-            warnings.extend(own.into_iter().map(|fault| fault.within(&at)));
+            warnings.extend(within(own, &at));
             curves.push(curve);
             curves.len() - 1
         }))

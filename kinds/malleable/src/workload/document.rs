@@ -1,11 +1,13 @@
 //! The document of a pool of servers, as it is read, and as policies record it.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Objective, SpeedupRecord, Workload};
 use synth_core::document::{
-    Document, DocumentError, Fault, Parsed, Published, Step, digest, has_fault, place, to_yaml,
+    Document, DocumentError, Fault, Parsed, Published, digest, has_fault, place, read_file, to_yaml,
 };
 use synth_core::number::Decimal;
 use synth_queues::law::{Size, Spelling, Spellings, publish, respell};
@@ -153,27 +155,44 @@ struct ArrivalsDocument {
     size: Option<Size>,
 }
 
-pub(super) fn publish_to(published: &mut Published) {
-    publish::<PoolDocument>(published, KIND, SPELLINGS);
-}
+impl Workload {
+    /// Adds documents of this kind to the schema for editors.
+    pub(crate) fn publish(published: &mut Published) {
+        publish::<PoolDocument>(published, KIND, SPELLINGS);
+    }
 
-pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
-    let mut document = Document::parse(text, name, EXAMPLE)?;
-    let misnamed = document.misnamed(KIND)?;
-    respell(&mut document.root, SPELLINGS);
-    let (written, mut faults) = document.read::<PoolDocument>();
-    faults.extend(misnamed);
-    let arrivals = written.as_ref().and_then(|own| own.arrivals.as_ref());
-    let has_mean = arrivals.is_some_and(|own| own.mean_size.is_some());
-    let checked = match written.and_then(|written| written.record(&mut faults)) {
-        Some(record) => record.checked(faults),
-        None => Err(faults),
-    };
-    // Means that stand in no law.
-    document.conclude(checked, |place| {
-        let of_size = matches!(place.steps(), [Step::Key(first), Step::Key(second), ..] if first == "arrivals" && second == "size");
-        (of_size && has_mean).then(|| place!("arrivals", "mean_size"))
-    })
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, Self::parse)
+    }
+
+    /// Reads a document; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        let mut document = Document::parse(text, name, EXAMPLE)?;
+        let misnamed = document.misnamed(KIND)?;
+        respell(&mut document.root, SPELLINGS);
+        let (written, mut faults) = document.read::<PoolDocument>();
+        faults.extend(misnamed);
+        let arrivals = written.as_ref().and_then(|own| own.arrivals.as_ref());
+        let has_mean = arrivals.is_some_and(|own| own.mean_size.is_some());
+        let checked = match written.and_then(|written| written.record(&mut faults)) {
+            Some(record) => record.checked(faults),
+            None => Err(faults),
+        };
+        // A mean without a law is checked as the mean of an exponential law.
+        let size = place!("arrivals", "size");
+        document.conclude(checked, |place| {
+            let of_size = place.steps().starts_with(size.steps());
+            (of_size && has_mean).then(|| place!("arrivals", "mean_size"))
+        })
+    }
 }
 
 impl PoolDocument {
@@ -190,8 +209,10 @@ impl PoolDocument {
             let help = "keep `jobs`, `sizes` for jobs whose sizes are drawn, or `arrivals` for jobs that come one after the other";
             faults.push(Fault::new(place!("jobs"), message, help));
         }
-        let arrivals = self.arrivals.map(|own| own.record(faults).ok_or(()));
-        let arrivals = arrivals.transpose().ok()?;
+        let arrivals = match self.arrivals {
+            Some(own) => Some(own.record(faults)?),
+            None => None,
+        };
         Some(Record {
             source: self.source,
             time_unit: self.time_unit.unwrap_or("time".into()),
@@ -210,12 +231,9 @@ impl PoolDocument {
 impl ArrivalsDocument {
     fn record(self, faults: &mut Vec<Fault>) -> Option<ArrivalsRecord> {
         let rate = self.rate;
-        let refused = match (self.mean_size, self.size) {
-            (Some(mean), None) => {
-                let size = Size::Exponential { mean };
-                return Some(ArrivalsRecord { rate, size });
-            }
-            (None, Some(size)) => return Some(ArrivalsRecord { rate, size }),
+        let exponential = self.mean_size.map(|mean| Size::Exponential { mean });
+        let refused = match (exponential, self.size) {
+            (Some(size), None) | (None, Some(size)) => return Some(ArrivalsRecord { rate, size }),
             (Some(_), Some(_)) => "the arrivals have both `mean_size` and `size`",
             (None, None) => "the arrivals have no size of jobs",
         };

@@ -10,12 +10,9 @@ pub use document::{ArrivalsRecord, JobRecord, Record, SizesRecord};
 pub(super) use speedup::halved;
 pub use speedup::{Curve, Speedup, SpeedupRecord};
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use synth_core::document::{DocumentError, Parsed, Published, read_file};
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation::Class;
@@ -45,39 +42,12 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        document::parse(text, name)
-    }
-
-    /// Adds documents of this kind to the schema for editors.
-    pub fn publish(published: &mut Published) {
-        document::publish_to(published);
-    }
-
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, Self::parse)
-    }
-
     /// All its numbers.
     pub fn record(&self) -> &Record {
         match self {
             Workload::Pool(pool) => &pool.record,
             Workload::Stream(stream) => &stream.record,
         }
-    }
-
-    /// The digest of all its numbers.
-    pub fn digest(&self) -> String {
-        self.record().digest()
     }
 }
 
@@ -202,6 +172,11 @@ impl Pool {
         &self.jobs
     }
 
+    /// The curve of the i-th job.
+    pub fn curve(&self, i: usize) -> &Curve {
+        &self.curves[self.jobs[i].curve]
+    }
+
     /// The curves of the jobs, each once.
     pub fn curves(&self) -> &[Curve] {
         &self.curves
@@ -242,10 +217,10 @@ impl Pool {
     /// Places of the jobs from the largest on; of equal ones the lighter goes first, then the earlier.
     pub fn by_size(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
-        let key = |i: &usize| (&self.jobs[*i].size, &self.jobs[*i].weight);
-        order.sort_by(|i, j| {
-            let ((x, v), (y, w)) = (key(i), key(j));
-            y.total_cmp(x).then(v.total_cmp(w))
+        order.sort_by(|&i, &j| {
+            let (one, other) = (&self.jobs[i], &self.jobs[j]);
+            let by_size = other.size.total_cmp(&one.size);
+            by_size.then(one.weight.total_cmp(&other.weight))
         });
         order
     }

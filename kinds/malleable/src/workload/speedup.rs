@@ -118,13 +118,11 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
     let worst = all.iter().max_by(|a, b| gap(a).total_cmp(&gap(b)));
     if let Some(&(k, s)) = worst.filter(|point| gap(point) > 1e-12) {
         let (percent, above) = (100.0 * gap(&(k, s)), hull.at(k));
-        warnings.push(Fault::new(
-            Place::DOCUMENT,
-            format!(
-                "the table is not concave: its hull is up to {percent:.2} % above it ({above:.6} in place of {s} on {k} servers)"
-            ),
-            "the plan runs on the hull: a job reaches it by alternating between the numbers of servers beside it",
-        ));
+        let message = format!(
+            "the table is not concave: its hull is up to {percent:.2} % above it ({above:.6} in place of {s} on {k} servers)"
+        );
+        let help = "the plan runs on the hull: a job reaches it by alternating between the numbers of servers beside it";
+        warnings.push(Fault::new(Place::DOCUMENT, message, help));
     }
     Ok(hull)
 }
@@ -218,15 +216,11 @@ impl Speedup {
             Speedup::Amdahl(_) => return None,
             Speedup::Logarithm(scale) => (rate * scale.ln_1p()).exp_m1() / scale,
             Speedup::Table(corners) => {
-                let n = corners.partition_point(|corner| corner.1 < rate);
-                let after = corners.get(n)?;
                 // The first corner is (0, 0).
-                let before = corners[n.saturating_sub(1)];
-                let part = (rate - before.1) / (after.1 - before.1);
-                if n == 0 {
-                    0.0
-                } else {
-                    before.0 + part * (after.0 - before.0)
+                let n = corners.partition_point(|corner| corner.1 < rate);
+                match (n.checked_sub(1).map(|n| corners[n]), corners.get(n)?) {
+                    (None, _) => 0.0,
+                    (Some((k0, s0)), (k1, s1)) => k0 + (rate - s0) / (s1 - s0) * (k1 - k0),
                 }
             }
         };
@@ -351,11 +345,10 @@ impl Curve {
 
     /// Returns `s'(0)`, what the first server is worth.
     pub fn first_slope(&self) -> f64 {
-        let smooth = self.speedup.slope(0.0);
         if self.whole {
             self.speedup.at(1.0)
         } else {
-            smooth
+            self.speedup.slope(0.0)
         }
     }
 }
@@ -367,11 +360,8 @@ pub fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
         if middle <= low || middle >= high {
             break;
         }
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        let end = if holds(middle) { &mut low } else { &mut high };
+        *end = middle;
     }
     low
 }

@@ -44,18 +44,15 @@ fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
     if rule.first_each == Some(0) {
         findings.differs("dispatch.first_each", 0, "1 at least, or none");
     }
-    for (key, value) in [
-        ("first_percentile", rule.first_percentile),
-        ("tight_percentile", rule.tight_percentile),
+    for (path, value) in [
+        ("dispatch.first_percentile", rule.first_percentile),
+        ("dispatch.tight_percentile", rule.tight_percentile),
     ] {
         if !(0.0..=100.0).contains(&value) {
-            let path = format!("dispatch.{key}");
             findings.differs(path, value, "a percentage from 0 to 100");
         }
     }
-    if let Some(q) = rule.quantile
-        && !(q > 0.0 && q < 1.0)
-    {
+    if let Some(q) = rule.quantile.filter(|q| !(*q > 0.0 && *q < 1.0)) {
         findings.differs("dispatch.quantile", q, "a fraction between 0 and 1");
     }
     positive("dispatch.patience", rule.patience, findings);
@@ -97,10 +94,8 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
     }
     let all = |quantity| artifact.find(quantity, Subject::ALL);
     if all(Quantity::Capacity).is_none() {
-        findings.add(
-            "claims",
-            "no claim of the capacity, which all policies have",
-        );
+        let message = "no claim of the capacity, which all policies have";
+        findings.add("claims", message);
     }
     // All are means over the same campaigns: what holds in each of these holds of the means.
     for (less, more) in [
@@ -129,10 +124,8 @@ fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
     let rates = hosts.map(|own| own.on_fraction() * rate_while_on(own, campaign));
     let expected: f64 = rates.sum();
     if !is_close(claim.value, expected, NEAR) {
-        findings.add(
-            "value",
-            format!("{}, but hosts have {expected}", claim.value),
-        );
+        let message = format!("{}, but hosts have {expected}", claim.value);
+        findings.add("value", message);
     }
     findings.stands("", CAPACITY);
 }
@@ -176,15 +169,8 @@ fn check_simulated(claim: &Claim, campaign: &Campaign, widest: f64, findings: &m
     if is_time && value > campaign.horizon() {
         findings.add("value", format!("{value}, longer than the campaign"));
     }
-    let is_part = matches!(
-        quantity,
-        Quantity::ShortBatches
-            | Quantity::ShortJobs
-            | Quantity::LongBatches
-            | Quantity::LongJobs
-            | Quantity::WithinBound
-            | Quantity::GivenUp
-    );
+    let is_part = Quantity::IN_TIME.contains(&quantity)
+        || matches!(quantity, Quantity::WithinBound | Quantity::GivenUp);
     if is_part && value > 1.0 {
         findings.differs("value", value, "a part of 1");
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::policy::Dispatch;
 use super::workload::{Campaign, Record};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
-use synth_core::document::{DocumentError, Parsed, Published};
+use synth_core::document::{DocumentError, Parsed, Published, digest, to_yaml};
 
 /// The kind: dispatch to volunteers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,8 +44,8 @@ impl Content for Volunteer {
         Campaign::publish(published);
     }
 
-    fn digest(workload: &Campaign) -> String {
-        workload.digest()
+    fn digest(campaign: &Campaign) -> String {
+        digest(&to_yaml(campaign.record()))
     }
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
@@ -118,6 +118,16 @@ quantities! {
     Waited: "longest_wait", "longest wait of a batch", Time, [All], None;
     /// Right work that all hosts do at most a unit of time, in the mean.
     Capacity: "capacity", "capacity", WorkRate, [All], Some("it follows from the laws of the hosts alone");
+}
+
+impl Quantity {
+    /// The parts of batches with deadlines, and of their jobs, that are done in time.
+    pub(crate) const IN_TIME: [Quantity; 4] = [
+        Quantity::ShortBatches,
+        Quantity::ShortJobs,
+        Quantity::LongBatches,
+        Quantity::LongJobs,
+    ];
 }
 
 /// How a claim was derived.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Dispatch, Queued};
-use crate::workload::Processor;
+use crate::workload::{Processor, is_default};
 
 /// Types of processors.
 const TYPES: usize = Processor::ALL.len();
@@ -18,7 +18,7 @@ pub struct Request {
     /// The time \[time\].
     pub now: f64,
     /// The expected time from the end of a job on this host to its report \[time\].
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub delay: f64,
     /// What the host has of each type: CPU, GPU.
     pub processors: [Host; TYPES],
@@ -69,11 +69,6 @@ impl Request {
         }
         Ok(())
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(time: &f64) -> bool {
-    *time == 0.0
 }
 
 /// What a host has of one type of processor. Times are by the clock: the host's availability is in
@@ -275,10 +270,8 @@ impl Decider<'_> {
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
         // BT + R of the proposal knows no idle processors.
-        let before = match self.is_literal() {
-            true => host.busy,
-            false => host.before(host.queue),
-        };
+        let (literal, before) = (self.is_literal(), host.before(host.queue));
+        let before = if literal { host.busy } else { before };
         self.now + before + job.size / usable.speed + self.delay
     }
 
@@ -375,9 +368,10 @@ pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
             }
         }
     }
-    let ids = request.jobs.iter().map(|job| job.id);
-    let answers = ids
-        .zip(verdicts)
-        .map(|(id, verdict)| Answer { id, verdict });
-    answers.collect()
+    let answers = request.jobs.iter().zip(verdicts);
+    let answer = |(job, verdict): (&Candidate, _)| Answer {
+        id: job.id,
+        verdict,
+    };
+    answers.map(answer).collect()
 }

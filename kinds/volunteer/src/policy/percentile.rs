@@ -11,17 +11,20 @@ const LONG: u32 = 10;
 /// result has 0, and a larger turnaround than all that have one.
 pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
-    let turnaround = |pair: &History| pair.known.then_some(pair.turnaround);
-    let times = pairs.iter().map(turnaround);
-    let mut times: Vec<f64> = times.map(|own| own.unwrap_or(f64::INFINITY)).collect();
+    let time = |pair: &History| {
+        if pair.known {
+            pair.turnaround
+        } else {
+            f64::INFINITY
+        }
+    };
+    let mut times: Vec<f64> = pairs.iter().map(time).collect();
     let mut rows: Vec<u32> = pairs.iter().map(|pair| pair.valid).collect();
     times.sort_by(f64::total_cmp);
     rows.sort_unstable();
     let percentile = |pair: &History| {
-        let Some(own) = turnaround(pair) else {
-            return 0.0;
-        };
-        let x = share(times.len() - times.partition_point(|time| *time <= own));
+        // Without a valid result no pair has a larger turnaround.
+        let x = share(times.len() - times.partition_point(|own| *own <= time(pair)));
         if pair.valid > LONG {
             return x;
         }

@@ -33,7 +33,7 @@ pub(super) struct State {
     /// For how long instances were awaited that never came; none of a stream.
     pub lost: Vec<f64>,
     /// Instances that are out.
-    pub out: Vec<u32>,
+    pub out: BTreeSet<u32>,
     /// F⁻¹(q) of C(B), once there is an estimate.
     turnaround: Option<f64>,
     /// The least time from sending a job of the mean size to its report \[time\].
@@ -48,15 +48,17 @@ pub(super) struct State {
 
 impl State {
     pub fn new(campaign: &Campaign, batch: &Batch) -> Self {
-        let mut state = State {
-            retry: campaign.least_time(batch, batch.size.mean())[1..]
-                .iter()
-                .sum(),
+        let [_, parts @ ..] = campaign.least_time(batch, batch.size.mean());
+        State {
+            retry: parts.iter().sum(),
+            result: BatchResult {
+                quality: batch.quality,
+                limit: batch.limit,
+                jobs: batch.jobs,
+                ..BatchResult::default()
+            },
             ..State::default()
-        };
-        state.result.quality = batch.quality;
-        (state.result.jobs, state.result.limit) = (batch.jobs, batch.limit);
-        state
+        }
     }
 
     /// Returns for how long nothing was sent.

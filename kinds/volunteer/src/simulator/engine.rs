@@ -73,8 +73,7 @@ impl<'a> Engine<'a> {
             stream.leap();
             (Sampler::of(&batch.size), stream.clone())
         });
-        let batches = campaign.batches().iter();
-        let batches = batches.map(|batch| State::new(campaign, batch)).collect();
+        let state = |batch| State::new(campaign, batch);
         let mut engine = Engine {
             campaign,
             rule,
@@ -86,7 +85,7 @@ impl<'a> Engine<'a> {
             groups,
             store: Store::default(),
             sizes: sizes.collect(),
-            batches,
+            batches: campaign.batches().iter().map(state).collect(),
             active: Vec::new(),
             measures: Measures::default(),
             events: BinaryHeap::new(),
@@ -173,10 +172,9 @@ impl<'a> Engine<'a> {
 
     /// Creates a job.
     pub fn create(&mut self, b: usize) {
-        let application = self.campaign.batches()[b].application;
         let campaign = self.campaign;
-        let most = campaign.most_instances(application);
-        let limits = [campaign.quorum(application), most];
+        let own = campaign.batches()[b].application;
+        let limits = [campaign.quorum(own), campaign.most_instances(own)];
         let (law, stream) = &mut self.sizes[b];
         let size = law.draw(stream);
         let state = &mut self.batches[b];
@@ -191,8 +189,7 @@ impl<'a> Engine<'a> {
     /// Changes a job, and with it its place in the queue of its batch.
     pub fn change<T>(&mut self, job: u32, change: impl FnOnce(&mut Store) -> T) -> T {
         let own = &self.store.jobs[job as usize];
-        let state = &mut self.batches[own.batch];
-        let before = own.unsent;
+        let (state, before) = (&mut self.batches[own.batch], own.unsent);
         if before > 0 {
             state.unsent.remove(&own.waiting(job));
         }
@@ -211,11 +208,9 @@ impl<'a> Engine<'a> {
 
     fn tick(&mut self, n: u32) {
         if n.is_multiple_of(TICKS) {
-            let versions = self.campaign.versions();
-            let hosts = &self.hosts;
-            self.standings.refresh(|host, version| {
-                hosts[host].pools[versions[version].processor as usize].count > 0
-            });
+            let (versions, hosts) = (self.campaign.versions(), &self.hosts);
+            let pool = |host: usize, v: usize| &hosts[host].pools[versions[v].processor as usize];
+            self.standings.refresh(|host, v| pool(host, v).count > 0);
         }
         for b in 0..self.batches.len() {
             let state = &self.batches[b];
@@ -252,10 +247,7 @@ impl<'a> Engine<'a> {
         host.advance(now);
         if host.next_switch <= now {
             host.on = !host.on;
-            let turns = self.groups[host.group].turns.as_ref();
-            let law = turns.map(|laws| &laws[usize::from(host.on)]);
-            let turn = law.map(|law| law.draw(&mut host.turns));
-            host.next_switch = now + turn.unwrap_or(f64::INFINITY);
+            host.next_switch = now + self.groups[host.group].turn(host.on, &mut host.turns);
         }
         if host.on {
             while let Some(task) = self.hosts[h].take() {
@@ -292,13 +284,12 @@ impl<'a> Engine<'a> {
 
     /// Takes a result: what it says of its host, and of its job.
     fn report(&mut self, n: u32) {
-        let instance = self.store.instances[n as usize];
+        let (instance, now) = (self.store.instances[n as usize], self.now);
         let job = &self.store.jobs[instance.job as usize];
         let (b, created) = (job.batch, job.created);
         let batch = &self.campaign.batches()[b];
-        let took = self.now - instance.sent;
-        self.leave(b, n);
-        let now = self.now;
+        let took = now - instance.sent;
+        self.batches[b].out.remove(&n);
         let (change, validated) = self.change(instance.job, |store| store.report(n, now));
         let history = self.standings.history(instance.host, instance.version);
         if !instance.late {
@@ -321,7 +312,7 @@ impl<'a> Engine<'a> {
         if let Change::Done { right, waited } = change {
             self.measures.waited += waited;
             self.measures.validated += u64::from(right);
-            state.result.within += u64::from(self.now <= batch.due(created));
+            state.result.within += u64::from(now <= batch.due(created));
         }
         self.settle(b, &change);
         self.store.drop_instance(n);
@@ -339,19 +330,17 @@ impl<'a> Engine<'a> {
         let history = self.standings.history(instance.host, instance.version);
         history.took(waited);
         history.validated(false);
-        let is_stream = self.campaign.batches()[b].is_stream();
-        if !is_stream {
-            self.batches[b].missed.push(instance.host);
+        let state = &mut self.batches[b];
+        if !self.campaign.batches()[b].is_stream() {
+            state.missed.push(instance.host);
+            state.lost.extend(instance.lost.then_some(waited));
+        }
+        if instance.lost {
+            state.out.remove(&n);
         }
         self.settle(b, &change);
-        if instance.lost {
-            if !is_stream {
-                self.batches[b].lost.push(waited);
-            }
-            self.leave(b, n);
-            if instance.gone {
-                self.store.drop_instance(n);
-            }
+        if instance.lost && instance.gone {
+            self.store.drop_instance(n);
         }
     }
 
@@ -374,24 +363,10 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Takes an instance out of those of its batch that are out.
-    fn leave(&mut self, b: usize, n: u32) {
-        let out = &mut self.batches[b].out;
-        if out.is_empty() {
-            return;
-        }
-        let slot = self.store.instances[n as usize].slot as usize;
-        out.swap_remove(slot);
-        if let Some(moved) = out.get(slot) {
-            self.store.instances[*moved as usize].slot = slot as u32;
-        }
-    }
-
     /// Returns the speed of a version on a host, by the clock \[work/time\].
-    pub fn speed(&self, h: usize, processor: Processor, version: usize) -> f64 {
-        let host = &self.hosts[h];
-        let efficiency = self.campaign.versions()[version].efficiency;
-        host.pools[processor as usize].speed * efficiency * host.availability
+    pub fn speed(&self, h: usize, version: usize) -> f64 {
+        let (host, version) = (&self.hosts[h], &self.campaign.versions()[version]);
+        host.pools[version.processor as usize].speed * version.efficiency * host.availability
     }
 
     /// Returns what was measured until now, the end of the campaign.

@@ -92,11 +92,10 @@ impl Pool {
         let urgent = self.misses(now, availability);
         if urgent != self.urgent {
             self.urgent = urgent;
-            let deadline = |task: &Task| if urgent { task.deadline } else { 0.0 };
-            self.tasks.sort_by(|a, b| {
-                let by_deadline = deadline(a).total_cmp(&deadline(b));
-                by_deadline.then(a.order.cmp(&b.order))
-            });
+            self.tasks.sort_by_key(|task| task.order);
+            if urgent {
+                self.tasks.sort_by(|a, b| a.deadline.total_cmp(&b.deadline));
+            }
         }
         let running = self.running();
         let (run, wait) = self.tasks.split_at_mut(running);
@@ -140,6 +139,14 @@ pub(super) struct Group {
     pub least_delay: f64,
     pub error: f64,
     pub vanish: f64,
+}
+
+impl Group {
+    /// Returns how long a host stays on or off \[time\]; infinity where it always is on.
+    pub fn turn(&self, on: bool, stream: &mut Stream) -> f64 {
+        let law = self.turns.as_ref().map(|laws| &laws[usize::from(on)]);
+        law.map_or(f64::INFINITY, |law| law.draw(stream))
+    }
 }
 
 /// A host.
@@ -255,8 +262,14 @@ pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>,
     let mut stream = streams.service.clone();
     let (mut groups, mut hosts) = (Vec::new(), Vec::new());
     for (n, record) in campaign.record().hosts.iter().enumerate() {
-        let laws = record.availability.as_ref();
-        let laws = laws.map(|own| [&own.off, &own.on].map(Sampler::of));
+        let turns = record.availability.as_ref();
+        let group = Group {
+            turns: turns.map(|own| [&own.off, &own.on].map(Sampler::of)),
+            delay: record.delay.as_ref().map(Sampler::of),
+            least_delay: record.least_delay(),
+            error: record.error.value(),
+            vanish: record.vanish.value(),
+        };
         let usual = campaign.horizon() / CONTACTS;
         let contact = record.contact.map_or(usual, |own| own.value());
         let speeds = Processor::ALL.map(|own| record.speed_of(own).map(Sampler::of));
@@ -273,9 +286,7 @@ pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>,
             // Hosts do not all ask at once.
             let first = contact * turns.uniform();
             let availability = record.on_fraction();
-            let on = turns.uniform() < availability || laws.is_none();
-            let law = laws.as_ref().map(|laws| &laws[usize::from(on)]);
-            let next_switch = law.map(|law| law.draw(&mut turns));
+            let on = turns.uniform() < availability || group.turns.is_none();
             hosts.push(Host {
                 group: n,
                 pools,
@@ -283,7 +294,7 @@ pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>,
                 buffer,
                 contact,
                 on,
-                next_switch: next_switch.unwrap_or(f64::INFINITY),
+                next_switch: group.turn(on, &mut turns),
                 next_request: if on { first } else { f64::INFINITY },
                 last_request: first - contact,
                 since: 0.0,
@@ -291,13 +302,7 @@ pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>,
                 results: stream.clone(),
             });
         }
-        groups.push(Group {
-            turns: laws,
-            delay: record.delay.as_ref().map(Sampler::of),
-            least_delay: record.least_delay(),
-            error: record.error.value(),
-            vanish: record.vanish.value(),
-        });
+        groups.push(group);
     }
     (groups, hosts)
 }

@@ -46,8 +46,6 @@ pub struct Measures {
     pub horizon: f64,
     /// In the order of the campaign.
     pub batches: Vec<BatchResult>,
-    /// Dispatches for which a host had to stop other jobs.
-    pub tight: u64,
     /// Jobs that were stopped for others.
     pub stopped: u64,
     /// Events.
@@ -61,6 +59,11 @@ impl Measures {
     /// Returns the mean time from the report of a right result to its validation \[time\]; none where there was none.
     pub fn delay(&self) -> Option<f64> {
         (self.validated > 0).then(|| self.waited / self.validated as f64)
+    }
+
+    /// Counts dispatches for which a host had to stop other jobs.
+    pub(crate) fn tight(&self) -> u64 {
+        self.batches.iter().map(|own| own.tight).sum()
     }
 
     /// Counts the instances of batches that were sent.
@@ -120,9 +123,8 @@ impl Measures {
     /// Returns the same campaign as if batches that were not done had been at its end: no makespan is longer than it was.
     fn at_least(&self) -> Measures {
         let mut own = self.clone();
-        for batch in &mut own.batches {
-            batch.makespan = batch.makespan.or(Some(batch.observed));
-        }
+        let batches = own.batches.iter_mut();
+        batches.for_each(|batch| _ = batch.makespan.get_or_insert(batch.observed));
         own
     }
 }
@@ -162,12 +164,8 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values = sorted(values);
     let upper = *values.get(values.len() / 2)?;
-    let lower = values[(values.len() - 1) / 2];
-    Some(if lower == upper {
-        upper
-    } else {
-        lower.midpoint(upper)
-    })
+    // Both may be infinite.
+    Some(values[(values.len() - 1) / 2].midpoint(upper))
 }
 
 /// Several campaigns under one rule.
@@ -200,12 +198,8 @@ impl Run {
     }
 
     /// Returns the same of a number of one batch.
-    pub fn of_batch(
-        &self,
-        batch: usize,
-        of: impl Fn(&BatchResult) -> Option<f64>,
-    ) -> Option<Estimate> {
-        estimate(self.campaigns.iter().map(|own| of(&own.batches[batch])))
+    pub fn of_batch(&self, n: usize, of: impl Fn(&BatchResult) -> Option<f64>) -> Option<Estimate> {
+        estimate(self.campaigns.iter().map(|own| of(&own.batches[n])))
     }
 
     /// Counts campaigns in which a batch was done.

@@ -58,8 +58,7 @@ impl Engine<'_> {
         };
         let mut keyed: Vec<_> = self.active.iter().map(|b| (place(*b), *b)).collect();
         keyed.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0).then_with(|| feed(&a.1, &b.1)));
-        self.active.clear();
-        self.active.extend(keyed.into_iter().map(|(_, b)| b));
+        self.active = keyed.into_iter().map(|(_, b)| b).collect();
     }
 
     /// Returns the versions that a host can run.
@@ -72,7 +71,7 @@ impl Engine<'_> {
                     application: application as u32,
                     version: version as u32,
                     processor,
-                    speed: self.speed(h, processor, version),
+                    speed: self.speed(h, version),
                     percentile: self.standings.percentile(h, version),
                     ceiling: self.standings.applications[application].ceiling,
                 })
@@ -97,12 +96,10 @@ impl Engine<'_> {
     /// Returns whether a host can never report a job of a batch before its deadline, even if the job starts at once.
     fn is_always_late(&self, h: usize, batch: &Batch, versions: &[Usable]) -> bool {
         let host = &self.hosts[h];
-        let own = versions
-            .iter()
-            .filter(|own| own.application as usize == batch.application);
-        let speed = own
-            .map(|own| own.speed / host.availability)
-            .fold(0.0, f64::max);
+        let own = versions.iter();
+        let own = own.filter(|own| own.application as usize == batch.application);
+        let speeds = own.map(|own| own.speed / host.availability);
+        let speed = speeds.fold(0.0, f64::max);
         let least = batch.size.mean() / speed + self.groups[host.group].least_delay;
         // Rounding must not exclude a host that is just in time.
         matches!(batch.quality, Quality::Short | Quality::Long)
@@ -182,7 +179,7 @@ impl Engine<'_> {
         let (b, size) = (own.batch, own.size);
         let is_untouched = own.total == own.unsent;
         let processor = self.campaign.versions()[version as usize].processor;
-        let speed = self.speed(h, processor, version as usize);
+        let speed = self.speed(h, version as usize);
         let host = &mut self.hosts[h];
         let run = size / (speed / host.availability);
         let group = &self.groups[host.group];
@@ -195,7 +192,6 @@ impl Engine<'_> {
             lost: host.results.uniform() < group.vanish,
             late: false,
             gone: false,
-            slot: self.batches[b].out.len() as u32,
             sent: self.now,
         };
         let instance = self.change(job, |store| store.send(instance));
@@ -204,7 +200,7 @@ impl Engine<'_> {
         self.at(deadline * (1.0 + 1e-9), Event::Deadline(instance, used));
         let state = &mut self.batches[b];
         if !self.campaign.batches()[b].is_stream() {
-            state.out.push(instance);
+            state.out.insert(instance);
         }
         state.first_sent = state.first_sent.or(Some(self.now));
         if is_untouched {
@@ -214,7 +210,6 @@ impl Engine<'_> {
         state.wait_anew(self.now);
         state.result.sent += 1;
         state.result.tight += u64::from(tight);
-        self.measures.tight += u64::from(tight);
         self.measures.events += 1;
         self.hosts[h].pools[processor as usize].push(Task {
             instance,

@@ -71,13 +71,11 @@ impl Standings {
             let Some(old) = before.filter(|old| all[*old].released < version.released) else {
                 continue;
             };
-            for own in self.histories.chunks_mut(self.versions) {
-                own[v] = own[old].copied();
-            }
+            let histories = self.histories.chunks_mut(self.versions);
+            histories.for_each(|own| own[v] = own[old].copied());
             // It stands where the old one stood until percentiles are computed again.
-            for own in self.standing.chunks_mut(self.versions) {
-                own[v] = own[old];
-            }
+            let standing = self.standing.chunks_mut(self.versions);
+            standing.for_each(|own| own[v] = own[old]);
         }
     }
 
@@ -100,12 +98,10 @@ impl Standings {
         for application in &mut self.applications {
             application.sorted.clone_from(&application.recent);
             application.sorted.sort_by(f64::total_cmp);
-            let mut places = Vec::new();
-            for host in 0..hosts {
-                let own = application.current.iter().flatten();
-                let own = own.filter(|v| able(host, **v));
-                places.extend(own.map(|v| host * self.versions + v));
-            }
+            let current = application.current.iter().flatten();
+            let pairs = (0..hosts).flat_map(|host| current.clone().map(move |v| (host, *v)));
+            let places = pairs.filter(|(host, v)| able(*host, *v));
+            let places: Vec<usize> = places.map(|(host, v)| host * self.versions + v).collect();
             let mut active = places.clone();
             active.retain(|place| self.histories[*place].results > 0);
             let pairs: Vec<_> = active.iter().map(|p| self.histories[*p]).collect();
@@ -119,8 +115,7 @@ impl Standings {
             for (place, percentile) in active.iter().zip(&found) {
                 self.standing[*place] = *percentile;
                 let (sum, count) = &mut known[place / self.versions];
-                *sum += percentile;
-                *count += 1;
+                (*sum, *count) = (*sum + percentile, *count + 1);
             }
             application.ceiling = ceiling(&found);
         }

@@ -85,8 +85,6 @@ pub(super) struct Instance {
     pub late: bool,
     /// Whether its host has run it to its end, and it was lost.
     pub gone: bool,
-    /// Where it stands among its batch's instances that are out.
-    pub slot: u32,
     pub sent: f64,
 }
 

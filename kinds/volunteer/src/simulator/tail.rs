@@ -8,6 +8,8 @@
 //! more than 85 % done, or has fewer than twenty jobs left, what is left goes to fast hosts alone, and a
 //! job of which nothing waits, and nothing was sent within the median, gets one more instance.
 
+use std::collections::{BTreeMap, HashSet};
+
 use super::batch::State;
 use super::engine::Engine;
 
@@ -34,7 +36,7 @@ impl Engine<'_> {
         let medians: Vec<Option<f64>> = self.batches.iter().map(median).collect();
         let mut sums = vec![(0.0, 0_u32); self.hosts.len()];
         let applications = self.campaign.record().applications.len();
-        let mut users = vec![std::collections::HashSet::new(); applications];
+        let mut users = vec![HashSet::new(); applications];
         for (b, state) in self.batches.iter().enumerate() {
             let Some(median) = medians[b] else { continue };
             let users = &mut users[self.campaign.batches()[b].application];
@@ -53,13 +55,16 @@ impl Engine<'_> {
             let users = &users[batch.application];
             let of_fast = users.iter().filter(|host| self.fast[**host as usize]);
             let able = users.len() > ENOUGH && of_fast.count() * 4 > users.len();
-            let State { left, result, .. } = &self.batches[b];
-            let jobs = batch.jobs.filter(|_| *left > 0 && result.sent > 0);
-            let Some(jobs) = jobs.map(f64::from) else {
+            let state = &mut self.batches[b];
+            let Some(jobs) = batch
+                .jobs
+                .filter(|_| state.left > 0 && state.result.sent > 0)
+            else {
                 continue;
             };
-            let is_nearly_done = f64::from(result.done) > DONE * jobs || *left < LEFT;
-            self.batches[b].prior = able && (is_nearly_done || self.batches[b].prior);
+            let done = f64::from(state.result.done);
+            let is_nearly_done = done > DONE * f64::from(jobs) || state.left < LEFT;
+            state.prior = able && (is_nearly_done || state.prior);
             if is_nearly_done && able {
                 self.send_again(b, median.unwrap_or(0.0));
             }
@@ -69,7 +74,7 @@ impl Engine<'_> {
     /// Adds one more instance of what takes long. The rule raises the most that a job may have by one each time,
     /// so that it never binds.
     fn send_again(&mut self, b: usize, median: f64) {
-        let mut newest = std::collections::BTreeMap::new();
+        let mut newest = BTreeMap::new();
         for n in &self.batches[b].out {
             let instance = &self.store.instances[*n as usize];
             if !instance.late {

@@ -1,20 +1,19 @@
 //! Chooses the parameters of the dispatch by simulation, and claims what it attains in campaigns that decided nothing.
 
-mod options;
 mod search;
 #[cfg(test)]
 mod tests;
 mod trial;
 
-pub use options::{NoPolicy, Options, default_rule, fixed_bound, literal};
 pub use trial::{Trial, against, front};
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity};
-use super::policy::Dispatch;
-use super::simulator::{Rule, Run, TICKS, simulate};
-use super::workload::Campaign;
+use super::policy::{Dispatch, Queued};
+use super::simulator::{Rule, Run, TICKS, TooLong, simulate};
+use super::workload::{Campaign, Shortage};
 use search::search;
 use synth_core::artifact::{Quantity as _, Subject};
 use synth_simulation::{Estimate, Settings};
@@ -118,9 +117,8 @@ fn measure(
         Rule::Dispatch(literal(campaign)),
     ];
     let mut rules = vec![(TUNED, Rule::Dispatch(tuned.rule))];
-    if campaigns > 1 {
-        rules.extend(COMPETITORS.into_iter().zip(others));
-    }
+    let competitors = COMPETITORS.into_iter().zip(others);
+    rules.extend(competitors.filter(|_| campaigns > 1));
     // A policy file can hold a dispatch that has all parameters of the campaign.
     let own = &campaign.record().policy;
     let dispatch = |n: usize| match rules[n].1 {
@@ -174,18 +172,14 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
         half_width: Some(found.half_width),
         ..claim(quantity, subject, found.mean, Method::Simulated)
     };
-    let batches = campaign.batches();
-    let all: Vec<usize> = batches.iter().map(|b| b.application).collect();
-    let usual = campaign.capacity(&all).usual;
+    let usual = campaign.capacity(&campaign.applications()).usual;
     let (capacity, method) = (Quantity::Capacity, Method::BoundMeans);
     let mut claims = vec![claim(capacity, Subject::ALL, usual, method)];
     claims.extend(Quantity::ALL.iter().filter_map(|quantity| {
         let found = run.estimate(*quantity)?;
         Some(simulated(*quantity, Subject::ALL, found))
     }));
-    let batches = batches.iter().enumerate();
-    let batches = batches.filter(|(_, batch)| !batch.is_stream());
-    claims.extend(batches.filter_map(|(n, batch)| {
+    claims.extend(campaign.dated_batches().filter_map(|(n, batch)| {
         let subject = Subject {
             batch: Some(&batch.name),
             ..Subject::ALL
@@ -193,4 +187,62 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
         Some(simulated(Quantity::Makespan, subject, run.makespan(n)?))
     }));
     claims
+}
+
+/// Options of a synthesis.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Events that may be simulated to choose.
+    pub events: u64,
+    /// Campaigns that the claims are from, two at least; none for as many as the events allow, from two to eight.
+    pub campaigns: Option<u32>,
+    /// The seed.
+    pub seed: u64,
+    /// Once it is set, the synthesis ends without a policy.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// Why there is no policy.
+#[derive(Debug)]
+pub enum NoPolicy {
+    /// No rule can do the work, and why.
+    Impossible(Shortage),
+    /// The budget is too small for any.
+    TooLong(TooLong),
+    /// The synthesis was interrupted.
+    Interrupted,
+}
+
+/// Returns the rule with the parameters that the campaign has, and the defaults of all others.
+pub fn default_rule(campaign: &Campaign) -> Dispatch {
+    let rule = Dispatch {
+        first_percentile: 75.0,
+        tight_percentile: 95.0,
+        quantile: Some(0.3),
+        queued: Queued::All,
+        first_each: Some(1),
+        reserve: true,
+        patience: campaign.horizon() / 30.0,
+    };
+    rule.with_fixed(&campaign.record().policy)
+}
+
+/// Returns the bound of rules that have one for all: that of a stream, or an eighth of the horizon.
+pub fn fixed_bound(campaign: &Campaign) -> f64 {
+    let streams = campaign.batches().iter().filter(|own| own.is_stream());
+    let bounds = streams.map(|own| own.limit);
+    bounds.reduce(f64::max).unwrap_or(campaign.horizon() / 8.0)
+}
+
+/// Returns the proposal to the letter.
+pub fn literal(campaign: &Campaign) -> Dispatch {
+    Dispatch {
+        first_percentile: 50.0,
+        tight_percentile: 90.0,
+        quantile: Some(0.8),
+        queued: Queued::Tight,
+        first_each: None,
+        reserve: false,
+        patience: default_rule(campaign).patience,
+    }
 }

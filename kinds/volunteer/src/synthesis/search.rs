@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::options::{NoPolicy, Options, default_rule, literal};
 use super::trial::{Trial, choose, costs};
+use super::{NoPolicy, Options, default_rule, literal};
 use crate::policy::Dispatch;
 use crate::simulator::{Rule, simulate};
 use crate::workload::{Batch, Campaign, Quality};
@@ -54,8 +54,10 @@ pub(super) fn search(
 fn between(value: f64, all: impl Iterator<Item = f64> + Clone, most: f64) -> Vec<f64> {
     let below = all.clone().filter(|other| *other < value);
     let above = all.filter(|other| *other > value).reduce(f64::min);
-    let neighbours = [below.reduce(f64::max), above.or(Some(most))];
-    let neighbours = neighbours.into_iter().flatten();
+    let neighbours = below
+        .reduce(f64::max)
+        .into_iter()
+        .chain([above.unwrap_or(most)]);
     neighbours.map(|other| value.midpoint(other)).collect()
 }
 
@@ -73,15 +75,11 @@ impl Search<'_> {
     /// stays.
     fn tune(&mut self) -> Result<(), NoPolicy> {
         let fixed = &self.campaign.record().policy;
-        let batches = self.campaign.batches();
         // The first percentile decides on batches without a deadline only, and the reserve on the others.
-        let has_afap = batches.iter().any(|own| own.quality == Quality::Afap);
-        let (first, quantile) = (
-            fixed.first_percentile.is_none() && has_afap,
-            fixed.quantile.is_none(),
-        );
-        let dated = [Quality::Short, Quality::Long];
-        if batches.iter().any(|own| dated.contains(&own.quality)) {
+        let has_afap = self.campaign.has(&[Quality::Afap]);
+        let first = fixed.first_percentile.is_none() && has_afap;
+        let quantile = fixed.quantile.is_none();
+        if self.campaign.has(&[Quality::Short, Quality::Long]) {
             self.vary(&[0.0], |rule, _| rule.reserve = !rule.reserve)?;
         }
         if first {
@@ -152,13 +150,12 @@ impl Search<'_> {
         };
         let number = self.trials.len() + 1;
         (self.listener)(&format!("trying parameters, {number} of about {TRIALS}"));
-        let run = match simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ()) {
-            Err(_) if !self.trials.is_empty() => {
-                self.cut = true;
-                return Ok(());
-            }
-            run => run.map_err(NoPolicy::TooLong)?,
-        };
+        let run = simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ());
+        if run.is_err() && !self.trials.is_empty() {
+            self.cut = true;
+            return Ok(());
+        }
+        let run = run.map_err(NoPolicy::TooLong)?;
         if self.options.interrupt.load(Ordering::Relaxed) {
             return Err(NoPolicy::Interrupted);
         }
@@ -170,8 +167,7 @@ impl Search<'_> {
 
     /// Returns the rule of least cost so far; the default before any.
     fn best(&self) -> Dispatch {
-        let trials = self.trials.iter();
-        let best = trials.min_by(|a, b| a.compare(b));
+        let best = self.trials.iter().min_by(|a, b| a.compare(b));
         best.map_or_else(|| default_rule(self.campaign), |trial| trial.rule)
     }
 }

@@ -21,7 +21,7 @@ pub struct Trial {
 
 /// What is weighed against the cost.
 const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
-    |own| Some(own.tight as f64),
+    |own| Some(own.tight() as f64),
     |own| Some(own.stopped as f64),
     Measures::delay,
 ];
@@ -35,10 +35,8 @@ impl Trial {
     /// Returns the work that volunteers do for nothing, as a count: instances of batches that were sent, jobs that were stopped
     /// for others, and dispatches for which the host had to stop others.
     fn burden(&self) -> u64 {
-        let campaigns = self.run.campaigns.iter();
-        campaigns
-            .map(|own| own.stopped + own.tight + own.instances())
-            .sum()
+        let each = |own: &Measures| own.stopped + own.tight() + own.instances();
+        self.run.campaigns.iter().map(each).sum()
     }
 
     /// Orders trials by their costs; of equal ones the one with the least burden on volunteers is first.
@@ -62,15 +60,9 @@ impl Trial {
 
     /// Returns whether it is surely better in something, and not surely worse in anything.
     fn beats(&self, other: &Trial) -> bool {
-        let mut better = false;
-        for differences in self.less(other) {
-            match sign(&differences) {
-                1 => return false,
-                -1 => better = true,
-                _ => {}
-            }
-        }
-        better
+        let differences = self.less(other);
+        let signs: Vec<i8> = differences.iter().map(|own| sign(own)).collect();
+        signs.contains(&-1) && !signs.contains(&1)
     }
 }
 
@@ -143,10 +135,8 @@ pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool
             let found = excess(&runs[n], &runs[own])?;
             (found.mean + found.half_width < 0.0).then_some((n, found.mean))
         });
-        match surely.min_by(|a, b| a.1.total_cmp(&b.1)) {
-            Some((better, _)) => own = better,
-            None => break,
-        }
+        let better = surely.min_by(|a, b| a.1.total_cmp(&b.1));
+        own = better.map_or(own, |(better, _)| better);
     }
     own
 }
@@ -157,19 +147,11 @@ fn cost(own: &Measures, first: &Measures) -> f64 {
     let mut batches = own.batches.iter();
     let mut makespan = 0.0;
     if batches.any(|batch| batch.quality == Quality::Afap) {
-        let found = own.value(Quantity::MedianMakespan);
-        let reference = first.value(Quantity::MedianMakespan);
-        let reference = reference.unwrap_or(own.horizon);
-        makespan = found.map_or(f64::INFINITY, |found| found / reference);
+        let [found, reference] = [own, first].map(|of| of.value(Quantity::MedianMakespan));
+        makespan = found.unwrap_or(f64::INFINITY) / reference.unwrap_or(own.horizon);
     }
-    let missed = [
-        Quantity::ShortBatches,
-        Quantity::ShortJobs,
-        Quantity::LongBatches,
-        Quantity::LongJobs,
-    ];
-    let missed = missed.map(|quantity| own.value(quantity).map_or(0.0, |met| 1.0 - met));
-    makespan + missed.iter().sum::<f64>()
+    let missed = |quantity| own.value(quantity).map_or(0.0, |met| 1.0 - met);
+    makespan + Quantity::IN_TIME.map(missed).iter().sum::<f64>()
 }
 
 /// Returns a number of one rule over that of another, on the same campaigns.

@@ -61,8 +61,7 @@ impl Campaign {
     /// it.
     pub fn capacity(&self, applications: &[usize]) -> Capacity {
         let mut sum = Capacity::default();
-        for (hosts, processor, speed, efficiency) in self.usable(applications) {
-            let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+        for (hosts, count, speed, efficiency) in self.usable(applications) {
             let rate = count * speed.mean() * efficiency;
             let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
             sum.most += rate;
@@ -71,44 +70,37 @@ impl Campaign {
         sum
     }
 
-    /// Returns the groups of hosts with each type of processor that can run one of these applications, the law of its speed, and
-    /// the greatest efficiency of a version that is released in the campaign.
-    fn usable(
-        &self,
-        applications: &[usize],
-    ) -> impl Iterator<Item = (&HostsRecord, Processor, &Size, f64)> {
+    /// Returns the groups of hosts with each type of processor that can run one of these applications, how many of these
+    /// processors there are, the law of their speed, and the greatest efficiency of a version that is released in the campaign.
+    fn usable(&self, of: &[usize]) -> impl Iterator<Item = (&HostsRecord, f64, &Size, f64)> {
         let types = Processor::ALL.into_iter().filter_map(|processor| {
             let usable = self.versions.iter().filter(|version| {
                 version.processor == processor
                     && version.released < self.horizon()
-                    && applications.contains(&version.application)
+                    && of.contains(&version.application)
             });
             let best = usable.map(|version| version.efficiency);
             Some((processor, best.reduce(f64::max)?))
         });
         let types: Vec<_> = types.filter(|(_, best)| *best > 0.0).collect();
         types.into_iter().flat_map(|(processor, best)| {
-            let own =
-                move |own| Some((own, processor, HostsRecord::speed_of(own, processor)?, best));
-            self.record.hosts.iter().filter_map(own)
+            self.record.hosts.iter().filter_map(move |hosts| {
+                let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+                Some((hosts, count, hosts.speed_of(processor)?, best))
+            })
         })
     }
 
     /// Returns why the campaign can never be done, if that follows from the means alone.
     pub fn shortage(&self) -> Option<Shortage> {
-        let (mut together, mut streams) = (0.0, 0.0);
-        for batch in &self.batches {
-            let found = self.shortage_of(batch);
-            if found.is_some() {
-                return found;
-            }
-            together += self.work(batch);
-            if batch.is_stream() {
-                streams += self.work(batch);
-            }
+        let found = self.batches.iter().find_map(|own| self.shortage_of(own));
+        if found.is_some() {
+            return found;
         }
-        let all: Vec<usize> = self.batches.iter().map(|own| own.application).collect();
-        let (capacity, time) = (self.capacity(&all), self.horizon());
+        let together: f64 = self.batches.iter().map(|own| self.work(own)).sum();
+        let streams = self.batches.iter().filter(|own| own.is_stream());
+        let streams: f64 = streams.map(|own| self.work(own)).sum();
+        let (capacity, time) = (self.capacity(&self.applications()), self.horizon());
         // Hosts have to keep up with streams at all times; of all else they may do more for once.
         let short = [(streams, capacity.usual), (together, capacity.most)];
         let short = short.into_iter().find(|(work, rate)| *work > rate * time);
@@ -122,8 +114,7 @@ impl Campaign {
 
     /// Returns why a batch can never be done, or not in time, if that follows from the means alone.
     fn shortage_of(&self, batch: &Batch) -> Option<Shortage> {
-        let name = || batch.name.clone();
-        let application = [batch.application];
+        let (name, application) = (|| batch.name.clone(), [batch.application]);
         let rate = self.capacity(&application);
         let able = |own: &&HostsRecord| self.usable(&application).any(|(hosts, ..)| hosts == *own);
         let able = self.record.hosts.iter().filter(able);
@@ -138,9 +129,10 @@ impl Campaign {
             }
         }
         let (work, mean) = (self.work(batch), batch.size.mean());
+        let least = batch.size.least().value();
         let (work, size, time) = match batch.quality {
             // A stream goes on; but no job of it may be too long for any host.
-            Quality::Throughput => (0.0, batch.size.least().value(), batch.limit),
+            Quality::Throughput => (0.0, least, batch.limit),
             Quality::Afap => (work, mean, self.horizon() - batch.submitted),
             Quality::Short | Quality::Long => (work, mean, batch.limit),
         };
@@ -156,13 +148,10 @@ impl Campaign {
             });
         }
         let groups = self.usable(&application);
-        let most = groups.map(|(hosts, processor, speed, efficiency)| {
-            let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+        let most = groups.map(|(hosts, count, speed, efficiency)| {
             let done = efficiency * hosts.most_on(time - hosts.least_delay());
             // A job that is not finished in time does not count.
-            let least = batch.size.least().value();
-            let [fastest, usual] =
-                [greatest(speed), speed.mean()].map(|speed| speed * done * rounded);
+            let [fastest, usual] = [greatest(speed), speed.mean()].map(|own| own * done * rounded);
             if least == mean && fastest == usual {
                 count * (usual / mean).floor() * mean
             } else if least > fastest {

@@ -8,6 +8,7 @@ use super::{Batch, Campaign, Version};
 use synth_core::artifact::written;
 use synth_core::document::{
     Fault, Place, SENSIBLE, check_names, check_unit, has_fault, place, sensible, suggest, unusable,
+    within,
 };
 use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
@@ -49,17 +50,13 @@ struct At<'a> {
 }
 
 impl<'a> At<'a> {
-    fn document(faults: &'a mut Vec<Fault>) -> Self {
-        let place = Place::DOCUMENT;
+    fn new(place: Place, faults: &'a mut Vec<Fault>) -> Self {
         At { place, faults }
     }
 
-    /// Returns those of what stands at another place.
+    /// Returns the faults of another place.
     fn place(&mut self, place: Place) -> At<'_> {
-        At {
-            place,
-            faults: self.faults,
-        }
+        At::new(place, self.faults)
     }
 
     /// Returns whether the value of a key already has a fault, so that it is not missing.
@@ -88,6 +85,15 @@ impl<'a> At<'a> {
         }
     }
 
+    /// Checks that an owner has both of two keys, or neither of them.
+    fn both(&mut self, owner: &str, keys: [&str; 2], has: [bool; 2], help: &str) {
+        if has[0] != has[1] && !keys.iter().any(|key| self.has_fault(key)) {
+            let [one, other] = keys;
+            let message = format!("{owner} has one of `{one}` and `{other}`, expected both");
+            self.add(one, message, help);
+        }
+    }
+
     /// Checks that a list has an entry, and that all have names of their own.
     fn names<'n>(&mut self, key: &str, what: &str, names: impl Iterator<Item = &'n String>) {
         let names: Vec<&String> = names.collect();
@@ -113,11 +119,10 @@ impl Record {
 
     /// Returns the campaign, or these faults and its own.
     pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Result<Campaign, Vec<Fault>> {
-        let mut at = At::document(&mut faults);
-        check_unit(&self.time_unit, at.faults);
-        let help = "write how long the campaign lasts";
-        let place = place!("horizon");
-        sensible(place, "the horizon", self.horizon, help, at.faults);
+        check_unit(&self.time_unit, &mut faults);
+        let (place, help) = (place!("horizon"), "write how long the campaign lasts");
+        sensible(place, "the horizon", self.horizon, help, &mut faults);
+        let mut at = At::new(Place::DOCUMENT, &mut faults);
         self.check_hosts(&mut at);
         self.check_applications(&mut at);
         self.check_batches(&mut at);
@@ -138,12 +143,9 @@ impl Record {
                 faults.push(Fault::new(place!("batches", batch.entry), message, help));
             }
         }
-        campaign.check_work(&mut At::document(&mut faults));
-        if faults.is_empty() {
-            Ok(campaign)
-        } else {
-            Err(faults)
-        }
+        campaign.check_work(&mut At::new(Place::DOCUMENT, &mut faults));
+        let is_sound = faults.is_empty();
+        is_sound.then_some(campaign).ok_or(faults)
     }
 
     fn check_hosts(&self, at: &mut At<'_>) {
@@ -157,34 +159,26 @@ impl Record {
     }
 
     fn check_group(&self, hosts: &HostsRecord, mut at: At<'_>) {
-        let name = &hosts.name;
-        let horizon = self.horizon.value();
-        let contact = or_nan(hosts.contact);
+        let owner = format!("`{}`", hosts.name);
+        let least = 1e-6 * self.horizon.value();
         at.number("count", f64::from(hosts.count), 1.0..=f64::MAX, COUNT);
         at.number("cores", f64::from(hosts.cores), 0.0..=1024.0, PROCESSORS);
         at.number("gpus", f64::from(hosts.gpus), 0.0..=1024.0, PROCESSORS);
         at.number("error", hosts.error.value(), 0.0..=1.0, CHANCE);
         at.number("vanish", hosts.vanish.value(), 0.0..=1.0, CHANCE);
-        at.number("contact", contact, 1e-6 * horizon..=1e60, CONTACT);
+        at.number("contact", or_nan(hosts.contact), least..=1e60, CONTACT);
         if hosts.cores == 0 && hosts.gpus == 0 {
-            let message = format!("a host of `{name}` has no processor");
+            let message = format!("a host of {owner} has no processor");
             at.add("cores", message, "write how many cores or GPUs it has");
         }
-        let is_read = !at.has_fault("gpus") && !at.has_fault("gpu_speed");
-        if (hosts.gpus > 0) != hosts.gpu_speed.is_some() && is_read {
-            let message = format!("`{name}` has one of `gpus` and `gpu_speed`, expected both");
-            let help = "write both, as in `gpus: 1, gpu_speed: 20`, or none";
-            at.add("gpus", message, help);
-        }
-        let turns = hosts.availability.as_ref();
-        let place = at.place.then("availability");
-        let owner = format!("`{name}`");
-        let mut on_off = at.place(place);
-        for (key, what, law) in [
-            ("on", "time on", turns.map(|own| &own.on)),
-            ("off", "time off", turns.map(|own| &own.off)),
-        ] {
-            self.check_law(key, law, (what, &owner), &mut on_off);
+        let has = [hosts.gpus > 0, hosts.gpu_speed.is_some()];
+        let help = "write both, as in `gpus: 1, gpu_speed: 20`, or none";
+        at.both(&owner, ["gpus", "gpu_speed"], has, help);
+        if let Some(turns) = &hosts.availability {
+            let place = at.place.then("availability");
+            let mut at = at.place(place);
+            self.check_law("on", Some(&turns.on), ("time on", &owner), &mut at);
+            self.check_law("off", Some(&turns.off), ("time off", &owner), &mut at);
         }
         for (key, law) in [
             ("speed", Some(&hosts.speed)),
@@ -209,11 +203,10 @@ impl Record {
             "speed" | "gpu_speed" => format!("work per {}", self.time_unit),
             _ => self.time_unit.clone(),
         };
-        let zero = Size::Deterministic {
-            mean: Decimal::ZERO,
-        };
         // A delay of 0 is none.
-        let Some(law) = law.filter(|law| what != "delay" || **law != zero) else {
+        let mean = Decimal::ZERO;
+        let none = (what == "delay").then_some(Size::Deterministic { mean });
+        let Some(law) = law.filter(|law| none.as_ref() != Some(law)) else {
             return;
         };
         let faults = law.faults(Part::Other(what), owner, &unit);
@@ -222,9 +215,7 @@ impl Record {
             let message = format!("the mean is {mean}, out of the range of sensible numbers");
             at.add(key, message, "choose other units");
         }
-        let place = at.place.then(key);
-        let faults = faults.into_iter().map(|fault| fault.within(&place));
-        at.faults.extend(faults);
+        at.faults.extend(within(faults, &at.place.then(key)));
     }
 
     fn check_applications(&self, at: &mut At<'_>) {
@@ -264,11 +255,9 @@ impl Record {
         let (mut jobs, mut count) = (0.0, 0.0);
         for (i, batch) in self.batches.iter().enumerate() {
             let mut at = at.place(place!("batches", i));
-            let owner = format!("batch `{}`", batch.name);
-            let name = &batch.application;
-            let known = self.applications.iter().map(|own| own.name.as_str());
-            let known: Vec<&str> = known.collect();
-            if !known.contains(&name.as_str()) {
+            let (owner, name) = (format!("batch `{}`", batch.name), &*batch.application);
+            let known: Vec<&str> = self.applications.iter().map(|own| &*own.name).collect();
+            if !known.contains(&name) {
                 let message = format!("there is no application `{name}`");
                 let help = suggest(name, "the applications are", &known);
                 at.add("application", message, &help);
@@ -284,12 +273,11 @@ impl Record {
 
     fn check_policy(&self, at: &mut At<'_>) {
         let own = &self.policy;
-        let (first, tight) = (own.first_percentile, own.tight_percentile);
-        let (first, tight, quantile) = (or_nan(first), or_nan(tight), or_nan(own.quantile));
+        let (first, tight) = (or_nan(own.first_percentile), or_nan(own.tight_percentile));
         at.number("first_percentile", first, 0.0..=100.0, PERCENTAGE);
         at.number("tight_percentile", tight, 0.0..=100.0, PERCENTAGE);
-        let below_one = 1.0 - f64::EPSILON;
-        at.number("quantile", quantile, 1e-60..=below_one, QUANTILE);
+        let range = 1e-60..=1.0 - f64::EPSILON;
+        at.number("quantile", or_nan(own.quantile), range, QUANTILE);
         at.positive("patience", own.patience, "write a time > 0");
         let least = 1e-5 * self.horizon.value();
         at.number("refresh", or_nan(own.refresh), least..=1e60, REFRESH);
@@ -344,12 +332,9 @@ impl BatchRecord {
         let jobs = self.jobs.map_or(f64::NAN, f64::from);
         at.number("jobs", jobs, 1.0..=f64::MAX, JOBS);
         at.number("times", f64::from(self.times), 1.0..=f64::MAX, TIMES);
-        let is_read = !at.has_fault("times") && !at.has_fault("every");
-        if (self.times > 1) != self.every.is_some() && is_read {
-            let message = format!("{owner} has one of `times` and `every`, expected both");
-            let help = "write both, as in `times: 8, every: 72`";
-            at.add("times", message, help);
-        }
+        let has = [self.times > 1, self.every.is_some()];
+        let help = "write both, as in `times: 8, every: 72`";
+        at.both(owner, ["times", "every"], has, help);
         let submitted = self.submitted.value();
         let every = self.every.map_or(0.0, Decimal::value);
         let last = submitted + f64::from(self.times.max(1) - 1) * every;

@@ -1,10 +1,12 @@
 //! The document of a campaign, as it is read, and as policies record it.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Campaign;
-use synth_core::document::{Document, DocumentError, Parsed, Place, Published};
+use synth_core::document::{Document, DocumentError, Parsed, Place, Published, read_file};
 use synth_core::number::Decimal;
 use synth_queues::law::{Size, Spelling, Spellings, publish, respell};
 
@@ -246,7 +248,7 @@ fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
@@ -273,28 +275,44 @@ struct CampaignDocument {
     policy: Option<PolicyRecord>,
 }
 
-pub(super) fn publish_to(published: &mut Published) {
-    publish::<CampaignDocument>(published, KIND, SPELLINGS);
-}
+impl Campaign {
+    /// Adds documents of this kind to the schema for editors.
+    pub(crate) fn publish(published: &mut Published) {
+        publish::<CampaignDocument>(published, KIND, SPELLINGS);
+    }
 
-pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
-    let mut document = Document::parse(text, name, EXAMPLE)?;
-    let misnamed = document.misnamed(KIND)?;
-    respell(&mut document.root, SPELLINGS);
-    let (written, mut faults) = document.read::<CampaignDocument>();
-    faults.extend(misnamed);
-    let record = written.map(|written| Record {
-        source: written.source,
-        time_unit: written.time_unit.unwrap_or("time".into()),
-        horizon: written.horizon,
-        hosts: written.hosts,
-        applications: written.applications,
-        batches: written.batches,
-        policy: written.policy.unwrap_or_default(),
-    });
-    let checked = match record {
-        Some(record) => record.checked(faults),
-        None => Err(faults),
-    };
-    document.conclude(checked.map(|own| (own, Vec::new())), |_: &Place| None)
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, Self::parse)
+    }
+
+    /// Reads a document; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        let mut document = Document::parse(text, name, EXAMPLE)?;
+        let misnamed = document.misnamed(KIND)?;
+        respell(&mut document.root, SPELLINGS);
+        let (written, mut faults) = document.read::<CampaignDocument>();
+        faults.extend(misnamed);
+        let Some(written) = written else {
+            return Err(document.refuse(faults));
+        };
+        let record = Record {
+            source: written.source,
+            time_unit: written.time_unit.unwrap_or("time".into()),
+            horizon: written.horizon,
+            hosts: written.hosts,
+            applications: written.applications,
+            batches: written.batches,
+            policy: written.policy.unwrap_or_default(),
+        };
+        let checked = record.checked(faults).map(|own| (own, Vec::new()));
+        document.conclude(checked, |_: &Place| None)
+    }
 }

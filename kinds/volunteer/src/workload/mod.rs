@@ -7,14 +7,12 @@ mod document;
 mod tests;
 
 pub use capacity::{Capacity, LeastTime, Shortage};
+pub(crate) use document::is_default;
 pub use document::{
     ApplicationRecord, AvailabilityRecord, BatchRecord, HostsRecord, PolicyRecord, Processor,
     Quality, Record, VersionRecord,
 };
 
-use std::path::Path;
-
-use synth_core::document::{DocumentError, Parsed, Published, digest, read_file, to_yaml};
 use synth_queues::law::Size;
 
 /// A checked campaign.
@@ -62,36 +60,9 @@ pub struct Version {
 }
 
 impl Campaign {
-    /// Reads a document; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// [`DocumentError::Faults`] with every fault found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        document::parse(text, name)
-    }
-
-    /// Adds documents of this kind to the schema for editors.
-    pub fn publish(published: &mut Published) {
-        document::publish_to(published);
-    }
-
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, Self::parse)
-    }
-
     /// Returns all its numbers.
     pub fn record(&self) -> &Record {
         &self.record
-    }
-
-    /// Returns `sha256:` and 64 hexadecimal digits that identify it.
-    pub fn digest(&self) -> String {
-        digest(&to_yaml(&self.record))
     }
 
     /// Returns the unit of time.
@@ -113,6 +84,23 @@ impl Campaign {
     /// Returns batches and streams in the order of the document.
     pub fn batches(&self) -> &[Batch] {
         &self.batches
+    }
+
+    /// Returns the batches that are no streams, each with its place.
+    pub(crate) fn dated_batches(&self) -> impl Iterator<Item = (usize, &Batch)> {
+        let batches = self.batches.iter().enumerate();
+        batches.filter(|(_, batch)| !batch.is_stream())
+    }
+
+    /// Returns whether some batch has one of these qualities.
+    pub(crate) fn has(&self, qualities: &[Quality]) -> bool {
+        let mut batches = self.batches.iter();
+        batches.any(|batch| qualities.contains(&batch.quality))
+    }
+
+    /// Returns the application of each batch.
+    pub(crate) fn applications(&self) -> Vec<usize> {
+        self.batches.iter().map(|batch| batch.application).collect()
     }
 
     /// Returns the versions of all applications, those of the first one first.
@@ -159,10 +147,8 @@ impl Batch {
 impl HostsRecord {
     /// Returns the fraction of time that such a host is on.
     pub fn on_fraction(&self) -> f64 {
-        self.availability.as_ref().map_or(1.0, |own| {
-            let on = own.on.mean();
-            on / (on + own.off.mean())
-        })
+        let turns = self.availability.as_ref();
+        turns.map_or(1.0, |own| own.on.mean() / (own.on.mean() + own.off.mean()))
     }
 
     /// Returns how many processors of this type such a host has.

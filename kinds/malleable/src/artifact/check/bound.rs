@@ -32,10 +32,10 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
         due += weight;
         let worth = match pool.curves() {
             // By Hölder's inequality.
-            [curve] if curve.smooth_power(pool.servers()).is_some() => {
-                let p = curve.smooth_power(pool.servers()).unwrap_or(1.0);
-                powers += (prices[k] / prices[prices.len() - 1]).powf(1.0 / (1.0 - p));
-                prices[prices.len() - 1] * pool.servers().powf(p) * f64::powf(powers, 1.0 - p)
+            [curve] if let Some(p) = curve.smooth_power(pool.servers()) => {
+                let most = prices[prices.len() - 1];
+                powers += (prices[k] / most).powf(1.0 / (1.0 - p));
+                most * pool.servers().powf(p) * f64::powf(powers, 1.0 - p)
             }
             curves => most_worth(pool.servers(), &mut rent, || {
                 prices[..=k].iter().map(|price| (*price, curves))
@@ -61,15 +61,11 @@ where
 {
     // What a job gains beside the rent, and what it takes.
     let gain = |(price, curves): (f64, &[Curve]), rent: f64| {
-        let mut best = (0.0, 0.0);
-        for curve in curves {
+        let each = curves.iter().map(|curve| {
             let k = curve.demand(rent / price).0.min(servers);
-            let gained = price * curve.at(k) - rent * k;
-            if gained > best.0 {
-                best = (gained, k);
-            }
-        }
-        best
+            (price * curve.at(k) - rent * k, k)
+        });
+        each.fold((0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a })
     };
     let taken = |rent: f64| jobs().map(|job| gain(job, rent).1).sum::<f64>();
     let (mut low, mut high) = (*rent, *rent);
@@ -81,11 +77,9 @@ where
     }
     for _ in 0..HALVINGS {
         let middle = low + (high - low) / 2.0;
-        if taken(middle) > servers {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        let is_cheap = taken(middle) > servers;
+        let end = if is_cheap { &mut low } else { &mut high };
+        *end = middle;
     }
     *rent = high;
     high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()
@@ -96,22 +90,15 @@ pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), St
     let early = time * (1.0 - near);
     let needs = |job: &Job| pool.curves()[job.curve].servers_for(job.size / early);
     let needs: Option<f64> = pool.jobs().iter().map(needs).sum();
-    match needs.filter(|needs| *needs < pool.servers()) {
-        None => Ok(()),
-        Some(n) => Err(format!(
-            "all jobs can have ended before {time}, on {n} servers"
-        )),
-    }
+    let enough = needs.filter(|needs| *needs < pool.servers());
+    let why = |n| format!("all jobs can have ended before {time}, on {n} servers");
+    enough.map_or(Ok(()), |n| Err(why(n)))
 }
 
 /// Returns what no policy costs less than, from these rents.
 pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     let mut before = 0.0;
-    let paid = |rent: &Rent| {
-        let length = rent.until - before;
-        before = rent.until;
-        rent.rent * length
-    };
+    let paid = |rent: &Rent| rent.rent * (rent.until - std::mem::replace(&mut before, rent.until));
     let paid: f64 = pool.servers() * rents.iter().map(paid).sum::<f64>();
     let alone = pool.jobs().iter().map(|job| {
         let within = |least: f64, n| least.min(ending_within(pool, job, rents, n, least));

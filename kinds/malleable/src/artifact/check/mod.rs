@@ -50,11 +50,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Work
 fn thirds(mut low: f64, mut high: f64, turns: usize, of: impl Fn(f64) -> f64) -> (f64, f64) {
     for _ in 0..turns {
         let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
-        if of(a) > of(b) {
-            low = a;
-        } else {
-            high = b;
-        }
+        (low, high) = if of(a) > of(b) { (a, high) } else { (low, b) };
     }
     (low, high)
 }

@@ -84,10 +84,8 @@ fn bound(stream: &Stream) -> f64 {
     // It is concave in the rent: over orders of magnitude first, and then by thirds.
     let scale = 1.0 / servers;
     let powers = (-60..=60).map(|n| scale * f64::from(n).exp2());
-    let best = powers.fold((0.0, at(0.0)), |best: (f64, f64), rent| {
-        let found = at(rent);
-        if found > best.1 { (rent, found) } else { best }
-    });
+    let each = powers.map(|rent| (rent, at(rent)));
+    let best = each.fold((0.0, at(0.0)), |a, b| if b.1 > a.1 { b } else { a });
     let (_, high) = thirds(best.0 / 2.0, best.0 * 2.0, 100, |rent| -at(rent));
     at(high).max(best.1)
 }

@@ -5,7 +5,7 @@
 //! halves. Next among fewer jobs a job has a lower price than later, so that a beginning of an order has a bound, too.
 
 use super::bound::most_worth;
-use crate::workload::{Curve, Pool};
+use crate::workload::Pool;
 
 /// Orders of more jobs are not looked through.
 const MOST: usize = 8;
@@ -65,21 +65,15 @@ impl Look<'_> {
         Ok(())
     }
 
-    fn curve(&self, i: usize) -> &Curve {
-        &self.pool.curves()[self.pool.jobs()[i].curve]
-    }
-
     /// Returns the greatest price of a job next to those that are placed.
     fn price(&self, i: usize, due: f64) -> f64 {
         let due = due + self.pool.jobs()[i].weight;
-        let (mut low, mut high) = (0.0, due / self.curve(i).at(self.pool.servers()));
+        let (mut low, mut high) = (0.0, due / self.pool.curve(i).at(self.pool.servers()));
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            if self.worth(i, middle) <= due {
-                low = middle;
-            } else {
-                high = middle;
-            }
+            let is_due = self.worth(i, middle) <= due;
+            let end = if is_due { &mut low } else { &mut high };
+            *end = middle;
         }
         low
     }
@@ -88,7 +82,7 @@ impl Look<'_> {
     fn worth(&self, i: usize, price: f64) -> f64 {
         let jobs = self.placed.iter().copied().chain([(i, price)]);
         let priced = jobs.filter(|(_, price)| *price > 0.0);
-        let curve = |i| std::slice::from_ref(self.curve(i));
+        let curve = |i| std::slice::from_ref(self.pool.curve(i));
         let priced: Vec<_> = priced.map(|(i, price)| (price, curve(i))).collect();
         let highest = priced.iter().map(|own| own.0).fold(1e-300, f64::max);
         let jobs = || priced.iter().copied();

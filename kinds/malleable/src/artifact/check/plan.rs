@@ -29,15 +29,14 @@ pub(super) fn check(pool: &Pool, plan: &Plan, artifact: &Artifact, findings: &mu
     if !findings.is_clear("policy") || !findings.is_clear("evidence") {
         return;
     }
-    let ends = match &plan.rule {
-        Rule::Prices(prices)
-            if plan.stages.is_empty()
-                && jobs > EXECUTED
-                && verified(pool, prices, &evidence.ends, findings) =>
-        {
-            evidence.ends.clone()
-        }
-        _ => executed(plan, pool, findings),
+    let ends = if jobs > EXECUTED
+        && plan.stages.is_empty()
+        && let Rule::Prices(prices) = &plan.rule
+        && verified(pool, prices, &evidence.ends, findings)
+    {
+        evidence.ends.clone()
+    } else {
+        executed(plan, pool, findings)
     };
     findings.within("evidence", |f| proof(evidence, pool, &ends, f));
     let sound = findings.is_clear("evidence");
@@ -113,8 +112,9 @@ fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Finding
 /// With `b_i = a_i^c` and `B(t)` its sum over the jobs that remain, job i runs at rate `(N b_i/B)^p`, so that its work until
 /// its end is `(N b_i)^p Φ(T_i)`, where Φ is the integral of `B^−p`. All in logarithms: these numbers have no common scale.
 fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) -> bool {
-    let [curve] = pool.curves() else { return false };
-    let Some(p) = curve.smooth_power(pool.servers()) else {
+    let curves = pool.curves().iter();
+    let powers = curves.map(|curve| curve.smooth_power(pool.servers()));
+    let [Some(p)] = powers.collect::<Vec<_>>()[..] else {
         return false;
     };
     // The logarithm of a sum; −∞ is nothing.
@@ -150,7 +150,7 @@ fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) 
 fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
     let mut done: Vec<f64> = vec![0.0; pool.jobs().len()];
     let mut ends = vec![f64::INFINITY; done.len()];
-    let (mut now, mut stage) = (0.0, 0);
+    let mut now = 0.0;
     let mut remaining: Vec<usize> = (0..done.len()).collect();
     let table = &plan.stages;
     while !remaining.is_empty() {
@@ -161,11 +161,12 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
             findings.add("policy.plan.rule", format!("it gives out {sum} servers"));
             return ends;
         }
+        let stage = done.len() - remaining.len();
         if let Some(row) = table.get(stage) {
             let path = format!("policy.plan.stages[{stage}]");
             findings.within(path, |f| tabled(row, &remaining, &servers, f));
         }
-        let speed = |(i, k): (&usize, &f64)| pool.curves()[pool.jobs()[*i].curve].at(*k);
+        let speed = |(i, k): (&usize, &f64)| pool.curve(*i).at(*k);
         let speeds: Vec<f64> = remaining.iter().zip(&servers).map(speed).collect();
         let rest = |i: usize| pool.jobs()[i].size - done[i];
         let steps = remaining.iter().zip(&speeds);
@@ -185,12 +186,10 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         }
         // Those that end together have rounding errors left.
         let is_done = |i: usize| done[i] >= pool.jobs()[i].size * (1.0 - 1e-12);
-        for &i in remaining
-            .iter()
-            .filter(|i| ending && **i == first || is_done(**i))
-        {
-            ends[i] = now;
-            stage += 1;
+        for &i in &remaining {
+            if ending && i == first || is_done(i) {
+                ends[i] = now;
+            }
         }
         remaining.retain(|i| ends[*i] == f64::INFINITY);
     }
@@ -205,14 +204,9 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
 
 /// Checks that a row of the table says what the rule says.
 fn tabled(row: &[f64], remaining: &[usize], servers: &[f64], findings: &mut Findings) {
-    let mut expected = vec![0.0; row.len()];
-    for (&i, k) in remaining.iter().zip(servers) {
-        if let Some(entry) = expected.get_mut(i) {
-            *entry = *k;
-        }
-    }
     let all: f64 = servers.iter().sum();
-    for (i, (found, expected)) in row.iter().zip(&expected).enumerate() {
+    for (i, found) in row.iter().enumerate() {
+        let expected = remaining.binary_search(&i).map_or(0.0, |n| servers[n]);
         let near = (found - expected).abs() <= NEAR * all;
         if !near {
             findings.differs(format!("[{i}]"), found, expected);

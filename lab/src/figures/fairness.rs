@@ -112,7 +112,8 @@ fn of(
             delays.extend(simulated);
         }
         let panel = |label, top, curves| {
-            let heading = format!("{title}: {}", trial.name());
+            let law = format!("{trial:?}").to_lowercase();
+            let heading = format!("{title}: {law}");
             Panel::new(
                 heading,
                 axis("load ρ", (0.0, 1.0), false),

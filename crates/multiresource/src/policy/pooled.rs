@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::backfilling::{Backfilling, Classes, QueueOrder, Reservations, oldest};
+use super::drain::Drains;
 use super::hosts::{Placement, Zone};
 use super::room::Packed;
 use super::rule::{PolicyConfig, TuningContext, settings_in_words};
@@ -363,11 +364,9 @@ impl ReservedRoom {
         let packed = Packed::new(&packing);
         let shapes = 0..fleet.shapes().len();
         let empty: Vec<Vec<u64>> = shapes.map(|h| packed.nothing_of(&fleet.units(h))).collect();
-        let means: Vec<f64> = fleet.types().iter().map(|t| t.mean_size()).collect();
-        let mut longest: Vec<usize> = (0..means.len()).collect();
-        longest.sort_by(|a, b| means[*b].total_cmp(&means[*a]));
+        let Drains { means, longest, .. } = Drains::new(fleet.envelope());
         let groups = longest.chunk_by(|a, b| means[*a] == means[*b]);
-        let most = |i| u64::from(packing.most(i, packing.capacity()));
+        let most = |i| u64::from(packing.alone(i));
         ReservedRoom {
             used: empty[0].clone(),
             packed,

@@ -14,7 +14,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
     preempts: true,
     settings: |fleet, _| {
         one_resource(fleet.envelope())?;
-        Ok(Box::new(ServerFillingConfig {}))
+        Ok(ServerFillingConfig {}.into())
     },
     ..NamedRule::PLAIN
 };

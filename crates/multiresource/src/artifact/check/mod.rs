@@ -147,6 +147,12 @@ impl<'a> Document<'a> {
         find(self.claims, quantity, Subject::of_type(job_type))
     }
 
+    /// Returns the claim about the mean number of jobs of type i.
+    fn mean_number(&self, i: usize) -> Option<&Claim> {
+        let name = self.workload.types()[i].name();
+        self.find(Quantity::MeanNumber, Some(name))
+    }
+
     /// Returns whether the load is that of the best policy: where jobs take several servers it is a bound.
     fn is_load_proven(&self) -> bool {
         self.evidence.proven && self.fleet.gangs().next().is_none()

@@ -52,7 +52,7 @@ impl<U: Words> Fixed<U> {
             price: prices[i],
             favour: (area(i) / middle).powf(-knobs.favour),
             mean: all[i].mean_size(),
-            alone: packing.most(i, packing.capacity()),
+            alone: packing.alone(i),
             open: packed.nothing_of(&left_for_shorter(workload, &packing, i, knobs.reserve)),
         });
         let types: Vec<OfType<U>> = types.collect();

@@ -219,9 +219,13 @@ impl Contender {
             Contender::Policy(policy) if policy.pools() => Err(Failure::Servers(
                 "the policy is for a fleet, and here is one server",
             )),
-            _ => self
-                .build(fleet)
-                .map_err(|why| self.unsuitable(why, |other| other.rule(fleet).is_ok())),
+            _ => {
+                let can = |other: &Self| match is_one {
+                    true => other.build(fleet).is_ok(),
+                    false => other.rule(fleet).is_ok(),
+                };
+                self.build(fleet).map_err(|why| self.unsuitable(why, can))
+            }
         }
     }
 

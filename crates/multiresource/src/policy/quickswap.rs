@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::backfilling::{Backfilling, Greedy};
 use super::rule::{NamedRule, Parameter, PolicyConfig, TuningContext, no_settings};
-use super::{Event, OneOrAll, Policy, System, Unsuitable, first_largest};
-use crate::schedule::Packing;
+use super::{Event, OneOrAll, Policy, System, Unsuitable};
+use crate::schedule::{Packing, largest};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
 
@@ -354,11 +354,9 @@ impl Policy for StaticQuickswap {
 
     /// It is the turn of the type whose running jobs fill most, by dominant share.
     fn resume(&mut self, system: &mut System) {
-        let fills = |place: usize| {
-            let i = self.policy.cycle[place];
-            self.shares[i] * f64::from(system.running(i))
-        };
-        self.turn = first_largest(self.policy.cycle.len(), fills);
+        let fills = |i: &usize| self.shares[*i] * f64::from(system.running(*i));
+        let fills: Vec<f64> = self.policy.cycle.iter().map(fills).collect();
+        self.turn = largest(&fills);
         self.react(Event::Clock(usize::MAX), system);
     }
 }

@@ -205,11 +205,11 @@ impl Fluid {
     }
 }
 
-/// Returns the place of the largest utilization, of equals the first.
-pub fn largest(utilization: &[f64]) -> usize {
-    let descending = (0..utilization.len()).rev();
-    let largest = descending.max_by(|a, b| utilization[*a].total_cmp(&utilization[*b]));
-    largest.expect("a server has a resource")
+/// Returns the place of the largest number, of equals the first; 0 if there are none.
+pub fn largest(numbers: &[f64]) -> usize {
+    let descending = (0..numbers.len()).rev();
+    let largest = descending.max_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));
+    largest.unwrap_or(0)
 }
 
 /// Returns `Σ_j units_j w_j`: what so much of each resource costs at these prices of one unit.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::choices::{Backfilling, Classes};
-use super::estimates::Estimated;
+use super::estimates::Lengths;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;
@@ -27,8 +27,7 @@ use crate::workload::Workload;
 #[derive(Clone, Debug)]
 pub(super) struct Conservative {
     order: Classes,
-    /// Of which only the estimates are needed.
-    jobs: Estimated,
+    lengths: Lengths,
     profile: Profile,
     /// Waiting jobs, in order.
     plans: Vec<Plan>,
@@ -71,7 +70,7 @@ impl Conservative {
         let capacity = workload.resources().iter().map(|r| r.units());
         Conservative {
             order: Classes::new(choices.order, workload),
-            jobs: Estimated::new(choices.estimates, workload, 1),
+            lengths: Lengths::new(choices.estimates, workload),
             profile: Profile::new(0.0, capacity.collect()),
             plans: Vec::new(),
             running: Vec::new(),
@@ -160,7 +159,7 @@ impl Conservative {
 
 impl Policy for Conservative {
     fn knows(&self) -> Knows {
-        self.jobs.lengths.estimates.knows()
+        self.lengths.estimates.knows()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -177,7 +176,7 @@ impl Policy for Conservative {
         match event {
             Event::Arrival(i) => {
                 let job = system.youngest(i).expect("the job that has come waits");
-                let estimate = self.jobs.lengths.of(job, i, system);
+                let estimate = self.lengths.of(job, i, system);
                 self.come.push(Plan::new(i, job, estimate));
             }
             Event::Completion(i) => self.ended(i, system),
@@ -211,7 +210,7 @@ impl Policy for Conservative {
         self.come.clear();
         for i in 0..system.types() {
             for job in system.running_jobs(i) {
-                let estimate = || now + self.jobs.lengths.of(job, i, system);
+                let estimate = || now + self.lengths.of(job, i, system);
                 let end = known.get(&job.number).copied().unwrap_or_else(estimate);
                 // One that is late may end at any time.
                 self.profile
@@ -219,7 +218,7 @@ impl Policy for Conservative {
                 self.running.push((job.number, end));
             }
             for job in system.waiting_jobs(i) {
-                let estimate = self.jobs.lengths.of(job, i, system);
+                let estimate = self.lengths.of(job, i, system);
                 self.come.push(Plan::new(i, job, estimate));
             }
         }

@@ -182,7 +182,9 @@ impl DiscretizedMaxWeight {
         } else if self.classes.iter().any(|own| own.waiting() > 0) {
             self.look();
             self.extend();
-            self.start_more(system);
+            for (own, more) in self.classes.iter_mut().zip(&self.more) {
+                own.start(own.served + *more as usize, system);
+            }
         }
     }
 
@@ -254,12 +256,6 @@ impl DiscretizedMaxWeight {
         }
         for (own, target) in self.classes.iter_mut().zip(&self.best) {
             own.start(*target as usize, system);
-        }
-    }
-
-    fn start_more(&mut self, system: &mut System) {
-        for (own, more) in self.classes.iter_mut().zip(&self.more) {
-            own.start(own.served + *more as usize, system);
         }
     }
 }

@@ -54,6 +54,22 @@ impl PooledConfig {
             zone: None,
         }
     }
+
+    /// Returns the rule without a reserve or a zone.
+    fn choices(&self) -> Backfilling {
+        let (order, reservations) = match self.order {
+            Order::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
+            Order::Oldest => (QueueOrder::Arrival, Reservations::None),
+            Order::Largest => (QueueOrder::Largest, Reservations::None),
+            Order::Smallest => (QueueOrder::Smallest, Reservations::None),
+        };
+        Backfilling {
+            order,
+            reservations,
+            placement: self.placement,
+            ..Backfilling::FIRST_FIT
+        }
+    }
 }
 
 impl PolicyConfig for PooledConfig {
@@ -62,19 +78,7 @@ impl PolicyConfig for PooledConfig {
         if self.reserve > 0.0 || self.zone.is_some() {
             return Box::new(Pooled::new(self, fleet));
         }
-        let (order, reservations) = match self.order {
-            Order::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
-            Order::Oldest => (QueueOrder::Arrival, Reservations::None),
-            Order::Largest => (QueueOrder::Largest, Reservations::None),
-            Order::Smallest => (QueueOrder::Smallest, Reservations::None),
-        };
-        let choices = Backfilling {
-            order,
-            reservations,
-            placement: self.placement,
-            ..Backfilling::FIRST_FIT
-        };
-        choices.over(fleet)
+        self.choices().over(fleet)
     }
 
     fn words(&self, workload: &Workload) -> String {
@@ -231,13 +235,12 @@ impl Pooled {
     /// The rule for this fleet.
     fn new(policy: &PooledConfig, fleet: &Fleet) -> Self {
         let types = fleet.types().len();
-        let classes = |order| Classes::new(order, fleet.envelope()).as_slice().to_vec();
+        let classes = Classes::new(policy.choices().order, fleet.envelope());
         Pooled {
             policy: policy.clone(),
-            classes: match policy.order {
-                Order::Fcfs | Order::Oldest => vec![(0..types).collect()],
-                Order::Largest => classes(QueueOrder::Largest),
-                Order::Smallest => classes(QueueOrder::Smallest),
+            classes: match classes.as_slice() {
+                [] => vec![(0..types).collect()],
+                classes => classes.to_vec(),
             },
             reserved: (policy.reserve > 0.0).then(|| ReservedRoom::new(policy.reserve, fleet)),
             refused: vec![false; types],

@@ -85,7 +85,7 @@ pub struct RecordType {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Decimal>,
     /// How important its jobs are: a larger number is more important. Absent where that is 0.
-    #[serde(default = "zero", skip_serializing_if = "Decimal::is_zero")]
+    #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub priority: Decimal,
 }
 
@@ -271,14 +271,6 @@ fn recorded(fault: Fault, resources: &[String]) -> Fault {
     fault.at(steps.into_iter().collect())
 }
 
-/// Returns the mean rate as a decimal.
-fn rate(job: &JobType) -> Decimal {
-    match job.arrivals {
-        ArrivalProcess::Poisson { rate } => rate,
-        _ => Decimal::new(job.arrival_rate).expect("rates are checked to be finite"),
-    }
-}
-
 /// Amounts of the resources by name.
 fn named(resources: &[String], amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
     let amounts = amounts.iter().map(|amount| Some(*amount));
@@ -307,22 +299,20 @@ fn is_one(nodes: &u32) -> bool {
     *nodes == 1
 }
 
-fn zero() -> Decimal {
-    Decimal::ZERO
-}
-
 impl RecordType {
     fn of(job: &JobType) -> Self {
+        let mean = || Decimal::new(job.arrival_rate).expect("rates are checked to be finite");
+        let (arrival_rate, arrivals) = match &job.arrivals {
+            ArrivalProcess::Poisson { rate } => (*rate, None),
+            process => (mean(), Some(process.clone())),
+        };
         RecordType {
             name: job.name.clone(),
             nodes: job.nodes,
             demand: job.demand.clone(),
             units: job.units.clone(),
-            arrival_rate: rate(job),
-            arrivals: match job.arrivals {
-                ArrivalProcess::Poisson { .. } => None,
-                _ => Some(job.arrivals.clone()),
-            },
+            arrival_rate,
+            arrivals,
             size: job.size().clone(),
             limit: job.limit,
             priority: job.priority,

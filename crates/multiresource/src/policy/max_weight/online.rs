@@ -133,7 +133,11 @@ fn serve(chosen: &[u32], system: &mut System) {
         }
     }
     for i in 0..chosen.len() {
-        while system.running(i) < target(i, system) && system.start_unless_shared(i) {}
+        // What is chosen fits, unless others use its room.
+        let may_start = |system: &System| system.others.is_none() || system.fits(i);
+        while system.running(i) < target(i, system) && may_start(system) {
+            system.start(i);
+        }
     }
 }
 

@@ -40,32 +40,32 @@ impl TypeSet {
     }
 
     /// The types inside, in type order.
-    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        let words = self.words.iter().enumerate();
-        words.flat_map(|(w, word)| bits(*word).map(move |bit| 64 * w + bit))
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let i = self.next(from)?;
+            from = i + 1;
+            Some(i)
+        })
     }
 }
 
 /// The first bit that is set, from this one on.
 #[inline]
 fn next(from: usize, words: usize, word: impl Fn(usize) -> u64) -> Option<usize> {
-    let first = from / 64;
-    (first..words).find_map(|w| {
-        let passed = if w == first { from % 64 } else { 0 };
-        let left = word(w) >> passed << passed;
-        (left != 0).then(|| 64 * w + left.trailing_zeros() as usize)
-    })
-}
-
-/// The places of the bits that are set, in ascending order.
-#[inline]
-pub(super) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
-        word &= word - 1;
-        Some(bit)
-    })
+    let mut w = from / 64;
+    if w >= words {
+        return None;
+    }
+    let mut left = word(w) >> (from % 64) << (from % 64);
+    while left == 0 {
+        w += 1;
+        if w == words {
+            return None;
+        }
+        left = word(w);
+    }
+    Some(64 * w + left.trailing_zeros() as usize)
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Which servers of a fleet a job of a type may start on, found without looking at all of them.
 
-use crate::policy::type_set::bits;
-
 /// A set of servers by number, of which the first is found in O(log N) words.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Open {
@@ -201,6 +199,16 @@ impl Levels {
         let mut levels = words.flat_map(|(w, word)| bits(*word).map(move |level| 64 * w + level));
         levels.any(|level| self.servers[level].any_common(open, is_last))
     }
+}
+
+/// The places of the bits that are set.
+#[inline]
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(bit)
+    })
 }
 
 #[cfg(test)]

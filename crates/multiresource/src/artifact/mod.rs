@@ -72,7 +72,7 @@ impl Content for Multiresource {
     }
 
     fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
-        check::check(artifact, findings)
+        check::check_with(artifact, f64::INFINITY, findings)
     }
 }
 

@@ -110,9 +110,7 @@ impl Promise {
             },
         })
     }
-}
 
-impl Promise {
     /// Returns it as it is typed, in this unit of time unless it was typed in another: `g8: wait 95 % < 6 h`.
     pub fn words(&self, unit: &str) -> String {
         let delay = match self.delay {

@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Backfill, EmptySlots};
+use crate::workload::{JobType, Workload};
 use synth_core::artifact::{self, Side, Standing, quantities};
 
 quantities! {
@@ -103,6 +104,21 @@ impl Measure {
             }
             _ => None,
         }
+    }
+
+    /// Returns the `a_i` (K) with which the quantity, of a type or of all, is `Σ a_i E[N_i]` by Little's law; `None` if it
+    /// is no such mean.
+    pub(crate) fn weights(self, subject: Option<usize>, workload: &Workload) -> Option<Vec<f64>> {
+        let (total, shares) = (workload.total_arrival_rate(), workload.load_shares());
+        let weight = |(i, kind): (usize, &JobType)| match (self, subject) {
+            (_, Some(about)) if about != i => Some(0.0),
+            (Measure::Number(_), _) => Some(1.0),
+            (Measure::Response, None) => Some(1.0 / total),
+            (Measure::Response, Some(_)) => Some(1.0 / kind.arrival_rate()),
+            (Measure::WeightedResponse, _) => Some(shares[i] / kind.arrival_rate()),
+            _ => None,
+        };
+        workload.types().iter().enumerate().map(weight).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::schedule::{Packing, worth};
-use crate::workload::{JobType, Workload};
+use crate::workload::Workload;
 use synth_core::artifact::{Findings, nonnegative, positive};
 
 /// How far from 1 the dearest schedule may be worth.
@@ -34,7 +34,10 @@ pub(crate) fn each_fits(schedules: &[Vec<u32>], server: &Workload, findings: &mu
         let path = format!("schedules[{s}]");
         findings.length(&path, schedule.len(), types, "job type");
         if schedule.len() == types && !packing.fits(schedule) {
-            let message = format!("{schedule:?} does not fit: {}", overrun(schedule, server));
+            let message = format!(
+                "{schedule:?} does not fit: {}",
+                overrun(schedule, &packing, server)
+            );
             findings.add(path, message);
         }
     }
@@ -52,14 +55,10 @@ pub(crate) fn all_served(schedules: &[Vec<u32>], workload: &Workload, findings: 
 }
 
 /// Returns which resources a schedule overruns.
-fn overrun(schedule: &[u32], workload: &Workload) -> String {
-    let needed = |j: usize| -> u128 {
-        let units = |(u, kind): (&u32, &JobType)| u128::from(*u) * u128::from(kind.units()[j]);
-        schedule.iter().zip(workload.types()).map(units).sum()
-    };
+fn overrun(schedule: &[u32], packing: &Packing, workload: &Workload) -> String {
     let resources = workload.resources().iter().enumerate();
     let over = resources.filter_map(|(j, resource)| {
-        let (needs, has) = (needed(j), u128::from(resource.units()));
+        let (needs, has) = (packing.used(schedule, j), u128::from(resource.units()));
         let name = resource.name();
         let message = || format!("needs {needs} units of `{name}`, expected at most {has}");
         (needs > has).then(message)

@@ -93,11 +93,6 @@ impl System {
         }
     }
 
-    /// Whether others use room, or did: rules that plan with all of a server find less.
-    pub fn is_shared(&self) -> bool {
-        self.others.is_some()
-    }
-
     /// Units of resource j that others leave of the one server that there is.
     pub fn left(&self, j: usize) -> u64 {
         let others = self.others.as_ref().map_or(0, |others| others[j]);
@@ -113,15 +108,6 @@ impl System {
             }
             Some(hosts) => hosts.could_run(i),
         }
-    }
-
-    /// Starts the oldest waiting job of type i, unless others use the room that it would have: whether it starts.
-    pub(super) fn start_unless_shared(&mut self, i: usize) -> bool {
-        if self.is_shared() && !self.fits(i) {
-            return false;
-        }
-        self.start(i);
-        true
     }
 
     /// What is free, from what jobs, setups and others use: no less than nothing.

@@ -20,7 +20,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
     aliases: &["k-mw"],
     preempts: true,
     parameter: Some(CELLS),
-    settings: |_, cells| Ok(settings(cells, true)),
+    settings: |_, cells| Ok(settings(cells, true).into()),
     ..NamedRule::PLAIN
 };
 
@@ -30,7 +30,7 @@ pub(super) const NONPREEMPTIVE: NamedRule = NamedRule {
          MaxWeight (details are ours)",
     aliases: &["k-mw-nonpreemptive"],
     parameter: Some(CELLS),
-    settings: |_, cells| Ok(settings(cells, false)),
+    settings: |_, cells| Ok(settings(cells, false).into()),
     ..NamedRule::PLAIN
 };
 
@@ -41,9 +41,9 @@ const CELLS: Parameter = Parameter {
     whole: true,
 };
 
-fn settings(cells: Option<f64>, preempts: bool) -> Box<dyn PolicyConfig> {
+fn settings(cells: Option<f64>, preempts: bool) -> DiscretizedMaxWeightConfig {
     let cells = cells.or(CELLS.default).unwrap_or_default() as u64;
-    Box::new(DiscretizedMaxWeightConfig { cells, preempts })
+    DiscretizedMaxWeightConfig { cells, preempts }
 }
 
 /// MaxWeight on a grid of demands.
@@ -156,7 +156,7 @@ impl DiscretizedMaxWeight {
     pub fn new(workload: &Workload, policy: DiscretizedMaxWeightConfig) -> Self {
         let (packing, of_type) = grid(workload, policy.cells);
         let empty = |c| Class {
-            most: packing.most(c, packing.capacity()),
+            most: packing.alone(c),
             ..Class::default()
         };
         let count = packing.types();
@@ -182,7 +182,9 @@ impl DiscretizedMaxWeight {
         } else if self.classes.iter().any(|own| own.waiting() > 0) {
             self.look();
             self.extend();
-            self.start_more(system);
+            for (own, more) in self.classes.iter_mut().zip(&self.more) {
+                own.start(own.served + *more as usize, system);
+            }
         }
     }
 
@@ -204,26 +206,16 @@ impl DiscretizedMaxWeight {
             self.bounds[c] = own.most.min(own.jobs.len() as u32);
             self.best[c] = self.best[c].min(self.bounds[c]);
         }
-        let all = self.packing.capacity();
-        let DiscretizedMaxWeight { values, bounds, .. } = self;
-        if fit(&self.packing, bounds, all) {
-            self.best.copy_from_slice(bounds);
-        } else {
-            self.knapsack.improve(values, bounds, &mut self.best);
-        }
+        let (all, values) = (self.packing.capacity(), &self.values);
+        self.knapsack
+            .improve_in(all, values, &self.bounds, &mut self.best);
     }
 
     /// What has most weight beside what runs, within the bounds.
     fn find_more(&mut self) {
-        let DiscretizedMaxWeight { values, bounds, .. } = self;
-        if fit(&self.packing, bounds, &self.room) {
-            self.more.copy_from_slice(bounds);
-        } else {
-            self.more.fill(0);
-            let more = &mut self.more;
-            self.knapsack
-                .improve_within(&self.room, values, bounds, more);
-        }
+        self.more.fill(0);
+        self.knapsack
+            .improve_in(&self.room, &self.values, &self.bounds, &mut self.more);
     }
 
     /// What starts without preemption.
@@ -264,12 +256,6 @@ impl DiscretizedMaxWeight {
         }
         for (own, target) in self.classes.iter_mut().zip(&self.best) {
             own.start(*target as usize, system);
-        }
-    }
-
-    fn start_more(&mut self, system: &mut System) {
-        for (own, more) in self.classes.iter_mut().zip(&self.more) {
-            own.start(own.served + *more as usize, system);
         }
     }
 }
@@ -319,18 +305,20 @@ impl Policy for DiscretizedMaxWeight {
 
     /// Of each class those that run come first.
     fn take_over(&mut self, system: &mut System) {
+        let mut jobs = Vec::new();
+        for i in 0..self.of_type.len() {
+            jobs.extend(system.running_jobs(i).map(|job| (false, i, job)));
+            jobs.extend(system.waiting_jobs(i).map(|job| (true, i, job)));
+        }
+        jobs.sort_unstable_by_key(|(waits, _, job)| (*waits, job.number));
         for own in &mut self.classes {
+            own.served = 0;
             own.jobs.clear();
         }
-        for (i, c) in self.of_type.iter().enumerate() {
-            let jobs = &mut self.classes[*c].jobs;
-            jobs.extend(system.running_jobs(i).map(|job| (i, job)));
-        }
-        let by_number =
-            |jobs: &mut [(usize, Job)]| jobs.sort_unstable_by_key(|(_, job)| job.number);
-        for own in &mut self.classes {
-            own.served = own.jobs.len();
-            by_number(own.jobs.make_contiguous());
+        for (waits, i, job) in jobs {
+            let own = &mut self.classes[self.of_type[i]];
+            own.jobs.push_back((i, job));
+            own.served += usize::from(!waits);
         }
         for (best, own) in self.best.iter_mut().zip(&self.classes) {
             *best = own.served as u32;
@@ -339,26 +327,8 @@ impl Policy for DiscretizedMaxWeight {
         if !self.packing.fits(&self.best) {
             self.best.fill(0);
         }
-        for (i, c) in self.of_type.iter().enumerate() {
-            let jobs = &mut self.classes[*c].jobs;
-            jobs.extend(system.waiting_jobs(i).map(|job| (i, job)));
-        }
-        for own in &mut self.classes {
-            by_number(&mut own.jobs.make_contiguous()[own.served..]);
-        }
         self.decide(system);
     }
-}
-
-/// Whether there is room for so many of each class.
-fn fit(packing: &Packing, counts: &[u32], room: &[u64]) -> bool {
-    let used = |j: usize| -> u128 {
-        let counts = counts.iter().enumerate();
-        let cells = counts.map(|(c, u)| u128::from(*u) * u128::from(packing.demand(c)[j]));
-        cells.sum()
-    };
-    let mut room = room.iter().enumerate();
-    room.all(|(j, room)| used(j) <= u128::from(*room))
 }
 
 /// Returns the classes on a grid of K cells a resource, of capacities as they are written, and by type its class.

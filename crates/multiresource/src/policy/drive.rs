@@ -224,11 +224,6 @@ impl System {
         self.queued.length + self.pools.count
     }
 
-    /// Whether any job waits.
-    pub fn any_waits(&self) -> bool {
-        self.queued.length > 0
-    }
-
     /// Integrals over the time since this was last called: jobs present, in service and slots
     /// offered, by type.
     pub fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {

@@ -1,6 +1,5 @@
 //! The list of all rules. A new one has its line here, and all that is known of it in its own file.
 
-use std::any::Any;
 use std::ops::{Deref, DerefMut};
 
 use schemars::JsonSchema;
@@ -35,17 +34,6 @@ macro_rules! rules {
         )+
 
         impl Family {
-            /// Returns the policy of which these are the settings; `None` where no policy file has such.
-            pub fn of(settings: Box<dyn PolicyConfig>) -> Option<Self> {
-                let settings: Box<dyn Any> = settings;
-                $(
-                    if let Some(policy) = settings.downcast_ref::<$Policy>() {
-                        return Some(policy.clone().into());
-                    }
-                )+
-                None
-            }
-
             /// Returns the name that artifacts and comparisons have for it.
             pub fn name(&self) -> &'static str {
                 match self {

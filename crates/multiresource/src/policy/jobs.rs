@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use synth_simulation::{Meter, Moment};
 
 /// A job as rules know it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Job {
     /// Arrival number over all types: lower is older.
     pub number: u64,
@@ -13,15 +13,6 @@ pub struct Job {
     pub arrived: f64,
     /// Where the system keeps it.
     pub slot: u32,
-}
-
-impl Job {
-    /// No job.
-    pub(super) const NONE: Self = Job {
-        number: 0,
-        arrived: 0.0,
-        slot: 0,
-    };
 }
 
 /// What a policy decided.

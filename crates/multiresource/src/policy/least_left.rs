@@ -1,5 +1,6 @@
 //! Shortest remaining work first, where sizes are known and jobs may be stopped: a yardstick, which no policy file has.
 
+use super::room::{covers, reduce};
 use super::rule::{NamedRule, require_known};
 use super::{Event, Job, Knows, Policy, System, Unsuitable};
 use crate::workload::Workload;
@@ -75,11 +76,8 @@ impl LeastLeftFirst {
             (queue.starts, queue.stays) = (0, 0);
         }
         loop {
-            let fits = |i: usize| {
-                let demand = system.demand(i).iter();
-                demand.zip(&self.room).all(|(need, left)| need <= left)
-            };
-            let fitting = (0..self.queues.len()).filter(|i| fits(*i));
+            let fits = |i: &usize| covers(&self.room, system.demand(*i));
+            let fitting = (0..self.queues.len()).filter(fits);
             let next = fitting.filter_map(|i| {
                 let (left, waits) = self.queues[i].next(system)?;
                 Some((left * self.queues[i].share, i, waits))
@@ -91,8 +89,7 @@ impl LeastLeftFirst {
                 true => self.queues[i].starts += 1,
                 false => self.queues[i].stays += 1,
             }
-            let room = self.room.iter_mut().zip(system.demand(i));
-            room.for_each(|(left, need)| *left -= need);
+            reduce(&mut self.room, system.demand(i));
         }
     }
 

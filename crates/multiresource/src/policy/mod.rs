@@ -201,13 +201,6 @@ impl Clone for Box<dyn Policy> {
     }
 }
 
-/// Returns the first of so many with the largest worth.
-fn first_largest(count: usize, worth: impl Fn(usize) -> f64) -> usize {
-    let from_last = (0..count).rev();
-    let largest = from_last.max_by(|a, b| worth(*a).total_cmp(&worth(*b)));
-    largest.unwrap_or(0)
-}
-
 /// A schedule in words.
 fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
     let slots = schedule.filter(|(_, count)| *count > 0);

@@ -36,7 +36,7 @@ impl OneOrAll {
                 return Ok(OneOrAll {
                     light,
                     heavy,
-                    servers: packing.most(light, packing.capacity()),
+                    servers: packing.alone(light),
                 });
             }
             ([], [_]) => "beside that there is none".into(),

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::backfilling::{Backfilling, Classes, QueueOrder, Reservations, oldest};
+use super::drain::Drains;
 use super::hosts::{Placement, Zone};
 use super::room::Packed;
 use super::rule::{PolicyConfig, TuningContext, settings_in_words};
@@ -53,6 +54,22 @@ impl PooledConfig {
             zone: None,
         }
     }
+
+    /// Returns the rule without a reserve or a zone.
+    fn choices(&self) -> Backfilling {
+        let (order, reservations) = match self.order {
+            Order::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
+            Order::Oldest => (QueueOrder::Arrival, Reservations::None),
+            Order::Largest => (QueueOrder::Largest, Reservations::None),
+            Order::Smallest => (QueueOrder::Smallest, Reservations::None),
+        };
+        Backfilling {
+            order,
+            reservations,
+            placement: self.placement,
+            ..Backfilling::FIRST_FIT
+        }
+    }
 }
 
 impl PolicyConfig for PooledConfig {
@@ -61,19 +78,7 @@ impl PolicyConfig for PooledConfig {
         if self.reserve > 0.0 || self.zone.is_some() {
             return Box::new(Pooled::new(self, fleet));
         }
-        let (order, reservations) = match self.order {
-            Order::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
-            Order::Oldest => (QueueOrder::Arrival, Reservations::None),
-            Order::Largest => (QueueOrder::Largest, Reservations::None),
-            Order::Smallest => (QueueOrder::Smallest, Reservations::None),
-        };
-        let choices = Backfilling {
-            order,
-            reservations,
-            placement: self.placement,
-            ..Backfilling::FIRST_FIT
-        };
-        choices.over(fleet)
+        self.choices().over(fleet)
     }
 
     fn words(&self, workload: &Workload) -> String {
@@ -230,13 +235,12 @@ impl Pooled {
     /// The rule for this fleet.
     fn new(policy: &PooledConfig, fleet: &Fleet) -> Self {
         let types = fleet.types().len();
-        let classes = |order| Classes::new(order, fleet.envelope()).as_slice().to_vec();
+        let classes = Classes::new(policy.choices().order, fleet.envelope());
         Pooled {
             policy: policy.clone(),
-            classes: match policy.order {
-                Order::Fcfs | Order::Oldest => vec![(0..types).collect()],
-                Order::Largest => classes(QueueOrder::Largest),
-                Order::Smallest => classes(QueueOrder::Smallest),
+            classes: match classes.as_slice() {
+                [] => vec![(0..types).collect()],
+                classes => classes.to_vec(),
             },
             reserved: (policy.reserve > 0.0).then(|| ReservedRoom::new(policy.reserve, fleet)),
             refused: vec![false; types],
@@ -363,11 +367,9 @@ impl ReservedRoom {
         let packed = Packed::new(&packing);
         let shapes = 0..fleet.shapes().len();
         let empty: Vec<Vec<u64>> = shapes.map(|h| packed.nothing_of(&fleet.units(h))).collect();
-        let means: Vec<f64> = fleet.types().iter().map(|t| t.mean_size()).collect();
-        let mut longest: Vec<usize> = (0..means.len()).collect();
-        longest.sort_by(|a, b| means[*b].total_cmp(&means[*a]));
+        let Drains { means, longest, .. } = Drains::new(fleet.envelope());
         let groups = longest.chunk_by(|a, b| means[*a] == means[*b]);
-        let most = |i| u64::from(packing.most(i, packing.capacity()));
+        let most = |i| u64::from(packing.alone(i));
         ReservedRoom {
             used: empty[0].clone(),
             packed,

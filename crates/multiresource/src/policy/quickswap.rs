@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::backfilling::{Backfilling, Greedy};
 use super::rule::{NamedRule, Parameter, PolicyConfig, TuningContext, no_settings};
-use super::{Event, OneOrAll, Policy, System, Unsuitable, first_largest};
-use crate::schedule::Packing;
+use super::{Event, OneOrAll, Policy, System, Unsuitable};
+use crate::schedule::{Packing, largest};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
 
@@ -19,31 +19,28 @@ pub(super) const MSFQ: NamedRule = NamedRule {
         default: None,
         whole: true,
     }),
-    settings: |fleet, l| Ok(Box::new(StaticQuickswapConfig::msfq(fleet.envelope(), l)?)),
+    settings: |fleet, l| Ok(StaticQuickswapConfig::msfq(fleet.envelope(), l)?.into()),
     ..NamedRule::PLAIN
 };
 
 pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
     name: "msfq-strict",
     about: "the same to the letter of its paper: light jobs give way at the threshold even if no heavy one waits (`--family msfq-strict` takes the best ℓ)",
-    settings: |fleet, l| {
-        let policy = StaticQuickswapConfig::strict_msfq(fleet.envelope(), l)?;
-        Ok(Box::new(policy))
-    },
+    settings: |fleet, l| Ok(StaticQuickswapConfig::strict_msfq(fleet.envelope(), l)?.into()),
     ..MSFQ
 };
 
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
     name: "static-quickswap",
     about: "the types in turn, each until too few are left to use its room; the next when all are done",
-    settings: |fleet, _| Ok(Box::new(StaticQuickswapConfig::published(fleet.envelope()))),
+    settings: |fleet, _| Ok(StaticQuickswapConfig::published(fleet.envelope()).into()),
     ..NamedRule::PLAIN
 };
 
 pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
     name: "adaptive-quickswap",
     about: "most servers first, until a type waits in vain: then no job enters before the largest one",
-    settings: |_, _| Ok(Box::new(AdaptiveQuickswapConfig {})),
+    settings: |_, _| Ok(AdaptiveQuickswapConfig {}.into()),
     ..NamedRule::PLAIN
 };
 
@@ -69,7 +66,7 @@ impl StaticQuickswapConfig {
     /// Returns the paper's policy: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
-        let threshold = |i| packing.most(i, packing.capacity()).saturating_sub(1);
+        let threshold = |i| packing.alone(i).saturating_sub(1);
         let needs = workload.dominant_shares();
         let mut cycle: Vec<usize> = (0..needs.len()).collect();
         cycle.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
@@ -161,7 +158,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         findings.length("thresholds", thresholds.len(), types.len(), "job type");
         let packing = Packing::new(workload);
         for (i, (kind, threshold)) in types.iter().zip(thresholds).enumerate() {
-            let most = packing.most(i, packing.capacity());
+            let most = packing.alone(i);
             if *threshold >= most {
                 let name = kind.name();
                 let expected = format!("less than {most}: so many jobs of type `{name}` fit");
@@ -304,9 +301,7 @@ impl StaticQuickswap {
 pub fn time_of_turns(workload: &Workload) -> f64 {
     let packing = Packing::new(workload);
     let types = workload.types().iter().enumerate();
-    let turn = |(i, job_type): (usize, &JobType)| {
-        job_type.offered_load() / f64::from(packing.most(i, packing.capacity()))
-    };
+    let turn = |(i, kind): (usize, &JobType)| kind.offered_load() / f64::from(packing.alone(i));
     types.map(turn).sum()
 }
 
@@ -359,11 +354,9 @@ impl Policy for StaticQuickswap {
 
     /// It is the turn of the type whose running jobs fill most, by dominant share.
     fn resume(&mut self, system: &mut System) {
-        let fills = |place: usize| {
-            let i = self.policy.cycle[place];
-            self.shares[i] * f64::from(system.running(i))
-        };
-        self.turn = first_largest(self.policy.cycle.len(), fills);
+        let fills = |i: &usize| self.shares[*i] * f64::from(system.running(*i));
+        let fills: Vec<f64> = self.policy.cycle.iter().map(fills).collect();
+        self.turn = largest(&fills);
         self.react(Event::Clock(usize::MAX), system);
     }
 }

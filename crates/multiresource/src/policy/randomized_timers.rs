@@ -20,7 +20,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
     }),
     settings: |_, rate| {
         let rate = rate.unwrap_or(1.0);
-        Ok(Box::new(RandomizedTimersConfig { rate }))
+        Ok(RandomizedTimersConfig { rate }.into())
     },
     ..NamedRule::PLAIN
 };

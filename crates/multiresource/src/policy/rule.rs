@@ -1,17 +1,15 @@
 //! What is known of a rule beside its decisions: all that a policy file, tuning and reports need of it.
 
-use std::any::Any;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Knows, Policy, Unsuitable};
+use super::{Family, Knows, Policy, Unsuitable};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Known, Workload};
 use synth_core::artifact::Findings;
 
 /// A rule with all its numbers, as a policy file has them. Most rules need no more than the first two methods.
-pub trait PolicyConfig: Any {
+pub trait PolicyConfig {
     /// Returns the online rule for these servers, against which it has been checked.
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy>;
 
@@ -83,7 +81,7 @@ pub trait PolicyConfig: Any {
 
 /// Returns the settings of a rule as a policy file has them, with its parameter: for one server, or over the servers of
 /// a fleet.
-type Settings = fn(&Fleet, Option<f64>) -> Result<Box<dyn PolicyConfig>, Unsuitable>;
+type Settings = fn(&Fleet, Option<f64>) -> Result<Family, Unsuitable>;
 
 /// Makes a rule for one server, with its parameter.
 type Build = fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>;
@@ -140,19 +138,6 @@ impl NamedRule {
             _ => Ok((self.settings)(fleet, parameter)?.build(fleet)),
         }
     }
-}
-
-/// Returns one of two settings: for one server, or over the servers of a fleet.
-pub(super) fn settings_for(
-    fleet: &Fleet,
-    one: impl PolicyConfig,
-    pooled: impl PolicyConfig,
-) -> Result<Box<dyn PolicyConfig>, Unsuitable> {
-    Ok(if fleet.is_one_server() {
-        Box::new(one)
-    } else {
-        Box::new(pooled)
-    })
 }
 
 /// A rule's parameter.
@@ -247,8 +232,7 @@ impl<'a> TuningContext<'a> {
     /// Returns it for this workload, and switching rates below the largest.
     pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
         let packing = Packing::new(workload);
-        let types = 0..packing.types();
-        let most: Vec<u32> = types.map(|i| packing.most(i, packing.capacity())).collect();
+        let most: Vec<u32> = (0..packing.types()).map(|i| packing.alone(i)).collect();
         let shares = workload.load_shares();
         let mut several: Vec<usize> = (0..most.len()).filter(|i| most[*i] > 1).collect();
         several.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));

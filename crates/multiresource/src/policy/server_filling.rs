@@ -14,7 +14,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
     preempts: true,
     settings: |fleet, _| {
         one_resource(fleet.envelope())?;
-        Ok(Box::new(ServerFillingConfig {}))
+        Ok(ServerFillingConfig {}.into())
     },
     ..NamedRule::PLAIN
 };
@@ -145,14 +145,11 @@ impl ServerFilling {
             self.needed += class.need;
             self.inside[i] += 1;
         }
-        // Descending need, while there is room.
+        // Descending need, while there is room: what shall not run stops, then starts what shall.
         let mut free = system.left(0);
         for class in &mut self.classes {
             class.target = (free / class.need).min(class.jobs.len() as u64) as usize;
             free -= class.target as u64 * class.need;
-        }
-        // What shall not run stops, then starts what shall.
-        for class in &mut self.classes {
             while class.served > class.target {
                 class.served -= 1;
                 let (i, job) = class.jobs[class.served];

@@ -91,7 +91,7 @@ impl System {
             actions: Vec::new(),
             noting: true,
             counters: Counters::default(),
-            ended: (Job::NONE, 0.0),
+            ended: (Job::default(), 0.0),
             withdrawn: 0,
             guarded: Meter::default(),
             guarded_time: 0.0,

@@ -9,7 +9,7 @@ use super::Packing;
 /// promising. Values and costs are doubles or whole numbers.
 #[derive(Clone, Debug)]
 pub struct DepthFirst<N> {
-    packing: Packing,
+    pub(super) packing: Packing,
     /// Types with value, in descending order of value for cost.
     pub items: Vec<Item<N>>,
     /// Counts of the first items, as far as they are settled.

@@ -85,16 +85,15 @@ impl Knapsack {
         self.search(values, bounds, best)
     }
 
-    /// The same in what is left of the server: so many units of each resource (R).
-    pub fn improve_within(
-        &mut self,
-        room: &[u64],
-        values: &[u64],
-        bounds: &[u32],
-        best: &mut [u32],
-    ) -> bool {
-        self.room.copy_from_slice(room);
-        self.search(values, bounds, best)
+    /// The same where so many units of each resource (R) are left of the server. If all jobs within the bounds fit there,
+    /// they are the best, without a search.
+    pub fn improve_in(&mut self, room: &[u64], values: &[u64], bounds: &[u32], best: &mut [u32]) {
+        if self.walk.packing.fits_in(bounds, room) {
+            best.copy_from_slice(bounds);
+        } else {
+            self.room.copy_from_slice(room);
+            self.search(values, bounds, best);
+        }
     }
 
     fn search(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {

@@ -101,17 +101,32 @@ impl Packing {
     /// Returns what a schedule leaves free of each resource; `None` when it does not fit.
     pub fn room(&self, schedule: &[u32]) -> Option<Vec<u64>> {
         let left = |j: usize| {
-            let jobs = schedule.iter().zip(&self.demand);
-            let used: u128 = jobs.map(|(u, d)| u128::from(*u) * u128::from(d[j])).sum();
-            let left = u128::from(self.capacity[j]).checked_sub(used)?;
+            let left = u128::from(self.capacity[j]).checked_sub(self.used(schedule, j))?;
             Some(u64::try_from(left).expect("at most the capacity is left"))
         };
         (0..self.capacity.len()).map(left).collect()
     }
 
+    /// Returns the units of resource `j` that the jobs of a schedule need.
+    pub fn used(&self, schedule: &[u32], j: usize) -> u128 {
+        let jobs = schedule.iter().zip(&self.demand);
+        jobs.map(|(u, d)| u128::from(*u) * u128::from(d[j])).sum()
+    }
+
     /// Returns whether `u·D ≤ P`, exactly.
     pub fn fits(&self, schedule: &[u32]) -> bool {
-        schedule.len() == self.types() && self.room(schedule).is_some()
+        schedule.len() == self.types() && self.fits_in(schedule, &self.capacity)
+    }
+
+    /// Returns whether all jobs of a schedule fit into the room, exactly.
+    pub fn fits_in(&self, schedule: &[u32], room: &[u64]) -> bool {
+        let mut room = room.iter().enumerate();
+        room.all(|(j, room)| self.used(schedule, j) <= u128::from(*room))
+    }
+
+    /// Returns how many jobs of type `i` fit on the empty server.
+    pub fn alone(&self, i: usize) -> u32 {
+        self.most(i, &self.capacity)
     }
 
     /// Returns how many jobs of type `i` fit into the room.
@@ -190,11 +205,11 @@ impl Fluid {
     }
 }
 
-/// Returns the place of the largest utilization, of equals the first.
-pub fn largest(utilization: &[f64]) -> usize {
-    let descending = (0..utilization.len()).rev();
-    let largest = descending.max_by(|a, b| utilization[*a].total_cmp(&utilization[*b]));
-    largest.expect("a server has a resource")
+/// Returns the place of the largest number, of equals the first; 0 if there are none.
+pub fn largest(numbers: &[f64]) -> usize {
+    let descending = (0..numbers.len()).rev();
+    let largest = descending.max_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));
+    largest.unwrap_or(0)
 }
 
 /// Returns `Σ_j units_j w_j`: what so much of each resource costs at these prices of one unit.

@@ -17,12 +17,8 @@ const VISITS: u32 = 200_000;
 /// none of it.
 pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
-    let demanding = fleet.types().iter().find(|kind| kind.units()[j] > 0)?;
-    if capacity.is_zero() {
-        return None;
-    }
+    let unit = unit(fleet, j).filter(|_| !capacity.is_zero())?;
     let units = fleet.units(h);
-    let unit = demanding.demand()[j].exact() / BigInt::from(demanding.units()[j]);
     let mut walk = Walk::new(fleet.types(), &units, j);
     walk.visit(0, &mut units.clone());
     let needed = walk.least.map_or_else(BigRational::zero, |excess| {
@@ -43,8 +39,7 @@ const STEPS: u32 = 128;
 /// demands it, or the shape has none.
 pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
-    let demanding = fleet.types().iter().find(|kind| kind.units()[j] > 0)?;
-    let unit = demanding.demand()[j].exact() / BigInt::from(demanding.units()[j]);
+    let unit = unit(fleet, j)?;
     let unit = match is_counted(fleet, h, j) {
         true if !unit.is_integer() => BigRational::one(),
         _ => unit,
@@ -52,6 +47,12 @@ pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let several = (capacity.exact() / (&unit * BigInt::from(STEPS))).floor();
     let step = Decimal::nearest(&(unit * several.max(BigRational::one())));
     step.filter(|step| capacity >= *step)
+}
+
+/// Returns the amount of resource j that all demands are whole multiples of; `None` where no type demands it.
+fn unit(fleet: &Fleet, j: usize) -> Option<BigRational> {
+    let demanding = fleet.types().iter().find(|kind| kind.units()[j] > 0)?;
+    Some(demanding.demand()[j].exact() / BigInt::from(demanding.units()[j]))
 }
 
 /// Returns so many steps.

@@ -196,44 +196,37 @@ impl Contender {
     /// # Errors
     /// Where the rule cannot serve the fleet: why not, and which rules can.
     pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
-        if let Contender::Backfilling(choices) = self {
-            let rule = choices.by_what_is_known(fleet);
-            return rule.map_err(|why| self.unsuitable(why, |other| other.rule(fleet).is_ok()));
-        }
-        if let Contender::Other(other) = self {
-            let rule = other.rule(fleet);
-            return rule.map_err(|why| self.unsuitable(why, |other| other.rule(fleet).is_ok()));
-        }
-        if !fleet.is_one_server() {
-            let has_devices = !fleet.devices().is_empty();
-            return match self {
-                Contender::Rule(rule, None) if rule.pools => {
-                    let others = "first-fit, fcfs and best-fit".into();
-                    let unsuitable = |why| Failure::Unsuitable {
-                        rule: rule.name,
-                        why,
-                        others,
-                    };
-                    rule.rule(fleet, None).map_err(unsuitable)
-                }
-                _ if has_devices => Err(Failure::Servers(
+        let is_one = fleet.is_one_server();
+        match self {
+            Contender::Rule(rule, None) if !is_one && rule.pools => {
+                let others = "first-fit, fcfs and best-fit".into();
+                let unsuitable = |why| Failure::Unsuitable {
+                    rule: rule.name,
+                    why,
+                    others,
+                };
+                rule.rule(fleet, None).map_err(unsuitable)
+            }
+            Contender::Rule(..) | Contender::Policy(_) if !fleet.devices().is_empty() => {
+                Err(Failure::Servers(
                     "the policy counts amounts, and a resource of this workload consists of devices: choose a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
-                )),
-                Contender::Policy(policy) if policy.pools() => Ok(policy.build(fleet)),
-                _ => Err(Failure::Servers(
-                    "the policy is for one server, and here is a fleet",
-                )),
-            };
-        }
-        if let Contender::Policy(policy) = self
-            && policy.pools()
-        {
-            return Err(Failure::Servers(
+                ))
+            }
+            Contender::Policy(policy) if !is_one && policy.pools() => Ok(policy.build(fleet)),
+            Contender::Rule(..) | Contender::Policy(_) if !is_one => Err(Failure::Servers(
+                "the policy is for one server, and here is a fleet",
+            )),
+            Contender::Policy(policy) if policy.pools() => Err(Failure::Servers(
                 "the policy is for a fleet, and here is one server",
-            ));
+            )),
+            _ => {
+                let can = |other: &Self| match is_one {
+                    true => other.build(fleet).is_ok(),
+                    false => other.rule(fleet).is_ok(),
+                };
+                self.build(fleet).map_err(|why| self.unsuitable(why, can))
+            }
         }
-        self.on_server(fleet)
-            .map_err(|why| self.unsuitable(why, |other| other.on_server(fleet).is_ok()))
     }
 
     /// Returns what a policy file has of it, for this fleet.
@@ -261,8 +254,7 @@ impl Contender {
                 if settings.needs_limits() {
                     require_known(fleet.envelope(), false)?;
                 }
-                let unknown = || Unsuitable("no policy file has it".into());
-                Family::of(settings).ok_or_else(unknown)
+                Ok(settings)
             }
         };
         self.rule(fleet)?;
@@ -282,16 +274,17 @@ impl Contender {
         }
     }
 
-    fn on_server(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+    /// Builds the rule for servers that it is meant for.
+    fn build(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
         let workload = fleet.envelope();
-        // A start latency is of jobs that start once.
-        if self.preempts() && workload.start_latency().is_some() {
-            return Err(Unsuitable(PREEMPTED_LATENCY.into()));
-        }
         match self {
-            Contender::Rule(rule, parameter) => rule.rule(fleet, *parameter),
             Contender::Backfilling(choices) => choices.by_what_is_known(fleet),
             Contender::Other(rule) => rule.rule(fleet),
+            // A start latency applies to jobs that start once.
+            _ if self.preempts() && workload.start_latency().is_some() => {
+                Err(Unsuitable(PREEMPTED_LATENCY.into()))
+            }
+            Contender::Rule(rule, parameter) => rule.rule(fleet, *parameter),
             Contender::Policy(policy) => {
                 if policy.needs_limits() {
                     require_known(workload, false)?;

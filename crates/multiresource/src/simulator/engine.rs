@@ -115,11 +115,8 @@ impl Engine {
         let system = &mut self.server.system;
         system.advance(at);
         for j in 0..self.columns.resources {
-            let free = if system.any_waits() {
-                system.free_room(j)
-            } else {
-                0.0
-            };
+            let waits = system.queued().next().is_some();
+            let free = if waits { system.free_room(j) } else { 0.0 };
             series.extra_mut()[self.columns.wasted(j)] += free * length * count;
         }
         if closes {

@@ -133,25 +133,10 @@ impl Measuring<Quantity> for Judge<'_> {
         if let Some(Unsettled::SlowClock { .. }) = self.run.unsettled {
             return None;
         }
-        let types = self.workload.types();
-        let rate = |i: usize| types[i].arrival_rate();
-        let all: f64 = (0..types.len()).map(rate).sum();
-        let of_type = position(claim, self.workload);
-        let chosen = |i: usize| f64::from(u8::from(of_type.is_none_or(|t| t == i)));
-        // By Little's law of the numbers in system.
-        let weights: Vec<f64> = match claim.quantity.row().measure {
-            Measure::Number(Side::Equal | Side::AtMost) => (0..types.len()).map(chosen).collect(),
-            Measure::Response => {
-                let rate = of_type.map_or(all, rate);
-                (0..types.len()).map(|i| chosen(i) / rate).collect()
-            }
-            Measure::WeightedResponse => {
-                let shares = self.workload.load_shares();
-                let share = shares.into_iter().enumerate();
-                share.map(|(i, share)| share / rate(i)).collect()
-            }
-            _ => return None,
-        };
+        let weights = match claim.quantity.row().measure {
+            Measure::Number(Side::AtLeast) => None,
+            measure => measure.weights(position(claim, self.workload), self.workload),
+        }?;
         let most = claim.value + 2.0 * claim.half_width.unwrap_or(0.0);
         let of_replication = |r: usize| {
             let each = self.run.types.iter().zip(&weights);

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::contender::Contender;
-use super::ends::Ends;
 use super::measures::classes_of_fleet;
-use super::server::{Due, Server};
-use super::stepping::Coming;
+use super::server::Due;
+use super::stepping::{Coming, Stepping};
 use crate::policy::{Action, Event, System};
 use crate::workload::Fleet;
 use synth_simulation::{Arrival, Class, Stint, Streams, Stretch};
@@ -27,16 +26,8 @@ pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch>
     let rule = policy.rule(fleet).ok()?;
     let classes = classes_of_fleet(fleet);
     let parts = Parts::of(fleet, &classes);
-    let mut arrivals = Coming::new(fleet.envelope(), Streams::new(seed, 0).arrivals);
     let [from, to] = busiest(&classes, &parts, fleet, seed);
-    let Streams {
-        mut service,
-        mut sizes,
-        ..
-    } = Streams::new(seed, 0);
-    let system = System::for_policy(fleet, &*rule);
-    let ends = Some(Ends::new(fleet.envelope()));
-    let mut server = Server::new(system, rule, ends, &mut service);
+    let mut run = Stepping::under(rule, fleet, seed, 0);
     let mut kept = Kept {
         stretch: Stretch {
             from,
@@ -48,16 +39,13 @@ pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch>
         running: BTreeMap::new(),
     };
     loop {
-        let (now, due) = server.due(arrivals.next.time);
+        let (now, due) = run.server.due(run.coming.next.time);
         if now >= to {
             break;
         }
+        let server = &mut run.server;
         match due {
-            None => {
-                let Arrival { time, class } = arrivals.next;
-                server.arrive(class as usize, time, arrivals.size, &mut sizes);
-                arrivals.draw();
-            }
+            None => run.arrive(),
             Some(Due::End) => match server.end(now.max(server.system.now())) {
                 Some(left) => {
                     kept.stop(left.job.slot, server.system.now());
@@ -65,10 +53,11 @@ pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch>
                 }
                 None => server.system.advance(now.max(server.system.now())),
             },
-            Some(due) => drop(server.happen(now, due, &mut service)),
+            Some(due) => drop(server.happen(now, due, &mut run.service)),
         }
-        kept.follow(&server.system, &parts);
-        if server.system.violation().is_some() {
+        let system = &run.server.system;
+        kept.follow(system, &parts);
+        if system.violation().is_some() {
             return None;
         }
     }

@@ -10,15 +10,20 @@ use synth_simulation::{Arrival, Arrivals, Stream, Streams};
 /// A run of a fleet in which nothing starts by itself. Arrivals and sizes are those of the simulator, with the same
 /// seed and number of the replication.
 pub struct Stepping {
-    server: Server,
-    coming: Coming,
+    pub(super) server: Server,
+    pub(super) coming: Coming,
     sizes: Stream,
-    service: Stream,
+    pub(super) service: Stream,
 }
 
 impl Stepping {
     /// An empty system at time 0.
     pub fn new(fleet: &Fleet, seed: u64, replication: u32) -> Self {
+        Self::under(Box::new(Nobody), fleet, seed, replication)
+    }
+
+    /// The same, where a rule decides.
+    pub(super) fn under(rule: Box<dyn Policy>, fleet: &Fleet, seed: u64, replication: u32) -> Self {
         let Streams {
             arrivals,
             mut service,
@@ -26,10 +31,10 @@ impl Stepping {
             ..
         } = Streams::new(seed, replication);
         let workload = fleet.envelope();
-        let system = System::for_policy(fleet, &Nobody);
+        let system = System::for_policy(fleet, &*rule);
         let ends = Some(Ends::new(workload));
         Stepping {
-            server: Server::new(system, Box::new(Nobody), ends, &mut service),
+            server: Server::new(system, rule, ends, &mut service),
             coming: Coming::new(workload, arrivals),
             sizes,
             service,
@@ -51,6 +56,14 @@ impl Stepping {
         can
     }
 
+    /// The next job arrives.
+    pub(super) fn arrive(&mut self) {
+        let Arrival { time, class } = self.coming.next;
+        let (i, size) = (class as usize, self.coming.size);
+        self.server.arrive(i, time, size, &mut self.sizes);
+        self.coming.draw();
+    }
+
     /// Goes on to the next event after which a waiting job fits, and by so many events at most. Returns how many there
     /// were, and the integral of the number of jobs in the system over the time meanwhile \[jobs × time\].
     pub fn advance(&mut self, events: u64) -> (u64, f64) {
@@ -60,12 +73,7 @@ impl Stepping {
             let before = &self.server.system;
             integral += before.jobs() as f64 * (now - before.now());
             match due {
-                None => {
-                    let Arrival { time, class } = self.coming.next;
-                    let (i, size) = (class as usize, self.coming.size);
-                    self.server.arrive(i, time, size, &mut self.sizes);
-                    self.coming.draw();
-                }
+                None => self.arrive(),
                 Some(due) => drop(self.server.happen(now, due, &mut self.service)),
             }
             count += 1;

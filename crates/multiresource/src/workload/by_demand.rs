@@ -8,8 +8,6 @@ use synth_core::number::{Decimal, seconds_in};
 pub struct ByDemand {
     /// Types of one server, and of several.
     by_nodes: [Group; 2],
-    /// By type, the limit of its jobs \[s\].
-    limits: Vec<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -28,25 +26,21 @@ impl ByDemand {
         if let Some(names) = alike(fleet, demands) {
             return Err(names.map(str::to_owned));
         }
-        let worths = worths(fleet, prices);
+        let (worths, limits) = (worths(fleet, prices), limits(fleet));
         let group = |is_of: fn(u32) -> bool| {
             let types = 0..fleet.types().len();
             let places: Vec<usize> = types.filter(|i| is_of(fleet.types()[*i].nodes())).collect();
             let own = places.iter().map(|i| {
-                let units = demands[*i].iter().map(|units| *units as f64);
-                units
-                    .chain([f64::from(fleet.types()[*i].nodes())])
-                    .collect()
+                let demand = demand(&demands[*i], fleet.types()[*i].nodes());
+                (demand, limits[*i])
             });
-            let own: Vec<Vec<f64>> = own.collect();
             Group {
-                dominating: Dominating::of(&own, &worths),
+                dominating: Dominating::sorted(own, &worths),
                 places,
             }
         };
         Ok(ByDemand {
             by_nodes: [group(|nodes| nodes == 1), group(|nodes| nodes > 1)],
-            limits: limits(fleet),
         })
     }
 
@@ -55,15 +49,16 @@ impl ByDemand {
     /// its own, or of the largest.
     pub fn find(&self, units: &[u64], nodes: u32, promised: f64) -> Option<usize> {
         let group = &self.by_nodes[usize::from(nodes > 1)];
-        let demand = units.iter().map(|units| *units as f64);
-        let demand: Vec<f64> = demand.chain([f64::from(nodes)]).collect();
-        let alike = group.dominating.types_of(&demand);
-        let alike = alike.into_iter().map(|(_, place)| group.places[place]);
-        let mut alike: Vec<usize> = alike.collect();
-        alike.sort_by(|a, b| self.limits[*a].total_cmp(&self.limits[*b]));
-        let own = alike.iter().find(|i| promised <= self.limits[**i]);
-        own.or(alike.last()).copied()
+        let alike = group.dominating.types_of(&demand(units, nodes));
+        let own = alike.iter().find(|(limit, _)| promised <= *limit);
+        own.or(alike.last()).map(|(_, place)| group.places[*place])
     }
+}
+
+/// Returns a demand for so many units of each resource (R) on each of so many servers, with their number (R + 1).
+fn demand(units: &[u64], nodes: u32) -> Vec<f64> {
+    let units = units.iter().map(|units| *units as f64);
+    units.chain([f64::from(nodes)]).collect()
 }
 
 /// By type, the limit of its jobs \[s\]; infinite where it has none, or its unit of time is not known.

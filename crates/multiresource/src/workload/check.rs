@@ -342,8 +342,7 @@ impl DraftJob {
 
     /// 0 for a resource not named, `None` for a number already reported.
     pub(super) fn demand_for(&self, resource: &str) -> Option<Decimal> {
-        let named = self.demand.iter().find(|(name, _)| name == resource);
-        named.map_or(Some(Decimal::ZERO), |(_, demand)| *demand)
+        amount(&self.demand, resource)
     }
 
     /// Arrivals that what is common to all types cannot modulate: those whose rate depends on a past of
@@ -364,6 +363,12 @@ impl DraftJob {
             "write `arrival_rate` with their mean rate, or batches; or leave `modulation` out",
         ))
     }
+}
+
+/// Returns the amount of a resource: 0 if it is not listed, `None` if its number is faulty.
+pub(super) fn amount(amounts: &[(String, Option<Decimal>)], resource: &str) -> Option<Decimal> {
+    let named = amounts.iter().find(|(name, _)| name == resource);
+    named.map_or(Some(Decimal::ZERO), |(_, amount)| *amount)
 }
 
 pub(super) fn unserved_warning(i: usize, name: &str) -> Fault {

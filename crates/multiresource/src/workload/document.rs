@@ -235,15 +235,12 @@ impl Fleet {
     pub fn to_yaml(&self) -> String {
         let draft = self.record().draft();
         let amount = |(name, amount): (String, Option<Decimal>)| {
-            let is_devices = draft.devices.contains(&name);
-            let of = |devices| {
-                if is_devices {
-                    Amount::Devices { devices }
-                } else {
-                    Amount::Plain(devices)
-                }
+            let of = |devices| match draft.devices.contains(&name) {
+                true => Amount::Devices { devices },
+                false => Amount::Plain(devices),
             };
-            (name, amount.map(of))
+            let amount = amount.map(of);
+            (name, amount)
         };
         let shapes = draft.shapes.into_iter().map(|shape| Servers {
             name: Some(shape.name),

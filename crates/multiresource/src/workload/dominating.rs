@@ -42,7 +42,8 @@ impl Dominating {
         Self::sorted(types, total)
     }
 
-    fn sorted(types: impl Iterator<Item = (Vec<f64>, f64)>, total: &[f64]) -> Self {
+    /// Returns types with these demands and limits \[time\].
+    pub(super) fn sorted(types: impl Iterator<Item = (Vec<f64>, f64)>, total: &[f64]) -> Self {
         let mut types: Vec<Candidate> = types
             .enumerate()
             .map(|(place, (demand, limit))| Candidate {

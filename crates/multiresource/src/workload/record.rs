@@ -85,7 +85,7 @@ pub struct RecordType {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Decimal>,
     /// How important its jobs are: a larger number is more important. Absent where that is 0.
-    #[serde(default = "zero", skip_serializing_if = "Decimal::is_zero")]
+    #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub priority: Decimal,
 }
 
@@ -160,11 +160,9 @@ impl Record {
         let mut faults = Vec::new();
         let count = self.resources.len();
         for (h, server) in self.servers.iter().enumerate() {
-            let lengths = [
-                ("capacity", server.capacity.len()),
-                ("units", server.units.len()),
-            ];
-            faults.extend(wrong_lengths(("servers", h), lengths, count));
+            let at = |list| place!("servers", h, list);
+            check_length(at("capacity"), server.capacity.len(), count, &mut faults);
+            check_length(at("units"), server.units.len(), count, &mut faults);
         }
         for (j, name) in self.resources.iter().enumerate() {
             let twice = self.resources[..j].contains(name);
@@ -184,8 +182,9 @@ impl Record {
         let mut faults = Vec::new();
         let count = self.resources.len();
         for (i, job) in self.types.iter().enumerate() {
-            let lengths = [("demand", job.demand.len()), ("units", job.units.len())];
-            faults.extend(wrong_lengths(("types", i), lengths, count));
+            let at = |list| place!("types", i, list);
+            check_length(at("demand"), job.demand.len(), count, &mut faults);
+            check_length(at("units"), job.units.len(), count, &mut faults);
             if job.arrival_rate == Decimal::ZERO {
                 let name = &job.name;
                 let message = format!("type `{name}` has arrival rate 0, expected a number > 0");
@@ -272,33 +271,18 @@ fn recorded(fault: Fault, resources: &[String]) -> Fault {
     fault.at(steps.into_iter().collect())
 }
 
-/// Returns the mean rate as a decimal.
-fn rate(job: &JobType) -> Decimal {
-    match job.arrivals {
-        ArrivalProcess::Poisson { rate } => rate,
-        _ => Decimal::new(job.arrival_rate).expect("rates are checked to be finite"),
-    }
-}
-
 /// Amounts of the resources by name.
 fn named(resources: &[String], amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
     let amounts = amounts.iter().map(|amount| Some(*amount));
     resources.iter().cloned().zip(amounts).collect()
 }
 
-/// Returns the lists of an entry of this list that have no entry for each resource.
-fn wrong_lengths(
-    (list, entry): (&str, usize),
-    lengths: [(&str, usize); 2],
-    resources: usize,
-) -> impl Iterator<Item = Fault> {
-    let lengths = lengths.into_iter();
-    let wrong = lengths.filter(move |(_, found)| *found != resources);
-    wrong.map(move |(field, found)| {
+/// Checks that a list has an entry for each resource.
+fn check_length(at: Place, found: usize, resources: usize, faults: &mut Vec<Fault>) {
+    if found != resources {
         let expected = format!("one for each of the {resources} resources");
-        let message = format!("{found} entries, expected {expected}");
-        fault(place!(list, entry, field), message)
-    })
+        faults.push(fault(at, format!("{found} entries, expected {expected}")));
+    }
 }
 
 fn other_units(at: Place, name: &str, found: &[u64], expected: &[u64]) -> Option<Fault> {
@@ -315,22 +299,20 @@ fn is_one(nodes: &u32) -> bool {
     *nodes == 1
 }
 
-fn zero() -> Decimal {
-    Decimal::ZERO
-}
-
 impl RecordType {
     fn of(job: &JobType) -> Self {
+        let mean = || Decimal::new(job.arrival_rate).expect("rates are checked to be finite");
+        let (arrival_rate, arrivals) = match &job.arrivals {
+            ArrivalProcess::Poisson { rate } => (*rate, None),
+            process => (mean(), Some(process.clone())),
+        };
         RecordType {
             name: job.name.clone(),
             nodes: job.nodes,
             demand: job.demand.clone(),
             units: job.units.clone(),
-            arrival_rate: rate(job),
-            arrivals: match job.arrivals {
-                ArrivalProcess::Poisson { .. } => None,
-                _ => Some(job.arrivals.clone()),
-            },
+            arrival_rate,
+            arrivals,
             size: job.size().clone(),
             limit: job.limit,
             priority: job.priority,

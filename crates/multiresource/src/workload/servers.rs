@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::check::{Checked, Draft, DraftJob, DraftShape, WITHOUT_FAULTS, unserved_warning};
+use super::check::{
+    Checked, Draft, DraftJob, DraftShape, WITHOUT_FAULTS, amount, unserved_warning,
+};
 use super::fleet::{Fleet, Shape};
 use super::{JobType, Workload, is_of_gpus};
 use synth_core::document::{Fault, check_names, place, suggest, unusable};
@@ -20,8 +22,7 @@ type Shortfall<'a> = (&'a str, Decimal, Decimal);
 impl DraftShape {
     /// Returns the capacity for a resource, 0 if it is not named; `None` for a number already reported.
     fn known_capacity(&self, resource: &str) -> Option<Decimal> {
-        let named = self.capacity.iter().find(|(name, _)| name == resource);
-        named.map_or(Some(Decimal::ZERO), |(_, value)| *value)
+        amount(&self.capacity, resource)
     }
 
     /// Returns the same; 0 for a number already reported, too.

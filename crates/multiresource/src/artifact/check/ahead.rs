@@ -99,27 +99,18 @@ impl Round {
             let (before, from) = jumps.split_at_mut(last);
             from[0][..last].iter_mut().for_each(|p| *p /= onward);
             gains[last] /= onward;
-            for (n, row) in before
-                .iter_mut()
-                .enumerate()
-                .filter(|(_, row)| row[last] > 0.0)
-            {
+            let rows = before.iter_mut().enumerate();
+            for (n, row) in rows.filter(|(_, row)| row[last] > 0.0) {
                 let p = row[last];
                 gains[n] += p * gains[last];
-                row[..last]
-                    .iter_mut()
-                    .zip(&from[0])
-                    .for_each(|(own, q)| *own += p * q);
+                let pairs = row[..last].iter_mut().zip(&from[0]);
+                pairs.for_each(|(own, q)| *own += p * q);
             }
         }
         let mut h = vec![0.0; count];
         for n in 1..count {
-            h[n] = gains[n]
-                + jumps[n][..n]
-                    .iter()
-                    .zip(&h)
-                    .map(|(p, h)| p * h)
-                    .sum::<f64>();
+            let pairs = jumps[n][..n].iter().zip(&h);
+            h[n] = gains[n] + pairs.map(|(p, h)| p * h).sum::<f64>();
         }
         h
     }

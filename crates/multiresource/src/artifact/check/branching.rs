@@ -41,7 +41,7 @@ pub(super) fn verify(
         return Err(format!("the search that proves it leaves out type {i}"));
     }
     let types = found.types.iter();
-    let most = types.map(|&i| packing.most(i, packing.capacity()));
+    let most = types.map(|&i| packing.alone(i));
     let root = Counts {
         least: vec![0; found.types.len()],
         most: most.collect(),

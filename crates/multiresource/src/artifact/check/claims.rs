@@ -172,14 +172,9 @@ pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionConfig, findin
 pub(super) fn of_msfq(document: &Document<'_>, msfq: (OneOrAll, u32), findings: &mut Findings) {
     let workload = document.workload;
     let numbers = one_or_all::mean_numbers(workload, msfq, document.budget.get());
-    let claimed = |i: usize| {
-        let name = workload.types()[i].name();
-        Some(document.find(Quantity::MeanNumber, Some(name))?.value)
-    };
-    let mean = |i: usize| {
-        numbers
-            .as_ref()
-            .map_or_else(|| claimed(i), |own| Some(own[i]))
+    let mean = |i: usize| match &numbers {
+        Some(own) => Some(own[i]),
+        None => Some(document.mean_number(i)?.value),
     };
     let holds_for = of_laws(SizeLaw::Exponential, Conditions::default());
     each(document, findings, |claim, subject, f| {
@@ -381,22 +376,15 @@ impl Derivation<'_> {
         let types = self.subject.map_or(all, |i| i..i + 1);
         let bounded = self.method == Method::BoundRelativeCompletions;
         let mut solved = types.filter(|i| !bounded && !self.is_approximate(*i));
-        solved.all(|i| queues.affords(i))
+        solved.all(|i| queues.solved(i).is_some())
     }
 
     /// Returns whether this claim takes the mean number of type i from the approximation: where it is one
     /// itself, and of all types where there is no better claim about that type.
     fn is_approximate(&self, i: usize) -> bool {
-        let exact = self
-            .claimed(i)
-            .is_some_and(|c| c.method == Method::ExactQbd);
+        let claimed = self.document.mean_number(i);
+        let exact = claimed.is_some_and(|c| c.method == Method::ExactQbd);
         self.method == Method::ApproximationQueueLength && !(self.subject.is_none() && exact)
-    }
-
-    /// Returns what is claimed of the mean number of type i.
-    fn claimed(&self, i: usize) -> Option<&Claim> {
-        let name = self.document.workload.types()[i].name();
-        self.document.find(Quantity::MeanNumber, Some(name))
     }
 
     /// Checks what follows from queues that could be solved.
@@ -406,7 +394,7 @@ impl Derivation<'_> {
             if self.is_approximate(i) {
                 Some(queues.bound(i, Quantity::MeanNumber))
             } else {
-                queues.mean_number(i)
+                Some(queues.solved(i)?.mean)
             }
         };
         let percentile = quantity.row().measure.percentile();
@@ -418,7 +406,10 @@ impl Derivation<'_> {
             (_, Some(i)) if percentile.is_some() => queues.within(i, claim.value),
             (_, subject) => of_means(quantity, subject, self.document.workload, &mean),
         };
-        let is_late = |i| percentile.is_some() && queues.is_late(i);
+        let is_late = |i| {
+            let solved = queues.solved(i).filter(|_| percentile.is_some());
+            solved.is_some_and(|own| own.within.is_none())
+        };
         let Some(expected) = expected else {
             if self.subject.is_some_and(is_late) {
                 return findings.stands("", TOO_LARGE);
@@ -426,13 +417,9 @@ impl Derivation<'_> {
             let message = "cannot be derived anew: it has no such number";
             return findings.add("value", format!("{} {message}", claim.value));
         };
-        let (mut slack, mut grounds) = (self.agreement(), FORMULA);
-        if self.method == Method::ExactQbd {
-            slack += queues.rounding(self.subject);
-            grounds = SOLVED;
-        } else {
-            slack += queues.bound_error(self.subject);
-        }
+        let is_solved = self.method == Method::ExactQbd;
+        let grounds = if is_solved { SOLVED } else { FORMULA };
+        let slack = self.agreement() + queues.error(self.subject, is_solved);
         // Of a percentile what is compared is the fraction of jobs beyond.
         let agrees = match percentile {
             Some(p) => is_close(1.0 - p, 1.0 - expected, slack),
@@ -479,7 +466,7 @@ impl Derivation<'_> {
                 findings.stands("", BOUNDED);
             };
         }
-        let claimed = |i: usize| Some(self.claimed(i)?.value);
+        let claimed = |i: usize| Some(self.document.mean_number(i)?.value);
         match of_means(quantity, self.subject, self.document.workload, &claimed) {
             Some(expected) => value(self.claim, expected, SUMMED, findings),
             None => findings.stands("", TOO_LARGE),

@@ -203,9 +203,7 @@ impl<N: Number> Search<'_, N> {
     fn give_back(&mut self) -> Option<u32> {
         let Taken { count, value, left } = self.taken.pop()?;
         let kind = self.items[self.taken.len()].kind;
-        for (room, demand) in self.room.iter_mut().zip(self.packing.demand(kind)) {
-            *room += u64::from(count) * demand;
-        }
+        self.packing.give_back(kind, count, &mut self.room);
         (self.value, self.left) = (value, left);
         Some(count)
     }

@@ -52,14 +52,6 @@ use synth_core::artifact::{Finding, Findings, Subject, find, written};
 /// nanoseconds: what would take more is not derived, and said so.
 const CLAIMS: f64 = 1e10;
 
-/// Checks what an artifact says, from itself alone, and notes on which grounds the rest stands.
-///
-/// Where a concurrent route has more stages than can be listed, what is claimed from it is
-/// refused; without such a claim the artifact may pass, its stability unexamined.
-pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
-    check_with(artifact, f64::INFINITY, findings)
-}
-
 /// Checks an artifact just synthesized as [`Artifact::check`] does, but that no more than this work, roughly in nanoseconds,
 /// goes into what is solved anew of its claims.
 ///
@@ -109,7 +101,12 @@ pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     why
 }
 
-fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option<Fleet> {
+/// Checks what an artifact says, from itself alone, and notes on which grounds the rest stands.
+///
+/// Where a concurrent route has more stages than can be listed, what is claimed from it is
+/// refused; without such a claim the artifact may pass, its stability unexamined.
+///
+pub(super) fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option<Fleet> {
     let fleet = findings.workload(artifact.workload.check())?;
     let budget = Cell::new(CLAIMS.min(work));
     let document = Document::new(artifact, &fleet, &budget);
@@ -145,6 +142,12 @@ impl<'a> Document<'a> {
     /// Returns the claim about a type, or about all.
     fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
         find(self.claims, quantity, Subject::of_type(job_type))
+    }
+
+    /// Returns the claim about the mean number of jobs of type i.
+    fn mean_number(&self, i: usize) -> Option<&Claim> {
+        let name = self.workload.types()[i].name();
+        self.find(Quantity::MeanNumber, Some(name))
     }
 
     /// Returns whether the load is that of the best policy: where jobs take several servers it is a bound.

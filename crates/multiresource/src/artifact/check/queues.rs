@@ -69,7 +69,8 @@ impl<'a> Queues<'a> {
         self.round.queue(&self.environment, workload, i)
     }
 
-    fn solved(&self, i: usize) -> Option<&Solved> {
+    /// Returns the solution of the queue of type i; `None` if it takes more than the budget.
+    pub(super) fn solved(&self, i: usize) -> Option<&Solved> {
         let (own, budget) = (&self.types[i], self.document.budget);
         let solve = || match self.stages(i) {
             Some(size) => Solved::staged(&self.queue(i), &size, budget),
@@ -78,30 +79,16 @@ impl<'a> Queues<'a> {
         own.solved.get_or_init(solve).as_ref()
     }
 
-    /// Returns whether the queue of type i could be solved within the budget.
-    pub(super) fn affords(&self, i: usize) -> bool {
-        self.solved(i).is_some()
-    }
-
-    /// Returns whether response times of type i were too much work to follow.
-    pub(super) fn is_late(&self, i: usize) -> bool {
-        self.solved(i).is_some_and(|solved| solved.within.is_none())
-    }
-
-    /// Returns `E[Q_i]`.
-    pub(super) fn mean_number(&self, i: usize) -> Option<f64> {
-        Some(self.solved(i)?.mean)
-    }
-
-    /// Returns what is derived of type i, or of all types, may be wrong by, relatively, since rounding
-    /// errors add up over the levels: at most 1e-6, beyond which nothing is claimed.
-    pub(super) fn rounding(&self, subject: Option<usize>) -> f64 {
-        let of_type = |i: usize| {
-            self.solved(i)
-                .map_or(0.0, |solved| solved.error.min(MOST_ROUNDING))
+    /// Returns by how much what is derived about type i, or about all types, may be wrong, relatively, since rounding
+    /// errors add up over the levels: at most 1e-6, beyond which nothing is claimed. The queues are solved, or bounded.
+    pub(super) fn error(&self, subject: Option<usize>, solved: bool) -> f64 {
+        let of_type = |i: usize| match solved {
+            true => self.solved(i).map_or(0.0, |own| own.error),
+            false => self.bounds(i).error,
         };
         let types = subject.map_or(0..self.types.len(), |i| i..i + 1);
-        types.map(of_type).fold(0.0, f64::max)
+        let errors = types.map(|i| of_type(i).min(MOST_ROUNDING));
+        errors.fold(0.0, f64::max)
     }
 
     /// Returns `P(Q_i > x)`, where that is claimed.
@@ -116,7 +103,7 @@ impl<'a> Queues<'a> {
 
     /// Returns theorem 8's bounds and section 6.4's approximation of `E[Q_i]`.
     pub(super) fn bound(&self, i: usize, quantity: Quantity) -> f64 {
-        let bounds = self.types[i].bounds.get_or_init(|| self.bounds(i));
+        let bounds = self.bounds(i);
         match quantity {
             Quantity::MeanNumberAtLeast => bounds.least,
             Quantity::MeanNumberAtMost => bounds.most,
@@ -124,17 +111,12 @@ impl<'a> Queues<'a> {
         }
     }
 
-    /// Returns what [`Queues::bound`] may be wrong by, relatively, of a type or of the worst of all.
-    pub(super) fn bound_error(&self, subject: Option<usize>) -> f64 {
-        let error = |i: usize| {
-            let bounds = self.types[i].bounds.get_or_init(|| self.bounds(i));
-            bounds.error.min(MOST_ROUNDING)
-        };
-        let types = subject.map_or(0..self.types.len(), |i| i..i + 1);
-        types.map(error).fold(0.0, f64::max)
+    fn bounds(&self, i: usize) -> &Bounds {
+        let own = &self.types[i].bounds;
+        own.get_or_init(|| self.derive_bounds(i))
     }
 
-    fn bounds(&self, i: usize) -> Bounds {
+    fn derive_bounds(&self, i: usize) -> Bounds {
         let ahead = self.round.ahead(self.document.workload, i);
         let kind = &self.document.workload.types()[i];
         let (offered, load) = (kind.offered_load(), kind.arrival_rate() / ahead.capacity);
@@ -166,15 +148,15 @@ struct Bounds {
 }
 
 /// What is derived anew of one type's queue.
-struct Solved {
+pub(super) struct Solved {
     /// `E[Q]`.
-    mean: f64,
+    pub(super) mean: f64,
     /// What all may be wrong by, relatively, since rounding errors add up over the levels.
     error: f64,
     /// `(x, P(Q > x))`.
     above: Vec<(u64, f64)>,
     /// `(t, P(T ≤ t))`; `None` where that was too much work.
-    within: Option<Vec<(f64, f64)>>,
+    pub(super) within: Option<Vec<(f64, f64)>>,
 }
 
 impl Solved {

@@ -87,7 +87,7 @@ impl Simulated<'_> {
                 if measure.is_of_a_time() || measure.percentile().is_some() {
                     self.tail(claim, subject, findings);
                 } else {
-                    self.mean(claim, findings);
+                    self.mean(claim, subject, findings);
                 }
             }
             other => {
@@ -112,8 +112,12 @@ impl Simulated<'_> {
     }
 
     /// Checks a mean with its interval.
-    fn mean(&self, claim: &Claim, findings: &mut Findings) {
-        let Some(factors) = self.factors(claim) else {
+    fn mean(&self, claim: &Claim, subject: Option<usize>, findings: &mut Findings) {
+        let factors = match claim.quantity.row().measure {
+            Measure::Number(Side::AtLeast | Side::AtMost) => None,
+            measure => measure.weights(subject, self.document.workload),
+        };
+        let Some(factors) = factors else {
             let expected = "a mean number or a mean response time";
             return findings.differs("quantity", written(&claim.quantity), expected);
         };
@@ -178,30 +182,15 @@ impl Simulated<'_> {
 
     /// Returns what a tail is at most by Markov's inequality, `t P(T > t) ≤ E[T]`, within the intervals.
     fn markov(&self, claim: &Claim) -> Option<f64> {
-        let mean = upper(self.find(Quantity::MeanResponse, claim.job_type.as_deref())?);
+        let mean = upper(
+            self.document
+                .find(Quantity::MeanResponse, claim.job_type.as_deref())?,
+        );
         let most = match claim.longer_than {
             Some(time) => mean / time,
             None => mean / (1.0 - claim.quantity.row().measure.percentile()?),
         };
         Some(most + SPREAD * half_width(claim))
-    }
-
-    /// Returns the a_i (K) with which a claim is `Σ a_i E[N_i]`; none where it is no such mean.
-    fn factors(&self, claim: &Claim) -> Option<Vec<f64>> {
-        let workload = self.document.workload;
-        let total = workload.total_arrival_rate();
-        let name = claim.job_type.as_deref();
-        let about = |kind: &JobType| name.is_none_or(|name| name == kind.name());
-        let measure = claim.quantity.row().measure;
-        let factor = |(kind, share): (&JobType, f64)| match measure {
-            _ if !about(kind) => Some(0.0),
-            Measure::Number(Side::Equal) => Some(1.0),
-            Measure::Response => Some(name.map_or(1.0 / total, |_| 1.0 / kind.arrival_rate())),
-            Measure::WeightedResponse => Some(share / kind.arrival_rate()),
-            _ => None,
-        };
-        let types = workload.types().iter().zip(workload.load_shares());
-        types.map(factor).collect()
     }
 
     /// Returns how many of so many events are arrivals of a type, or as many.
@@ -228,14 +217,12 @@ impl Simulated<'_> {
         Some(NARROW * spread.max(3.0 / jobs))
     }
 
-    fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
-        self.document.find(quantity, job_type)
-    }
-
     /// Returns the claims of a quantity of all types, if there are as many.
     fn of_types(&self, quantity: Quantity) -> Option<Vec<&Claim>> {
         let types = self.document.workload.types().iter();
-        types.map(|t| self.find(quantity, Some(t.name()))).collect()
+        types
+            .map(|t| self.document.find(quantity, Some(t.name())))
+            .collect()
     }
 
     /// Checks that the mean numbers of all types are together no less than any rule can have.
@@ -260,7 +247,8 @@ impl Simulated<'_> {
             (Quantity::MeanNumber, Quantity::MeanNumber, ones),
             (Quantity::WeightedResponse, Quantity::MeanResponse, shares),
         ] {
-            let (Some(all), Some(parts)) = (self.find(of_all, None), self.of_types(of_types))
+            let (Some(all), Some(parts)) =
+                (self.document.find(of_all, None), self.of_types(of_types))
             else {
                 continue;
             };
@@ -293,7 +281,8 @@ impl Simulated<'_> {
         ];
         for kind in self.document.workload.types() {
             for (less, more) in pairs {
-                let both = [less, more].map(|quantity| self.find(quantity, Some(kind.name())));
+                let both =
+                    [less, more].map(|quantity| self.document.find(quantity, Some(kind.name())));
                 let [Some(low), Some(high)] = both else {
                     continue;
                 };
@@ -313,8 +302,8 @@ impl Simulated<'_> {
         let types = workload.types().iter();
         let each = types.map(|t| (Some(t.name()), t.arrival_rate()));
         for (name, rate) in std::iter::once(all).chain(each) {
-            let number = self.find(Quantity::MeanNumber, name);
-            let response = self.find(Quantity::MeanResponse, name);
+            let number = self.document.find(Quantity::MeanNumber, name);
+            let response = self.document.find(Quantity::MeanResponse, name);
             let (Some(number), Some(response)) = (number, response) else {
                 continue;
             };

@@ -150,13 +150,8 @@ impl Jobs<'_> {
     /// Adds one more job among the first β, in each stage in which a size may begin.
     fn begin(&self, count: usize, phase: &Phase, rate: f64, events: &mut Vec<(usize, Phase, f64)>) {
         let is_together = phase.together.iter().sum::<u32>() < self.fewest;
-        for (stage, p) in self
-            .size
-            .initial
-            .iter()
-            .enumerate()
-            .filter(|(_, p)| **p > 0.0)
-        {
+        let stages = self.size.initial.iter().enumerate();
+        for (stage, p) in stages.filter(|(_, p)| **p > 0.0) {
             let mut next = phase.clone();
             if is_together {
                 next.together[stage] += 1;

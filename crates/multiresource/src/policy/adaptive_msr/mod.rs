@@ -7,11 +7,12 @@ mod worth;
 pub use settings::{AdaptiveMsrConfig, Switching};
 
 use super::rule::{LET_IN, PolicyConfig, TuningContext, has_lengths, settings_in_words};
-use super::{Event, Knows, Policy, System, check, first_largest};
+use super::{Event, Knows, Policy, System, check};
+use crate::schedule::largest;
 use crate::workload::{Fleet, Workload};
 use draining::Draining;
 use synth_core::artifact::Findings;
-use worth::Worths;
+use worth::{Slots, Worths};
 
 /// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy, left
 /// and chosen by queue lengths in place of a clock.
@@ -260,13 +261,12 @@ impl Policy for AdaptiveMsr {
 
     /// On the schedule of which the running jobs fill most, by price.
     fn resume(&mut self, system: &mut System) {
-        let fills = |s: usize| -> f64 {
-            let filled = self.worths.schedules[s].iter().map(|slots| {
-                slots.price * f64::from(system.running(slots.job_type).min(slots.count))
-            });
-            filled.sum()
+        let filled = |slots: &Slots| {
+            slots.price * f64::from(system.running(slots.job_type).min(slots.count))
         };
-        self.present = first_largest(self.worths.schedules.len(), fills);
+        let schedules = self.worths.schedules.iter();
+        let fills = schedules.map(|slots| slots.iter().map(filled).sum());
+        self.present = largest(&fills.collect::<Vec<f64>>());
         self.take_over(system);
     }
 }

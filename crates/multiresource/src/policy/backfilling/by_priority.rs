@@ -190,13 +190,11 @@ impl ByPriority {
 
     /// Returns all jobs in order, each with its place among those of its type.
     pub fn in_order(&self) -> Vec<Waiting> {
-        let of_type = |(i, list): (usize, &'_ Vec<Entry>)| {
+        let mut all = Vec::new();
+        for (i, list) in self.lists.iter().enumerate() {
             let places = list.iter().enumerate();
-            places
-                .map(|(place, entry)| (entry.key, entry.waiting(i, place)))
-                .collect::<Vec<_>>()
-        };
-        let mut all: Vec<_> = self.lists.iter().enumerate().flat_map(of_type).collect();
+            all.extend(places.map(|(place, entry)| (entry.key, entry.waiting(i, place))));
+        }
         all.sort_unstable_by(|(a, one), (b, other)| {
             a.total_cmp(b).then(one.job.number.cmp(&other.job.number))
         });

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::choices::{Backfilling, Classes};
-use super::estimates::Estimated;
+use super::estimates::Lengths;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;
@@ -27,8 +27,7 @@ use crate::workload::Workload;
 #[derive(Clone, Debug)]
 pub(super) struct Conservative {
     order: Classes,
-    /// Of which only the estimates are needed.
-    jobs: Estimated,
+    lengths: Lengths,
     profile: Profile,
     /// Waiting jobs, in order.
     plans: Vec<Plan>,
@@ -51,16 +50,28 @@ struct Plan {
     estimate: f64,
 }
 
+impl Plan {
+    /// A job that has no reservation yet.
+    fn new(job_type: usize, job: Job, estimate: f64) -> Self {
+        Plan {
+            job_type,
+            job,
+            start: 0.0,
+            estimate,
+        }
+    }
+}
+
 /// Of times, relatively.
 const ROUNDING: f64 = 1e-12;
 
 impl Conservative {
     pub fn new(choices: Backfilling, workload: &Workload) -> Self {
-        let capacity: Vec<u64> = workload.resources().iter().map(|r| r.units()).collect();
+        let capacity = workload.resources().iter().map(|r| r.units());
         Conservative {
             order: Classes::new(choices.order, workload),
-            jobs: Estimated::new(choices.estimates, workload, 1),
-            profile: Profile::new(&capacity),
+            lengths: Lengths::new(choices.estimates, workload),
+            profile: Profile::new(0.0, capacity.collect()),
             plans: Vec::new(),
             running: Vec::new(),
             soonest: f64::INFINITY,
@@ -148,7 +159,7 @@ impl Conservative {
 
 impl Policy for Conservative {
     fn knows(&self) -> Knows {
-        self.jobs.lengths.estimates.knows()
+        self.lengths.estimates.knows()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -165,12 +176,8 @@ impl Policy for Conservative {
         match event {
             Event::Arrival(i) => {
                 let job = system.youngest(i).expect("the job that has come waits");
-                self.come.push(Plan {
-                    job_type: i,
-                    job,
-                    start: 0.0,
-                    estimate: self.jobs.lengths.of(job, i, system),
-                });
+                let estimate = self.lengths.of(job, i, system);
+                self.come.push(Plan::new(i, job, estimate));
             }
             Event::Completion(i) => self.ended(i, system),
             Event::Clock(_) => {}
@@ -199,15 +206,11 @@ impl Policy for Conservative {
     fn take_over(&mut self, system: &mut System) {
         let now = system.now();
         let known: HashMap<u64, f64> = std::mem::take(&mut self.running).into_iter().collect();
-        let free: Vec<u64> = (0..self.profile.resources)
-            .map(|j| system.free(j))
-            .collect();
-        self.profile = Profile::new(&free);
-        self.profile.advance(now);
+        self.profile = Profile::of_now(system);
         self.come.clear();
         for i in 0..system.types() {
             for job in system.running_jobs(i) {
-                let estimate = || now + self.jobs.lengths.of(job, i, system);
+                let estimate = || now + self.lengths.of(job, i, system);
                 let end = known.get(&job.number).copied().unwrap_or_else(estimate);
                 // One that is late may end at any time.
                 self.profile
@@ -215,14 +218,8 @@ impl Policy for Conservative {
                 self.running.push((job.number, end));
             }
             for job in system.waiting_jobs(i) {
-                let estimate = self.jobs.lengths.of(job, i, system);
-                let (job_type, start) = (i, 0.0);
-                self.come.push(Plan {
-                    job_type,
-                    job,
-                    start,
-                    estimate,
-                });
+                let estimate = self.lengths.of(job, i, system);
+                self.come.push(Plan::new(i, job, estimate));
             }
         }
         self.come.sort_by_key(|plan| plan.job.number);
@@ -244,40 +241,19 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// An empty server of this capacity.
-    fn new(capacity: &[u64]) -> Self {
+    /// The same free room from this time on.
+    fn new(now: f64, room: Vec<u64>) -> Self {
         Profile {
-            resources: capacity.len(),
-            times: vec![0.0],
-            room: capacity.to_vec(),
+            resources: room.len(),
+            times: vec![now],
+            room,
         }
     }
 
-    /// Room from now on where so much is free, and more as these end, which are in order of their ends; those that are
-    /// late end now.
-    pub fn of_ends<'a>(
-        now: f64,
-        free: Vec<u64>,
-        ends: impl Iterator<Item = (f64, &'a [u64])>,
-    ) -> Self {
-        let resources = free.len();
-        let (mut times, mut room) = (vec![now], free);
-        for (end, demand) in ends {
-            if times.last().is_some_and(|last| *last < end) {
-                times.push(end);
-                room.extend_from_within(room.len() - resources..);
-            }
-            let last = room.len() - resources;
-            room[last..]
-                .iter_mut()
-                .zip(demand)
-                .for_each(|(r, d)| *r += d);
-        }
-        Profile {
-            resources,
-            times,
-            room,
-        }
+    /// The room that is free now.
+    pub fn of_now(system: &System) -> Self {
+        let resources = 0..system.capacity().len();
+        Profile::new(system.now(), resources.map(|j| system.free(j)).collect())
     }
 
     /// The past is dropped.
@@ -311,7 +287,7 @@ impl Profile {
     }
 
     /// Gives it back.
-    fn give(&mut self, from: f64, to: f64, demand: &[u64]) {
+    pub fn give(&mut self, from: f64, to: f64, demand: &[u64]) {
         self.change(from, to, |room| {
             room.iter_mut().zip(demand).for_each(|(room, d)| *room += d);
         });
@@ -365,7 +341,7 @@ mod tests {
 
     #[test]
     fn room_is_found_behind_and_between_what_is_planned() {
-        let mut profile = Profile::new(&[4, 10]);
+        let mut profile = Profile::new(0.0, vec![4, 10]);
         profile.take(0.0, 2.0, &[3, 1]);
         profile.take(3.0, 5.0, &[2, 1]);
         assert_eq!(profile.earliest(&[1, 9], 1.5), 0.0);

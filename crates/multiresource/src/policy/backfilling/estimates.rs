@@ -1,5 +1,6 @@
 //! What backfilling takes jobs to last: sizes, limits, estimates, or means.
 
+use super::estimator::finalized;
 use super::running::{Running, Waiting};
 use super::shortest::Shortest;
 use crate::policy::{Event, Job, Knows, System};
@@ -45,10 +46,8 @@ pub(in crate::policy) fn inflated(f: f64, job: Job, size: f64) -> f64 {
 
 /// A number in \[0, 1) for each job: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 fn uniform(number: u64) -> f64 {
-    let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    let mixed = finalized(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    (mixed >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// How long jobs are taken to last.

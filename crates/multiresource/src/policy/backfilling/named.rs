@@ -6,10 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::{Backfilling, Estimates, QueueOrder, Reservations};
 use crate::policy::hosts::Placement;
 use crate::policy::pooled::{Order, PooledConfig};
-use crate::policy::rule::{
-    NamedRule, Parameter, PolicyConfig, no_settings, require_known, settings_for,
-};
-use crate::policy::{Knows, Policy, Unsuitable};
+use crate::policy::rule::{NamedRule, Parameter, PolicyConfig, no_settings, require_known};
+use crate::policy::{Family, Knows, Policy, Unsuitable};
 use crate::workload::{Fleet, Workload};
 
 no_settings! {
@@ -50,13 +48,13 @@ pub struct PriorityConfig {
 
 impl PriorityConfig {
     /// Returns the settings for a fleet that has priorities.
-    fn of(fleet: &Fleet, strict: bool) -> Result<Box<dyn PolicyConfig>, Unsuitable> {
+    fn of(fleet: &Fleet, strict: bool) -> Result<Family, Unsuitable> {
         if !fleet.envelope().has_priorities() {
             let why = "no type of the workload has a `priority`; add one, such as `priority: 10`, where a larger number is more important";
             return Err(Unsuitable(why.into()));
         }
         let placement = (!fleet.is_one_server()).then_some(Placement::Best);
-        Ok(Box::new(PriorityConfig { strict, placement }))
+        Ok(PriorityConfig { strict, placement }.into())
     }
 }
 
@@ -93,87 +91,42 @@ impl PolicyConfig for PriorityConfig {
     }
 }
 
-/// The rules that neither reserve capacity nor estimate sizes: their choices, and their description.
-macro_rules! plain_rules {
-    ($($Policy:ident: $CHOICES:ident, $words:literal;)+) => {
+/// The rules without settings: what they choose, the work of an event beyond that of First-Fit, and their description.
+macro_rules! presets {
+    ($($Policy:ident: $choices:expr, $work:literal, $words:expr;)+) => {
         $(impl PolicyConfig for $Policy {
             fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-                Backfilling::$CHOICES.over(fleet)
+                $choices.over(fleet)
             }
 
             fn words(&self, _: &Workload) -> String {
                 $words.into()
             }
+
+            fn needs_limits(&self) -> bool {
+                $choices.estimates == Estimates::Limits
+            }
+
+            fn added_work(&self, _: &Workload) -> f64 {
+                $work
+            }
         })+
     };
 }
 
-plain_rules! {
-    FirstFitConfig: FIRST_FIT, "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.";
-    FcfsConfig: FCFS, "First come, first served, without preemption: the oldest waiting job starts as soon as it fits, and no job before it.";
-    MostServersFirstConfig: MOST_SERVERS_FIRST, "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.";
-    LeastServersFirstConfig: LEAST_SERVERS_FIRST, "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
+presets! {
+    FirstFitConfig: Backfilling::FIRST_FIT, 0.0, "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.";
+    FcfsConfig: Backfilling::FCFS, 0.0, "First come, first served, without preemption: the oldest waiting job starts as soon as it fits, and no job before it.";
+    MostServersFirstConfig: Backfilling::MOST_SERVERS_FIRST, 0.0, "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.";
+    LeastServersFirstConfig: Backfilling::LEAST_SERVERS_FIRST, 0.0, "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
+    EasyByMeanConfig: Backfilling::easy(Estimates::Means), 2.0, format!("{EASY} the mean of its type.");
+    EasyBackfillConfig: Backfilling::easy(Estimates::Limits), 2.0, format!("{EASY} its limit.");
+    ConservativeBackfillConfig: Backfilling::conservative(Estimates::Limits), 20.0, "Conservative backfilling, without preemption: every waiting job has a reservation, in order of arrival, and a job starts as soon as that delays none of those before it, each taken to be as long as its limit.";
 }
 
 const EASY: &str = "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as";
 
 const BEST: Placement = Placement::Best;
-
-/// The work of EASY backfilling beyond that of First-Fit.
-const EASY_WORK: f64 = 2.0;
-
-/// That of conservative backfilling.
-const CONSERVATIVE_WORK: f64 = 20.0;
-
-impl PolicyConfig for EasyByMeanConfig {
-    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Backfilling::easy(Estimates::Means).over(fleet)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        format!("{EASY} the mean of its type.")
-    }
-
-    fn added_work(&self, _: &Workload) -> f64 {
-        EASY_WORK
-    }
-}
-
-impl PolicyConfig for EasyBackfillConfig {
-    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Backfilling::easy(Estimates::Limits).over(fleet)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        format!("{EASY} its limit.")
-    }
-
-    fn needs_limits(&self) -> bool {
-        true
-    }
-
-    fn added_work(&self, _: &Workload) -> f64 {
-        EASY_WORK
-    }
-}
-
-impl PolicyConfig for ConservativeBackfillConfig {
-    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Backfilling::conservative(Estimates::Limits).over(fleet)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        "Conservative backfilling, without preemption: every waiting job has a reservation, in order of arrival, and a job starts as soon as that delays none of those before it, each taken to be as long as its limit.".into()
-    }
-
-    fn needs_limits(&self) -> bool {
-        true
-    }
-
-    fn added_work(&self, _: &Workload) -> f64 {
-        CONSERVATIVE_WORK
-    }
-}
 
 impl PolicyConfig for PooledEasyConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
@@ -223,7 +176,13 @@ pub(in crate::policy) const FIRST_FIT: NamedRule = NamedRule {
     name: "first-fit",
     about: "scans the queue in order of arrival and starts each job that fits",
     pools: true,
-    settings: |fleet, _| greedy(fleet, FirstFitConfig {}, Order::Oldest, Placement::First),
+    settings: |fleet, _| {
+        one_or(
+            FirstFitConfig {},
+            PooledConfig::plain(Order::Oldest, Placement::First),
+            fleet,
+        )
+    },
     ..NamedRule::PLAIN
 };
 
@@ -231,7 +190,7 @@ pub(in crate::policy) const FCFS: NamedRule = NamedRule {
     name: "fcfs",
     about: "first come, first served: stops at the first job that does not fit",
     pools: true,
-    settings: |fleet, _| greedy(fleet, FcfsConfig {}, Order::Fcfs, BEST),
+    settings: |fleet, _| one_or(FcfsConfig {}, PooledConfig::plain(Order::Fcfs, BEST), fleet),
     ..NamedRule::PLAIN
 };
 
@@ -239,7 +198,13 @@ pub(in crate::policy) const BEST_FIT: NamedRule = NamedRule {
     name: "best-fit",
     about: "the fitting job with the largest dominant share; of equals the oldest; on one server most-servers-first",
     pools: true,
-    settings: |fleet, _| greedy(fleet, MostServersFirstConfig {}, Order::Oldest, BEST),
+    settings: |fleet, _| {
+        one_or(
+            MostServersFirstConfig {},
+            PooledConfig::plain(Order::Oldest, BEST),
+            fleet,
+        )
+    },
     ..NamedRule::PLAIN
 };
 
@@ -248,7 +213,13 @@ pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
     about: "the fitting job that needs most; with several resources, by dominant share",
     aliases: &["msf"],
     pools: true,
-    settings: |fleet, _| greedy(fleet, MostServersFirstConfig {}, Order::Largest, BEST),
+    settings: |fleet, _| {
+        one_or(
+            MostServersFirstConfig {},
+            PooledConfig::plain(Order::Largest, BEST),
+            fleet,
+        )
+    },
     ..NamedRule::PLAIN
 };
 
@@ -257,7 +228,13 @@ pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
     about: "the fitting job that needs least; with several resources, by dominant share",
     aliases: &["lsf"],
     pools: true,
-    settings: |fleet, _| greedy(fleet, LeastServersFirstConfig {}, Order::Smallest, BEST),
+    settings: |fleet, _| {
+        one_or(
+            LeastServersFirstConfig {},
+            PooledConfig::plain(Order::Smallest, BEST),
+            fleet,
+        )
+    },
     ..NamedRule::PLAIN
 };
 
@@ -285,10 +262,10 @@ pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {
     pools: true,
     settings: |fleet, inflation| {
         without(inflation)?;
-        settings_for(
-            fleet,
+        one_or(
             EasyBackfillConfig {},
             PooledEasyConfig { limits: true },
+            fleet,
         )
     },
     build: Some(|w, f| Ok(Backfilling::easy(estimates(w, f)?).rule(w, 1))),
@@ -300,10 +277,10 @@ pub(in crate::policy) const EASY_BY_MEAN: NamedRule = NamedRule {
     about: "the same, with the mean size of its type for each job's",
     pools: true,
     settings: |fleet, _| {
-        settings_for(
-            fleet,
+        one_or(
             EasyByMeanConfig {},
             PooledEasyConfig { limits: false },
+            fleet,
         )
     },
     ..NamedRule::PLAIN
@@ -317,7 +294,7 @@ pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
     parameter: Some(INFLATION),
     settings: |_, inflation| {
         without(inflation)?;
-        Ok(Box::new(ConservativeBackfillConfig {}))
+        Ok(ConservativeBackfillConfig {}.into())
     },
     build: Some(|w, f| Ok(Backfilling::conservative(estimates(w, f)?).rule(w, 1))),
     ..NamedRule::PLAIN
@@ -330,14 +307,16 @@ const INFLATION: Parameter = Parameter {
     whole: false,
 };
 
-/// Returns a rule without reservations: on one server, or which job starts next on which of several.
-fn greedy(
+/// Returns the settings for one server, or those over the servers of a fleet.
+fn one_or(
+    one: impl Into<Family>,
+    pooled: impl Into<Family>,
     fleet: &Fleet,
-    one: impl PolicyConfig,
-    order: Order,
-    placement: Placement,
-) -> Result<Box<dyn PolicyConfig>, Unsuitable> {
-    settings_for(fleet, one, PooledConfig::plain(order, placement))
+) -> Result<Family, Unsuitable> {
+    Ok(match fleet.is_one_server() {
+        true => one.into(),
+        false => pooled.into(),
+    })
 }
 
 /// Refuses an inflation: in a policy file jobs bring their limits.

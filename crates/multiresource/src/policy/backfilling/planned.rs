@@ -34,12 +34,11 @@ impl Planned {
     }
 
     fn profile(&self, system: &System) -> Profile {
-        let free = (0..system.capacity().len())
-            .map(|j| system.free(j))
-            .collect();
-        let ends = self.queue.running().on(0).iter();
-        let ends = ends.map(|(end, _, i)| (*end, system.demand(*i)));
-        Profile::of_ends(system.now(), free, ends)
+        let mut profile = Profile::of_now(system);
+        for (end, _, i) in self.queue.running().on(0) {
+            profile.give(*end, f64::INFINITY, system.demand(*i));
+        }
+        profile
     }
 }
 

@@ -119,26 +119,15 @@ impl PolicyConfig for BackfillingConfig {
     }
 
     fn knobs_in_words(&self, _: &Workload) -> Option<String> {
-        let Priority {
-            size,
-            share,
-            age,
-            offset,
-        } = self.order;
-        let words = [
-            ("size", size),
-            ("share", share),
-            ("age", age),
-            ("offset", offset),
-        ];
-        let words = words.into_iter().filter(|(_, knob)| *knob != 0.0);
-        let words: Vec<String> = words
-            .map(|(name, knob)| format!("{name} {knob:.3}"))
-            .collect();
+        let order = &self.order;
+        let knobs = [order.size, order.share, order.age, order.offset];
+        let knobs = ["size", "share", "age", "offset"].into_iter().zip(knobs);
+        let knobs = knobs.filter(|(_, knob)| *knob != 0.0);
+        let knobs: Vec<String> = knobs.map(|(name, x)| format!("{name} {x:.3}")).collect();
         Some(format!(
             "{}, {}",
             self.reservations.rule(),
-            words.join(", ")
+            knobs.join(", ")
         ))
     }
 
@@ -172,17 +161,13 @@ impl Backfilling {
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let mut words = text.split('+');
         let (base, order) = (words.next()?, words.next()?);
-        let estimate = words.next();
-        Some(
-            Self::of_words(base, order, estimate.unwrap_or("limit")).and_then(
-                |choices| match words.next() {
-                    None => Ok(choices),
-                    Some(more) => Err(format!(
-                        "`{more}` in `{text}` is too much: write such as easy+sjf+history"
-                    )),
-                },
-            ),
-        )
+        let rule = Self::of_words(base, order, words.next().unwrap_or("limit"));
+        Some(match words.next() {
+            None => rule,
+            Some(more) => rule.and(Err(format!(
+                "`{more}` in `{text}` is too much: write such as easy+sjf+history"
+            ))),
+        })
     }
 
     fn of_words(base: &str, order: &str, estimate: &str) -> Result<Self, String> {

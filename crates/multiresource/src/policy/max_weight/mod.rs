@@ -19,7 +19,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
     name: "max-weight",
     about: "the schedule of most weight, each job weighing as many jobs as there are of its type",
     preempts: true,
-    settings: |fleet, _| Ok(Box::new(MaxWeightConfig::plain(fleet.types().len()))),
+    settings: |fleet, _| Ok(MaxWeightConfig::plain(fleet.types().len()).into()),
     ..NamedRule::PLAIN
 };
 

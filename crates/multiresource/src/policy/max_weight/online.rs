@@ -133,7 +133,11 @@ fn serve(chosen: &[u32], system: &mut System) {
         }
     }
     for i in 0..chosen.len() {
-        while system.running(i) < target(i, system) && system.start_unless_shared(i) {}
+        // What is chosen fits, unless others use its room.
+        let may_start = |system: &System| system.others.is_none() || system.fits(i);
+        while system.running(i) < target(i, system) && may_start(system) {
+            system.start(i);
+        }
     }
 }
 
@@ -209,8 +213,7 @@ struct Bound {
 
 impl Bound {
     fn new(packing: &Packing) -> Self {
-        let types = 0..packing.types();
-        let most: Vec<u32> = types.map(|i| packing.most(i, packing.capacity())).collect();
+        let most: Vec<u32> = (0..packing.types()).map(|i| packing.alone(i)).collect();
         Bound {
             knapsack: Knapsack::new(packing).at_most(STEPS),
             values: vec![0; most.len()],
@@ -227,22 +230,8 @@ impl Bound {
             self.bounds[i] = u64::from(self.most[i]).min(jobs) as u32;
             *count = (*count).min(self.bounds[i]);
         }
-        if self.all_fit(system) {
-            chosen.copy_from_slice(&self.bounds);
-        } else {
-            self.knapsack.improve(&self.values, &self.bounds, chosen);
-        }
-    }
-
-    /// Whether there is room for as many of each type as the bounds say.
-    fn all_fit(&self, system: &System) -> bool {
-        let used = |j: usize| -> u128 {
-            let counts = self.bounds.iter().enumerate();
-            let amounts = counts.map(|(i, u)| u128::from(*u) * u128::from(system.demand(i)[j]));
-            amounts.sum()
-        };
-        let mut capacity = system.capacity().iter().enumerate();
-        capacity.all(|(j, p)| used(j) <= u128::from(*p))
+        self.knapsack
+            .improve_in(system.capacity(), &self.values, &self.bounds, chosen);
     }
 }
 

@@ -27,12 +27,8 @@ impl MaxWeightConfig {
 
     /// The worths times these, the largest of them 1, to six digits.
     pub fn times(&self, factors: impl Iterator<Item = f64>) -> Self {
-        let mut worths: Vec<f64> = self
-            .worths
-            .iter()
-            .zip(factors)
-            .map(|(c, f)| c * f)
-            .collect();
+        let pairs = self.worths.iter().zip(factors);
+        let mut worths: Vec<f64> = pairs.map(|(c, f)| c * f).collect();
         let most = worths.iter().copied().fold(0.0, f64::max);
         for c in &mut worths {
             // A type that costs nothing has a weight, too.

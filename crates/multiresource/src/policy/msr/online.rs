@@ -4,7 +4,8 @@ use super::settings::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preempt
 use super::slots::Slots;
 use crate::policy::room::{covers, reduce};
 use crate::policy::type_set::TypeSet;
-use crate::policy::{Event, Policy, System, first_largest, in_words};
+use crate::policy::{Event, Policy, System, in_words};
+use crate::schedule::largest;
 use crate::workload::Workload;
 
 /// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
@@ -456,7 +457,8 @@ impl Policy for Msr {
             let filled = slots.map(|(i, u)| f64::from(system.running(i).min(*u)));
             filled.zip(&self.shares).map(|(x, share)| x * share).sum()
         };
-        self.go_to(first_largest(self.policy.order.len(), fills), system);
+        let fills: Vec<f64> = (0..self.policy.order.len()).map(fills).collect();
+        self.go_to(largest(&fills), system);
     }
 
     fn let_go(&mut self, system: &mut System) {

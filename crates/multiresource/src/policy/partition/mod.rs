@@ -8,6 +8,7 @@ pub use settings::PartitionConfig;
 
 use super::Policy;
 use super::rule::PolicyConfig;
+use crate::schedule::Packing;
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::{Findings, positive};
 
@@ -37,12 +38,13 @@ impl PolicyConfig for PartitionConfig {
     /// It fits the fleet, each server has a schedule, and the loop is one.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let (shapes, types, each) = (fleet.shapes(), fleet.types().len(), "shape of servers");
+        let packing = Packing::new(fleet.envelope());
         findings.length("schedules", self.schedules.len(), shapes.len(), each);
         for (h, (schedules, shape)) in self.schedules.iter().zip(shapes).enumerate() {
             for (s, schedule) in schedules.iter().enumerate() {
                 let path = format!("schedules[{h}][{s}]");
                 findings.length(&path, schedule.len(), types, "job type");
-                if schedule.len() == types && !fits(fleet, h, schedule) {
+                if schedule.len() == types && !packing.fits_in(schedule, &fleet.units(h)) {
                     let message = format!("does not fit on a server of shape `{}`", shape.name());
                     findings.add(path, message);
                 }
@@ -82,14 +84,4 @@ impl PolicyConfig for PartitionConfig {
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         workload.types().iter().all(JobType::is_memoryless) && workload.is_poisson()
     }
-}
-
-fn fits(fleet: &Fleet, h: usize, schedule: &[u32]) -> bool {
-    let units = fleet.units(h);
-    let used = |j: usize| -> u128 {
-        let types = fleet.types().iter().zip(schedule);
-        let each = types.map(|(t, u)| u128::from(t.units()[j]) * u128::from(*u));
-        each.sum()
-    };
-    (0..units.len()).all(|j| used(j) <= u128::from(units[j]))
 }

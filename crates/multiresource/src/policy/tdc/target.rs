@@ -52,7 +52,7 @@ impl<U: Words> Fixed<U> {
             price: prices[i],
             favour: (area(i) / middle).powf(-knobs.favour),
             mean: all[i].mean_size(),
-            alone: packing.most(i, packing.capacity()),
+            alone: packing.alone(i),
             open: packed.nothing_of(&left_for_shorter(workload, &packing, i, knobs.reserve)),
         });
         let types: Vec<OfType<U>> = types.collect();
@@ -184,11 +184,10 @@ impl<U: Words> DecisionState<U> {
             }
         }
         let urgency = &self.urgency;
-        let age = |i| system.nth_number(i, 0);
-        if fixed.knobs.order == TdcOrder::Age {
-            sort(&mut self.waiting, |a, b| age(a) < age(b));
-        } else {
-            sort(&mut self.waiting, |a, b| urgency[a] > urgency[b]);
+        let waiting = &mut self.waiting;
+        match fixed.knobs.order {
+            TdcOrder::Age => waiting.sort_by_key(|i| system.nth_number(*i, 0)),
+            TdcOrder::Worth => waiting.sort_by(|a, b| urgency[*b].total_cmp(&urgency[*a])),
         }
         let running = fixed.longest.iter().filter(|k| self.running[**k] > 0);
         self.long.clear();
@@ -302,18 +301,6 @@ impl<U: Words> Target<U> {
                 let most = fixed.packed.most(&held, i, more.into());
                 self.add(i, most as u32, fixed, state);
             }
-        }
-    }
-}
-
-/// Insertion sort: few wait.
-#[inline]
-fn sort(order: &mut [usize], before: impl Fn(usize, usize) -> bool) {
-    for n in 1..order.len() {
-        let mut place = n;
-        while place > 0 && before(order[place], order[place - 1]) {
-            order.swap(place, place - 1);
-            place -= 1;
         }
     }
 }

@@ -15,10 +15,11 @@ static NAMED: NamedRule = NamedRule {
         default: Some(2.0),
         whole: true,
     }),
-    settings: |_, most| {
+    // A rule of the library, which `policy/family.rs` lists, has `settings: |_, most| Ok(LongestWaitingConfig { … }.into())`.
+    build: Some(|workload, most| {
         let most = most.map_or(2, |m| m as u32);
-        Ok(Box::new(LongestWaitingConfig { most }))
-    },
+        Ok(LongestWaitingConfig { most }.build(&workload.clone().into()))
+    }),
     ..NamedRule::PLAIN
 };
 

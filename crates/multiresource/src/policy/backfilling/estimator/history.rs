@@ -101,10 +101,14 @@ fn kinds(promise: &Promise) -> [u32; 3] {
 /// A hash that is the same on each machine and in each version: the finalizer of SplitMix64, word by word.
 fn hash(words: [u64; 4]) -> u32 {
     let mixed = words.iter().fold(0, |state: u64, word| {
-        let z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        finalized((state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15))
     });
     (mixed >> 32) as u32
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+pub fn finalized(z: u64) -> u64 {
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use promise::Promise;
 
+pub(super) use history::finalized;
 use history::{History, Kind};
 use recent::{Recent, rounded};
 use tree::{FEATURES, Trees};

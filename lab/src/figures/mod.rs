@@ -52,10 +52,8 @@ pub struct Drawn {
 
 impl Drawn {
     fn new(figures: impl Into<Vec<Figure>>, findings: impl Into<Vec<Finding>>) -> Self {
-        Drawn {
-            figures: figures.into(),
-            findings: findings.into(),
-        }
+        let (figures, findings) = (figures.into(), findings.into());
+        Drawn { figures, findings }
     }
 }
 
@@ -104,11 +102,8 @@ pub fn write(
     mut tell: impl FnMut(&str),
 ) -> Done<(Vec<Finding>, Done<()>)> {
     let parts = paper.parts();
-    let known: Vec<u32> = parts
-        .iter()
-        .flat_map(|(numbers, _)| *numbers)
-        .copied()
-        .collect();
+    let known = parts.iter().flat_map(|(numbers, _)| *numbers);
+    let known: Vec<u32> = known.copied().collect();
     if let Some(missing) = only.iter().find(|number| !known.contains(number)) {
         return Err(format!("there is no figure {missing}: give some of {known:?}").into());
     }
@@ -149,13 +144,8 @@ impl Finding {
 /// Says what is found, for people.
 pub fn report(findings: &[Finding], width: usize) -> String {
     let each = findings.iter().map(|own| {
-        let text = format!(
-            "{}: {}? {}: {}",
-            own.place,
-            own.says,
-            own.verdict(),
-            own.found
-        );
+        let (place, says, found) = (own.place, own.says, &own.found);
+        let text = format!("{place}: {says}? {}: {found}", own.verdict());
         wrap(&text, width) + "\n"
     });
     "What the paper says, and what is found:\n\n".to_owned() + &each.collect::<String>()

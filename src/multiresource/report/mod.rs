@@ -34,6 +34,17 @@ use crate::multiresource::workload::Workload;
 use crate::report::{
     RunWords, Table, bar, below, change, estimate, number, percent, run_report, span, within, wrap,
 };
+use crate::simulation::Estimate;
+
+/// Returns a time with its interval, in a unit that fits; a dash if it is not known.
+fn time(own: Option<Estimate>, unit: &str) -> String {
+    own.map_or("–".into(), |own| span((own.mean, own.half_width), unit))
+}
+
+/// Returns the value of a claim, with its interval if it was simulated.
+fn value(claim: &Claim) -> String {
+    within(claim.value, claim.half_width.unwrap_or(0.0))
+}
 
 /// Returns the claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use itertools::chain;
 
 use super::upgrades::bounds;
-use super::{Table, bar, load, number, percent, span, start_latency, unmet_by, within, wrap};
+use super::{
+    Table, bar, load, number, percent, span, start_latency, unmet_by, value, within, wrap,
+};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
 use crate::multiresource::workload::{Fleet, Workload};
@@ -159,7 +161,7 @@ fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
         table.row([
             format!("{} [{}]", claim.quantity.row().label, claim.unit),
             claim.job_type.clone().unwrap_or("all".into()),
-            within(claim.value, claim.half_width.unwrap_or(0.0)),
+            value(claim),
             how_sure(claim, envelope, artifact),
         ]);
     }

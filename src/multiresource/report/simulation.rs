@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 
-use super::{RunWords, Table, number, percent, run_report, span, wrap};
+use super::{RunWords, Table, number, percent, run_report, time, wrap};
 use crate::artifact::Quantity as _;
 use crate::law::Size;
 use crate::multiresource::artifact::{Claim, Method};
@@ -12,7 +12,6 @@ use crate::multiresource::simulator::{
 };
 use crate::multiresource::workload::Workload;
 use crate::report::{Besides, Shares, counted, list};
-use crate::simulation::Estimate;
 use crate::simulation::sweep::Knows;
 
 /// Says what a simulation found, with the verdicts on the claims, if any were judged.
@@ -51,9 +50,6 @@ fn overall(workload: &Workload, run: &Run) -> String {
     let used = used.zip(&run.own.wastage);
     let c = &run.own.counters;
     let unit = workload.time_unit();
-    let time = |own: Option<Estimate>| {
-        own.map_or("–".into(), |own| span((own.mean, own.half_width), unit))
-    };
     let guarded = match c.guards {
         0 => String::new(),
         guards => {
@@ -63,8 +59,8 @@ fn overall(workload: &Workload, run: &Run) -> String {
     };
     format!(
         "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}{guarded}\nmeans with 95 % confidence intervals (batch means of independent replications)",
-        time(run.weighted_response),
-        time(run.mean_waiting),
+        time(run.weighted_response, unit),
+        time(run.mean_waiting, unit),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
         used.map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
             .join(", "),

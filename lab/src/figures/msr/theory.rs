@@ -1,13 +1,13 @@
 //! What the theory says of MSR policies, as curves.
 
 use super::super::curve::{Curve, Kind};
-use super::super::rules::{model, plain, tuned};
+use super::super::rules::{model, of_events, plain, tuned};
 use super::super::{Done, Finding};
 use synth::ctmc::RelativeCompletions;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
 use synth::multiresource::modulation::Modulation;
-use synth::multiresource::simulator::{Contender, Settings};
+use synth::multiresource::simulator::Contender;
 use synth::multiresource::synthesis::{Options, PHASE_LIMIT};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Look;
@@ -80,10 +80,8 @@ pub(super) type Placed = (f64, Workload, MsrConfig);
 
 /// Returns the exact curve of policies.
 pub(super) fn exact(label: &str, color: Look, policies: &[Placed]) -> Done<Curve> {
-    let points = policies.iter().map(|(at, workload, policy)| -> Done<_> {
-        Ok((*at, Some(total(workload, policy)?.exact)))
-    });
-    let points = points.collect::<Done<Vec<_>>>()?;
+    let point = |(at, w, policy): &Placed| Ok((*at, Some(total(w, policy)?.exact)));
+    let points = policies.iter().map(point).collect::<Done<Vec<_>>>()?;
     Ok(Curve::known(label, color, Kind::Exact, points))
 }
 
@@ -94,33 +92,23 @@ pub(super) fn full(
     policies: &[Placed],
     (step, events): (usize, u64),
 ) -> Done<Vec<Curve>> {
-    let theory = policies
-        .iter()
-        .map(|(at, w, policy)| Ok((*at, total(w, policy)?)));
-    let theory = theory.collect::<Done<Vec<_>>>()?;
+    let theory = |(at, w, policy): &Placed| Ok((*at, total(w, policy)?));
+    let theory = policies.iter().map(theory).collect::<Done<Vec<_>>>()?;
     let of = |kind, part: fn(&Theory) -> f64| {
         let points = theory.iter().map(|(at, own)| (*at, Some(part(own))));
         Curve::known(label, color, kind, points)
     };
     let bounds = theory.iter().map(|(at, own)| {
-        let half_width = 0.5 * (own.upper - own.lower);
-        let mean = 0.5 * (own.upper + own.lower);
-        (
-            *at,
-            Some(Estimate {
-                half_width,
-                ..Estimate::exact(mean)
-            }),
-        )
+        let between = Estimate {
+            half_width: 0.5 * (own.upper - own.lower),
+            ..Estimate::exact(0.5 * (own.upper + own.lower))
+        };
+        (*at, Some(between))
     });
     let mut checks = Vec::new();
     for (n, (at, workload, policy)) in policies.iter().enumerate() {
         if n % step == step / 2 {
-            let settings = Settings {
-                seed: n as u64 + 1,
-                events,
-                ..Settings::default()
-            };
+            let settings = of_events(events, n as u64 + 1);
             let rule = Contender::from(Family::Msr(policy.clone()));
             checks.push((*at, rule.simulate(workload, &settings, |_| ())?.mean_number));
         }

@@ -10,18 +10,15 @@ pub type Named<'a> = (&'a str, &'a Played);
 
 /// Returns the pace that the answer is about: the one of the highest load.
 pub fn busiest(replays: &Replays) -> Option<&AtPace> {
-    replays
-        .paces
-        .iter()
-        .max_by(|a, b| a.load.total_cmp(&b.load))
+    let paces = replays.paces.iter();
+    paces.max_by(|a, b| a.load.total_cmp(&b.load))
 }
 
 /// Returns all that was replayed at a pace, with what was recorded.
 pub fn played(at: &AtPace) -> Vec<Named<'_>> {
     let named = at.policies.iter();
-    named
-        .filter_map(|own| Some((&*own.policy, own.played()?)))
-        .collect()
+    let played = named.filter_map(|own| Some((&*own.policy, own.replayed.as_deref()?)));
+    played.collect()
 }
 
 /// Returns the policy with the least mean wait, and the one that it is held against: the first that was typed, else the next.
@@ -31,12 +28,8 @@ pub fn two(at: &AtPace) -> Option<[Named<'_>; 2]> {
     let first = *rules.first()?;
     rules.sort_by(|a, b| a.1.measured.mean_wait.total_cmp(&b.1.measured.mean_wait));
     let best = *rules.first()?;
-    let other = if best.0 == first.0 {
-        *rules.get(1)?
-    } else {
-        first
-    };
-    Some([best, other])
+    let is_first = best.0 == first.0;
+    Some([best, if is_first { *rules.get(1)? } else { first }])
 }
 
 pub fn length(seconds: f64) -> String {
@@ -45,6 +38,10 @@ pub fn length(seconds: f64) -> String {
 
 fn wait(own: &Played) -> String {
     length(own.measured.mean_wait)
+}
+
+fn longest(own: &Played) -> String {
+    length(own.measured.longest_wait)
 }
 
 /// What people know a rule by.
@@ -109,13 +106,11 @@ pub fn answers(replays: &Replays) -> Vec<(String, String)> {
         return Vec::new();
     };
     let trace = &replays.trace;
-    let capacity = trace.resources.iter().zip(&trace.capacity);
-    let capacity = capacity.map(|(name, own)| format!("{name} {own}"));
     let compared = format!(
         "{} that came in {} to {}, with what they held and how long they ran as the log has it; the load is {:.2}.",
         counted(trace.jobs as f64, "job"),
         length(at.span),
-        list(&Vec::from_iter(capacity)),
+        list(&trace.capacities()),
         at.load
     );
     let mut answers = vec![("Compared on".to_owned(), compared)];
@@ -131,20 +126,13 @@ pub fn answers(replays: &Replays) -> Vec<(String, String)> {
             )
         });
         answers.push(("Who pays for it".into(), text));
-        let longest = |own: &Played| length(own.measured.longest_wait);
-        let text = format!(
-            "{} with {best}, and {} with {other}.",
-            longest(own),
-            longest(with)
-        );
+        let [own, with] = [own, with].map(longest);
+        let text = format!("{own} with {best}, and {with} with {other}.");
         answers.push(("The longest wait".into(), text));
     }
     if let Some((_, own)) = played(at).into_iter().find(|own| own.0 == RECORDED) {
-        let text = format!(
-            "{} on average; the longest wait was {}.",
-            wait(own),
-            length(own.measured.longest_wait)
-        );
+        let (mean, longest) = (wait(own), longest(own));
+        let text = format!("{mean} on average; the longest wait was {longest}.");
         answers.push(("As the log has it jobs waited".into(), text));
     }
     let others = replays.paces.iter().filter(|own| own.load < at.load);

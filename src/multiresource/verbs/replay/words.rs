@@ -77,8 +77,6 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
 /// Says in sentences what was read and what became of it.
 pub fn remarks(replays: &Replays) -> Vec<String> {
     let trace = &replays.trace;
-    let capacity = trace.resources.iter().zip(&trace.capacity);
-    let capacity: Vec<String> = capacity.map(|(name, c)| format!("{name} {c}")).collect();
     let servers = counted(trace.servers as f64, "server");
     let assumed = trace.assumed.iter().map(|own| format!("{own}."));
     let mut remarks: Vec<String> = assumed.collect();
@@ -89,7 +87,7 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
         counted(trace.jobs as f64, "job"),
         counted(trace.vectors as f64, "different demand"),
         number(trace.span / 86_400.0),
-        capacity.join(", "),
+        trace.capacities().join(", "),
         trace.load
     ));
     let of_account = trace.account.remarks.iter();

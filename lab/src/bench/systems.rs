@@ -202,7 +202,10 @@ impl Draft {
             0 => format!("server: {{capacity: {{{}}}}}\n", amounts(has)),
             count => format!("  - {{count: {count}, capacity: {{{}}}}}\n", amounts(has)),
         };
-        let head = ["servers:\n", ""][usize::from(self.shapes[0].0 == 0)];
+        let head = match self.shapes[0].0 {
+            0 => "",
+            _ => "servers:\n",
+        };
         let servers: String = self.shapes.iter().map(server).collect();
         let count: u32 = self.shapes.iter().map(|(count, _)| count).sum();
         let has = &self.shapes[0].1;

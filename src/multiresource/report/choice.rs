@@ -54,11 +54,10 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
         Basis::Analysis => "by analysis no policy can be better by 1 %".into(),
         Basis::Given => "its family was asked for".into(),
     };
-    let cut = match chosen.is_cut {
-        true => {
-            " The choice was cut short by the time limit or an interrupt: this is the best so far, and another machine may take another."
-        }
-        false => "",
+    let cut = if chosen.is_cut {
+        " The choice was cut short by the time limit or an interrupt: this is the best so far, and another machine may take another."
+    } else {
+        ""
     };
     wrap(&format!("{name} is taken: {why}{proved}.{cut}\n"), width)
 }

@@ -28,6 +28,8 @@ pub use synthesis::Synthesized;
 
 pub use crate::report::WIDTH;
 
+use itertools::Itertools as _;
+
 use crate::multiresource::artifact::{Artifact, Claim, Evidence, Quantity, Subject, Unmet, unmet};
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::workload::Workload;
@@ -53,21 +55,15 @@ fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> 
 
 /// Returns what a claim assumes and the workload does not meet.
 fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
-    let preempts = artifact.policy.preempts();
-    unmet(
-        &claim.holds_for,
-        claim.job_type.as_deref(),
-        workload,
-        preempts,
-    )
+    let (of, preempts) = (claim.job_type.as_deref(), artifact.policy.preempts());
+    unmet(&claim.holds_for, of, workload, preempts)
 }
 
 /// Says what part of each resource the jobs need.
 fn shares(workload: &Workload, demand: &[f64]) -> String {
     let resources = workload.resources().iter().zip(demand);
-    let parts =
-        resources.map(|(resource, share)| format!("{} {}", resource.name(), percent(*share)));
-    parts.collect::<Vec<_>>().join(", ")
+    let mut parts = resources.map(|(own, share)| format!("{} {}", own.name(), percent(*share)));
+    parts.join(", ")
 }
 
 /// Returns a load with the digits that a decision near 1 needs; a small one to nine significant digits.

@@ -38,16 +38,20 @@ pub fn as_analysed(run: &Run) -> Vec<String> {
         Health::Unstable => Some("is unstable"),
         Health::Unsettled => Some("did not settle"),
     };
-    let mut notes = Vec::from_iter(how.map(|how| format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured.")));
-    if run.ending == Ending::Interrupted {
-        notes.push("Interrupted: the claims are judged by what was there.".into());
-    }
-    notes
+    let how = how.map(|how| format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured."));
+    let interrupted = "Interrupted: the claims are judged by what was there.".to_owned();
+    let interrupted = (run.ending == Ending::Interrupted).then_some(interrupted);
+    how.into_iter().chain(interrupted).collect()
 }
 
 fn overall(workload: &Workload, run: &Run) -> String {
     let used = workload.resources().iter().zip(&run.own.utilization);
-    let used = used.zip(&run.own.wastage);
+    let mut used = used
+        .zip(&run.own.wastage)
+        .map(|((resource, used), wasted)| {
+            let [used, wasted] = [used, wasted].map(|share| percent(*share));
+            format!("{} {used} ({wasted})", resource.name())
+        });
     let c = &run.own.counters;
     let unit = workload.time_unit();
     let guarded = match c.guards {
@@ -62,8 +66,7 @@ fn overall(workload: &Workload, run: &Run) -> String {
         time(run.weighted_response, unit),
         time(run.mean_waiting, unit),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
-        used.map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
-            .join(", "),
+        used.join(", "),
         c.switches,
         c.preemptions,
         c.setups,
@@ -94,11 +97,8 @@ pub fn start_latency_of(law: &Size, unit: &str) -> String {
 /// Returns what is shown of a comparison on a server besides response times: what is in use of its resources.
 pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
-    let mut about = format!(
-        "{} on {}",
-        counted(workload.types().len() as f64, "job type"),
-        list(&parts)
-    );
+    let types = counted(workload.types().len() as f64, "job type");
+    let mut about = format!("{types} on {}", list(&parts));
     if let Some(law) = workload.start_latency() {
         let (mean, unit) = (number(law.mean()), workload.time_unit());
         about += &format!(", with a mean start latency of {mean} {unit}");

@@ -13,7 +13,7 @@ use synth::multiresource::workload::Workload;
 use synth::report::plot::Look;
 use synth::simulation::Estimate;
 
-/// Mean numbers under one policy \[jobs\], of one type or of all.
+/// Mean numbers under one policy \[jobs\].
 #[derive(Clone, Copy, Default)]
 pub(super) struct Theory {
     pub lower: f64,
@@ -22,31 +22,19 @@ pub(super) struct Theory {
     pub upper: f64,
 }
 
-pub(super) fn by_type(workload: &Workload, policy: &MsrConfig) -> Done<Vec<Theory>> {
+/// Returns the mean numbers of all types together.
+pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
     let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
-    let of_type = |i| -> Done<Theory> {
+    let mut total = Theory::default();
+    for i in 0..workload.types().len() {
         let queue = TypeQueue::new(workload, &modulation, policy.preemption, i);
         let bounds = queue.bounds();
-        Ok(Theory {
-            lower: bounds.lower,
-            exact: queue.mean_number(f64::INFINITY)?,
-            approximation: bounds.approximation,
-            upper: bounds.upper,
-        })
-    };
-    (0..workload.types().len()).map(of_type).collect()
-}
-
-pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
-    let add = |all: Theory, own: Theory| Theory {
-        lower: all.lower + own.lower,
-        exact: all.exact + own.exact,
-        approximation: all.approximation + own.approximation,
-        upper: all.upper + own.upper,
-    };
-    Ok(by_type(workload, policy)?
-        .into_iter()
-        .fold(Theory::default(), add))
+        total.lower += bounds.lower;
+        total.exact += queue.mean_number(f64::INFINITY)?;
+        total.approximation += bounds.approximation;
+        total.upper += bounds.upper;
+    }
+    Ok(total)
 }
 
 /// Returns the model at another load; the document's own is .9.

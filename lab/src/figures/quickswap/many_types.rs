@@ -68,17 +68,15 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
         least.flatten()
     };
     let filled = [WEIGHTED, ALL].map(|part| (at(&filling[0], part), least(part)));
+    let [of_msf, of_first_fit, of_full, of_overlap, of_adaptive] =
+        [msf, first_fit, full, overlap, adaptive].map(words);
+    let [weighted, all] = filled.map(|(own, others)| (words(own), words(others)));
     let findings = vec![
         Finding {
             place: "6.3, figure 5",
             says: "Static and Adaptive Quickswap beat MSF and First-Fit",
             found: format!(
-                "weighted at λ = 4.75: Adaptive {}, Static {} (overlapping {}), MSF {}, First-Fit {}",
-                words(adaptive),
-                words(full),
-                words(overlap),
-                words(msf),
-                words(first_fit)
+                "weighted at λ = 4.75: Adaptive {of_adaptive}, Static {of_full} (overlapping {of_overlap}), MSF {of_msf}, First-Fit {of_first_fit}"
             ),
             holds: [adaptive, full].iter().try_fold(true, |all, own| {
                 let both = [msf, first_fit].map(|other| faster(*own, other, 1.0));
@@ -90,10 +88,7 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
             says: "ServerFilling greatly outperforms all non-preemptive policies, weighted and unweighted",
             found: format!(
                 "λ = 4.75: weighted {} against {} of the best of them, all jobs {} against {}",
-                words(filled[0].0),
-                words(filled[0].1),
-                words(filled[1].0),
-                words(filled[1].1)
+                weighted.0, weighted.1, all.0, all.1
             ),
             holds: filled.iter().try_fold(true, |all, (own, others)| {
                 Some(all && faster(*own, *others, 0.8)?)

@@ -9,7 +9,6 @@ mod results;
 mod stage;
 mod table;
 mod types;
-mod verdict;
 mod words;
 
 pub use args::{Replaying, TraceArgs};

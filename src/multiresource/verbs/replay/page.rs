@@ -3,8 +3,10 @@
 use itertools::{Itertools as _, chain};
 
 use super::results::{AtPace, Outcome, Played, RECORDED, Replays};
-use super::verdict::{Named, answers, busiest, length, loses, played, sentence};
-use super::words::{interrupted, intervals, pace, remarks, window};
+use super::words::{
+    Named, answers, busiest, interrupted, intervals, length, loses, pace, played, remarks,
+    sentence, window,
+};
 use crate::multiresource::replay::{Interval, OfGroup, Step};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, bars, curves, front, lines};
 use crate::report::{Grid, Page, Section, Shown, brief, counted, fitting, list, number, percent};

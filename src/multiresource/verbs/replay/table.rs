@@ -4,8 +4,7 @@ use itertools::chain;
 
 use super::recorded::Recorded;
 use super::results::{AtPace, Replays, Spread};
-use super::verdict::played;
-use super::words::{interrupted, intervals, pace, unit, window, with_interval};
+use super::words::{interrupted, intervals, pace, played, unit, window, with_interval};
 use crate::multiresource::report::start_latency_of;
 use crate::report::{Table, TableUnit, estimate, number, percent, span, wrap};
 

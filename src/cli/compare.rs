@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use crate::artifact::Content as _;
 use crate::document::text_of;
-use crate::kind::{Kind, NamesFiles as _, VerbOutput};
+use crate::kind::{Kind, NamesFiles as _, VerbOutput, refuse};
 use crate::report::Mean;
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
@@ -146,11 +146,12 @@ fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -
 /// Refuses a value that an option has twice.
 fn given_once(what: &str, option: &str, values: &[impl ToString]) -> Result<(), String> {
     let mut twice = values.iter().map(ToString::to_string).duplicates();
-    twice.next().map_or(Ok(()), |twice| {
-        Err(format!(
+    match twice.next() {
+        Some(twice) => Err(format!(
             "the {what} {twice} is twice in --{option}: give it once"
-        ))
-    })
+        )),
+        None => Ok(()),
+    }
 }
 
 impl<K: Kind> Arguments<K> {
@@ -160,11 +161,13 @@ impl<K: Kind> Arguments<K> {
         given_once("load", "loads", &self.loads)?;
         given_once("rate", "rates", &self.rates)?;
         if self.is_replay() && !(self.rates.is_empty() && self.show.is_empty()) {
-            return Err("--rates and --show go with a workload, and a replay has the arrivals of its trace: leave them out".into());
+            return refuse(
+                "--rates and --show go with a workload, and a replay has the arrivals of its trace: leave them out",
+            );
         }
         if self.workload.typed().is_none() && !self.is_replay() {
-            return Err(
-                "policies are compared on a workload: give --workload FILE, or FILE alone".into(),
+            return refuse(
+                "policies are compared on a workload: give --workload FILE, or FILE alone",
             );
         }
         let mut loads = self.loads.iter().filter(|_| !self.is_replay());

@@ -1,11 +1,8 @@
 //! A command that another program runs within itself: what it says is kept, nothing is printed, no signal is listened to.
 
-use std::cell::RefCell;
-use std::io;
+use std::cell::{RefCell, RefMut};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-use crate::kind::VerbOutput;
 
 /// What a command answers to a program.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +25,7 @@ pub struct Answer {
 
 /// A program that runs a command.
 pub struct Embedding {
-    interrupt: Arc<AtomicBool>,
+    pub(super) interrupt: Arc<AtomicBool>,
     progress: Option<Progress>,
     answer: RefCell<Answer>,
 }
@@ -46,35 +43,15 @@ impl Embedding {
         }
     }
 
-    pub(super) fn interrupt(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.interrupt)
-    }
-
     pub(super) fn progress(&self, text: &str) {
         if let Some(progress) = &self.progress {
             progress(text);
         }
     }
 
-    pub(super) fn note(&self, text: String) {
-        self.answer.borrow_mut().notes.push(text);
-    }
-
-    pub(super) fn fail(&self, text: String) {
-        self.answer.borrow_mut().error = Some(text);
-    }
-
-    pub(super) fn write(&self, text: &str) -> io::Result<()> {
-        self.answer.borrow_mut().printed.push_str(text);
-        Ok(())
-    }
-
-    /// Keeps what is not printed of it, for programs.
-    pub(super) fn keep(&self, output: &VerbOutput) {
-        let mut answer = self.answer.borrow_mut();
-        answer.document.clone_from(&output.document);
-        answer.csv.clone_from(&output.csv);
-        answer.page.clone_from(&output.page);
+    /// Returns the answer so far, to be added to.
+    pub(super) fn answered(&self) -> RefMut<'_, Answer> {
+        self.answer.borrow_mut()
     }
 
     pub(super) fn answer(&self, code: u8) -> Answer {

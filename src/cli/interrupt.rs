@@ -32,7 +32,7 @@ impl Later {
     pub fn new(host: &Host) -> Self {
         let flag = match host {
             Host::Terminal => Arc::default(),
-            Host::Program(program) => program.interrupt(),
+            Host::Program(program) => Arc::clone(&program.interrupt),
         };
         Later {
             flag,

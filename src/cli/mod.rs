@@ -137,16 +137,13 @@ impl<K: Kind> Subcommand for Own<K> {
 const EXAMPLES: &str = include_str!("examples.txt");
 
 fn examples<K: Kind>() -> String {
-    let mut others = String::new();
-    for kind in kinds::each(Describe) {
-        if kind.name != K::Content::NAME && !kind.verbs.is_empty() {
-            others += &format!(
-                "  {}: {}\n",
-                kind.name,
-                kind.verbs.iter().map(|verb| verb.name).join(", ")
-            );
-        }
-    }
+    let kinds = kinds::each(Describe).into_iter();
+    let others = kinds.filter(|kind| kind.name != K::Content::NAME && !kind.verbs.is_empty());
+    let others = others.map(|kind| {
+        let verbs = kind.verbs.iter().map(|verb| verb.name).join(", ");
+        format!("  {}: {verbs}\n", kind.name)
+    });
+    let mut others = others.collect::<String>();
     if !others.is_empty() {
         others.insert_str(0, " Verbs of other kinds:\n");
     }
@@ -213,15 +210,10 @@ fn dispatch(typed: &[OsString], host: Host) -> u8 {
 /// Returns the words with a verb or file before the options that all verbs take: so these may stand in front, too.
 fn verb_first(typed: &[OsString]) -> Vec<OsString> {
     let mut words = typed.to_vec();
-    let options = words
-        .iter()
-        .take_while(|word| workload::ALONE.iter().any(|own| word == own));
-    let options = options.count();
-    let is_word = words
-        .get(options)
-        .is_some_and(|word| !word.to_string_lossy().starts_with('-'));
-    if is_word {
-        words[..=options].rotate_right(1);
+    let is_option = |word: &OsString| workload::ALONE.iter().any(|own| word == own);
+    let first = words.iter().position(|word| !is_option(word));
+    if let Some(n) = first.filter(|n| !words[*n].to_string_lossy().starts_with('-')) {
+        words[..=n].rotate_right(1);
     }
     words
 }
@@ -299,7 +291,7 @@ fn failed(why: &str, code: u8, host: &Host) -> u8 {
     let (on, off) = (EMPHASIS, EMPHASIS.render_reset());
     match host {
         Host::Terminal => host.tell(&format!("{on}error:{off} {why}")),
-        Host::Program(program) => program.fail(harmless(why)),
+        Host::Program(program) => program.answered().error = Some(harmless(why)),
     }
     code
 }
@@ -337,7 +329,8 @@ fn refused(error: &clap::Error, host: &Host) -> u8 {
     match host {
         Host::Program(program) if error.use_stderr() => {
             let text = error.render().to_string();
-            program.fail(text.trim_start_matches("error: ").trim_end().to_owned());
+            let text = text.trim_start_matches("error: ").trim_end();
+            program.answered().error = Some(text.to_owned());
         }
         _ if error.use_stderr() => host.tell(text.trim_end()),
         // A closed standard output is no reason to fail.
@@ -358,11 +351,8 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Rules) => {
             let kinds = kinds::each(Describe).into_iter();
             let mut each = kinds.map(|kind| {
-                format!(
-                    "kind: {}\n{}\n",
-                    kind.workload,
-                    (kind.rules)(common.host.width())
-                )
+                let rules = (kind.rules)(common.host.width());
+                format!("kind: {}\n{rules}\n", kind.workload)
             });
             common.printed(&each.join("\n"))
         }

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::document::is_standard_input;
-use crate::kind::VerbOutput;
+use crate::kind::{VerbOutput, refuse};
 use crate::report::quoted;
 use clap::Args;
 
@@ -25,24 +25,24 @@ pub fn is_stdout(path: &Path) -> bool {
 pub fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     let (streams, files): (Vec<&Path>, _) = read.iter().partition(|path| is_standard_input(path));
     if streams.len() > 1 {
-        return Err("standard input is one file: give the others by name".into());
+        return refuse("standard input is one file: give the others by name");
     }
     let read: Vec<PathBuf> = files.into_iter().filter_map(place).collect();
     let mut taken: Vec<PathBuf> = Vec::new();
     for path in written {
         let Some(at) = place(path) else { continue };
-        let shown = if is_stdout(path) {
-            "standard output".into()
-        } else {
-            path.display().to_string()
+        let shown = match is_stdout(path) {
+            true => "standard output".into(),
+            false => path.display().to_string(),
         };
         if read.contains(&at) {
             let why = "is read here and would be overwritten: choose another place for the result";
-            return Err(format!("{shown} {why}").into());
+            return refuse(format!("{shown} {why}"));
         }
         if taken.contains(&at) {
-            let why = "give each a file of its own";
-            return Err(format!("two results cannot both go to {shown}: {why}").into());
+            return refuse(format!(
+                "two results cannot both go to {shown}: give each a file of its own"
+            ));
         }
         taken.push(at);
     }
@@ -73,7 +73,9 @@ fn folder_of(path: &Path) -> &Path {
 /// does not permit new files is overwritten.
 pub fn emit(output: Option<&Path>, text: &str, common: &Common) -> Result<(), Box<dyn Error>> {
     let Some(path) = output.filter(|path| !is_stdout(path)) else {
-        return Ok(common.host.write(text)?);
+        let mut stdout = common.host.clone();
+        stdout.write_all(text.as_bytes())?;
+        return Ok(stdout.flush()?);
     };
     let written = match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => {
@@ -95,11 +97,8 @@ pub fn emit(output: Option<&Path>, text: &str, common: &Common) -> Result<(), Bo
 
 /// Writes each document to its file, and returns the first failure once all have been tried: the caller prints its
 /// answer all the same.
-pub fn emit_all<'a>(
-    documents: impl IntoIterator<Item = (&'a Path, &'a str)>,
-    common: &Common,
-) -> Result<(), Box<dyn Error>> {
-    let each = documents.into_iter();
+pub fn emit_all(documents: &[(PathBuf, String)], common: &Common) -> Result<(), Box<dyn Error>> {
+    let each = documents.iter();
     let each = each.map(|(file, text)| emit(Some(file), text, common));
     each.fold(Ok(()), Result::and)
 }
@@ -127,11 +126,14 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
 /// error where a document goes to standard output. The table is printed even if a document could not be written.
 fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
     if let Host::Program(program) = &common.host {
-        program.keep(output);
+        // What is not printed of it, for programs.
+        let mut answer = program.answered();
+        answer.document.clone_from(&output.document);
+        answer.csv.clone_from(&output.csv);
+        answer.page.clone_from(&output.page);
     }
     output.notes.iter().for_each(|note| common.tell(note));
-    let documents = output.documents.iter();
-    let written = emit_all(documents.map(|(file, text)| (&**file, &**text)), common);
+    let written = emit_all(&output.documents, common);
     let table = output.table.trim_end();
     if table.is_empty() {
         return written;

@@ -1,7 +1,7 @@
 //! What a verb tells while it works, on standard error; progress of steps that take longer than a second, where that is
 //! a terminal.
 
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -24,8 +24,7 @@ pub fn with_caller<T>(
         interrupt,
         line: None,
     };
-    let mut output = Output(common.host.clone());
-    let mut output = BufWriter::new(&mut output);
+    let mut output = BufWriter::new(common.host.clone());
     let answer = verb(&mut Caller {
         command: common.command.clone(),
         means: Vec::new(),
@@ -75,28 +74,6 @@ impl Listener<'_> {
         }
         let line = self.line.get_or_insert_with(|| Line::new(self.common));
         line.0.set_message(message);
-    }
-}
-
-/// Standard output, of whoever runs the command.
-struct Output(Host);
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &self.0 {
-            Host::Terminal => io::stdout().write(bytes),
-            Host::Program(program) => {
-                program.write(&String::from_utf8_lossy(bytes))?;
-                Ok(bytes.len())
-            }
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match &self.0 {
-            Host::Terminal => io::stdout().flush(),
-            Host::Program(_) => Ok(()),
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! of a path or of a quoted text reaches it as it is.
 
 use std::error::Error;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write};
 use std::rc::Rc;
 
 use clap::Args;
@@ -82,7 +82,7 @@ impl Host {
         match self {
             // A closed standard error is no reason to fail.
             Host::Terminal => drop(writeln!(anstream::stderr(), "{}", harmless(text))),
-            Host::Program(program) => program.note(harmless(text)),
+            Host::Program(program) => program.answered().notes.push(harmless(text)),
         }
     }
 
@@ -94,19 +94,10 @@ impl Host {
                 stdout.write_all(harmless(text).as_bytes())?;
                 stdout.flush()
             }
-            Host::Program(program) => program.write(&harmless(text)),
-        }
-    }
-
-    /// Writes text for other programs to standard output, as it is.
-    pub fn write(&self, text: &str) -> io::Result<()> {
-        match self {
-            Host::Terminal => {
-                let mut stdout = io::stdout().lock();
-                stdout.write_all(text.as_bytes())?;
-                stdout.flush()
+            Host::Program(program) => {
+                program.answered().printed += &harmless(text);
+                Ok(())
             }
-            Host::Program(program) => program.write(text),
         }
     }
 
@@ -127,6 +118,26 @@ impl Host {
         found.map_or(WIDTH, |(Width(columns), _)| {
             usize::from(columns).clamp(NARROWEST, WIDTH)
         })
+    }
+}
+
+/// Standard output, for text that other programs read: it is written as it is.
+impl Write for Host {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Host::Terminal => io::stdout().write(bytes),
+            Host::Program(program) => {
+                program.answered().printed += &String::from_utf8_lossy(bytes);
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Host::Terminal => io::stdout().flush(),
+            Host::Program(_) => Ok(()),
+        }
     }
 }
 

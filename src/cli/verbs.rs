@@ -56,14 +56,15 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
         Answer::Policy {
             artifact,
             summary,
-            documents,
+            mut documents,
         } => {
+            let policy = artifact.to_json()?;
             let file = arguments.output.as_deref();
             let is_shown = file.is_some() || !common.host.is_read_by_a_person();
-            let policy = artifact.to_json()?;
-            let policy = is_shown.then_some((file.unwrap_or(Path::new("-")), &*policy));
-            let documents = documents.iter().map(|(file, text)| (&**file, &**text));
-            let written = emit_all(policy.into_iter().chain(documents), common);
+            if is_shown {
+                documents.insert(0, (file.unwrap_or(Path::new("-")).into(), policy));
+            }
+            let written = emit_all(&documents, common);
             common.tell(&summary);
             written?;
             if !is_shown {
@@ -71,9 +72,8 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
             }
             let code = interrupt.code_or(SUCCESS);
             if common.quiet && code != SUCCESS {
-                common
-                    .host
-                    .tell("Interrupted: the policy is the best so far.");
+                let host = &common.host;
+                host.tell("Interrupted: the policy is the best so far.");
             }
             Ok(code)
         }
@@ -126,12 +126,10 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
     if let Some(file) = workload {
         let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
         if !findings.is_empty() {
-            let file = called(file);
-            common
-                .host
-                .tell(&format!("{name} was not made for {file}:"));
+            let (file, host) = (called(file), &common.host);
+            host.tell(&format!("{name} was not made for {file}:"));
             for finding in findings {
-                common.host.tell(&format!("  {finding}"));
+                host.tell(&format!("  {finding}"));
             }
             return Ok(NEGATIVE);
         }

@@ -8,10 +8,9 @@ use clap::Args;
 use super::artifact::{Checked, Multiresource};
 use super::bound::{CertificateError, Document};
 use super::bridge;
-use super::replay::Speed;
 use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
-use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
+use super::verbs::replay::{self, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
 use super::verbs::{drive, export, fit, limit, optimum, sweep};
@@ -193,12 +192,11 @@ impl Kind for MultiresourceKind {
     ) -> VerbResult<VerbOutput> {
         let (trace, latency) = (&args.trace, args.start_latency);
         if trace.file.is_some() {
-            let speed = Pace::Speed(trace.speed.unwrap_or(Speed::ONE));
             let replaying = Replaying {
                 trace,
                 workload: workload.as_ref(),
                 policies: &[name.to_owned()],
-                paces: vec![args.load.map_or(speed, Pace::Load)],
+                paces: trace.paces(args.load.as_slice()),
                 start_latency: latency,
                 resample: false,
                 changes: caller.changes,
@@ -223,7 +221,20 @@ impl Kind for MultiresourceKind {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         if extras.replays() {
-            return on_trace(workload, comparing, extras, caller);
+            if !comparing.loads.is_empty() && extras.trace.speed.is_some() {
+                return refuse("--loads and --speed both say how fast jobs come: keep one of them");
+            }
+            let replaying = Replaying {
+                trace: &extras.trace,
+                workload,
+                policies: comparing.policies,
+                paces: extras.trace.paces(comparing.loads),
+                start_latency: extras.start_latency,
+                resample: extras.resample,
+                changes: caller.changes,
+                settings: comparing.settings,
+            };
+            return replay::compare(&replaying, caller);
         }
         if extras.trace.jobs.is_some() {
             return refuse(
@@ -238,10 +249,9 @@ impl Kind for MultiresourceKind {
                    progress: &mut dyn FnMut(Progress)| {
             let run = policy.rule.simulate_on(fleet, comparing.settings, progress);
             let mut run = run.map_err(|why| why.to_string())?;
-            let seed = comparing.settings.seed;
-            run.own.stretch = is_highest
-                .then(|| recorded(&policy.rule, fleet, seed))
-                .flatten();
+            if is_highest {
+                run.own.stretch = recorded(&policy.rule, fleet, comparing.settings.seed);
+            }
             Ok(run)
         };
         let over_loads = OverLoads(workload.clone());
@@ -362,31 +372,4 @@ fn notify_latency(workload: &Fleet, caller: &mut Caller<'_>) {
     if let Some(note) = report::start_latency(workload.envelope()) {
         caller.notify(Notice::Known(&note));
     }
-}
-
-/// Compares policies on a trace.
-fn on_trace(
-    workload: Option<&Fleet>,
-    comparing: &Comparing<'_>,
-    extras: &ComparisonArgs,
-    caller: &mut Caller<'_>,
-) -> VerbResult<VerbOutput> {
-    let paces = match (comparing.loads, extras.trace.speed) {
-        ([], speed) => vec![Pace::Speed(speed.unwrap_or(Speed::ONE))],
-        (loads, None) => loads.iter().copied().map(Pace::Load).collect(),
-        _ => {
-            return refuse("--loads and --speed both say how fast jobs come: keep one of them");
-        }
-    };
-    let replaying = Replaying {
-        trace: &extras.trace,
-        workload,
-        policies: comparing.policies,
-        paces,
-        start_latency: extras.start_latency,
-        resample: extras.resample,
-        changes: caller.changes,
-        settings: comparing.settings,
-    };
-    replay::compare(&replaying, caller)
 }

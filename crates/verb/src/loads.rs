@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use itertools::Itertools as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use synth_core::artifact::Content as _;
@@ -59,12 +60,8 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
 ) -> VerbResult<VerbOutput> {
     let policies = Policy::<K>::resolve_all(comparing, Some(workload))?;
     let fitting: Vec<_> = policies.iter().map(|own| K::fits(own, workload)).collect();
-    let misfits: Vec<&str> = fitting
-        .iter()
-        .filter_map(|own| own.as_ref().err())
-        .map(String::as_str)
-        .collect();
-    if misfits.len() == policies.len() {
+    if fitting.iter().all(Result::is_err) {
+        let mut misfits = fitting.iter().filter_map(|own| own.as_ref().err());
         let misfits = misfits.join("; ");
         return refuse(format!("no policy can run on this workload: {misfits}"));
     }
@@ -118,15 +115,13 @@ fn for_another_load<K: Rules>(
 ) -> Option<String> {
     let is_other = |other: &&f64| (**other - load).abs() > 1e-3 * load;
     let other = loads.iter().find(is_other)?;
-    let tuned = policies
-        .iter()
-        .filter(|own| own.judged_on(workload).is_some());
-    let names: Vec<&str> = tuned.map(|own| own.name.as_str()).collect();
+    let is_tuned = |own: &&Policy<K>| own.judged_on(workload).is_some();
+    let tuned = policies.iter().filter(is_tuned);
+    let names = tuned.map(|own| own.name.as_str()).join(", ");
+    let load = number(load);
     (!names.is_empty()).then(|| {
         format!(
-            "Made for load {} and no other: {}. For another one: `synth --load {other} …`.",
-            number(load),
-            names.join(", ")
+            "Made for load {load} and no other: {names}. For another one: `synth --load {other} …`."
         )
     })
 }

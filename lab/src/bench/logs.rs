@@ -68,6 +68,14 @@ enum Demand {
     Two,
 }
 
+/// The demands of logs, in turn.
+const DEMANDS: [Demand; 4] = [
+    Demand::Uniform,
+    Demand::Decreasing,
+    Demand::Pareto,
+    Demand::Two,
+];
+
 /// A job of a site's log; times in hours.
 struct Sent {
     at: f64,
@@ -82,21 +90,12 @@ impl Origin {
     pub fn new(set: Set, n: u64) -> Self {
         let seed = seed(set, Tier::Logs, n);
         let mut draw = Draw::new(seed);
-        let demand = [
-            Demand::Uniform,
-            Demand::Decreasing,
-            Demand::Pareto,
-            Demand::Two,
-        ];
-        let (load, law) = match n % 4 {
-            3 => (
-                draw.pick(&[0.6, 0.7, 0.8]),
-                Law::Continuous(demand[(n / 4 % 4) as usize]),
-            ),
-            _ => (
-                draw.pick(&[0.6, 0.7, 0.8, 0.9]),
-                Law::Site(Site::new(&mut draw)),
-            ),
+        let (load, law) = if n % 4 == 3 {
+            let load = draw.pick(&[0.6, 0.7, 0.8]);
+            (load, Law::Continuous(DEMANDS[(n / 4 % 4) as usize]))
+        } else {
+            let load = draw.pick(&[0.6, 0.7, 0.8, 0.9]);
+            (load, Law::Site(Site::new(&mut draw)))
         };
         Origin {
             name: name(Tier::Logs, n),
@@ -132,15 +131,12 @@ impl Origin {
     /// # Errors
     /// When one cannot be read, which is a fault of the program.
     pub fn draw(&self, of: Range<u64>) -> VerbResult<(Vec<String>, Vec<Log>)> {
-        let shape = match self.law {
-            Law::Site(_) => None,
-            Law::Continuous(Demand::Two) => Some("cpu=1,memory=1"),
-            Law::Continuous(_) => Some("cpu=1"),
-        };
-        let options = Options {
-            servers: shape.map(Servers::shapes).transpose()?,
-            ..Options::default()
-        };
+        let mut options = Options::default();
+        if let Law::Continuous(demand) = self.law {
+            let two = matches!(demand, Demand::Two);
+            let shape = if two { "cpu=1,memory=1" } else { "cpu=1" };
+            options.servers = Some(Servers::shapes(shape)?);
+        }
         let drawn = of.map(|r| {
             let (name, text) = self.file(r);
             let source = Source::Text(name, text.clone().into_bytes());
@@ -188,10 +184,8 @@ impl Site {
             }
         };
         let users = (0..count).map(|n| (0..1 + n % 3).map(|_| program()).collect());
-        Site {
-            processors,
-            users: users.collect(),
-        }
+        let users = users.collect();
+        Site { processors, users }
     }
 
     /// Draws a log in the Standard Workload Format.
@@ -261,10 +255,8 @@ impl Site {
         let mut factor = 1.0;
         // The more the limits cut off, the more rounds are needed.
         for _ in 1..100 {
-            let work = jobs
-                .iter()
-                .map(|job| job.limited(factor).0 * f64::from(job.program.width));
-            factor *= required / work.sum::<f64>();
+            let work = |job: &Sent| job.limited(factor).0 * f64::from(job.program.width);
+            factor *= required / jobs.iter().map(work).sum::<f64>();
         }
         factor
     }

@@ -184,7 +184,7 @@ pub fn measure(
         Some(_) => terms.preemption,
         None => Preemption::None,
     };
-    let (bounds, runs) = std::thread::scope(|scope| {
+    let (bounds, (runs, again), families) = std::thread::scope(|scope| {
         let bounds = scope.spawn(|| bounds(system, preemption, terms, interrupt));
         let (entrants, families) =
             entrants(system, preemption, terms, changes, interrupt, listener);
@@ -197,13 +197,11 @@ pub fn measure(
             interrupt: interrupt.clone(),
             ..Settings::default()
         };
-        let (runs, again) = run(&entrants, system, &settings, terms, listener);
+        let runs = run(&entrants, system, &settings, terms, listener);
         listener(&format!("{}: what no policy can beat", system.name));
-        let bounds = bounds.join();
-        let bounds = bounds.map_err(|_| "a bound was not found")?;
-        VerbResult::Ok((bounds, (runs, again, families)))
+        let bounds = bounds.join().map_err(|_| "a bound was not found")?;
+        VerbResult::Ok((bounds, runs, families))
     })?;
-    let (runs, again, families) = runs;
     Ok(Line {
         system: system.name.clone(),
         tier: system.tier,
@@ -298,10 +296,9 @@ fn entrants(
     entrants.extend(rules.map(|rule| (rule.name().into(), Ok(rule))));
     for (name, _) in &terms.policies {
         // One that is for other systems, or may do more, is not entered here.
-        let policy = Policy::<MultiresourceKind>::resolve(name, Some(fleet), changes);
-        let policy = policy
-            .ok()
-            .filter(|own| may(&own.rule) && MultiresourceKind::fits(own, fleet).is_ok());
+        let policy = Policy::<MultiresourceKind>::resolve(name, Some(fleet), changes).ok();
+        let fits = |own: &Policy<_>| MultiresourceKind::fits(own, fleet).is_ok();
+        let policy = policy.filter(|own| may(&own.rule) && fits(own));
         entrants.retain(|(own, _)| own != name);
         entrants.extend(policy.map(|own| (own.name, Ok(own.rule))));
     }
@@ -315,12 +312,11 @@ fn alone(choice: &Choice) -> Vec<Alone> {
         Steadiness::Steady => own.ratio.map(|ratio| ratio.mean).or(own.at_least),
         _ => None,
     };
-    let candidates = choice.candidates.iter().enumerate();
-    let alone = candidates.map(|(n, own)| Alone {
+    let alone = |(n, own): (usize, &Candidate)| Alone {
         family: own.name.clone(),
         ratio: ratio(n, own),
-    });
-    alone.collect()
+    };
+    choice.candidates.iter().enumerate().map(alone).collect()
 }
 
 /// Runs all on the same jobs: each for a part of the events, then in full who may be among the best; and again those that entered and look
@@ -343,11 +339,10 @@ fn run(
     };
     let first = settings.events.div_ceil(FIRST);
     let mut runs: Vec<Ran> = entrants.iter().map(|own| simulate(own, first, 0)).collect();
-    let settled = runs
-        .iter()
-        .filter_map(|ran| Some((ran, ran.response?.mean)));
-    let best = settled.min_by(|a, b| a.1.total_cmp(&b.1));
-    let best = best.map(|(ran, _)| ran.clone());
+    let settled = runs.iter().filter(|ran| ran.response.is_some());
+    let mean = |ran: &Ran| ran.response.map_or(f64::NAN, |own| own.mean);
+    let best = settled.min_by(|a, b| mean(a).total_cmp(&mean(b)));
+    let best = best.cloned();
     let has_level = |ran: &&Ran| matches!(ran.health, Some(Health::Settled | Health::Unsettled));
     let stays = runs.iter().filter(has_level).map(|ran| ran.stay);
     let least = stays.fold(f64::INFINITY, f64::min);
@@ -365,12 +360,10 @@ fn run(
         }
     }
     let suspects = suspects(&runs, terms);
-    let again = entrants
-        .iter()
-        .filter(|own| suspects.contains(&own.0.as_str()));
-    let again = again
-        .map(|own| simulate(own, AGAIN * settings.events, 1))
-        .collect();
+    let again = entrants.iter();
+    let again = again.filter(|own| suspects.contains(&own.0.as_str()));
+    let again = again.map(|own| simulate(own, AGAIN * settings.events, 1));
+    let again = again.collect();
     (runs, again)
 }
 
@@ -387,16 +380,14 @@ pub fn suspects<'a>(runs: &'a [Ran], terms: &Terms) -> Vec<&'a str> {
 
 /// Simulates a policy, or says why not.
 fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> Ran {
-    let run = contender.as_ref().map_err(Clone::clone).and_then(|rule| {
+    let rule = contender.as_ref();
+    let run = rule.map_err(Clone::clone).and_then(|rule| {
         let run = rule.simulate_on(&system.fleet, settings, |_| ());
         run.map_err(|why| why.to_string())
     });
-    let rule = contender.as_ref();
     let knows = rule.map(|rule| rule.knows_of(&system.fleet));
-    let (failure, run) = match run {
-        Ok(run) => (None, Some(run)),
-        Err(why) => (Some(why), None),
-    };
+    let failure = run.as_ref().err().cloned();
+    let run = run.ok();
     let rate = system.fleet.envelope().total_arrival_rate();
     let stay = |run: &Run| {
         let late = run.types.iter().flat_map(|own| &own.late);
@@ -418,14 +409,15 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> R
 /// Returns the policies that a policy is lost to: those that know no more, and that it is surely slower than by what matters, with the least ratio; or,
 /// where it has not settled itself, all that have.
 pub fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
-    let settled = rivals(runs, own);
+    let settled = rivals(runs, own).map(|(ran, _)| ran);
     if own.response.is_none() {
-        return settled.map(|(ran, _)| (ran, None)).collect();
+        return settled.map(|ran| (ran, None)).collect();
     }
-    let surely = settled.filter_map(|(ran, _)| Some((ran, Some(own.surely_behind(ran)?))));
-    surely
-        .filter(|(_, least)| least.is_some_and(|least| least > 1.0 + MATTERS))
-        .collect()
+    let surely = settled.filter_map(|ran| {
+        let least = own.surely_behind(ran)?;
+        (least > 1.0 + MATTERS).then_some((ran, Some(least)))
+    });
+    surely.collect()
 }
 
 /// Returns those that have settled without knowing more than this policy, and are others, with their means.

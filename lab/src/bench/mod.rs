@@ -121,16 +121,11 @@ impl Run for Arguments {
             return self.written(folder, &plan);
         }
         let (terms, changes) = (self.terms(caller)?, caller.changes);
-        let mut lines = match &self.output {
-            Some(file) => there(file, &terms)?,
-            None => Vec::new(),
-        };
-        let shard = self.shard;
-        let own = plan
-            .iter()
-            .zip(0..)
-            .filter(|(_, at)| shard.is_none_or(|own| own.has(*at)));
-        let own: Vec<(Tier, u64)> = own.map(|(system, _)| *system).collect();
+        let lines = self.output.as_ref().map(|file| there(file, &terms));
+        let mut lines = lines.transpose()?.unwrap_or_default();
+        let is_own = |at| self.shard.is_none_or(|own| own.has(at));
+        let own = plan.into_iter().zip(0..).filter(|(_, at)| is_own(*at));
+        let own: Vec<(Tier, u64)> = own.map(|(system, _)| system).collect();
         let interrupt = caller.interrupt.clone();
         let width = caller.width;
         let mut listener = caller.doing();
@@ -209,24 +204,20 @@ impl Arguments {
             let policy = Policy::<MultiresourceKind>::resolve(name, None, caller.changes)?;
             VerbResult::Ok((policy.name, policy.digest))
         };
-        let policies = self
-            .policies
-            .iter()
-            .map(digest)
-            .collect::<VerbResult<_>>()?;
+        let budget = self.budget.unwrap_or(budget);
         Ok(Terms {
             bench: NAME.into(),
             set: self.set,
             preemption: self.preemption,
-            budget: if self.no_choice {
-                0
-            } else {
-                self.budget.unwrap_or(budget)
-            },
+            budget: if self.no_choice { 0 } else { budget },
             events: self.events.unwrap_or(events),
             updates,
             seed: self.seed,
-            policies,
+            policies: self
+                .policies
+                .iter()
+                .map(digest)
+                .collect::<VerbResult<_>>()?,
         })
     }
 
@@ -259,9 +250,7 @@ fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
     };
     let names = terms.policies.iter().map(|own| own.0.as_str());
     let absent = names.filter(|name| !lines.is_empty() && !ran(name));
-    absent
-        .map(|name| format!("{name} ran on none of these systems: a policy file is for its own types, what stops jobs for --preemption full, and on logs rules of backfilling run"))
-        .collect()
+    absent.map(|name| format!("{name} ran on none of these systems: a policy file is for its own types, what stops jobs for --preemption full, and on logs rules of backfilling run")).collect()
 }
 
 /// Returns the lines that are there; a last one without its end is cut off, since a run was ended while it was written.
@@ -272,29 +261,23 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
         Err(why) => return refuse(format!("cannot read {}: {why}", file.display())),
     };
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    let torn = &text[whole..];
+    let (torn, name) = (&text[whole..], file.display());
     // Nothing is cut off a file that is something else.
     if !(torn.starts_with(HEAD) || HEAD.starts_with(torn)) {
         return refuse(format!(
-            "{} has no results of a bench: give another --output",
-            file.display()
+            "{name} has no results of a bench: give another --output"
         ));
     }
     let mut lines: Vec<Line> = Vec::new();
-    for (n, text) in text[..whole].lines().enumerate() {
-        let place = || format!("{}, line {}", file.display(), n + 1);
+    for (text, n) in text[..whole].lines().zip(1..) {
         let line = unsealed(text).and_then(|own| serde_json::from_str::<Line>(&own).ok());
-        let Some(line) = line else {
-            return refuse(format!(
-                "{}: it is no line of a bench, or was changed: take it out, and its system runs again",
-                place()
-            ));
-        };
+        let line = line.ok_or_else(|| format!(
+            "{name}, line {n}: it is no line of a bench, or was changed: take it out, and its system runs again"
+        ))?;
         if line.terms != *terms {
+            let other = differences(&line.terms, terms, &[]).join("; ");
             return refuse(format!(
-                "{}: it was measured with other options ({}): give the same, or another --output",
-                place(),
-                differences(&line.terms, terms, &[]).join("; ")
+                "{name}, line {n}: it was measured with other options ({other}): give the same, or another --output"
             ));
         }
         if !lines.iter().any(|own| own.system == line.system) {
@@ -304,7 +287,7 @@ fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
     if !torn.is_empty() {
         let cut = OpenOptions::new().write(true).open(file);
         cut.and_then(|own| own.set_len(whole as u64))
-            .map_err(|why| format!("cannot write {}: {why}", file.display()))?;
+            .map_err(|why| format!("cannot write {name}: {why}"))?;
     }
     Ok(lines)
 }

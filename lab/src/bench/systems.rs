@@ -117,13 +117,7 @@ pub fn name(tier: Tier, n: u64) -> String {
 
 /// Returns what the n-th system of a set and a tier is drawn from.
 pub fn seed(set: Set, tier: Tier, n: u64) -> u64 {
-    let of_set = if set == Set::Tuning { 1 } else { 2 };
-    let of_tier = match tier {
-        Tier::Exact => 1,
-        Tier::Bounded => 2,
-        Tier::Logs => 3,
-    };
-    1_000_000 * of_set + 10_000 * of_tier + n
+    1_000_000 * (1 + set as u64) + 10_000 * (1 + tier as u64) + n
 }
 
 /// A stream of numbers that depends on no version of a library of distributions.
@@ -248,11 +242,8 @@ fn exact(n: u64, draw: &mut Draw) -> Draft {
         0 => (2, 16, &[0.6, 0.7, 0.8, 0.9]),
         _ => (3, 6, &[0.5, 0.6, 0.7, 0.8]),
     };
-    let (load, capacity, widest) = (
-        draw.pick(loads),
-        draw.between(3, most),
-        draw.pick(&[1.0, 3.0, 10.0]),
-    );
+    let (load, capacity) = (draw.pick(loads), draw.between(3, most));
+    let widest = draw.pick(&[1.0, 3.0, 10.0]);
     let mut kind = |i: u32| Kind {
         nodes: 1,
         // The first is small, the last takes more than half.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, chain};
 use serde::Serialize;
 
 use super::measure::{Alone, CHOICE, Line, Ran, ahead, rivals};
@@ -129,10 +129,8 @@ fn section(tier: Tier, lines: &[Line]) -> Section {
     // The least is the greatest from below.
     let tightness = spread(tight.iter().map(|t| -t).collect());
     let of_entrants = lines.iter().flat_map(|line| {
-        let own = line
-            .runs
-            .iter()
-            .filter(|ran| line.terms.entered(&ran.policy));
+        let runs = line.runs.iter();
+        let own = runs.filter(|ran| line.terms.entered(&ran.policy));
         own.filter_map(|ran| miss(line, ran))
     });
     Section {
@@ -183,13 +181,10 @@ fn row(policy: &str, lines: &[&Line]) -> Row {
     };
     let count =
         |is: &dyn Fn(&Line, &Ran) -> bool| runs.iter().filter(|(l, ran)| is(l, ran)).count();
+    let knows = runs.iter().map(|own| own.1.knows);
     Row {
         policy: policy.into(),
-        knows: runs
-            .iter()
-            .map(|own| own.1.knows)
-            .max_by_key(|own| *own as u8)
-            .unwrap_or_default(),
+        knows: knows.max_by_key(|own| *own as u8).unwrap_or_default(),
         systems: runs.len(),
         settled: settled().count(),
         ratio: spread(settled().filter_map(ratio).collect()),
@@ -204,9 +199,8 @@ fn is_ahead(line: &Line, ran: &Ran) -> bool {
     let choice = line.runs.iter().find(|own| own.policy == CHOICE);
     choice.is_some_and(|own| {
         let (own, runs) = line.considered(own);
-        ahead(runs, own)
-            .iter()
-            .any(|(other, _)| other.policy == ran.policy)
+        let mut ahead = ahead(runs, own).into_iter();
+        ahead.any(|(other, _)| other.policy == ran.policy)
     })
 }
 
@@ -227,15 +221,23 @@ fn family(name: &str, lines: &[&Line]) -> Family {
 fn called(policy: &str) -> &str {
     let rule = Contender::rules().iter().find(|rule| rule.name == policy);
     let alias = rule.and_then(|rule| rule.aliases.first());
-    alias
-        .filter(|_| policy.len() > LONG)
-        .copied()
-        .unwrap_or(policy)
+    alias.map_or(
+        policy,
+        |alias| if policy.len() > LONG { alias } else { policy },
+    )
 }
 
 /// Returns a ratio less one, in percent.
 fn change(by: f64) -> String {
     format!("{:+.1} %", 100.0 * by)
+}
+
+/// Returns two values less this, in percent.
+fn changes(values: Option<[f64; 2]>, less: f64) -> [String; 2] {
+    match values {
+        Some(values) => values.map(|value| change(value - less)),
+        None => ["–", "–"].map(String::from),
+    }
 }
 
 impl Section {
@@ -250,17 +252,13 @@ impl Section {
         let columns = "policy,on,settled,best,at most,lost,ahead".split(',');
         let mut table = Table::new(columns.chain(above.iter().copied()));
         for row in &self.policies {
-            let pair = |values: Option<[f64; 2]>, less: f64| match values {
-                Some(values) => values.map(|value| change(value - less)),
-                None => ["–", "–"].map(String::from),
-            };
-            let ([median, worst], gap) = (pair(row.ratio, 1.0), pair(row.gap, 0.0));
+            let ([median, worst], gap) = (changes(row.ratio, 1.0), changes(row.gap, 0.0));
             let [systems, settled, lost, ahead] =
                 [row.systems, row.settled, row.lost, row.ahead].map(|n| n.to_string());
             let mark = if row.knows == Knows::Sizes { " *" } else { "" };
             let policy = called(&row.policy).to_owned() + mark;
             let cells = [policy, systems, settled, median, worst, lost, ahead];
-            table.row(cells.into_iter().chain(gap));
+            table.row(chain!(cells, gap));
         }
         table
     }
@@ -271,10 +269,8 @@ impl Section {
         let mut table = Table::new(header.split(','));
         for own in &self.families {
             let counts = [own.systems, own.settled, own.alike].map(|n| n.to_string());
-            let ratios = own.ratio.map_or(["–", "–"].map(String::from), |pair| {
-                pair.map(|r| change(r - 1.0))
-            });
-            table.row([[own.family.clone()].as_slice(), &counts, &ratios].concat());
+            let (name, ratios) = (own.family.clone(), changes(own.ratio, 1.0));
+            table.row(chain!([name], counts, ratios));
         }
         table
     }
@@ -298,23 +294,19 @@ impl Section {
         }
         for miss in &self.missed {
             let Miss { system, about, .. } = miss;
-            let by = match (miss.ratio, miss.surely) {
-                (Some(ratio), Some(least)) => format!(
-                    "{}, surely {}, over {}",
-                    change(ratio - 1.0),
-                    change(least - 1.0),
-                    miss.better
-                ),
-                _ => {
-                    let why = miss.failure.as_deref().unwrap_or("not settled");
-                    format!("{why}, and {} is settled", miss.better)
-                }
+            let (policy, better) = (&miss.policy, &miss.better);
+            let by = if let (Some(ratio), Some(least)) = (miss.ratio, miss.surely) {
+                let [ratio, least] = [ratio, least].map(|own| change(own - 1.0));
+                format!("{ratio}, surely {least}, over {better}")
+            } else {
+                let why = miss.failure.as_deref().unwrap_or("not settled");
+                format!("{why}, and {better} is settled")
             };
             let rule = match &miss.rule {
-                rule if *rule == miss.policy => String::new(),
+                rule if rule == policy => String::new(),
                 rule => format!(" ({rule})"),
             };
-            let said = format!("{system} ({about}): {}{rule} {by}", miss.policy);
+            let said = format!("{system} ({about}): {policy}{rule} {by}");
             let _ = writeln!(text, "{}", wrap(&said, width));
         }
         text + "\n"

@@ -37,17 +37,15 @@ pub fn measure(
     let entrants = entrants(&logs[0], terms);
     let runs = walked(origin, &logs, &entrants, interrupt)?;
     let suspects = suspects(&runs, terms);
-    let again = entrants
-        .into_iter()
-        .filter(|own| suspects.contains(&own.0.as_str()));
-    let again: Vec<Entrant> = again.collect();
-    let again = if again.is_empty() {
-        Vec::new()
-    } else {
+    let lost = entrants.into_iter();
+    let lost = lost.filter(|own| suspects.contains(&own.0.as_str()));
+    let lost: Vec<Entrant> = lost.collect();
+    let mut again = Vec::new();
+    if !lost.is_empty() {
         listener(&format!("{}: {} other logs", origin.name, AGAIN * LOGS));
         let (_, others) = origin.draw(LOGS..(1 + AGAIN) * LOGS)?;
-        walked(origin, &others, &again, interrupt)?
-    };
+        again = walked(origin, &others, &lost, interrupt)?;
+    }
     Ok(Line {
         system: origin.name.clone(),
         tier: Tier::Logs,

@@ -1,8 +1,8 @@
 //! Figures as tables: panels of curves of points; and as pictures.
-use std::collections::HashSet;
 use std::error::Error;
 use std::path::Path;
 
+use itertools::Itertools as _;
 use synth::report::plot::{self, Axis, Chart, Look, Point, Scale, Sheet, Style};
 use synth::simulation::Estimate;
 
@@ -146,112 +146,91 @@ impl Curve {
     }
 }
 
+/// A chart, with the curves that it is drawn from.
 pub struct Panel {
-    pub title: String,
-    pub across: Axis,
-    pub up: Axis,
-    pub curves: Vec<Curve>,
-    /// Vertical lines with their labels.
-    pub marks: Vec<(f64, String)>,
+    pub chart: Chart,
+    curves: Vec<Curve>,
 }
 
 impl Panel {
     pub fn new(title: impl Into<String>, across: Axis, up: Axis, curves: Vec<Curve>) -> Self {
-        let (title, marks) = (title.into(), Vec::new());
-        Panel {
-            title,
+        let chart = Chart {
+            title: title.into(),
+            curves: curves.iter().map(|own| own.drawn(&up)).collect(),
             across,
             up,
-            curves,
-            marks,
-        }
+            lines: Vec::new(),
+        };
+        Panel { chart, curves }
     }
 
-    pub fn curve(&self, label: &str, kind: Kind) -> Done<&Curve> {
+    /// Returns the value of a curve at a place; not a number if it has none there.
+    pub fn at(&self, label: &str, kind: Kind, x: f64) -> Done<f64> {
         let mut curves = self.curves.iter();
-        let found = curves.find(|c| c.label == label && c.kind == kind);
-        found.ok_or_else(|| format!("{} has no curve {label}", self.title).into())
+        let found = curves.find(|own| own.label == label && own.kind == kind);
+        let found = found.ok_or_else(|| format!("{} has no curve {label}", self.chart.title))?;
+        Ok(found.at(x).map_or(f64::NAN, |own| own.mean))
     }
 }
 
+/// A figure: the name of its files, such as `figure2`, and a table beside its picture.
 pub struct Figure {
-    /// As its files are called: `figure2`.
     pub name: &'static str,
-    /// Of a panel.
-    pub size: (u32, u32),
-    /// Panels in a row.
-    pub columns: u32,
-    pub panels: Vec<Panel>,
+    table: String,
+    sheet: Sheet,
 }
 
 impl Figure {
     /// Returns a figure of panels of this size, so many of them in a row.
     pub fn new(name: &'static str, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
-        Figure {
-            name,
+        let table = table(&panels);
+        let sheet = Sheet {
             size,
             columns,
-            panels,
-        }
-    }
-
-    fn table(&self) -> String {
-        let mut text = "panel,curve,kind,x,y,half_width\n".to_string();
-        for panel in &self.panels {
-            for curve in &panel.curves {
-                let (title, label) = (&panel.title, &curve.label);
-                for (x, y) in &curve.points {
-                    let (kind, [mean, half]) = (curve.kind.name(), cells(curve.kind, *y));
-                    text += &format!("\"{title}\",\"{label}\",{kind},{x:.6},{mean},{half}\n");
-                }
-            }
-        }
-        text
-    }
-
-    /// Returns each label once, with the place from which its first curve has no mean.
-    fn legend(&self) -> Vec<(String, Look, Style)> {
-        let mut entries: Vec<(String, Look, Style)> = Vec::new();
-        let mut known = HashSet::new();
-        for curve in self.panels.iter().flat_map(|p| &p.curves) {
-            let mut entry = curve.entry();
-            if !known.insert(entry.0.clone()) {
-                continue;
-            }
-            if let Some(end) = curve.end().filter(|_| curve.kind == Kind::Simulated) {
-                entry.0 += &format!(" (no mean from {end} on)");
-            }
-            entries.push(entry);
-        }
-        // Entries that hold for all curves are last.
-        let is_common = |style| matches!(style, Style::Marks | Style::Dashes | Style::Band);
-        entries.sort_by_key(|(_, _, style)| is_common(*style));
-        entries
+            legend: legend(panels.iter().flat_map(|own| &own.curves)),
+            charts: panels.into_iter().map(|own| own.chart).collect(),
+        };
+        Figure { name, table, sheet }
     }
 
     /// Writes table and picture to a folder.
     pub(super) fn write(&self, folder: &Path) -> Done<()> {
         let path = |end: &str| folder.join(format!("{}.{end}", self.name));
-        let chart = |panel: &Panel| Chart {
-            title: panel.title.clone(),
-            across: panel.across.clone(),
-            up: panel.up.clone(),
-            curves: panel
-                .curves
-                .iter()
-                .map(|curve| curve.drawn(&panel.up))
-                .collect(),
-            lines: panel.marks.clone(),
-        };
-        let sheet = Sheet {
-            size: self.size,
-            columns: self.columns,
-            charts: self.panels.iter().map(chart).collect(),
-            legend: self.legend(),
-        };
-        std::fs::write(path("csv"), self.table())?;
-        Ok(std::fs::write(path("svg"), sheet.svg()?)?)
+        std::fs::write(path("csv"), &self.table)?;
+        Ok(std::fs::write(path("svg"), self.sheet.svg()?)?)
     }
+}
+
+fn table(panels: &[Panel]) -> String {
+    let mut text = "panel,curve,kind,x,y,half_width\n".to_string();
+    for panel in panels {
+        for curve in &panel.curves {
+            let (title, label) = (&panel.chart.title, &curve.label);
+            for (x, y) in &curve.points {
+                let (kind, [mean, half]) = (curve.kind.name(), cells(curve.kind, *y));
+                text += &format!("\"{title}\",\"{label}\",{kind},{x:.6},{mean},{half}\n");
+            }
+        }
+    }
+    text
+}
+
+/// Returns each label once, with the place from which its first curve has no mean.
+fn legend<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(String, Look, Style)> {
+    let mut entries: Vec<(String, Look, Style)> = Vec::new();
+    for (mut entry, curve) in curves
+        .map(|own| (own.entry(), own))
+        .unique_by(|own| own.0.0.clone())
+    {
+        if let Some(end) = curve.end().filter(|_| curve.kind == Kind::Simulated) {
+            entry.0 += &format!(" (no mean from {end} on)");
+        }
+        entries.push(entry);
+    }
+    // Entries that hold for all curves are last.
+    let is_common = |style| matches!(style, Style::Marks | Style::Dashes | Style::Band);
+    entries.sort_by_key(|(_, _, style)| is_common(*style));
+    entries
 }
 
 /// A mean and half the width of its interval.

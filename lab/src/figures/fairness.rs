@@ -2,12 +2,13 @@
 //! rate and the mean delay depend on the law of sizes, with no interruption, one and five a job.
 
 use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
+use super::rules::of_events;
 use super::{Done, Drawn, Finding};
 use synth::compatibility::analysis;
 use synth::compatibility::simulator::{Rule, simulate};
 use synth::compatibility::workload::{Cluster, Trial};
 use synth::report::plot::Look;
-use synth::simulation::{Estimate, Settings};
+use synth::simulation::Estimate;
 
 const LOADS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 
@@ -33,52 +34,31 @@ fn drawn(degree: u32) -> String {
 }
 
 pub(super) fn figure1(events: u64) -> Done<Drawn> {
-    of(
-        ("figure1", "three servers"),
-        THREE,
-        &["all jobs"],
-        (2.0, 5.0),
-        events,
-    )
+    let names = ("figure1", "three servers", &["all jobs"][..]);
+    of(names, THREE, (2.0, 5.0), events)
 }
 
 pub(super) fn figure2(events: u64) -> Done<Drawn> {
     let one_slow = THREE.replace("{name: b, rate: 1}", "{name: b, rate: 0}");
-    let classes = ["class 1", "class 2"];
-    of(
-        ("figure2", "two servers, class 2 on one"),
-        &one_slow,
-        &classes,
-        (2.0, 15.0),
-        events,
-    )
+    let classes = &["class 1", "class 2"][..];
+    let names = ("figure2", "two servers, class 2 on one", classes);
+    of(names, &one_slow, (2.0, 15.0), events)
 }
 
 pub(super) fn figure3(events: u64) -> Done<Drawn> {
-    of(
-        ("figure3", "two of a hundred servers"),
-        &drawn(2),
-        &["all jobs"],
-        (2.0, 3.0),
-        events,
-    )
+    let names = ("figure3", "two of a hundred servers", &["all jobs"][..]);
+    of(names, &drawn(2), (2.0, 3.0), events)
 }
 
 pub(super) fn figure4(events: u64) -> Done<Drawn> {
-    of(
-        ("figure4", "three of a hundred servers"),
-        &drawn(3),
-        &["all jobs"],
-        (3.0, 2.0),
-        events,
-    )
+    let names = ("figure4", "three of a hundred servers", &["all jobs"][..]);
+    of(names, &drawn(3), (3.0, 2.0), events)
 }
 
 /// Draws a system: rates above, delays below, a column for each law of sizes. `classes` are those that are drawn.
 fn of(
-    (name, title): (&'static str, &str),
+    (name, title, classes): (&'static str, &str, &[&str]),
     text: &str,
-    classes: &[&str],
     (rate, delay): (f64, f64),
     events: u64,
 ) -> Done<Drawn> {
@@ -114,18 +94,12 @@ fn of(
         let panel = |label, top, curves| {
             let law = format!("{trial:?}").to_lowercase();
             let heading = format!("{title}: {law}");
-            Panel::new(
-                heading,
-                axis("load ρ", (0.0, 1.0), false),
-                axis(label, (0.0, top), false),
-                curves,
-            )
+            let [across, up] =
+                [("load ρ", 1.0), (label, top)].map(|(label, top)| axis(label, (0.0, top), false));
+            Panel::new(heading, across, up, curves)
         };
-        above.push(panel(
-            "mean service rate",
-            rate,
-            delays.iter().map(inverse).collect(),
-        ));
+        let rates = delays.iter().map(inverse).collect();
+        above.push(panel("mean service rate", rate, rates));
         below.push(panel("mean delay", delay, delays));
     }
     let finding = Finding {
@@ -138,12 +112,8 @@ fn of(
         ),
         holds: most.is_finite().then_some(most < 0.1),
     };
-    let figure = Figure::new(
-        name,
-        (400, 380),
-        3,
-        above.into_iter().chain(below).collect(),
-    );
+    above.extend(below);
+    let figure = Figure::new(name, (400, 380), 3, above);
     Ok(Drawn::new([figure], [finding]))
 }
 
@@ -157,11 +127,7 @@ fn simulated(
     let mut points = vec![Vec::new(); classes.len()];
     for load in LOADS {
         let scaled = at(load)?;
-        let settings = Settings {
-            events,
-            seed: 4,
-            ..Settings::default()
-        };
+        let settings = of_events(events, 4);
         let sized = scaled.with_sizes(trial.law(scaled.size()));
         let run = simulate(&sized, &Rule::Fair(interruptions), &settings, |_| ())?;
         for (class, points) in points.iter_mut().enumerate() {

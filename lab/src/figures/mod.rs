@@ -7,16 +7,50 @@ mod msr;
 mod path;
 mod quickswap;
 mod rules;
-mod verb;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
 use curve::{Done, Figure};
-use synth::kind::folder_for_results;
+use synth::kind::{
+    Caller, NamesFiles, Notice, Run, VerbOutput, VerbResult, folder_for_results, refuse,
+};
 use synth::report::{Csv, wrap};
-pub use verb::Arguments;
+use synth::typed::count;
+
+/// Recompute the figures of a paper: pictures, tables, and what it says beside what is found
+#[derive(Args)]
+pub struct Arguments {
+    /// The paper
+    paper: Paper,
+
+    /// The folder that they are written to: figureN.svg and figureN.csv, and findings.csv
+    #[arg(long, value_name = "DIR")]
+    output: PathBuf,
+
+    /// Draw these figures only
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
+    figure: Vec<u32>,
+
+    /// Events of a simulated point, at most; it ends earlier at a precision of 1 %. Points on Borg cell B have three times as many
+    #[arg(long, value_name = "EVENTS", default_value = "2e7", value_parser = count)]
+    events: u64,
+}
+
+impl NamesFiles for Arguments {}
+
+impl Run for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let (findings, written) = self.write(|what| caller.notify(Notice::Known(what)))?;
+        let table = report(&findings, caller.width);
+        if let Err(why) = written {
+            caller.output.write_all(table.as_bytes())?;
+            return refuse(format!("cannot write to {}: {why}", self.output.display()));
+        }
+        Ok(VerbOutput::of_table(table))
+    }
+}
 
 /// A paper with figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,10 +86,8 @@ pub struct Drawn {
 
 impl Drawn {
     fn new(figures: impl Into<Vec<Figure>>, findings: impl Into<Vec<Finding>>) -> Self {
-        Drawn {
-            figures: figures.into(),
-            findings: findings.into(),
-        }
+        let (figures, findings) = (figures.into(), findings.into());
+        Drawn { figures, findings }
     }
 }
 
@@ -91,49 +123,45 @@ impl Paper {
     }
 }
 
-/// Writes the figures of a paper, or those that are named, to a folder: each as CSV and as SVG, and what is found in
-/// `findings.csv`. Each part is reported once it is finished. Returns the findings, and whether all files were written.
-///
-/// # Errors
-/// When there is no such figure, or the folder cannot be written to at the start.
-pub fn write(
-    paper: Paper,
-    only: &[u32],
-    events: u64,
-    folder: &Path,
-    mut tell: impl FnMut(&str),
-) -> Done<(Vec<Finding>, Done<()>)> {
-    let parts = paper.parts();
-    let known: Vec<u32> = parts
-        .iter()
-        .flat_map(|(numbers, _)| *numbers)
-        .copied()
-        .collect();
-    if let Some(missing) = only.iter().find(|number| !known.contains(number)) {
-        return Err(format!("there is no figure {missing}: give some of {known:?}").into());
-    }
-    folder_for_results(folder)?;
-    let (mut findings, mut written) = (Vec::new(), Ok(()));
-    for (numbers, draw) in parts {
-        if !only.is_empty() && !numbers.iter().any(|number| only.contains(number)) {
-            continue;
+impl Arguments {
+    /// Writes the figures, or those that are named, to the folder: each as CSV and as SVG, and what is found in
+    /// `findings.csv`. Each part is reported once it is finished. Returns the findings, and whether all files were written.
+    ///
+    /// # Errors
+    /// When there is no such figure, or the folder cannot be written to at the start.
+    fn write(&self, mut tell: impl FnMut(&str)) -> Done<(Vec<Finding>, Done<()>)> {
+        let (only, folder): (&[u32], &Path) = (&self.figure, &self.output);
+        let parts = self.paper.parts();
+        let known = parts.iter().flat_map(|(numbers, _)| *numbers);
+        let known: Vec<u32> = known.copied().collect();
+        if let Some(missing) = only.iter().find(|number| !known.contains(number)) {
+            return refuse(format!(
+                "there is no figure {missing}: give some of {known:?}"
+            ));
         }
-        let drawn = draw(events)?;
-        for figure in drawn.figures {
-            let own = figure.write(folder);
-            if own.is_ok() {
-                tell(&format!("{} is written", figure.name));
+        folder_for_results(folder)?;
+        let (mut findings, mut written) = (Vec::new(), Ok(()));
+        for (numbers, draw) in parts {
+            if !only.is_empty() && !numbers.iter().any(|number| only.contains(number)) {
+                continue;
             }
-            written = written.and(own);
+            let drawn = draw(self.events)?;
+            for figure in drawn.figures {
+                let own = figure.write(folder);
+                if own.is_ok() {
+                    tell(&format!("{} is written", figure.name));
+                }
+                written = written.and(own);
+            }
+            findings.extend(drawn.findings);
         }
-        findings.extend(drawn.findings);
+        let mut table = Csv::titled(["place", "says", "found", "holds"])?;
+        for own in &findings {
+            table.row([own.place, own.says, &own.found, own.verdict()])?;
+        }
+        let own = std::fs::write(folder.join("findings.csv"), table.text()?);
+        Ok((findings, written.and(own.map_err(Into::into))))
     }
-    let mut table = Csv::titled(["place", "says", "found", "holds"])?;
-    for own in &findings {
-        table.row([own.place, own.says, &own.found, own.verdict()])?;
-    }
-    let own = std::fs::write(folder.join("findings.csv"), table.text()?);
-    Ok((findings, written.and(own.map_err(Into::into))))
 }
 
 impl Finding {
@@ -149,13 +177,8 @@ impl Finding {
 /// Says what is found, for people.
 pub fn report(findings: &[Finding], width: usize) -> String {
     let each = findings.iter().map(|own| {
-        let text = format!(
-            "{}: {}? {}: {}",
-            own.place,
-            own.says,
-            own.verdict(),
-            own.found
-        );
+        let (place, says, found) = (own.place, own.says, &own.found);
+        let text = format!("{place}: {says}? {}: {found}", own.verdict());
         wrap(&text, width) + "\n"
     });
     "What the paper says, and what is found:\n\n".to_owned() + &each.collect::<String>()

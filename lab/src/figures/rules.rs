@@ -1,7 +1,7 @@
 //! The policies that are compared, and their simulation over arrival rates or loads.
 
 use super::Done;
-use super::curve::{Curve, Kind};
+use super::curve::{Curve, Kind, VERMILLION};
 use synth::multiresource::artifact::{
     Backfill, EmptySlots, Family, MsrConfig, Objective, Preemption, Route, StaticQuickswapConfig,
 };
@@ -51,14 +51,6 @@ pub fn tuned(workload: &Workload, options: &Options) -> Done<(MsrConfig, Outlook
     Ok((policy, outlook))
 }
 
-pub fn with_backfilling(policy: &MsrConfig) -> MsrConfig {
-    MsrConfig {
-        backfill: Backfill::FirstFit,
-        empty_slots: EmptySlots::Release,
-        ..policy.clone()
-    }
-}
-
 /// A rule that is simulated.
 pub enum Rule {
     Named(String),
@@ -70,11 +62,32 @@ pub enum Rule {
     Adaptive(Objective, u64),
 }
 
-impl Rule {
-    pub fn named(name: &str) -> Self {
-        Rule::Named(name.into())
-    }
+/// Returns the rule of this name.
+pub fn named(name: &str) -> Rule {
+    Rule::Named(name.into())
+}
 
+/// Returns First-Fit, as it is drawn.
+pub fn first_fit() -> Plan {
+    ("First-Fit", VERMILLION, named("first-fit"))
+}
+
+/// Returns nMSR with backfilling at its best switching rate, as it is drawn.
+pub fn nmsr_with_backfilling(color: Look) -> Plan {
+    let rule = Rule::Msr(Preemption::None, None, true);
+    ("nMSR with backfilling", color, rule)
+}
+
+/// Returns settings of so many events, from this seed.
+pub fn of_events(events: u64, seed: u64) -> Settings {
+    Settings {
+        events,
+        seed,
+        ..Settings::default()
+    }
+}
+
+impl Rule {
     /// Returns the policy for a workload; none where none is seen to settle.
     fn policy(&self, workload: &Workload) -> Done<Option<Contender>> {
         Ok(Some(match self {
@@ -88,12 +101,11 @@ impl Rule {
                     switching_rate: *switching_rate,
                     ..plain(*preemption, None)
                 };
-                let policy = tuned(workload, &options)?.0;
-                let policy = if *backfills {
-                    with_backfilling(&policy)
-                } else {
-                    policy
-                };
+                let mut policy = tuned(workload, &options)?.0;
+                if *backfills {
+                    policy.backfill = Backfill::FirstFit;
+                    policy.empty_slots = EmptySlots::Release;
+                }
                 Family::Msr(policy).into()
             }
             Rule::Adaptive(objective, budget) => {
@@ -129,10 +141,8 @@ pub struct Sweep {
 
 impl Sweep {
     pub fn curve(&self, of: impl Fn(&Run) -> Option<Estimate>) -> Curve {
-        let points = self
-            .runs
-            .iter()
-            .map(|(at, run)| (*at, run.as_ref().and_then(&of)));
+        let runs = self.runs.iter();
+        let points = runs.map(|(at, run)| (*at, run.as_ref().and_then(&of)));
         Curve::new(self.label, self.color, Kind::Simulated, points.collect())
     }
 }
@@ -151,10 +161,8 @@ pub fn sweep(
         let mut runs = Vec::new();
         for &at in places {
             let settings = Settings {
-                seed: seeds.next().unwrap_or(0),
-                events,
                 replications,
-                ..Settings::default()
+                ..of_events(events, seeds.next().unwrap_or(0))
             };
             let workload = scene(at)?;
             let policy = rule.policy(&workload)?;

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, chain};
 
 use super::choice::{parts, promised, taken, unclaimed};
 use super::cost::conditions;
-use super::room::{Stability, room};
+use super::room::{Stability, binding};
 use super::synthesis::{Synthesized, seen, stability, synthesis};
 use super::upgrades::most_worth;
 use super::{Table, below, claim, percent, span, within, wrap};
@@ -67,11 +67,6 @@ fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String
     if let Some(table) = record.and_then(|record| alternatives(fleet, record, width)) {
         let _ = write!(text, "{table}\n\n");
     }
-    let is_fleet = !fleet.is_one_server();
-    let sure = format!(
-        "stability: {}",
-        stability(known, is_fleet, chosen.and_then(seen))
-    );
     let mut notes = Vec::new();
     if let Some(record) = record {
         notes.extend([level(record), beside(record)]);
@@ -79,7 +74,8 @@ fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String
     if let Synthesized::Analysed(analysed) = found {
         notes.push(conditions(workload, analysed));
     }
-    notes.push(sure);
+    let sure = stability(known, !fleet.is_one_server(), chosen.and_then(seen));
+    notes.push(format!("stability: {sure}"));
     if let Some(own) = chosen {
         notes.extend(unclaimed(own));
         let analysed = own.synthesis.iter().filter(|_| own.unclaimed.is_some());
@@ -103,15 +99,17 @@ fn does(fleet: &Fleet, artifact: &Artifact) -> String {
     words[..end].replace('\n', " ")
 }
 
-/// How long jobs of a type, or of several, wait and stay \[time\].
-struct Stay {
-    name: String,
-    /// Mean with half-width.
-    wait: Option<(f64, f64)>,
-    wait_p95: Option<f64>,
-    response: Option<(f64, f64)>,
-    response_p95: Option<f64>,
-}
+/// The name of a type, or of several together, and how long its jobs wait and stay: the mean wait, its 95th percentile, the mean
+/// response time, and its 95th percentile, each with the half-width of its interval \[time\]; `None` if it is not known.
+type Stay = (String, [Option<(f64, f64)>; 4]);
+
+/// The heads of these times.
+const HEADS: [&str; 4] = [
+    "mean wait",
+    "95 % wait below",
+    "mean response time",
+    "95 % stay below",
+];
 
 /// Returns what is known of a type, or of all.
 fn stay(artifact: &Artifact, run: Option<&Run>, kind: Option<&JobType>) -> Stay {
@@ -125,16 +123,17 @@ fn stay(artifact: &Artifact, run: Option<&Run>, kind: Option<&JobType>) -> Stay 
     let claimed = |quantity| claim(artifact, quantity, name);
     let p95 = |quantity, seen: Option<[f64; 3]>| {
         let value = claimed(quantity).map(|own| own.value);
-        value.or(seen.map(|own| own[1]))
+        let value = value.or(seen.map(|own| own[1]));
+        value.map(|own| (own, 0.0))
     };
     let response = claimed(Quantity::MeanResponse);
-    Stay {
-        name: name.unwrap_or("all").to_owned(),
-        wait: wait.map(|own| (own.mean, own.half_width)),
-        wait_p95: p95(Quantity::WaitingP95, waits),
-        response: response.map(|own| (own.value, own.half_width.unwrap_or(0.0))),
-        response_p95: p95(Quantity::ResponseP95, stays),
-    }
+    let times = [
+        wait.map(|own| (own.mean, own.half_width)),
+        p95(Quantity::WaitingP95, waits),
+        response.map(|own| (own.value, own.half_width.unwrap_or(0.0))),
+        p95(Quantity::ResponseP95, stays),
+    ];
+    (name.unwrap_or("all").to_owned(), times)
 }
 
 /// Returns what is known of several types together: means by how often their jobs come, and all waiting times in one.
@@ -143,10 +142,10 @@ fn together(artifact: &Artifact, run: Option<&Run>, kinds: &[&JobType]) -> Stay 
     let each = kinds.iter().map(|kind| stay(artifact, run, Some(kind)));
     let each = each.collect_vec();
     let rate: f64 = kinds.iter().map(|kind| kind.arrival_rate()).sum();
-    let mean = |of: fn(&Stay) -> Option<(f64, f64)>| {
-        let mut parts = each.iter().zip(kinds).map(|(own, kind)| {
+    let mean = |n: usize| {
+        let mut parts = each.iter().zip(kinds).map(|((_, times), kind)| {
             let share = kind.arrival_rate() / rate;
-            of(own).map(|(mean, half_width)| (share * mean, share * half_width))
+            times[n].map(|(mean, half_width)| (share * mean, share * half_width))
         });
         parts.fold_options((0.0, 0.0), |all, own| (all.0 + own.0, all.1 + own.1))
     };
@@ -154,20 +153,14 @@ fn together(artifact: &Artifact, run: Option<&Run>, kinds: &[&JobType]) -> Stay 
     let types = run.map_or(&[][..], |run| &run.types);
     let parts = types.iter().filter(|own| names.contains(&&*own.name));
     let parts: Option<Vec<Histogram>> = parts.map(|own| own.waits.clone()).collect();
-    let merged = parts
-        .unwrap_or_default()
-        .into_iter()
-        .reduce(|mut all, own| {
-            all.merge(&own);
-            all
-        });
-    Stay {
-        name: counted(kinds.len() as f64, "other"),
-        wait: mean(|own| own.wait),
-        wait_p95: merged.and_then(|waits| waits.quantile(0.95)),
-        response: mean(|own| own.response),
-        response_p95: None,
-    }
+    let parts = parts.unwrap_or_default().into_iter();
+    let merged = parts.reduce(|mut all, own| {
+        all.merge(&own);
+        all
+    });
+    let wait_p95 = merged.and_then(|waits| Some((waits.quantile(0.95)?, 0.0)));
+    let name = counted(kinds.len() as f64, "other");
+    (name, [mean(0), wait_p95, mean(2), None])
 }
 
 /// Returns how long jobs of each type wait and stay; none where nothing is known of that.
@@ -179,49 +172,28 @@ fn waits(
 ) -> Option<String> {
     let types = fleet.types();
     let run = chosen.and_then(|own| own.run.as_ref());
-    let by_load = |a: &usize, b: &usize| {
-        types[*b]
-            .offered_load()
-            .total_cmp(&types[*a].offered_load())
-    };
-    let mut shown = (0..types.len()).sorted_by(by_load).take(ROWS).collect_vec();
-    shown.sort_unstable();
+    let load = |i: &usize| types[*i].offered_load();
+    let by_load = |a: &usize, b: &usize| load(b).total_cmp(&load(a));
+    let shown = (0..types.len()).sorted_by(by_load).take(ROWS).collect_vec();
+    let (shown, others): (Vec<usize>, Vec<usize>) =
+        (0..types.len()).partition(|i| shown.contains(i));
     let of_type = |i: &usize| stay(artifact, run, Some(&types[*i]));
     let mut rows = shown.iter().map(of_type).collect_vec();
-    let others = (0..types.len()).filter(|i| !shown.contains(i));
-    let others = others.map(|i| &types[i]).collect_vec();
     if !others.is_empty() {
+        let others = others.iter().map(|i| &types[*i]).collect_vec();
         rows.push(together(artifact, run, &others));
     }
     rows.push(stay(artifact, run, None));
-    let unit = fleet.time_unit();
-    let mean = |own: Option<(f64, f64)>| own.map_or("–".into(), |own| span(own, unit));
-    let plain = |own: Option<f64>| mean(own.map(|own| (own, 0.0)));
-    let cells = rows.iter().map(|own| {
-        [
-            mean(own.wait),
-            plain(own.wait_p95),
-            mean(own.response),
-            plain(own.response_p95),
-        ]
-    });
-    let cells = cells.collect_vec();
-    let header = [
-        "mean wait",
-        "95 % wait below",
-        "mean response time",
-        "95 % stay below",
-    ];
-    let is_known = |column: &usize| cells.iter().any(|row| row[*column] != "–");
-    let known = (0..header.len()).filter(is_known).collect_vec();
+    let is_known = |n: &usize| rows.iter().any(|(_, times)| times[*n].is_some());
+    let known = (0..HEADS.len()).filter(is_known).collect_vec();
     if known.is_empty() {
         return None;
     }
-    let heads = known.iter().map(|column| header[*column]);
-    let mut table = Table::new(["type"].into_iter().chain(heads));
-    for (own, row) in rows.iter().zip(&cells) {
-        let shown = known.iter().map(|column| row[*column].clone());
-        table.row([own.name.clone()].into_iter().chain(shown));
+    let mut table = Table::new(chain!(["type"], known.iter().map(|n| HEADS[*n])));
+    for (name, times) in &rows {
+        let shown = known.iter().map(|n| times[*n]);
+        let shown = shown.map(|time| time.map_or("–".into(), |own| span(own, fleet.time_unit())));
+        table.row(chain!([name.clone()], shown));
     }
     Some(table.within(width))
 }
@@ -231,8 +203,8 @@ fn waits(
 fn alternatives(fleet: &Fleet, record: &Choice, width: usize) -> Option<String> {
     let own = record.candidates.first()?;
     let is_shown = |own: &&Candidate| own.ratio.is_some_and(|ratio| ratio.mean < SHOWN);
-    let others = record.candidates.iter().filter(is_shown).take(ROWS);
-    let others = others.collect_vec();
+    let others = record.candidates.iter().filter(is_shown);
+    let others = others.take(ROWS).collect_vec();
     let types = fleet.types().iter().zip(&own.waits).enumerate();
     let relative = types.map(|(i, (kind, own))| (own.mean / kind.mean_size(), i));
     let long = relative.filter(|(wait, _)| *wait > LONG);
@@ -245,19 +217,17 @@ fn alternatives(fleet: &Fleet, record: &Choice, width: usize) -> Option<String> 
         .iter()
         .map(|i| format!("wait of {}", fleet.types()[*i].name()));
     let relative = format!("{}, relative", record.objective.label());
-    let mut table = Table::new(["policy".into(), relative].into_iter().chain(heads));
-    for own in [own].into_iter().chain(others) {
+    let mut table = Table::new(chain!(["policy".into(), relative], heads));
+    for own in chain!([own], others) {
         let breaks = [" (breaks --slo)", ""][usize::from(own.kept != Some(false))];
-        let ratio = own
-            .ratio
-            .map_or("1".into(), |own| within(own.mean, own.half_width));
-        let waits = types.iter().map(|i| own.waits.get(*i));
-        let waits = waits.map(|own| {
-            own.map_or("–".into(), |own| {
-                span((own.mean, own.half_width), fleet.time_unit())
-            })
-        });
-        table.row([own.name.clone() + breaks, ratio].into_iter().chain(waits));
+        let ratio = own.ratio.map(|own| within(own.mean, own.half_width));
+        let wait = |i: &usize| {
+            let own = own.waits.get(*i)?;
+            Some(span((own.mean, own.half_width), fleet.time_unit()))
+        };
+        let waits = types.iter().map(|i| wait(i).unwrap_or("–".into()));
+        let name = own.name.clone() + breaks;
+        table.row(chain!([name, ratio.unwrap_or("1".into())], waits));
     }
     Some(table.within(width))
 }
@@ -282,26 +252,20 @@ fn level(record: &Choice) -> String {
         );
     }
     let kept = |own: &&Candidate| own.is_level() && own.kept != Some(false);
-    let level = others
-        .iter()
-        .filter(kept)
-        .map(|own| own.name.as_str())
-        .collect_vec();
-    let usual = level.iter().copied().filter(is_usual).collect_vec();
-    let keep = match usual.as_slice() {
-        // Priorities are not asked for because of the mean.
-        _ if own.name.ends_with("priority") => String::new(),
-        [] => String::new(),
-        some => format!(" If you run {}, change nothing.", some.join(" or ")),
-    };
-    match level.as_slice() {
-        [] => String::new(),
-        some => format!(
-            "Level with it in {}, within 1 % or chance: {}.{keep}",
-            record.objective.label(),
-            list(some)
-        ),
+    let level = others.iter().filter(kept).map(|own| own.name.as_str());
+    let level = level.collect_vec();
+    if level.is_empty() {
+        return String::new();
     }
+    let usual = level.iter().copied().filter(is_usual).join(" or ");
+    // Priorities are not asked for because of the mean.
+    let keep = if usual.is_empty() || own.name.ends_with("priority") {
+        String::new()
+    } else {
+        format!(" If you run {usual}, change nothing.")
+    };
+    let (of, level) = (record.objective.label(), list(&level));
+    format!("Level with it in {of}, within 1 % or chance: {level}.{keep}")
 }
 
 /// Says how what most schedulers do compares.
@@ -309,21 +273,15 @@ fn beside(record: &Choice) -> String {
     let [own, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
-    if USUAL.contains(&own.name.as_str()) {
-        return String::new();
-    }
-    let usual = USUAL
-        .iter()
-        .filter_map(|name| others.iter().find(|own| own.name == *name));
-    let words = usual
-        .take(2)
-        .map(|own| format!("{} {}", own.name, compared(own)))
-        .collect_vec();
-    if words.is_empty() {
+    let named = |name: &&str| others.iter().find(|own| own.name == *name);
+    let usual = USUAL.iter().filter_map(named).take(2);
+    let words = usual.map(|own| format!("{} {}", own.name, compared(own)));
+    let words = words.collect_vec().join("; ");
+    if words.is_empty() || USUAL.contains(&own.name.as_str()) {
         return String::new();
     }
     let of = record.objective.label();
-    format!("Compared with it, in {of}: {}.", words.join("; "))
+    format!("Compared with it, in {of}: {words}.")
 }
 
 fn compared(other: &Candidate) -> String {
@@ -349,28 +307,15 @@ fn load(fleet: &Fleet, artifact: &Artifact, log: &Log, best: Option<f64>) -> Str
         true => ("", ", which is proved"),
         false => ("at most ", ""),
     };
-    let mut text = match best {
+    let own = percent(evidence.load);
+    let mut text = match best.map(percent) {
         Some(best) => format!(
-            "Load: {} of what any policy can carry; these schedules carry {} of what they can.",
-            percent(best),
-            percent(evidence.load)
+            "Load: {best} of what any policy can carry; these schedules carry {own} of what they can."
         ),
-        None => format!(
-            "Load: {bound}{} of what any policy can carry{proved}.",
-            percent(evidence.load)
-        ),
+        None => format!("Load: {bound}{own} of what any policy can carry{proved}."),
     };
-    if let Some((shape, resource, share)) = room(artifact, fleet).binding.into_iter().next() {
-        let of = if fleet.is_one_server() {
-            String::new()
-        } else {
-            format!(" of {shape}")
-        };
-        let _ = write!(
-            text,
-            " What binds first: {resource}{of} ({}).",
-            percent(share)
-        );
+    if let Some(first) = binding(fleet, artifact).first() {
+        let _ = write!(text, " What binds first: {first}.");
     }
     text + &most_worth(fleet, &log.upgrades, best.unwrap_or(evidence.load))
 }

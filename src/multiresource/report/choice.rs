@@ -16,10 +16,8 @@ use crate::report::list;
 
 /// Says what was taken and why, first of all.
 pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> String {
-    let (name, record) = (
-        chosen.artifact.policy.followed().called(),
-        chosen.choice.as_ref(),
-    );
+    let name = chosen.artifact.policy.followed().called();
+    let record = chosen.choice.as_ref();
     let proved = match stability {
         Stability::Unproved => "",
         Stability::Guard(_) | Stability::Partition(_) => "; stable, which is proved, by its guard",
@@ -32,9 +30,9 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
             format!("none of {rivals} others is better by {} %", 100.0 * CLOSE)
         }
         Some(record) if record.candidates.iter().any(Candidate::is_better) => {
-            match record.promises.as_slice() {
-                [] => "the best of the families asked for".into(),
-                _ => "the surest to keep what is promised".into(),
+            match record.promises.is_empty() {
+                true => "the best of the families asked for".into(),
+                false => "the surest to keep what is promised".into(),
             }
         }
         Some(record) if record.settled() == 1 => {
@@ -80,13 +78,11 @@ pub(super) fn simulated(
 /// Says what is not claimed, a sentence each.
 pub(super) fn unclaimed(chosen: &Chosen) -> impl Iterator<Item = String> + '_ {
     let impossible = chosen.retracted.iter();
-    let impossible = impossible
-        .map(|why| format!("not claimed, since it cannot be: {why}. More with --budget."));
+    let impossible = impossible.map(|why| format!("not claimed, since it cannot be: {why}"));
     let unknown = chosen.unclaimed.iter();
-    impossible.chain(
-        unknown
-            .map(|why| format!("No simulated mean of it is claimed: {why}. More with --budget.")),
-    )
+    let unknown = unknown.map(|why| format!("No simulated mean of it is claimed: {why}"));
+    let notes = impossible.chain(unknown);
+    notes.map(|note| note + ". More with --budget.")
 }
 
 /// Says what is not claimed, and what was not considered.
@@ -119,15 +115,14 @@ fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: u
     let shown = |interval: Option<Interval>| {
         interval.map_or("–".into(), |i| within(i.mean, i.half_width))
     };
-    let plain = |value: Option<f64>| value.map_or("–".into(), number);
-    let first = record.candidates.first().and_then(|own| own.value);
+    let best = record.candidates.first().and_then(|own| own.value);
     for candidate in &record.candidates {
         let value = match candidate.outcome {
             Steadiness::Steady if candidate.kept == Some(false) => {
                 format!("{} breaks", shown(candidate.value))
             }
-            Steadiness::Steady => match (candidate.at_least, first) {
-                (Some(times), Some(first)) => format!("≥ {}", below(times * first.mean)),
+            Steadiness::Steady => match (candidate.at_least, best) {
+                (Some(times), Some(best)) => format!("≥ {}", below(times * best.mean)),
                 _ => shown(candidate.value),
             },
             Steadiness::Unsettled => "unsettled".into(),
@@ -140,23 +135,20 @@ fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: u
         };
         let is_steady = candidate.outcome == Steadiness::Steady;
         let steady = candidate.value.filter(|_| is_steady);
-        let gap = floor
-            .map(|own| steady.map_or("–".into(), |seen| beyond(seen.mean / own.least - 1.0)));
-        rows.row(chain!(
-            [candidate.name.clone(), value, times],
-            gap,
-            [
-                shown(candidate.other_ratio),
-                plain(candidate.slowdown_ratio),
-                candidate.tried.to_string(),
-                candidate.knobs.clone().unwrap_or_default(),
-            ]
-        ));
+        let gap = |own: Floor| Some(beyond(steady?.mean / own.least - 1.0));
+        let gap = floor.map(|own| gap(own).unwrap_or("–".into()));
+        let others = [
+            shown(candidate.other_ratio),
+            candidate.slowdown_ratio.map_or("–".into(), number),
+            candidate.tried.to_string(),
+            candidate.knobs.clone().unwrap_or_default(),
+        ];
+        let first = [candidate.name.clone(), value, times];
+        rows.row(chain!(first, gap, others));
     }
-    let broken = if record.candidates.iter().any(|c| c.kept == Some(false)) {
-        " breaks: a promise of --slo."
-    } else {
-        ""
+    let broken = match record.candidates.iter().any(|own| own.kept == Some(false)) {
+        true => " breaks: a promise of --slo.",
+        false => "",
     };
     let least = floor.map_or(String::new(), |own| {
         let floor = unbeaten(&own, workload.time_unit());
@@ -207,20 +199,17 @@ fn verdict(record: &Choice) -> String {
         let some = others.iter().filter(|candidate| is(candidate));
         some.map(|own| own.name.as_str()).collect::<Vec<_>>()
     };
-    let open = names(&|own| !record.decided && record.is_open(own));
-    let better = names(&Candidate::is_better);
+    let better = list(&names(&Candidate::is_better));
+    let open = list(&names(&|own| !record.decided && record.is_open(own)));
     let mut text = String::new();
     if !better.is_empty() {
-        let _ = writeln!(text, "Significantly less have {}.", list(&better));
+        text += &format!("Significantly less have {better}.\n");
     }
     text += &parts(record);
     if !open.is_empty() {
-        let _ = writeln!(
-            text,
-            "It is not known whether {} is better than {}: raise --budget (now {:.0e}).",
-            taken.name,
-            list(&open),
-            record.budget as f64
+        let (name, budget) = (&taken.name, record.budget as f64);
+        text += &format!(
+            "It is not known whether {name} is better than {open}: raise --budget (now {budget:.0e}).\n"
         );
     }
     text

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, chain};
 
 use super::{Table, claim, number};
 use crate::multiresource::analysis::AnalysisError;
@@ -34,8 +34,7 @@ pub(super) fn cost_table(workload: &Workload, synthesized: &Synthesis, width: us
     ];
     let columns = || columns.iter().filter(|(is_shown, ..)| *is_shown);
     let heads = columns().map(|(_, head, _)| *head);
-    let mut table = Table::new(["type", "arrivals", "mean size"].into_iter().chain(heads));
-    table = table.wrapping(1);
+    let mut table = Table::new(chain!(["type", "arrivals", "mean size"], heads)).wrapping(1);
     for kind in workload.types() {
         let value = |(_, _, quantity): &(bool, &str, Quantity)| {
             let Some(claim) = claim(artifact, *quantity, Some(kind.name())) else {
@@ -45,19 +44,15 @@ pub(super) fn cost_table(workload: &Workload, synthesized: &Synthesis, width: us
             let sign = if some && approximates { "≈ " } else { "" };
             format!("{sign}{}", number(claim.value))
         };
-        let row = [
-            kind.name().into(),
-            arrivals(kind, unit),
-            format!("{} {unit}", number(kind.size().mean())),
-        ];
-        table.row(row.into_iter().chain(columns().map(value)));
+        let size = format!("{} {unit}", number(kind.size().mean()));
+        let row = [kind.name().into(), arrivals(kind, unit), size];
+        table.row(chain!(row, columns().map(value)));
     }
     if all {
-        let total =
-            |quantity| claim(artifact, quantity, None).map_or("–".into(), |c| number(c.value));
-        let row = ["all", "", "", "", ""].map(String::from).into_iter();
+        let total = |quantity| claim(artifact, quantity, None).map(|own| number(own.value));
         let totals = [Quantity::MeanResponse, Quantity::MeanNumber].map(total);
-        table.row(row.chain(totals));
+        let totals = totals.map(|own| own.unwrap_or("–".into()));
+        table.row(chain!(["all", "", "", "", ""].map(String::from), totals));
     }
     table.within(width)
 }
@@ -81,9 +76,8 @@ pub(super) fn conditions(workload: &Workload, synthesized: &Synthesis) -> String
     let unit = workload.time_unit();
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
         let reasons = synthesized.out_of_reach.iter().map(reason);
-        return reasons
-            .map(|why| format!("no mean is claimed: {why}"))
-            .collect();
+        let reasons = reasons.map(|why| format!("no mean is claimed: {why}"));
+        return reasons.collect();
     };
     let weighted = claim(artifact, Quantity::WeightedResponse, None);
     let weighted = weighted.map_or(String::new(), |own| {
@@ -97,11 +91,8 @@ pub(super) fn conditions(workload: &Workload, synthesized: &Synthesis) -> String
     } else {
         ""
     };
-    let mut text = format!(
-        "E[T] = {} {unit} over all jobs{weighted}, {}{without}\n",
-        number(mean.value),
-        how(workload, mean, policy.preemption)
-    );
+    let (mean, how) = (number(mean.value), how(workload, mean, policy.preemption));
+    let mut text = format!("E[T] = {mean} {unit} over all jobs{weighted}, {how}{without}\n");
     text.extend(synthesized.out_of_reach.iter().take(REASONS).map(reason));
     if let Some(others) = synthesized.out_of_reach.len().checked_sub(REASONS + 1) {
         let _ = writeln!(text, "and so on, {} types more", others + 1);

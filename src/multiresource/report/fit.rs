@@ -17,8 +17,7 @@ pub fn fit(report: &Report, width: usize) -> String {
         dispersion(report, width),
         predicted(report, width),
     ];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("\n\n")
+    parts.iter().filter(|part| !part.is_empty()).join("\n\n")
 }
 
 /// Says first where waits of the workload are not those of the log, and what that means.
@@ -26,20 +25,16 @@ fn warning(report: &Report, width: usize) -> String {
     let apart = report.predicted.iter().filter(|own| own.differs());
     let by_ratio = apart.chunk_by(|own| own.ratio().map_or("many".into(), number));
     let mut apart = by_ratio.into_iter().map(|(ratio, own)| {
-        format!(
-            "{ratio} times those of the log under {}",
-            own.map(|own| own.rule).join(", ")
-        )
+        let rules = own.map(|own| own.rule).join(", ");
+        format!("{ratio} times those of the log under {rules}")
     });
     let apart = apart.join("; ");
     if apart.is_empty() {
         return String::new();
     }
     let order = |of: fn(&Predicted) -> f64| {
-        let rules = report
-            .predicted
-            .iter()
-            .sorted_by(|a, b| of(a).total_cmp(&of(b)));
+        let rules = report.predicted.iter();
+        let rules = rules.sorted_by(|a, b| of(a).total_cmp(&of(b)));
         rules.map(|own| own.rule).join(", ")
     };
     let log = order(|own| own.replayed[1]);
@@ -49,10 +44,9 @@ fn warning(report: &Report, width: usize) -> String {
         false => format!("{log} in the log, and {workload} of the workload"),
     };
     let text = format!(
-        "WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG: they are {}. To know how long jobs wait, whether a promise of a wait is \
+        "WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG: they are {apart}. To know how long jobs wait, whether a promise of a wait is \
 kept or how large a cluster has to be for that, replay the log: synth compare --trace TRACE --workload WORKLOAD --policies first-fit,POLICY. \
-The order of the rules by mean response times is {ranking}. The load, and what is stable, hold for both.",
-        apart
+The order of the rules by mean response times is {ranking}. The load, and what is stable, hold for both."
     );
     wrap(&text, width)
 }
@@ -75,18 +69,16 @@ fn predicted(report: &Report, width: usize) -> String {
             let simulated = workload.map_or("not settled".into(), |own| unit.estimate(Some(own)));
             let ratio = workload
                 .map(|own| own.mean / log)
-                .filter(|ratio| ratio.is_finite());
-            [
-                unit.number(log),
-                simulated,
-                ratio.map_or(String::new(), number),
-            ]
+                .filter(|own| own.is_finite());
+            let ratio = ratio.map_or(String::new(), number);
+            [unit.number(log), simulated, ratio]
         });
         table.row([own.rule.to_owned()].into_iter().chain(cells));
     }
-    let is_part = report.arrived as usize > MOST_REPLAYED;
-    let part = Some(format!(" (its first {MOST_REPLAYED} jobs)")).filter(|_| is_part);
-    let part = part.unwrap_or_default();
+    let part = match report.arrived as usize > MOST_REPLAYED {
+        true => format!(" (its first {MOST_REPLAYED} jobs)"),
+        false => String::new(),
+    };
     let words = format!(
         "What the workload predicts, simulated, beside the log{part} replayed under the same rules. Means in {}:",
         unit.name
@@ -132,10 +124,9 @@ fn types(report: &Report, width: usize) -> String {
 }
 
 fn load(report: &Report) -> String {
-    let proven = if report.load_proven {
-        "proven"
-    } else {
-        "not proven to be the least"
+    let proven = match report.load_proven {
+        true => "proven",
+        false => "not proven to be the least",
     };
     let mut text = format!(
         "Load: ρ = {:.5} of {}, {proven}; {:.5} is held on average of the resource used most.",

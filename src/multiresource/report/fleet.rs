@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use itertools::chain;
 
 use super::room::demand;
-use super::{Table, claim, load, number, percent, proof, shares, within, wrap};
-use crate::multiresource::artifact::{Artifact, Claim, Family, Quantity, unmet};
+use super::{Table, claim, load, number, percent, proof, shares, value, wrap};
+use crate::multiresource::artifact::{Artifact, Family, Quantity, unmet};
 use crate::multiresource::workload::Fleet;
 use crate::report::counted;
 
@@ -95,47 +95,34 @@ fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
         return "no mean is claimed\n".into();
     };
-    let how = match mean.half_width {
-        Some(_) => "by simulation of all servers".into(),
-        None => match unmet(&mean.holds_for, None, fleet.envelope(), false).words() {
-            None => "exactly".into(),
-            Some(taken) => format!("as if {taken}"),
-        },
+    let unmet = unmet(&mean.holds_for, None, fleet.envelope(), false);
+    let how = match unmet.words() {
+        _ if mean.half_width.is_some() => "by simulation of all servers".into(),
+        None => "exactly".into(),
+        Some(taken) => format!("as if {taken}"),
     };
-    format!(
-        "E[T] = {} {} over all jobs, {how}; they wait in one place.\n",
-        value(mean),
-        fleet.time_unit()
-    )
+    let (mean, unit) = (value(mean), fleet.time_unit());
+    format!("E[T] = {mean} {unit} over all jobs, {how}; they wait in one place.\n")
 }
 
 /// Returns the load with its proof, and what there is.
 pub(super) fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
     let rho = load(evidence.load);
-    let mut text = match fleet.gangs().next() {
-        Some(_) => format!(
+    let mut text = format!("load ρ = {rho}  ({})\n", proof(evidence));
+    if fleet.gangs().next().is_some() {
+        text = format!(
             "load ρ ≥ {rho}  (no policy has less: jobs that take several servers are taken apart)\n"
-        ),
-        None => format!("load ρ = {rho}  ({})\n", proof(evidence)),
-    };
-    // What is attained with slots for each type, where these guard the policy.
-    let claims = artifact.claims.iter();
-    let guarded = claims.filter(|claim| claim.quantity == Quantity::LoadUnderGuard);
-    let most = guarded.map(|claim| claim.value).reduce(f64::max);
-    if let Some(most) = most.filter(|_| fleet.gangs().next().is_some()) {
-        let _ = writeln!(text, "with slots for each type it is {}", number(most));
+        );
+        // What is attained with slots for each type, where these guard the policy.
+        let claims = artifact.claims.iter();
+        let guarded = claims.filter(|claim| claim.quantity == Quantity::LoadUnderGuard);
+        if let Some(most) = guarded.map(|claim| claim.value).reduce(f64::max) {
+            let _ = writeln!(text, "with slots for each type it is {}", number(most));
+        }
     }
     let shapes = counted(fleet.shapes().len() as f64, "shape");
     let (servers, shares) = (fleet.servers(), shares(fleet.envelope(), &demand(fleet)));
     let _ = writeln!(text, "{servers} servers of {shapes} (demand: {shares})");
     text
-}
-
-/// Returns a value, with its interval where it was simulated.
-fn value(claim: &Claim) -> String {
-    match claim.half_width {
-        Some(half_width) => within(claim.value, half_width),
-        None => number(claim.value),
-    }
 }

@@ -28,12 +28,25 @@ pub use synthesis::Synthesized;
 
 pub use crate::report::WIDTH;
 
+use itertools::Itertools as _;
+
 use crate::multiresource::artifact::{Artifact, Claim, Evidence, Quantity, Subject, Unmet, unmet};
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::workload::Workload;
 use crate::report::{
     RunWords, Table, bar, below, change, estimate, number, percent, run_report, span, within, wrap,
 };
+use crate::simulation::Estimate;
+
+/// Returns a time with its interval, in a unit that fits; a dash if it is not known.
+fn time(own: Option<Estimate>, unit: &str) -> String {
+    own.map_or("–".into(), |own| span((own.mean, own.half_width), unit))
+}
+
+/// Returns the value of a claim, with its interval if it was simulated.
+fn value(claim: &Claim) -> String {
+    within(claim.value, claim.half_width.unwrap_or(0.0))
+}
 
 /// Returns the claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
@@ -42,21 +55,15 @@ fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> 
 
 /// Returns what a claim assumes and the workload does not meet.
 fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
-    let preempts = artifact.policy.preempts();
-    unmet(
-        &claim.holds_for,
-        claim.job_type.as_deref(),
-        workload,
-        preempts,
-    )
+    let (of, preempts) = (claim.job_type.as_deref(), artifact.policy.preempts());
+    unmet(&claim.holds_for, of, workload, preempts)
 }
 
 /// Says what part of each resource the jobs need.
 fn shares(workload: &Workload, demand: &[f64]) -> String {
     let resources = workload.resources().iter().zip(demand);
-    let parts =
-        resources.map(|(resource, share)| format!("{} {}", resource.name(), percent(*share)));
-    parts.collect::<Vec<_>>().join(", ")
+    let mut parts = resources.map(|(own, share)| format!("{} {}", own.name(), percent(*share)));
+    parts.join(", ")
 }
 
 /// Returns a load with the digits that a decision near 1 needs; a small one to nine significant digits.

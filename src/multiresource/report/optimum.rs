@@ -1,5 +1,6 @@
 //! The least mean response time, and how far policies are above it.
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::{Table, below, estimate, number, wrap};
@@ -35,7 +36,7 @@ pub struct Least {
     #[serde(skip_serializing_if = "Option::is_none")]
     setup_rate: Option<f64>,
     /// None of them has less \[time\].
-    lower_bound: f64,
+    pub lower_bound: f64,
     /// Of the dynamic program, where there is one.
     #[serde(flatten)]
     boxed: Option<Boxed>,
@@ -46,7 +47,7 @@ pub struct Least {
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
     /// Simulated policies.
-    policies: Vec<Distance>,
+    pub policies: Vec<Distance>,
 }
 
 /// What a dynamic program found.
@@ -90,11 +91,8 @@ impl Least {
         found: Result<Optimum, OptimumError>,
         bound: Option<&Bound>,
     ) -> Self {
-        let (found, refused) = match found {
-            Ok(found) => (Some(found), None),
-            Err(why) => (None, Some(why.to_string())),
-        };
-        let boxed = found.map(|found| Boxed {
+        let refused = found.as_ref().err().map(ToString::to_string);
+        let boxed = found.ok().map(|found| Boxed {
             lower_bound_in_box: found.lower,
             upper_bound_in_box: found.upper_in_box,
             most_jobs: found.limits,
@@ -125,16 +123,6 @@ impl Least {
             policies: Vec::new(),
         }
     }
-
-    /// No policy has less \[time\].
-    pub fn lower_bound(&self) -> f64 {
-        self.lower_bound
-    }
-
-    /// Adds a policy.
-    pub fn add(&mut self, distance: Distance) {
-        self.policies.push(distance);
-    }
 }
 
 /// Returns whether a bound holds whatever a policy knows of sizes.
@@ -149,13 +137,10 @@ fn knows_sizes(proof: &Proof) -> bool {
 /// Says how a bound is proved.
 fn method(proof: &Proof) -> String {
     match proof {
-        Proof::Potential(own) => {
-            let below = own.exact.iter().map(u32::to_string);
-            let below = below.collect::<Vec<_>>().join(", ");
-            format!(
-                "a function of the state, exact below {below} jobs of the types, checked in whole numbers"
-            )
-        }
+        Proof::Potential(own) => format!(
+            "a function of the state, exact below {} jobs of the types, checked in whole numbers",
+            own.exact.iter().join(", ")
+        ),
         Proof::Prices(cuts) if cuts.is_empty() => "jobs that never wait".into(),
         Proof::Prices(cuts) => format!("prices of {} of types", counted(cuts.len() as f64, "set")),
         Proof::Sizes(cut) => format!(
@@ -229,10 +214,9 @@ fn by_box(found: &Boxed, preemption: Preemption) -> String {
         Preemption::None => "waiting jobs",
         _ => "jobs",
     };
-    let sides: Vec<String> = found.most_jobs.iter().map(usize::to_string).collect();
     format!(
         "dynamic program: at most {} {counted}, {} states, {} sweeps, the optimum there between {} and {}{grown}\n",
-        sides.join(" × "),
+        found.most_jobs.iter().join(" × "),
         found.states,
         found.sweeps,
         below(found.lower_bound_in_box),
@@ -260,8 +244,8 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: 
         None => format!("{low}, {floating}"),
     };
     let allowed = allowed(preemption);
-    let knowing =
-        knowing(linear.is_some_and(|own| own.knows_sizes && own.bound == found.lower_bound));
+    let whatever = linear.is_some_and(|own| own.knows_sizes && own.bound == found.lower_bound);
+    let knowing = knowing(whatever);
     let first = format!("no policy {allowed}{knowing} has a {what} below {bounds}\n");
     let mut text = wrap(&first, width);
     if let Some(linear) = linear {

@@ -50,10 +50,9 @@ pub fn refusal(fleet: &Fleet, overload: &Overload, upgrades: &Upgrades, width: u
 
 /// Says that the load is too large, as far as that is known.
 fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
-    let what = if fleet.is_one_server() {
-        "workload"
-    } else {
-        "fleet"
+    let what = match fleet.is_one_server() {
+        true => "workload",
+        false => "fleet",
     };
     let certificate = &overload.certificate;
     let bound = load(certificate.bound);
@@ -127,10 +126,7 @@ fn scarce(workload: &Workload, prices: &[f64]) -> String {
     let priced = priced.map(|(r, price)| (r.name(), price * r.units() as f64));
     let whole: f64 = priced.clone().map(|(_, price)| price).sum();
     let scarce = priced.filter(|(_, price)| price / whole > 1e-9);
-    format!(
-        "What is scarce, by its share of the price of the whole server: {}.",
-        scarce
-            .map(|(name, price)| format!("{name} ({})", percent(price / whole)))
-            .join(", ")
-    )
+    let mut scarce = scarce.map(|(name, price)| format!("{name} ({})", percent(price / whole)));
+    let scarce = scarce.join(", ");
+    format!("What is scarce, by its share of the price of the whole server: {scarce}.")
 }

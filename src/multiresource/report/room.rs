@@ -1,5 +1,6 @@
 //! Why a policy, or any policy, cannot carry more load.
 
+use super::percent;
 use crate::multiresource::artifact::{Artifact, Family, Guard, Quantity};
 use crate::multiresource::policy::time_of_turns;
 use crate::multiresource::schedule::Fluid;
@@ -41,38 +42,8 @@ impl Stability {
     }
 }
 
-/// How much more could arrive, all types alike: factors on all arrival rates.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Room {
-    /// Below this some policy keeps up, 1/ρ; with gangs it is a bound.
-    pub of_any: f64,
-    /// From this on none does: the same where the load is proven best.
-    pub of_none: f64,
-    /// As [`Room::of_any`] if jobs could be cut into pieces: what is more is lost since jobs do not pack.
-    pub in_pieces: f64,
-    /// Below this the policy is stable, under what is assumed of sizes and arrivals there; none where that is not known.
-    pub of_this: Option<f64>,
-    /// Whether that is proved of all its servers; else it is what their loads say.
-    pub is_proved: bool,
-    /// What binds: shares of resources of shapes (shape, resource) in the price of all servers, the largest first; at
-    /// these prices the proof is.
-    pub binding: Vec<(String, String, f64)>,
-}
-
-/// Returns how much more load there is room for, by an artifact that passed the checker.
-pub fn room(artifact: &Artifact, fleet: &Fleet) -> Room {
-    let evidence = &artifact.evidence;
-    Room {
-        of_any: 1.0 / evidence.load,
-        of_none: 1.0 / evidence.bound,
-        in_pieces: 1.0 / in_pieces(fleet),
-        of_this: of_this(artifact, fleet),
-        is_proved: Stability::of(fleet.envelope(), &artifact.policy) != Stability::Unproved,
-        binding: binding(fleet, artifact),
-    }
-}
-
-fn in_pieces(fleet: &Fleet) -> f64 {
+/// Returns the load if jobs could be cut into pieces: what is less than the load is lost since jobs do not pack.
+pub fn in_pieces(fleet: &Fleet) -> f64 {
     if fleet.is_one_server() {
         Fluid::new(fleet.envelope()).bound()
     } else {
@@ -80,19 +51,29 @@ fn in_pieces(fleet: &Fleet) -> f64 {
     }
 }
 
-fn binding(fleet: &Fleet, artifact: &Artifact) -> Vec<(String, String, f64)> {
+/// Describes what binds, the largest first: resources of shapes, each with its share of the price of all servers. The proof is
+/// at these prices.
+pub fn binding(fleet: &Fleet, artifact: &Artifact) -> Vec<String> {
     let mut all = Vec::new();
     for (shape, at) in fleet.shapes().iter().zip(&artifact.evidence.servers) {
         for (resource, price) in shape.server().resources().iter().zip(&at.resource_prices) {
             let price = f64::from(shape.count()) * resource.units() as f64 * price;
-            all.push((shape.name().to_owned(), resource.name().to_owned(), price));
+            all.push((price, shape.name(), resource.name()));
         }
     }
-    let total: f64 = all.iter().map(|(_, _, price)| price).sum();
-    all.iter_mut().for_each(|(_, _, price)| *price /= total);
-    all.retain(|(_, _, share)| *share > 1e-9);
-    all.sort_by(|a, b| b.2.total_cmp(&a.2));
-    all
+    let total: f64 = all.iter().map(|own| own.0).sum();
+    all.iter_mut().for_each(|own| own.0 /= total);
+    all.retain(|own| own.0 > 1e-9);
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let words = all.into_iter().map(|(share, shape, resource)| {
+        let share = percent(share);
+        if fleet.is_one_server() {
+            format!("{resource} ({share})")
+        } else {
+            format!("{resource} of {shape} ({share})")
+        }
+    });
+    words.collect()
 }
 
 /// Returns what part of all that there is of each resource (R) the jobs need, whatever the shapes.
@@ -106,8 +87,9 @@ pub fn demand(fleet: &Fleet) -> Vec<f64> {
     capacity.map(|(j, capacity)| used(j) / capacity).collect()
 }
 
-/// Loads scale with the arrivals: the largest of them is 1 at the factor sought.
-fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
+/// Returns the factor on all arrival rates below which the policy is stable, under what is assumed of sizes and arrivals there;
+/// `None` if that is not known. Loads scale with the arrivals: the largest of them is 1 at that factor.
+pub fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     let workload = fleet.envelope();
     let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {
         (Family::Partition(policy), _) => {

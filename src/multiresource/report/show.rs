@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use itertools::chain;
 
 use super::upgrades::bounds;
-use super::{Table, bar, load, number, percent, span, start_latency, unmet_by, within, wrap};
+use super::{
+    Table, bar, load, number, percent, span, start_latency, unmet_by, value, within, wrap,
+};
 use crate::artifact::{Method as _, Quantity as _, Standing};
-use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
+use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity, mix};
 use crate::multiresource::workload::{Fleet, Workload};
 use crate::report::{counted, policy_report};
 
@@ -30,12 +32,10 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let _ = write!(text, "\n{}", promises(artifact, checked, width));
     text += &bounds(fleet, artifact, width);
     let workload = &artifact.workload;
+    let shapes = counted(workload.servers.len() as f64, "shape");
     let whole = match fleet.servers() {
         1 => "one server".to_string(),
-        many => format!(
-            "{many} servers of {}",
-            counted(workload.servers.len() as f64, "shape")
-        ),
+        many => format!("{many} servers of {shapes}"),
     };
     let types = counted(workload.types.len() as f64, "type");
     let what = format!("{types} of jobs on {whole}");
@@ -65,15 +65,10 @@ fn kept(artifact: &Artifact) -> String {
         let (Some(time), Some(of)) = (claim.longer_than, &claim.job_type) else {
             continue;
         };
-        let share = within(
-            100.0 * (1.0 - claim.value),
-            100.0 * claim.half_width.unwrap_or(0.0),
-        );
-        let _ = writeln!(
-            text,
-            "{of} {what} less than {} in {share} % of cases.",
-            span((time, 0.0), unit)
-        );
+        let half_width = 100.0 * claim.half_width.unwrap_or(0.0);
+        let share = within(100.0 * (1.0 - claim.value), half_width);
+        let time = span((time, 0.0), unit);
+        text += &format!("{of} {what} less than {time} in {share} % of cases.\n");
     }
     text
 }
@@ -93,16 +88,16 @@ fn load_of(artifact: &Artifact) -> String {
 
 /// Returns the schedules of the mix, as bars.
 fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
-    let Some((schedules, weights)) = crate::multiresource::artifact::mix(artifact) else {
+    let Some((schedules, weights)) = mix(artifact) else {
         return String::new();
     };
-    let mut text = String::new();
     let rule = &artifact.policy;
     let in_order = || (0..schedules.len()).collect();
     let order: Vec<usize> = rule.msr().map_or_else(in_order, |msr| msr.order.clone());
-    if !matches!(rule, Family::Msr(_) | Family::AdaptiveMsr(_)) {
-        text += "It does not follow this mix, which proves the load:\n";
-    }
+    let mut text = match rule {
+        Family::Msr(_) | Family::AdaptiveMsr(_) => String::new(),
+        _ => "It does not follow this mix, which proves the load:\n".into(),
+    };
     let names = workload.types().iter().map(|t| t.name());
     let mut table = Table::new(chain!(["schedule"], names, ["share", ""]));
     table = table.words(workload.types().len() + 2);
@@ -121,23 +116,18 @@ fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
 /// Returns the rates of a chain of one's own, if it is one that can be shown.
 fn rates(artifact: &Artifact, width: usize) -> String {
     let msr = artifact.policy.msr();
-    let Some((msr, rates)) = msr.and_then(|msr| Some((msr, msr.rates.as_ref()?))) else {
+    let known = msr.and_then(|msr| Some((msr, msr.rates.as_ref()?)));
+    let Some((msr, rates)) = known.filter(|(_, rates)| rates.len() <= DRAWN) else {
         return String::new();
     };
-    if rates.len() > DRAWN {
-        return String::new();
-    }
     let to = (1..=rates.len()).map(|n| format!("to {n}"));
     let mut table = Table::new(chain!(["from".to_string()], to));
     for (n, row) in rates.iter().enumerate() {
         let rates = row.iter().map(|rate| number(rate * msr.switching_rate));
         table.row(chain!([(n + 1).to_string()], rates));
     }
-    let unit = &artifact.workload.time_unit;
-    format!(
-        "\nSwitches, by schedule [1/{unit}]\n{}\n",
-        table.within(width)
-    )
+    let (unit, table) = (&artifact.workload.time_unit, table.within(width));
+    format!("\nSwitches, by schedule [1/{unit}]\n{table}\n")
 }
 
 /// Says what it promises, and how sure that is.
@@ -150,16 +140,14 @@ fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
         Quantity::ResponseP95,
     ];
     let envelope = checked.workload().envelope();
-    let mut table = Table::new(["promise", "of", "value", "how sure"])
-        .words(1)
-        .words(3)
-        .wrapping(3);
+    let mut table = Table::new(["promise", "of", "value", "how sure"]).words(1);
+    table = table.words(3).wrapping(3);
     let claims = artifact.claims.iter();
     for claim in claims.filter(|claim| shown.contains(&claim.quantity)) {
         table.row([
             format!("{} [{}]", claim.quantity.row().label, claim.unit),
             claim.job_type.clone().unwrap_or("all".into()),
-            within(claim.value, claim.half_width.unwrap_or(0.0)),
+            value(claim),
             how_sure(claim, envelope, artifact),
         ]);
     }

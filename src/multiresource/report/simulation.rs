@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 
-use super::{RunWords, Table, number, percent, run_report, span, wrap};
+use super::{RunWords, Table, number, percent, run_report, time, wrap};
 use crate::artifact::Quantity as _;
 use crate::law::Size;
 use crate::multiresource::artifact::{Claim, Method};
@@ -12,7 +12,6 @@ use crate::multiresource::simulator::{
 };
 use crate::multiresource::workload::Workload;
 use crate::report::{Besides, Shares, counted, list};
-use crate::simulation::Estimate;
 use crate::simulation::sweep::Knows;
 
 /// Says what a simulation found, with the verdicts on the claims, if any were judged.
@@ -39,21 +38,22 @@ pub fn as_analysed(run: &Run) -> Vec<String> {
         Health::Unstable => Some("is unstable"),
         Health::Unsettled => Some("did not settle"),
     };
-    let mut notes = Vec::from_iter(how.map(|how| format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured.")));
-    if run.ending == Ending::Interrupted {
-        notes.push("Interrupted: the claims are judged by what was there.".into());
-    }
-    notes
+    let how = how.map(|how| format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured."));
+    let interrupted = "Interrupted: the claims are judged by what was there.".to_owned();
+    let interrupted = (run.ending == Ending::Interrupted).then_some(interrupted);
+    how.into_iter().chain(interrupted).collect()
 }
 
 fn overall(workload: &Workload, run: &Run) -> String {
     let used = workload.resources().iter().zip(&run.own.utilization);
-    let used = used.zip(&run.own.wastage);
+    let mut used = used
+        .zip(&run.own.wastage)
+        .map(|((resource, used), wasted)| {
+            let [used, wasted] = [used, wasted].map(|share| percent(*share));
+            format!("{} {used} ({wasted})", resource.name())
+        });
     let c = &run.own.counters;
     let unit = workload.time_unit();
-    let time = |own: Option<Estimate>| {
-        own.map_or("–".into(), |own| span((own.mean, own.half_width), unit))
-    };
     let guarded = match c.guards {
         0 => String::new(),
         guards => {
@@ -63,11 +63,10 @@ fn overall(workload: &Workload, run: &Run) -> String {
     };
     format!(
         "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}{guarded}\nmeans with 95 % confidence intervals (batch means of independent replications)",
-        time(run.weighted_response),
-        time(run.mean_waiting),
+        time(run.weighted_response, unit),
+        time(run.mean_waiting, unit),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
-        used.map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
-            .join(", "),
+        used.join(", "),
         c.switches,
         c.preemptions,
         c.setups,
@@ -98,11 +97,8 @@ pub fn start_latency_of(law: &Size, unit: &str) -> String {
 /// Returns what is shown of a comparison on a server besides response times: what is in use of its resources.
 pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
-    let mut about = format!(
-        "{} on {}",
-        counted(workload.types().len() as f64, "job type"),
-        list(&parts)
-    );
+    let types = counted(workload.types().len() as f64, "job type");
+    let mut about = format!("{types} on {}", list(&parts));
     if let Some(law) = workload.start_latency() {
         let (mean, unit) = (number(law.mean()), workload.time_unit());
         about += &format!(", with a mean start latency of {mean} {unit}");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 
-use super::{Table, span, within};
+use super::{Table, span, time, within, wrap};
 use crate::multiresource::artifact::{Delay, Promise};
 use crate::multiresource::simulator::Run;
 use crate::multiresource::workload::Workload;
@@ -86,27 +86,13 @@ impl Verdict {
             Verdict::NotFound => format!(
                 "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --budget decides that"
             ),
-            Verdict::Broken => {
-                format!(
-                    "the nearest policy found, {policy}, misses it by more than its 95 % interval"
-                )
-            }
+            Verdict::Broken => format!(
+                "the nearest policy found, {policy}, misses it by more than its 95 % interval"
+            ),
             Verdict::RunsAway => "all policies that were tried were seen to run away".into(),
             Verdict::Overloaded(true) => "no policy carries the load, which is proved".into(),
             Verdict::Overloaded(false) => "whether a policy carries the load is not known".into(),
             Verdict::NoRoom(why) => why.clone(),
-        }
-    }
-}
-
-impl Looked {
-    /// Returns a size of which nothing was measured.
-    pub fn without(words: String, verdict: Verdict) -> Self {
-        Looked {
-            words,
-            verdict,
-            policy: None,
-            run: None,
         }
     }
 }
@@ -158,13 +144,9 @@ impl Sizing<'_> {
             ),
         };
         let first = format!("Smallest size found that meets {kept}: {words}{beside}{doubt}.");
-        let mut text = format!(
-            "{}\n\n{}\n\n",
-            super::wrap(&first, width),
-            self.table(width)
-        );
+        let mut text = format!("{}\n\n{}\n\n", wrap(&first, width), self.table(width));
         for note in self.notes() {
-            let _ = writeln!(text, "{}", super::wrap(&note, width));
+            let _ = writeln!(text, "{}", wrap(&note, width));
         }
         text + "\n"
     }
@@ -190,11 +172,8 @@ impl Sizing<'_> {
         let mut table = Table::new(all.chain(["mean response time".into()])).words(1);
         for (size, own) in shown {
             let now = if *size == self.present { " (now)" } else { "" };
-            let count = own
-                .words
-                .strip_suffix(self.what)
-                .unwrap_or(&own.words)
-                .trim_end();
+            let count = own.words.strip_suffix(self.what).unwrap_or(&own.words);
+            let count = count.trim_end();
             let mut row = vec![format!("{count}{now}"), own.verdict.cell().to_owned()];
             let run = own.run.as_ref();
             row.extend(self.promises.iter().map(|promise| {
@@ -204,12 +183,9 @@ impl Sizing<'_> {
                 share.map_or("–".into(), percent)
             }));
             for (name, delay) in &types {
-                row.extend(run.map_or(["–".into(), "–".into()], |run| {
-                    stay(run, name, *delay, unit)
-                }));
+                row.extend(stay(run, name, *delay, unit));
             }
-            let mean = run.and_then(|run| run.mean_response);
-            row.push(mean.map_or("–".into(), |own| span((own.mean, own.half_width), unit)));
+            row.push(time(run.and_then(|run| run.mean_response), unit));
             table.row(row);
         }
         table.within(width)
@@ -222,30 +198,23 @@ impl Sizing<'_> {
             let why = less.verdict.words(less.policy);
             notes.push(format!("With {}: {why}.", less.words));
         }
-        if let Some(more) = self
-            .looked
-            .get(&(self.least + 1))
-            .filter(|own| !own.verdict.is_kept())
-        {
+        let more = self.looked.get(&(self.least + 1));
+        if let Some(more) = more.filter(|own| !own.verdict.is_kept()) {
             let why = more.verdict.words(more.policy);
             notes.push(format!(
                 "With {}, though it is more: {why}. Runs of this length do not tell the two apart: buy with a margin, or raise --budget.",
                 more.words
             ));
         }
-        if self.interrupted {
-            notes.push(
-                "INTERRUPTED: smaller sizes were not all looked at; this is the best so far."
-                    .into(),
-            );
-        }
-        notes.push(
-            "Jobs arrive as they do now. These are simulation results, not proofs; a policy was selected separately for each size. The policy is for that size: write the size into the workload."
-                .into(),
-        );
+        let interrupted =
+            "INTERRUPTED: smaller sizes were not all looked at; this is the best so far.";
+        notes.extend(self.interrupted.then(|| interrupted.to_owned()));
+        notes.push(MEANING.to_owned());
         notes
     }
 }
+
+const MEANING: &str = "Jobs arrive as they do now. These are simulation results, not proofs; a policy was selected separately for each size. The policy is for that size: write the size into the workload.";
 
 /// Returns which part of the jobs a run saw keep a promise, with the half-width of its interval.
 fn share(run: &Run, promise: &Promise, workload: &Workload) -> Option<(f64, f64)> {
@@ -256,16 +225,13 @@ fn share(run: &Run, promise: &Promise, workload: &Workload) -> Option<(f64, f64)
 }
 
 /// Returns the mean wait or stay of a type, and what 95 % of its jobs stay below.
-fn stay(run: &Run, name: &str, delay: Delay, unit: &str) -> [String; 2] {
-    let Some(own) = run.types.iter().find(|own| own.name == name) else {
-        return ["–".into(), "–".into()];
+fn stay(run: Option<&Run>, name: &str, delay: Delay, unit: &str) -> [String; 2] {
+    let own = run.and_then(|run| run.types.iter().find(|own| own.name == name));
+    let (mean, percentiles) = match (own, delay) {
+        (None, _) => (None, None),
+        (Some(own), Delay::Waiting) => (own.mean_waiting, own.waiting_percentiles),
+        (Some(own), Delay::Response) => (own.mean_response, own.percentiles),
     };
-    let (mean, percentiles) = match delay {
-        Delay::Waiting => (own.mean_waiting, own.waiting_percentiles),
-        Delay::Response => (own.mean_response, own.percentiles),
-    };
-    [
-        mean.map_or("–".into(), |own| span((own.mean, own.half_width), unit)),
-        percentiles.map_or("–".into(), |own| span((own[1], 0.0), unit)),
-    ]
+    let percentile = percentiles.map_or("–".into(), |own| span((own[1], 0.0), unit));
+    [time(mean, unit), percentile]
 }

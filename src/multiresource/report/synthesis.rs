@@ -69,14 +69,9 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) ->
             text
         }
     };
-    summary
-        + &bounds(fleet, artifact, width)
-        + &upgrades(
-            fleet,
-            &log.upgrades,
-            found.best_load().unwrap_or(artifact.evidence.load),
-            width,
-        )
+    let load = found.best_load().unwrap_or(artifact.evidence.load);
+    let upgrades = upgrades(fleet, &log.upgrades, load, width);
+    summary + &bounds(fleet, artifact, width) + &upgrades
 }
 
 /// Says what was taken and why, how it compares, and what is claimed.
@@ -84,9 +79,9 @@ fn chosen(fleet: &Fleet, own: &Chosen, floor: Option<Floor>, width: usize) -> St
     let (workload, artifact, record) = (fleet.envelope(), &own.artifact, own.choice.as_ref());
     let known = Stability::of(workload, &artifact.policy);
     let is_fleet = !fleet.is_one_server();
-    let is_chosen = match own.basis {
-        Basis::Given if is_fleet => false,
-        _ => is_fleet || record.is_some(),
+    let is_chosen = match is_fleet {
+        true => !matches!(own.basis, Basis::Given),
+        false => record.is_some(),
     };
     let mut text = String::new();
     if is_chosen {
@@ -99,10 +94,8 @@ fn chosen(fleet: &Fleet, own: &Chosen, floor: Option<Floor>, width: usize) -> St
         text += &heading(workload, &artifact.evidence, None);
         if record.is_none() {
             let words = wrap(&artifact.policy.words(workload), width);
-            return format!(
-                "{text}\n{words}\nstability: {}\n",
-                stability(known, false, None)
-            );
+            let stability = stability(known, false, None);
+            return format!("{text}\n{words}\nstability: {stability}\n");
         }
         text += "\n";
     }
@@ -164,10 +157,9 @@ fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&Exact>) -> S
     let written = evidence.exact.as_ref();
     let exactly =
         exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
-    let proof = if exactly && evidence.proven {
-        "proven best, exactly".into()
-    } else {
-        proof(evidence)
+    let proof = match exactly && evidence.proven {
+        true => "proven best, exactly".into(),
+        false => proof(evidence),
     };
     format!(
         "load ρ = {}{}  ({proof})\n{}\n{}\n",
@@ -182,12 +174,10 @@ fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&Exact>) -> S
 fn schedulable_set(workload: &Workload) -> String {
     let budget = COUNTED.min(NUMBERS / workload.types().len());
     let all = enumerate(&Packing::new(workload), budget);
-    let count = all.schedules.len();
-    if all.complete {
-        let maximal = all.maximal;
-        format!("schedules that fit the server: {count}, of them maximal: {maximal}")
-    } else {
-        format!("schedules that fit the server: more than {budget}")
+    let (count, maximal) = (all.schedules.len(), all.maximal);
+    match all.complete {
+        true => format!("schedules that fit the server: {count}, of them maximal: {maximal}"),
+        false => format!("schedules that fit the server: more than {budget}"),
     }
 }
 
@@ -202,27 +192,20 @@ fn loop_table(workload: &Workload, policy: &MsrConfig, width: usize) -> String {
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     let header = chain!(["loop"], names.iter().copied(), ["fraction", ""]);
     let mut by_type = Table::new(header).words(names.len() + 2);
-    let mut in_words = Table::new(["loop", "fraction", "jobs"])
-        .words(2)
-        .wrapping(2);
+    let mut in_words = Table::new(["loop", "fraction", "jobs"]).words(2);
+    in_words = in_words.wrapping(2);
     for (position, &s) in policy.order.iter().enumerate() {
         let (position, weight) = ((position + 1).to_string(), policy.weights[s]);
         let schedule = &policy.schedules[s];
         let counts = schedule.iter().map(u32::to_string);
-        by_type.row(chain!(
-            [position.clone()],
-            counts,
-            [percent(weight), bar(weight)]
-        ));
+        let share = [percent(weight), bar(weight)];
+        by_type.row(chain!([position.clone()], counts, share));
         let running = names.iter().zip(schedule).filter(|(_, jobs)| **jobs > 0);
         let running = running.map(|(name, n)| format!("{n} {name}")).join(", ");
         in_words.row([position, percent(weight), running]);
     }
-    if by_type.width() <= width {
-        by_type.within(width)
-    } else {
-        in_words.within(width)
-    }
+    let fits = by_type.width() <= width;
+    if fits { by_type } else { in_words }.within(width)
 }
 
 /// Returns how the policy moves between its schedules.
@@ -234,9 +217,8 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     }
     let claimed = |quantity| claim(&synthesis.artifact, quantity, None).map(|c| c.value);
     let largest = claimed(Quantity::LargestStableSwitchingRate);
-    let stable = largest.map_or("at any rate".into(), |most| {
-        format!("below {}", number(most))
-    });
+    let stable = largest.map(|most| format!("below {}", number(most)));
+    let stable = stable.unwrap_or("at any rate".into());
     let rate = number(policy.switching_rate);
     let mut text = format!("switching rate α = {rate} /{unit} (stable {stable})");
     if let Some(working) = claimed(Quantity::WorkingTime) {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 
-use super::room::room;
-use super::{Table, change, number, percent, unmet_by, wrap};
+use super::room::{Stability, binding, in_pieces, of_this};
+use super::{Table, change, number, unmet_by, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::synthesis::{Upgrade, Upgrades};
@@ -31,14 +31,16 @@ pub(super) fn of_overloaded(fleet: &Fleet, upgrades: &Upgrades, load: f64, width
 
 /// Says why the load cannot be larger.
 fn why(fleet: &Fleet, artifact: &Artifact) -> String {
-    let room = room(artifact, fleet);
-    let [any, none] = [room.of_any, room.of_none].map(number);
+    // Factors on all arrival rates: below the first some policy keeps up (with gangs it is a bound), from the second on none does.
+    let evidence = &artifact.evidence;
+    let [of_any, of_none] = [evidence.load, evidence.bound].map(|load| 1.0 / load);
+    let [any, none] = [of_any, of_none].map(number);
     let limits = if fleet.gangs().next().is_some() {
         format!(
             "no policy is stable from {none} times these arrivals on, all scaled alike; with jobs on several servers the limit may be less"
         )
     } else {
-        let beyond = if room.of_any >= room.of_none * (1.0 - PROOF_GAP) {
+        let beyond = if of_any >= of_none * (1.0 - PROOF_GAP) {
             "none with more, which is proved".into()
         } else {
             format!("none from {none} times on")
@@ -47,26 +49,19 @@ fn why(fleet: &Fleet, artifact: &Artifact) -> String {
             "some policy is stable up to {any} times these arrivals, all scaled alike, and {beyond}"
         )
     };
-    let mut binding = room.binding.iter().map(|(shape, resource, share)| {
-        let share = percent(*share);
-        if fleet.is_one_server() {
-            format!("{resource} ({share})")
-        } else {
-            format!("{resource} of {shape} ({share})")
-        }
-    });
     let mut text = format!(
         "How far the load can grow: {limits}. What limits it, by share of the shadow prices: {}. ",
-        binding.join(", ")
+        binding(fleet, artifact).join(", ")
     );
-    if room.in_pieces > room.of_none * (1.0 + SAME) {
+    let in_pieces = 1.0 / in_pieces(fleet);
+    if in_pieces > of_none * (1.0 + SAME) {
         let _ = write!(
             text,
             "Each resource would suffice for {} times: the rest is lost since jobs do not fill the servers. ",
-            number(room.in_pieces)
+            number(in_pieces)
         );
     }
-    let Some(factor) = room.of_this else {
+    let Some(factor) = of_this(artifact, fleet) else {
         return text
             + "Up to which load this policy is stable is not proved: `synth compare --loads` shows it.\n";
     };
@@ -75,10 +70,10 @@ fn why(fleet: &Fleet, artifact: &Artifact) -> String {
         claims.filter(|claim| matches!(claim.quantity, Quantity::Load | Quantity::LoadUnderGuard));
     let workload = fleet.envelope();
     let mut assumed = loads.filter_map(|claim| unmet_by(claim, artifact, workload).words());
-    let how = match (assumed.next(), room.is_proved) {
+    let how = match (assumed.next(), Stability::of(workload, &artifact.policy)) {
         (Some(taken), _) => format!("computed as if {taken}"),
-        (None, true) => "which is proved".into(),
-        (None, false) => "by its loads".into(),
+        (None, Stability::Unproved) => "by its loads".into(),
+        (None, _) => "which is proved".into(),
     };
     let factor = number(factor);
     text + &format!("This policy is stable up to {factor} times these arrivals, {how}.\n")

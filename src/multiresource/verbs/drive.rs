@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::document::{is_standard_input, text_of};
-use crate::kind::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, files};
+use crate::kind::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, files, refuse};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::forecast::Online;
 use crate::multiresource::live::Scheduler;
@@ -40,39 +40,33 @@ impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let policy = self.policy.file()?;
         if is_standard_input(policy) {
-            return Err(
-                "events come from standard input: save the policy, and give its file".into(),
-            );
+            return refuse("events come from standard input: save the policy, and give its file");
         }
         let policy = Checked::read_with(policy, caller.changes)?;
-        let learned = self.learned.as_deref().map(learned_from).transpose()?;
-        let learned = learned.flatten();
+        let learned = self.learned.as_deref().map(learned_from);
+        let learned = learned.transpose()?.flatten();
         let mut scheduler = Scheduler::with_learned(&policy, self.seed, learned.as_ref());
         if self.learned.is_some() && scheduler.learned().is_none() {
-            return Err(format!(
+            return refuse(format!(
                 "--learned is for policies of the family backfilling, which estimate sizes, and this is {}: leave it out",
                 policy.artifact().policy.called()
-            )
-            .into());
+            ));
         }
         let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
         let mut foresight = Online::new(self.seed);
         let driven = protocol::drive(&mut scheduler, input, &mut *caller.output, &mut foresight)?;
         scheduler.audit()?;
-        let notes = match driven.refused {
-            0 => Vec::new(),
-            refused => vec![format!("{refused} of {} lines were refused", driven.lines)],
-        };
-        let file = self.learned.clone().zip(scheduler.learned());
-        let documents = file.map(|(file, learned)| {
-            let text = serde_json::to_string(&learned)?;
-            Ok::<_, serde_json::Error>((file, text + "\n"))
-        });
-        Ok(VerbOutput {
-            notes,
-            documents: documents.transpose()?.into_iter().collect(),
-            ..VerbOutput::default()
-        })
+        let mut output = VerbOutput::default();
+        if driven.refused > 0 {
+            let (refused, lines) = (driven.refused, driven.lines);
+            let note = format!("{refused} of {lines} lines were refused");
+            output.notes.push(note);
+        }
+        if let (Some(file), Some(learned)) = (&self.learned, scheduler.learned()) {
+            let text = serde_json::to_string(&learned)? + "\n";
+            output.documents.push((file.clone(), text));
+        }
+        Ok(output)
     }
 }
 

@@ -6,7 +6,9 @@ use clap::{Args, Subcommand};
 
 use super::program::Program;
 use crate::document::{is_standard_input, text_of};
-use crate::kind::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, folder_for_results};
+use crate::kind::{
+    Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, files, folder_for_results, refuse,
+};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
 use crate::multiresource::live::only_starts;
@@ -94,17 +96,13 @@ struct Folder {
 
 impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
-        let mut written = Vec::new();
-        let read = match &self.to {
-            To::Slurm(typed) => typed.policy.typed(),
-            To::Kueue(typed) => typed.policy.typed(),
-            To::SlurmPriority(typed) => typed.policy.exists().then_some(&*typed.policy),
-            To::Lp(typed) => {
-                written.push(&*typed.output);
-                typed.workload.typed()
-            }
+        let (read, written) = match &self.to {
+            To::Slurm(typed) => (typed.policy.typed(), None),
+            To::Kueue(typed) => (typed.policy.typed(), None),
+            To::SlurmPriority(typed) => (Some(&*typed.policy).filter(|own| own.exists()), None),
+            To::Lp(typed) => (typed.workload.typed(), Some(&*typed.output)),
         };
-        (read.into_iter().collect(), written)
+        files(read, written)
     }
 }
 
@@ -121,12 +119,10 @@ impl Run for Export {
 
 impl Slurm {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let file = self.policy.file()?;
-        if is_standard_input(file) {
-            return Err(
-                "the service reads the policy from its file: save it, and give the file".into(),
-            );
-        }
+        let file = saved(
+            &self.policy,
+            "the service reads the policy from its file: save it, and give the file",
+        )?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = bridgeable(&policy) {
             return Ok(refusal(why));
@@ -134,35 +130,27 @@ impl Slurm {
         // The page is read elsewhere.
         let named = std::path::absolute(file)?;
         let files = export_slurm(&policy, &named, &self.partition)?;
-        let written = self.to.filled(
-            "slurm",
-            files,
-            "how to try it with --dry-run, and how to go back",
-        )?;
+        let says = "how to try it with --dry-run, and how to go back";
+        let mut written = self.to.filled("slurm", files, says)?;
         // What becomes of jobs of several nodes comes first.
         let gangs = gangs(&policy).replace("**", "");
-        let table = format!("{gangs}\n{}", written.table);
-        Ok(VerbOutput { table, ..written })
+        written.table.insert_str(0, &(gangs + "\n"));
+        Ok(written)
     }
 }
 
 impl Kueue {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let file = self.policy.file()?;
-        if is_standard_input(file) {
-            return Err("the policy is copied from its file: save it, and give the file".into());
-        }
+        let file = saved(
+            &self.policy,
+            "the policy is copied from its file: save it, and give the file",
+        )?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = only_starts(&policy, "which a gate cannot do") {
             return Ok(refusal(why));
         }
-        let written = text_of(file)?;
-        let files = export_kueue(&policy, &written, &self.namespace)?;
-        self.to.filled(
-            "kueue",
-            files,
-            "how to look before anything changes, and how to go back",
-        )
+        let files = export_kueue(&policy, &text_of(file)?, &self.namespace)?;
+        self.to.filled("kueue", files, LOOK_AND_GO_BACK)
     }
 }
 
@@ -183,11 +171,21 @@ impl SlurmPriority {
             Err(why) => return Ok(refusal(why)),
         };
         let files = order::export(&order, &self.partition)?;
-        self.to.filled(
-            "slurm",
-            files,
-            "how to look before anything changes, and how to go back",
-        )
+        self.to.filled("slurm", files, LOOK_AND_GO_BACK)
+    }
+}
+
+/// What the page says of an installation that is looked at first.
+const LOOK_AND_GO_BACK: &str = "how to look before anything changes, and how to go back";
+
+/// Returns the file of a policy.
+///
+/// # Errors
+/// For these reasons, when it is standard input.
+fn saved<'a>(policy: &'a PolicyFile, why: &str) -> VerbResult<&'a Path> {
+    match policy.file()? {
+        file if is_standard_input(file) => refuse(why),
+        file => Ok(file),
     }
 }
 
@@ -208,33 +206,26 @@ impl Folder {
         says: &str,
     ) -> VerbResult<VerbOutput> {
         let folder: &Path = self.output.as_deref().unwrap_or(Path::new(default));
-        let documents = files.into_iter();
-        let documents: Vec<(PathBuf, String)> = documents
-            .map(|(name, text)| (folder.join(name), text))
-            .collect();
-        let mut names = documents.iter().map(|(file, _)| file);
-        if let Some(there) = names.find(|file| file.exists() && !self.force) {
-            return Err(format!(
+        let mut output = VerbOutput::default();
+        for (name, text) in files {
+            output.documents.push((folder.join(name), text));
+        }
+        let names = || output.documents.iter().map(|(file, _)| file);
+        if let Some(there) = names().find(|file| file.exists() && !self.force) {
+            return refuse(format!(
                 "{} is there already: choose another folder, or write over it with --force",
                 there.display()
-            )
-            .into());
+            ));
         }
-        for folder in documents.iter().filter_map(|(file, _)| file.parent()) {
+        for folder in names().filter_map(|file| file.parent()) {
             folder_for_results(folder)?;
         }
-        let names = documents
-            .iter()
-            .map(|(file, _)| format!("  {}\n", file.display()));
-        let mut table = names.collect::<String>();
-        table += &format!(
+        let listed = names().map(|file| format!("  {}\n", file.display()));
+        output.table = listed.collect();
+        output.table += &format!(
             "Read {} first: it says in which order, {says}.",
             folder.join("README.md").display()
         );
-        Ok(VerbOutput {
-            table,
-            documents,
-            ..VerbOutput::default()
-        })
+        Ok(output)
     }
 }

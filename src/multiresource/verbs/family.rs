@@ -4,9 +4,10 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::ValueEnum;
+use itertools::Itertools as _;
 
 use crate::document::{called, text_of};
-use crate::kind::VerbResult;
+use crate::kind::{VerbResult, refuse};
 use crate::multiresource::artifact::{Family as Rule, MsrConfig, Objective, Preemption};
 use crate::multiresource::policy::own_policy;
 use crate::multiresource::simulator::Contender;
@@ -68,9 +69,8 @@ impl FromStr for Named {
         }
         Contender::parse(text).map(Named::Rule).map_err(|why| {
             let all = Family::value_variants().iter();
-            let names =
-                all.filter_map(|family| Some(family.to_possible_value()?.get_name().into()));
-            let names: Vec<String> = names.collect();
+            let mut names =
+                all.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
             format!("{why}; the families are {}", names.join(", "))
         })
     }
@@ -97,9 +97,7 @@ impl Named {
                 }
                 Sought::of(rule.settings(fleet)?, fleet)
             }
-            Named::Family(Family::Msr | Family::Partition) => Sought::Analysed,
-            Named::Family(Family::MsfqStrict) => Sought::StrictMsfq(None),
-            Named::Family(family) => Sought::Among(family.policies()),
+            Named::Family(family) => family.sought(),
         };
         let stops = match self {
             Named::Rule(rule) => rule.preempts(),
@@ -107,36 +105,37 @@ impl Named {
                 matches!(family, Family::Msr | Family::TunedMaxWeight | Family::Auto)
             }
         };
-        Err(match (self, preemption) {
+        match (self, preemption) {
             (Named::Family(Family::TunedMaxWeight), Preemption::None) => {
-                "tuned-max-weight stops jobs: it goes with --preemption full, or setup".into()
+                refuse("tuned-max-weight stops jobs: it goes with --preemption full, or setup")
             }
-            (Named::Rule(rule), Preemption::None | Preemption::Setup) if stops => {
-                format!("{} stops jobs at no cost: it goes with --preemption full", rule.name())
-            }
-            (_, Preemption::Full | Preemption::Setup) if !stops => {
-                "of the families only msr and tuned-max-weight preempt, and of the rules max-weight, discretized-max-weight and server-filling: the others go with --preemption none".into()
-            }
-            _ => return Ok(sought),
+            (Named::Rule(rule), Preemption::None | Preemption::Setup) if stops => refuse(format!(
+                "{} stops jobs at no cost: it goes with --preemption full",
+                rule.name()
+            )),
+            (_, Preemption::Full | Preemption::Setup) if !stops => refuse(
+                "of the families only msr and tuned-max-weight preempt, and of the rules max-weight, discretized-max-weight and server-filling: the others go with --preemption none",
+            ),
+            _ => Ok(sought),
         }
-        .into())
     }
 }
 
 impl Family {
-    /// Returns the policies among which it is chosen by simulation.
-    fn policies(self) -> Families {
-        Families::Only(match self {
+    /// Returns its policies: those that are made by analysis, or those among which one is selected by simulation.
+    fn sought(self) -> Sought {
+        let names: &[&str] = match self {
+            Family::Msr | Family::Partition => return Sought::Analysed,
+            Family::MsfqStrict => return Sought::StrictMsfq(None),
+            Family::Auto => return Sought::Among(Families::All),
             Family::Pooled => &["pooled", "pooled-easy"],
             Family::Quickswap => &["static-quickswap", "adaptive-quickswap"],
             Family::AdaptiveMsr => &["adaptive-msr"],
             Family::Reserving => &["reserving"],
             Family::Tdc => &["tdc"],
             Family::TunedMaxWeight => &["max-weight", "max-weight-setup"],
-            Family::Auto | Family::Msr | Family::MsfqStrict | Family::Partition => {
-                return Families::All;
-            }
-        })
+        };
+        Sought::Among(Families::Only(names))
     }
 }
 

@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::kind::{
     Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json, read_policy,
+    refuse,
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
@@ -69,9 +70,8 @@ impl Run for Arguments {
         let policy = self.since.as_ref().map(|file| policy_of(file, caller));
         let policy = policy.transpose()?;
         let mut reading = self.reading.clone();
-        reading.servers = reading
-            .servers
-            .or_else(|| policy.as_ref().map(Servers::from));
+        let servers = reading.servers;
+        reading.servers = servers.or(policy.as_ref().map(Servers::from));
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
         let options = Options {
             source: format!("synth fit {}", source.name()),
@@ -81,17 +81,9 @@ impl Run for Arguments {
             by_limit: self.by_limit,
             since,
         };
-        let interrupt = caller.interrupt.clone();
-        let mut listener = |doing: &str| {
-            caller.notify(Notice::Doing(doing));
-            !interrupt.load(Ordering::Relaxed)
-        };
-        let fit = fit::fit(
-            &mut Trace::open(&source, &reading)?,
-            &options,
-            &mut listener,
-        )?;
-        let fit = fit::predict(fit, &mut listener)?;
+        let mut trace = Trace::open(&source, &reading)?;
+        let fit = fit::fit(&mut trace, &options, &mut listener(caller))?;
+        let fit = fit::predict(fit, &mut listener(caller))?;
         let mut documents = Vec::new();
         if let Some(file) = &self.output {
             documents.push((file.clone(), fit.workload.to_yaml()));
@@ -106,6 +98,14 @@ impl Run for Arguments {
             documents,
             ..VerbOutput::default()
         })
+    }
+}
+
+/// Returns a listener that tells what is done, and answers whether to go on.
+fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
+    |doing| {
+        caller.notify(Notice::Doing(doing));
+        !caller.interrupt.load(Ordering::Relaxed)
     }
 }
 
@@ -128,16 +128,8 @@ pub fn workload_of(
         by_limit: true,
         since: None,
     };
-    let interrupt = caller.interrupt.clone();
-    let fit = fit::fit(
-        &mut Trace::open(&source, reading)?,
-        &options,
-        &mut |doing| {
-            caller.notify(Notice::Doing(doing));
-            !interrupt.load(Ordering::Relaxed)
-        },
-    )?;
-    Ok(fit.workload)
+    let mut trace = Trace::open(&source, reading)?;
+    Ok(fit::fit(&mut trace, &options, &mut listener(caller))?.workload)
 }
 
 /// Returns the fleet that the policy in a file is for.
@@ -151,16 +143,17 @@ fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
 fn types_of(fleet: &Fleet, reading: &trace::Options) -> VerbResult<Vec<(String, Vec<f64>)>> {
     let own = Servers::from(fleet);
     let servers = reading.servers.as_ref().unwrap_or(&own);
-    let Some(places) = places(&servers.resources, &own.resources) else {
-        return Err(format!(
+    let places = places(&servers.resources, &own.resources).ok_or_else(|| {
+        format!(
             "the policy is for servers with {}, and the trace has {}: give the same resources with --capacity or --servers",
             own.resources.join(", "),
             servers.resources.join(", ")
         )
-        .into());
-    };
+    })?;
     if fleet.types().iter().any(|kind| kind.limit().is_some()) {
-        return Err("the types of the policy are told apart by limits, which --since does not keep: fit the trace anew with --by-limit".into());
+        return refuse(
+            "the types of the policy are told apart by limits, which --since does not keep: fit the trace anew with --by-limit",
+        );
     }
     let types = fleet.types().iter().map(|kind| {
         let demand = places.iter().map(|j| kind.demand()[*j].value());

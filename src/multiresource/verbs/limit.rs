@@ -107,15 +107,17 @@ impl Run for Arguments {
             let policy = policy.name;
             limits.push(Limit { policy, runs });
         }
-        let documents = self.output.iter().cloned();
-        let documents = documents.map(|file| Ok((file, json(&limits)?)));
-        let interrupted = settings.interrupt.load(Ordering::Relaxed);
+        let document = json(&limits)?;
+        let documents = self
+            .output
+            .iter()
+            .map(|file| (file.clone(), document.clone()));
         Ok(VerbOutput {
             table: table(&limits, width) + "\n",
-            documents: documents.collect::<VerbResult<_>>()?,
+            documents: documents.collect(),
             negative: !notes.is_empty(),
             notes,
-            interrupted,
+            interrupted: settings.interrupt.load(Ordering::Relaxed),
             ..VerbOutput::default()
         })
     }
@@ -156,10 +158,9 @@ fn seen(
 /// Returns the run at the largest load that has settled, and that at the least above it that ran away.
 fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
     let settled = runs.iter().rfind(|run| run.health == Health::Settled);
-    let above = |run: &&Seen| settled.is_none_or(|own| run.load > own.load);
-    let unstable = runs.iter().filter(above);
-    let unstable = unstable.clone().find(|run| run.health == Health::Unstable);
-    [settled, unstable]
+    let above = |run: &Seen| settled.is_none_or(|own| run.load > own.load);
+    let mut unstable = runs.iter().filter(|run| run.health == Health::Unstable);
+    [settled, unstable.find(|run| above(run))]
 }
 
 impl Arguments {

@@ -15,16 +15,8 @@ pub mod solve;
 pub mod sweep;
 pub mod synthesize;
 
-use std::path::Path;
-
 use crate::document::Parsed;
-use crate::kind::{Caller, Notice, VerbResult};
-use crate::multiresource::workload::Workload;
-
-/// Reads the workload of one server; the caller is notified of warnings.
-fn server_of(file: &Path, caller: &mut Caller<'_>) -> VerbResult<Workload> {
-    Ok(known(Workload::read(file)?, caller))
-}
+use crate::kind::{Caller, Notice};
 
 /// Returns what a document describes; the caller is notified of warnings.
 fn known<W>(parsed: Parsed<W>, caller: &mut Caller<'_>) -> W {

@@ -134,14 +134,12 @@ impl Run for Arguments {
                 break;
             }
             listener(&format!("simulating {}", policy.name));
-            match MultiresourceKind::fits(&policy, &own) {
-                Err(why) => notes.push(format!("{}: {why}", policy.name)),
-                Ok(()) => {
-                    let distance =
-                        self.distance(&policy, &fleet, &settings, least.lower_bound())?;
-                    least.add(distance);
-                }
+            if let Err(why) = MultiresourceKind::fits(&policy, &own) {
+                notes.push(format!("{}: {why}", policy.name));
+                continue;
             }
+            let distance = self.distance(&policy, &fleet, &settings, least.lower_bound)?;
+            least.policies.push(distance);
         }
         let document = json(&least)?;
         documents.extend(self.output.clone().map(|file| (file, document.clone())));

@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use itertools::Itertools as _;
+
 use super::solve::{Request, Solved, solve};
 use crate::document::{DocumentError, suggest};
 use crate::kind::VerbResult;
@@ -102,24 +104,20 @@ impl<'a> Sizes<'a> {
 
     /// Returns a size in words: `48 a100-node`.
     fn words(&self, size: u64) -> String {
-        match self.amount(size) {
-            Some(amount) => format!("{amount} {}", self.name),
-            None => format!("{size} {}", self.name),
-        }
+        let amount = self.amount(size).map(|own| own.to_string());
+        format!("{} {}", amount.unwrap_or(size.to_string()), self.name)
     }
 
     /// Returns the fleet of a size, or why there is none.
     fn of(&self, size: u64) -> Result<Fleet, String> {
+        let (fleet, h) = (self.fleet, self.h);
         let fleet = match (self.amount, self.amount(size)) {
-            (Some((j, _)), Some(amount)) => self.fleet.with_amount(self.h, j, amount),
-            _ => self
-                .fleet
-                .with_servers(self.h, size.try_into().unwrap_or(u32::MAX)),
+            (Some((j, _)), Some(amount)) => fleet.with_amount(h, j, amount),
+            _ => fleet.with_servers(h, size.try_into().unwrap_or(u32::MAX)),
         };
         fleet.map_err(|why| match why {
             DocumentError::Faults { faults, .. } => {
-                let messages: Vec<String> = faults.into_iter().map(|own| own.message).collect();
-                messages.join("; ")
+                faults.into_iter().map(|own| own.message).join("; ")
             }
             other => other.to_string(),
         })
@@ -143,17 +141,13 @@ impl<'a> Sizes<'a> {
         let is_over = || request.choice.interrupt.load(Ordering::Relaxed);
         while let Some(size) = self.next(&tries) {
             let words = self.words(size);
+            let mut listener = |text: &str| listener(&format!("{words}: {text}"));
             let solved = match self.of(size) {
-                Ok(fleet) => solve(&fleet, request, &mut |text| {
-                    listener(&format!("{words}: {text}"))
-                })?,
-                Err(why) => {
-                    tries.insert(size, (Looked::without(words, Verdict::NoRoom(why)), None));
-                    continue;
-                }
+                Ok(fleet) => Ok(solve(&fleet, request, &mut listener)?),
+                Err(why) => Err(why),
             };
             // What was cut short says nothing.
-            if is_over() {
+            if solved.is_ok() && is_over() {
                 break;
             }
             tries.insert(size, looked(words, solved, request, self.fleet));
@@ -216,11 +210,9 @@ impl<'a> Sizes<'a> {
         let Some((last, _)) = tries.last_key_value() else {
             return Some(present.max(self.least_of_all()));
         };
-        let mut carrying = tries.iter().filter(|(_, (own, _))| own.verdict.carries());
-        let most = carrying
-            .next()
-            .map_or(SERVERS, |(size, _)| MOST * size)
-            .min(SERVERS);
+        let carrying = tries.iter().find(|(_, (own, _))| own.verdict.carries());
+        let most = carrying.map_or(SERVERS, |(size, _)| MOST * size);
+        let most = most.min(SERVERS);
         let doubled = 2 * last.saturating_sub(present);
         let next = present + doubled.max((present / FIRST).max(1));
         (*last < most).then_some(next.max(last + 1).min(most))
@@ -233,10 +225,11 @@ fn least(tries: &Tries) -> Option<u64> {
     kept.map(|(size, _)| *size)
 }
 
-fn looked(words: String, solved: Solved, request: &Request, fleet: &Fleet) -> Look {
+/// Returns what was found at a size, or that there is none and why.
+fn looked(words: String, solved: Result<Solved, String>, request: &Request, fleet: &Fleet) -> Look {
     let without = |verdict| (None, verdict, None, None);
     let (policy, verdict, run, found) = match solved {
-        Solved::Policy(found) => {
+        Ok(Solved::Policy(found)) => {
             let (policy, run) = match &found.0 {
                 Synthesized::Chosen(own) => {
                     (own.artifact.policy.followed().called(), own.run.clone())
@@ -247,16 +240,16 @@ fn looked(words: String, solved: Solved, request: &Request, fleet: &Fleet) -> Lo
             let verdict = Verdict::kept(run.as_ref(), promises, fleet.envelope());
             (Some(policy), verdict, run, Some(found))
         }
-        Solved::Unkept(nearest) => {
-            let verdict = if nearest.surely {
-                Verdict::Broken
-            } else {
-                Verdict::NotFound
+        Ok(Solved::Unkept(nearest)) => {
+            let verdict = match nearest.surely {
+                true => Verdict::Broken,
+                false => Verdict::NotFound,
             };
             (Some(nearest.policy), verdict, nearest.run, None)
         }
-        Solved::Overloaded(overload) => without(Verdict::Overloaded(overload.decided)),
-        Solved::Broken(_) => without(Verdict::RunsAway),
+        Ok(Solved::Overloaded(overload)) => without(Verdict::Overloaded(overload.decided)),
+        Ok(Solved::Broken(_)) => without(Verdict::RunsAway),
+        Err(why) => without(Verdict::NoRoom(why)),
     };
     let looked = Looked {
         words,
@@ -269,10 +262,8 @@ fn looked(words: String, solved: Solved, request: &Request, fleet: &Fleet) -> Lo
 
 /// Says that a promise of a response time cannot be kept since jobs alone run longer, where that is known exactly.
 fn alone(fleet: &Fleet, promise: &Promise) -> Option<String> {
-    let kind = fleet
-        .types()
-        .iter()
-        .find(|kind| kind.name() == promise.job_type)?;
+    let mut types = fleet.types().iter();
+    let kind = types.find(|kind| kind.name() == promise.job_type)?;
     let (held, within) = (kind.holding(), promise.within);
     let longer = match held.scv() {
         _ if promise.delay == Delay::Waiting => return None,

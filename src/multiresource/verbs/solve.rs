@@ -181,17 +181,16 @@ pub fn floor(fleet: &Fleet, request: &Request) -> Option<Floor> {
     let knows_sizes = fleet.envelope().has_limits();
     let server = fleet.one_server().filter(|_| !knows_sizes);
     let solved = server.and_then(solve);
-    let is_near_optimum = solved
-        .as_ref()
-        .is_some_and(|found| found.ended == Ended::Close);
+    let ended = solved.as_ref().map(|found| found.ended);
+    let is_near_optimum = ended == Some(Ended::Close);
     let is_over = || choice.interrupt.load(Ordering::Relaxed) || left().is_zero();
     let (objective, preemption) = (sought.objective, sought.preemption);
-    let bound = (!is_near_optimum)
-        .then(|| lower_bound(fleet, objective, preemption, ROWS, &is_over).ok())
-        .flatten();
-    let both = [solved.map(|found| found.lower), bound.map(|own| own.least)];
-    let least = both.into_iter().flatten().reduce(f64::max);
-    least.filter(|least| *least > 0.0).map(|least| Floor {
+    let mut least = solved.map_or(0.0, |found| found.lower);
+    if !is_near_optimum {
+        let bound = lower_bound(fleet, objective, preemption, ROWS, &is_over);
+        least = bound.map_or(least, |own| own.least.max(least));
+    }
+    (least > 0.0).then_some(Floor {
         objective,
         preemption,
         least,

@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use clap::Args;
 
-use super::server_of;
-use crate::kind::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files};
+use super::known;
+use crate::kind::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, refuse};
 use crate::multiresource::artifact::{Preemption, Route};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Options};
+use crate::multiresource::workload::Workload;
 use crate::typed::{WorkloadFile, positive, seconds, time};
 
 /// Evaluate the cost over the switching rate, for each route: CSV, and a picture
@@ -61,7 +62,7 @@ impl NamesFiles for Arguments {
 
 impl Run for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let workload = server_of(self.workload.file()?, caller)?;
+        let workload = known(Workload::read(self.workload.file()?)?, caller);
         let options = Options {
             setup_rate: self.setup_rate,
             route: self.route,
@@ -76,25 +77,21 @@ impl Run for Arguments {
             caller.notify(Notice::Doing("evaluating switching rates"));
         };
         let swept = synthesis::sweep(&workload, &options, points, &interrupt, begun)?;
-        let is_late = options.end.is_some_and(|end| Instant::now() >= end);
-        let cut = if interrupt.load(Ordering::Relaxed) {
-            Some("Interrupted")
-        } else {
-            is_late.then_some("The time is over")
+        let cut = match options.end {
+            _ if interrupt.load(Ordering::Relaxed) => Some("Interrupted"),
+            Some(end) if Instant::now() >= end => Some("The time is over"),
+            _ => None,
         };
         let note = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
-        let mut answered = VerbOutput {
-            notes: note.into_iter().collect(),
-            ..VerbOutput::default()
-        };
-        if swept.is_empty() && cut.is_some() {
-            return Ok(answered);
-        }
+        let mut answered = VerbOutput::default();
+        answered.notes.extend(note);
         if swept.is_empty() {
-            return Err(
-                "there is nothing to sweep: one schedule serves all types, and is never left"
-                    .into(),
-            );
+            return match cut {
+                Some(_) => Ok(answered),
+                None => refuse(
+                    "there is nothing to sweep: one schedule serves all types, and is never left",
+                ),
+            };
         }
         let csv = report::sweep_csv(&workload, &swept)?;
         if let Some(file) = &self.html {

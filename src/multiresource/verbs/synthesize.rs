@@ -11,7 +11,9 @@ use super::fit;
 use super::promise::promise;
 use super::size::{SizeAnswer, Sizes};
 use super::solve::{Request, Solved, floor, solve};
-use crate::kind::{Answer, Caller, Files, NamesFiles, Notice, VerbResult, files, json, unchecked};
+use crate::kind::{
+    Answer, Caller, Files, NamesFiles, Notice, VerbResult, files, json, refuse, unchecked,
+};
 use crate::multiresource::artifact::{
     Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
@@ -176,35 +178,38 @@ impl SynthesisArgs {
 
     /// Returns which policies are considered, by the options.
     fn sought(&self, fleet: &Fleet) -> VerbResult<Sought> {
-        let for_msr = [
+        let typed = first_typed(&[
             ("--route", self.route.is_some()),
             ("--switching-rate", self.switching_rate.is_some()),
-        ];
-        let typed = for_msr.iter().find(|(_, typed)| *typed);
-        let typed = typed.map(|(name, _)| *name);
+        ]);
         let sought = match (&self.policy, &self.family) {
             (Some(file), _) => Sought::read(file, fleet)?,
             (None, Some(family)) => family.sought(self.preemption(), fleet)?,
             (None, None) if typed.is_some() => Sought::Analysed,
             (None, None) => Sought::Among(Families::All),
         };
-        Err(match (&sought, typed) {
-            (Sought::Among(_) | Sought::StrictMsfq(_), Some(name)) => {
-                format!("{name} goes with --family msr: leave it out, or that")
+        let simulated = first_typed(&[
+            ("--objective p99", self.objective == Objective::P99),
+            ("--slo", !self.slo.is_empty()),
+        ]);
+        match (&sought, typed, simulated) {
+            (Sought::Among(_) | Sought::StrictMsfq(_), Some(name), _) => refuse(format!(
+                "{name} goes with --family msr: leave it out, or that"
+            )),
+            (Sought::Own(own), Some(_), _)
+                if own.rates.is_some() && self.switching_rate.is_some() =>
+            {
+                refuse(
+                    "the rates of --policy say how often it switches: leave --switching-rate out",
+                )
             }
-            (Sought::Own(own), _) if own.rates.is_some() && self.switching_rate.is_some() => {
-                "the rates of --policy say how often it switches: leave --switching-rate out".into()
+            (Sought::Own(_) | Sought::Analysed | Sought::StrictMsfq(_), _, Some(name)) => {
+                refuse(format!(
+                    "{name} goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis"
+                ))
             }
-            (Sought::Among(_), None) => return Ok(sought),
-            _ if self.objective == Objective::P99 => {
-                "--objective p99 goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis".into()
-            }
-            _ if !self.slo.is_empty() => {
-                "--slo goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis".into()
-            }
-            _ => return Ok(sought),
+            _ => Ok(sought),
         }
-        .into())
     }
 
     /// Returns the options of the synthesis.
@@ -263,7 +268,7 @@ pub fn synthesize(
     let mut stops_nothing = "";
     if fleet.is_one_server() {
         if let Some(Named::Family(Family::Partition | Family::Pooled)) = args.family {
-            return Err(OVER_A_FLEET.into());
+            return refuse(OVER_A_FLEET);
         }
     } else {
         goes_with_a_fleet(&args)?;
@@ -289,51 +294,46 @@ pub fn synthesize(
     let request = args.request(fleet, caller)?;
     let mut listener = caller.doing();
     listener("solving the program");
-    if let Some(name) = &args.size {
-        let sizes = Sizes::named(name, fleet)?;
-        return match sizes.least(&request, width, &mut listener)? {
-            SizeAnswer::Found(size, found, text) => answered(
-                &size,
-                &args,
-                &request,
-                *found,
-                (&text, stops_nothing),
-                width,
-            ),
-            SizeAnswer::Not(why) => Ok(refused(why)),
-            SizeAnswer::Interrupted => Ok(Answer::Interrupted),
-        };
-    }
-    match solve(fleet, &request, &mut listener)? {
-        Solved::Policy(found) => {
-            answered(fleet, &args, &request, *found, ("", stops_nothing), width)
+    let refused = |why, decided| Ok(Answer::Refused { why, decided });
+    let (size, found, mut summary) = match &args.size {
+        Some(name) => {
+            let sizes = Sizes::named(name, fleet)?;
+            match sizes.least(&request, width, &mut listener)? {
+                SizeAnswer::Found(size, found, text) => (size, found, text),
+                SizeAnswer::Not(why) => return refused(why, true),
+                SizeAnswer::Interrupted => return Ok(Answer::Interrupted),
+            }
         }
-        Solved::Overloaded(overload) => {
-            let upgrades = synthesis::upgrades(fleet, &request.options, &[]);
-            Ok(Answer::Refused {
-                why: report::refusal(fleet, &overload, &upgrades, width),
-                decided: overload.decided,
-            })
-        }
-        Solved::Unkept(nearest) => Ok(refused(nearest.why)),
-        Solved::Broken(why) => Ok(refused(why)),
-    }
+        None => match solve(fleet, &request, &mut listener)? {
+            Solved::Policy(found) => (Box::new(fleet.clone()), found, String::new()),
+            Solved::Overloaded(overload) => {
+                let upgrades = synthesis::upgrades(fleet, &request.options, &[]);
+                let why = report::refusal(fleet, &overload, &upgrades, width);
+                return refused(why, overload.decided);
+            }
+            Solved::Unkept(nearest) => return refused(nearest.why, true),
+            Solved::Broken(why) => return refused(why, true),
+        },
+    };
+    let (found, log) = checked(&size, &args, &request, *found)?;
+    summary += &report::summary(&size, &found, &log, args.verbose, width);
+    summary += stops_nothing;
+    summary += &thresholds(&size, &request, &found, width).unwrap_or_default();
+    let documents = args.log.iter().map(|file| Ok((file.clone(), json(&log)?)));
+    Ok(Answer::Policy {
+        documents: documents.collect::<VerbResult<_>>()?,
+        artifact: Box::new(found.artifact().clone()),
+        summary,
+    })
 }
 
-fn refused(why: String) -> Answer<Multiresource> {
-    let decided = true;
-    Answer::Refused { why, decided }
-}
-
-/// Returns a policy once the checker has found it valid, with what a person should know of it between these words.
-fn answered(
+/// Returns a policy once the checker has found it valid; its log has what no policy can beat, if that is printed or written.
+fn checked(
     fleet: &Fleet,
     args: &SynthesisArgs,
     request: &Request,
     (found, mut log): (Synthesized, Log),
-    (before, after): (&str, &str),
-    width: usize,
-) -> VerbResult<Answer<Multiresource>> {
+) -> VerbResult<(Synthesized, Log)> {
     // As far as the checker gets in the time that is left.
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
@@ -341,25 +341,27 @@ fn answered(
     if (args.verbose || args.log.is_some()) && matches!(found, Synthesized::Chosen(_)) {
         log.lower_bound = floor(fleet, request);
     }
-    let mut summary = before.to_owned();
-    summary += &report::summary(fleet, &found, &log, args.verbose, width);
-    summary += after;
-    if matches!(request.sought, Sought::StrictMsfq(_)) {
-        let workload = fleet.envelope();
-        if let Some(outlook) = MsfqOutlook::new(workload, request.options.objective) {
-            let own = match found.artifact().policy.followed() {
-                Rule::StaticQuickswap(own) => own.thresholds.get(outlook.system.light),
-                _ => None,
-            };
-            summary += &report::thresholds(workload, &outlook, own.copied(), width);
-        }
-    }
-    let documents = args.log.iter().map(|file| Ok((file.clone(), json(&log)?)));
-    Ok(Answer::Policy {
-        documents: documents.collect::<VerbResult<_>>()?,
-        artifact: Box::new(found.artifact().clone()),
-        summary,
-    })
+    Ok((found, log))
+}
+
+/// Describes strict MSFQ by its threshold, if such a policy was asked for.
+fn thresholds(
+    fleet: &Fleet,
+    request: &Request,
+    found: &Synthesized,
+    width: usize,
+) -> Option<String> {
+    let Sought::StrictMsfq(_) = request.sought else {
+        return None;
+    };
+    let workload = fleet.envelope();
+    let outlook = MsfqOutlook::new(workload, request.options.objective)?;
+    let own = match found.artifact().policy.followed() {
+        Rule::StaticQuickswap(own) => own.thresholds.get(outlook.system.light),
+        _ => None,
+    };
+    let own = own.copied();
+    Some(report::thresholds(workload, &outlook, own, width))
 }
 
 const OVER_A_FLEET: &str =
@@ -377,19 +379,25 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
         Some(Named::Family(family)) => !matches!(family, Auto | Pooled | Partition),
         Some(Named::Rule(_)) | None => false,
     };
-    let typed = [
+    let typed = first_typed(&[
         ("--backfill", args.backfill.is_some()),
         ("--empty-slots", args.empty_slots.is_some()),
         ("--route", args.route.is_some()),
         ("--switching-rate", args.switching_rate.is_some()),
         ("this --family", is_of_server),
-    ];
-    match typed.iter().find(|(_, typed)| *typed) {
-        Some((name, _)) => Err(format!(
+    ]);
+    match typed {
+        Some(name) => Err(format!(
             "{name} goes with one server, and the workload is a fleet: leave it out, or take --family auto, pooled or partition"
         )),
         None => Ok(()),
     }
+}
+
+/// Returns the first of these options that was typed.
+fn first_typed(options: &[(&'static str, bool)]) -> Option<&'static str> {
+    let typed = options.iter().find(|(_, is_typed)| *is_typed);
+    typed.map(|(name, _)| *name)
 }
 
 /// Work that goes into what the checker solves anew even where no time is left, roughly in nanoseconds.

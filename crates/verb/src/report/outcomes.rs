@@ -104,25 +104,19 @@ impl Outcomes {
         }
     }
 
-    /// Returns the columns in which some policy has a number, each with its place.
-    fn filled(&self) -> impl Iterator<Item = (usize, &Column)> {
-        let has = |n: usize| self.policies.iter().any(|own| own.value(n).is_some());
-        let columns = self.columns.iter().enumerate();
-        columns.filter(move |(n, _)| has(*n))
-    }
-
     /// Says what should be known before the numbers are used.
     fn warnings(&self) -> impl Iterator<Item = String> {
-        let interrupted = self
-            .interrupted
-            .then(|| "INTERRUPTED: not all was run".into());
+        let interrupted = "INTERRUPTED: not all was run".to_owned();
+        let interrupted = self.interrupted.then_some(interrupted);
         self.failures.iter().cloned().chain(interrupted)
     }
 
-    /// Returns the heads of these columns, and the rows below them.
+    /// Returns the heads of the columns in which some policy has a number, and the rows below them.
     fn grid(&self) -> (Vec<String>, Rows) {
+        let has = |n: usize| self.policies.iter().any(|own| own.value(n).is_some());
+        let columns = self.columns.iter().enumerate().filter(|(n, _)| has(*n));
         let (columns, labels): (Vec<usize>, Vec<String>) =
-            self.filled().map(|(n, own)| (n, own.label.clone())).unzip();
+            columns.map(|(n, own)| (n, own.label.clone())).unzip();
         let rows = self.policies.iter().map(|own| {
             let cells = columns.iter().map(|n| Shown::plain(cell(own.value(*n))));
             (own.policy.clone(), cells.collect())

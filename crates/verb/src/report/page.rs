@@ -68,10 +68,8 @@ impl Section {
     /// # Errors
     /// When a picture cannot be drawn.
     pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Drawn<Self> {
-        let most = own
-            .iter()
-            .map(|own| own.1.most_waiting())
-            .fold(0.0, f64::max);
+        let counts = own.iter().map(|own| own.1.most_waiting());
+        let most = counts.fold(0.0, f64::max);
         let panel = |(name, own): &(String, &Stretch)| {
             let awaited = own.awaited().map_or(String::new(), |job| {
                 format!(
@@ -86,14 +84,13 @@ impl Section {
                 percent(own.idle_while_waiting())
             );
             let description = format!("What ran when under {name}. {note}");
-            let panel = Panel::new(name.clone(), description, plot::schedule(own, unit, most)?);
-            Ok(panel.with_note(note))
+            let picture = plot::schedule(own, unit, most)?;
+            let panel = Panel::new(name.clone(), description, picture);
+            Ok(Panel { note, ..panel })
         };
         let classes = own.first().map_or(&[][..], |(_, own)| &own.classes);
-        let shown = |n: usize| {
-            own.iter()
-                .any(|own| own.1.stints.iter().any(|job| job.class as usize == n))
-        };
+        let stints = own.iter().flat_map(|own| &own.1.stints);
+        let shown = |n: usize| stints.clone().any(|job| job.class as usize == n);
         let keys = classes.iter().enumerate().filter(|(n, _)| shown(*n));
         Ok(Section {
             title: "What ran when?".into(),

@@ -1,7 +1,8 @@
 //! What a run found, and what it says of claims.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+use itertools::Itertools as _;
 
 use super::{Table, TableUnit, decimals, estimate, number, span};
 use synth_core::artifact::{Claim, Quantity};
@@ -41,9 +42,9 @@ pub fn run_report<M, C, Q: Quantity>(
         let table = verdict_table(words.names, words.is_percentile, units, verdicts).within(width);
         let _ = writeln!(text, "\n{table}\n\n{}", words.conditions);
     } else if !verdicts.is_empty() {
-        let reasons: BTreeSet<&str> = verdicts.iter().filter_map(|j| j.unexamined).collect();
-        let reasons: Vec<&str> = reasons.into_iter().collect();
-        let (count, reasons) = (verdicts.len(), reasons.join("; or "));
+        let reasons = verdicts.iter().filter_map(|j| j.unexamined);
+        let reasons = reasons.sorted().dedup().join("; or ");
+        let count = verdicts.len();
         let _ = writeln!(text, "\nnone of the {count} claims was examined: {reasons}");
     }
     text
@@ -66,10 +67,10 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
         run.seed
     );
     match run.health {
-        Health::Settled => format!(
-            "{ending}: {scale}; warm-up of {} cut off",
-            span((run.warm_up, 0.0), unit)
-        ),
+        Health::Settled => {
+            let warm_up = span((run.warm_up, 0.0), unit);
+            format!("{ending}: {scale}; warm-up of {warm_up} cut off")
+        }
         Health::Unsettled => {
             let why = run.unsettled.as_ref();
             let why = why.map_or(String::new(), |why| format!(" ({why})"));
@@ -226,11 +227,10 @@ fn claimed<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: bool) -> String
 }
 
 fn measured<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: bool) -> String {
-    match judgement.measured {
-        Some(within) if is_percentile => {
-            format!("{} % within", estimate(Some(within.times(100.0))))
-        }
-        measured => estimate(measured),
+    let measured = judgement.measured;
+    match is_percentile && measured.is_some() {
+        true => estimate(measured.map(|own| own.times(100.0))) + " % within",
+        false => estimate(measured),
     }
 }
 
@@ -243,9 +243,8 @@ fn verdict<Q: Quantity>(judgement: &Judgement<Q>) -> String {
         Verdict::NotExamined => "not examined",
     };
     // Only approximations are off.
-    let off = judgement.off;
-    let off = off.map_or(String::new(), |off| {
-        format!(", off by {:+.1} %", 100.0 * off)
-    });
-    format!("{verdict}{off}")
+    match judgement.off {
+        Some(off) => format!("{verdict}, off by {:+.1} %", 100.0 * off),
+        None => verdict.to_owned(),
+    }
 }

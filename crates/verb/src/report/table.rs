@@ -22,7 +22,6 @@ const STYLE: TableStyle =
 #[derive(Clone, Debug)]
 pub struct Table {
     columns: Vec<Column>,
-    rows: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -55,10 +54,8 @@ impl Table {
             words: n == 0,
             wraps: false,
         });
-        Table {
-            columns: columns.collect(),
-            rows: 0,
-        }
+        let columns = columns.collect();
+        Table { columns }
     }
 
     /// Lets the n-th column hold words, to the left.
@@ -80,7 +77,6 @@ impl Table {
             let cell = cells.next().map_or_else(String::new, T::into);
             column.cells.push(cell);
         }
-        self.rows += 1;
     }
 
     /// Returns the text, without spaces at the ends of lines. Where it is wider than `most` characters,
@@ -92,10 +88,8 @@ impl Table {
         if columns.is_empty() {
             return String::new();
         }
-        let names = columns
-            .iter()
-            .take_while(|column| column.words && !column.wraps);
-        let keys = names.count().clamp(1, KEYS);
+        let columns_of_names = columns.iter().take_while(|own| own.words && !own.wraps);
+        let keys = columns_of_names.count().clamp(1, KEYS);
         let of_keys: usize = columns[..keys].iter().map(|c| c.width() + PADDING).sum();
         let mut blocks: Vec<Vec<usize>> = Vec::new();
         let (mut block, mut taken): (Vec<usize>, usize) = ((0..keys).collect(), of_keys);
@@ -111,11 +105,8 @@ impl Table {
         blocks.push(block);
         // A block of its own may have room for what was wrapped to fit beside all others.
         let shown = blocks.iter().map(|block| {
-            let part = Table {
-                columns: block.iter().map(|n| self.columns[*n].clone()).collect(),
-                rows: self.rows,
-            };
-            part.shown(&part.wrapped(most))
+            let columns = block.iter().map(|n| self.columns[*n].clone()).collect();
+            shown(&Table { columns }.wrapped(most))
         });
         shown.collect::<Vec<_>>().join("\n\n")
     }
@@ -133,39 +124,36 @@ impl Table {
             // `most` counts what separates the last column.
             return self.columns.clone();
         }
-        let columns: Vec<Column> = self.columns.iter().map(Column::narrow).collect();
+        let mut columns: Vec<Column> = self.columns.iter().map(Column::narrow).collect();
         let fixed = columns.iter().filter(|column| !column.wraps);
         let fixed: usize = fixed.map(|column| column.width() + PADDING).sum();
         let wrapping = columns.iter().filter(|column| column.wraps).count();
         let each = most.saturating_sub(fixed) / wrapping.max(1);
         let each = each.saturating_sub(PADDING).max(NARROWEST);
-        let narrowed = columns.into_iter().map(|mut column| {
-            if column.wraps {
-                column
-                    .cells
-                    .iter_mut()
-                    .for_each(|cell| *cell = wrap(cell, each));
+        for column in columns.iter_mut().filter(|column| column.wraps) {
+            for cell in &mut column.cells {
+                *cell = wrap(cell, each);
             }
-            column
-        });
-        narrowed.collect()
+        }
+        columns
     }
+}
 
-    fn shown(&self, columns: &[Column]) -> String {
-        let mut table = comfy_table::Table::new();
-        table.load_style(STYLE);
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(columns.iter().map(|column| &column.cells[0]));
-        for (n, column) in columns.iter().enumerate() {
-            if let Some(shown) = table.column_mut(n).filter(|_| !column.words) {
-                shown.set_cell_alignment(CellAlignment::Right);
-            }
+/// Returns columns, one at least, as text.
+fn shown(columns: &[Column]) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_style(STYLE);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(columns.iter().map(|column| &column.cells[0]));
+    for (n, column) in columns.iter().enumerate() {
+        if let Some(shown) = table.column_mut(n).filter(|_| !column.words) {
+            shown.set_cell_alignment(CellAlignment::Right);
         }
-        for row in 1..=self.rows {
-            table.add_row(columns.iter().map(|column| &column.cells[row]));
-        }
-        table.trim_fmt()
     }
+    for row in 1..columns[0].cells.len() {
+        table.add_row(columns.iter().map(|column| &column.cells[row]));
+    }
+    table.trim_fmt()
 }
 
 /// Characters of the longest line.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
+
 use super::{entry, wrap};
 use synth_core::artifact::{Checked, Content, Grounds, Quantity as _};
 
@@ -19,11 +21,10 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str, width: usize)
             let _ = write!(text, "\n{heading}");
         }
         for (by, things) in groups {
-            let things = things.iter().map(|(name, count)| match count {
+            let mut things = things.iter().map(|(name, count)| match count {
                 1 => name.clone(),
                 many => format!("{name} ({many})"),
             });
-            let things: Vec<String> = things.collect();
             let line = wrap(&format!("{}: {by}", things.join(", ")), width - 4);
             // Lines after the first begin further to the right.
             let _ = write!(text, "\n  {}", line.replace('\n', "\n    "));
@@ -48,8 +49,7 @@ fn verdict(grounds: &[Grounds], about: &str) -> String {
     let mut counts = [0; HEADINGS.len()];
     grounds.iter().for_each(|own| counts[headed(*own).0] += 1);
     let some = counts.iter().zip(HEADINGS).filter(|(count, _)| **count > 0);
-    let some: Vec<String> = some.map(|(count, how)| format!("{count} {how}")).collect();
-    let some = some.join(", ");
+    let some = some.map(|(count, how)| format!("{count} {how}")).join(", ");
     match grounds.len() {
         0 => format!("valid, and nothing is claimed of the policy about {about}"),
         1 => format!("valid: 1 claim about {about}, {some}"),

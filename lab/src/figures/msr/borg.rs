@@ -3,7 +3,7 @@
 use super::super::curve::{
     Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
 };
-use super::super::rules::{Plan, Rule, Sweep, model, sweep, words};
+use super::super::rules::{Plan, Rule, Sweep, first_fit, model, named, sweep, words};
 use super::super::{Done, Drawn, Finding};
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::workload::Workload;
@@ -47,14 +47,14 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
     let bursty = Workload::parse(&text.replace("server:", BURSTS), "bursts")?.workload;
     let plans = || -> Vec<Plan> {
         vec![
-            ("First-Fit", VERMILLION, Rule::named("first-fit")),
+            first_fit(),
             (
                 "pMSR with backfilling",
                 SKY,
                 Rule::Msr(Preemption::Full, Some(0.1), true),
             ),
             ("pMSR", GREEN, Rule::Msr(Preemption::Full, Some(0.1), false)),
-            ("MaxWeight", PURPLE, Rule::named("max-weight")),
+            ("MaxWeight", PURPLE, named("max-weight")),
         ]
     };
     let over = |model: &Workload| {
@@ -67,13 +67,9 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
         let up = axis("mean response time [s]", (200.0, 2e5), true);
         Panel::new(title, axis("load ρ", (0.05, 0.95), false), up, curves)
     };
-    let of = |sweeps: &[Sweep]| {
-        sweeps
-            .iter()
-            .map(|own| own.curve(|run| run.mean_response))
-            .collect()
-    };
-    let mean = |sweeps: &[Sweep], n: usize| sweeps[n].curve(|run| run.mean_response).at(0.8);
+    let curve = |own: &Sweep| own.curve(|run| run.mean_response);
+    let of = |sweeps: &[Sweep]| sweeps.iter().map(curve).collect();
+    let mean = |sweeps: &[Sweep], n: usize| curve(&sweeps[n]).at(0.8);
     let three = |sweeps: &[Sweep]| {
         let [first_fit, pmsr, max_weight] = [0, 2, 3].map(|n| words(mean(sweeps, n)));
         format!("{pmsr} against {first_fit} and {max_weight}")
@@ -84,31 +80,23 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
     };
     let own = |n: usize| published[n].at(0.8).map_or(f64::NAN, |own| own.mean);
     let [f, p, m] = [0, 2, 4].map(own);
-    let says = "pMSR is 40 % and 15 % better than First-Fit and MaxWeight at .8";
-    let finding = |found: String, holds| Finding {
+    let [less, less_than_m] = [f, m].map(|other| 100.0 * (1.0 - p / other));
+    let saved = format!(
+        "their saved outputs: {p} against {f} and {m} s, {less:.0} and {less_than_m:.0} % less"
+    );
+    let stationary = format!("stationary, Poisson: {} s", three(&steady));
+    let in_bursts = format!("in bursts of ten minutes: {} s", three(&bursty));
+    let found = [
+        (saved, Some(true)),
+        (stationary, holds(&steady)),
+        (in_bursts, holds(&bursty)),
+    ];
+    let findings = found.map(|(found, holds)| Finding {
         place: "8.3, figure 5",
-        says,
+        says: "pMSR is 40 % and 15 % better than First-Fit and MaxWeight at .8",
         found,
         holds,
-    };
-    let findings = vec![
-        finding(
-            format!(
-                "their saved outputs: {p} against {f} and {m} s, {:.0} and {:.0} % less",
-                100.0 * (1.0 - p / f),
-                100.0 * (1.0 - p / m)
-            ),
-            Some(true),
-        ),
-        finding(
-            format!("stationary, Poisson: {} s", three(&steady)),
-            holds(&steady),
-        ),
-        finding(
-            format!("in bursts of ten minutes: {} s", three(&bursty)),
-            holds(&bursty),
-        ),
-    ];
+    });
     let panels = vec![
         panel("as published, on the trace", published),
         panel("stationary: Poisson arrivals", of(&steady)),

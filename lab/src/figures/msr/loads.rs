@@ -1,9 +1,9 @@
 //! Figure 4: rules over the load.
 
-use super::super::curve::{
-    BLUE, Curve, Figure, GREEN, GREY, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+use super::super::curve::{BLUE, Curve, Figure, GREEN, GREY, ORANGE, PURPLE, Panel, SKY, axis};
+use super::super::rules::{
+    Plan, Rule, Sweep, first_fit, named, nmsr_with_backfilling, plain, sweep, tuned, words,
 };
-use super::super::rules::{Plan, Rule, Sweep, plain, sweep, tuned, words};
 use super::super::{Done, Drawn, Finding};
 use super::jobs;
 use super::theory::{Placed, at_load, full, total};
@@ -27,27 +27,19 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
     let (preemptive, patient) = (of_msr(Preemption::Full)?, of_msr(Preemption::None)?);
     let plans = |plans: Vec<Plan>| sweep(at_load, plans, &LOADS, (events, 8));
     let number = |sweep: &Sweep| sweep.curve(|run| run.mean_number);
-    let both = plans(vec![("First-Fit", VERMILLION, Rule::named("first-fit"))])?;
+    let both = plans(vec![first_fit()])?;
     let with = plans(vec![
         (
             "pMSR with backfilling",
             SKY,
             Rule::Msr(Preemption::Full, None, true),
         ),
-        ("MaxWeight", PURPLE, Rule::named("max-weight")),
+        ("MaxWeight", PURPLE, named("max-weight")),
     ])?;
     let without = plans(vec![
-        ("FCFS", GREY, Rule::named("fcfs")),
-        (
-            "nMSR with backfilling",
-            ORANGE,
-            Rule::Msr(Preemption::None, None, true),
-        ),
-        (
-            "Randomized Timers",
-            PURPLE,
-            Rule::named("randomized-timers"),
-        ),
+        ("FCFS", GREY, named("fcfs")),
+        nmsr_with_backfilling(ORANGE),
+        ("Randomized Timers", PURPLE, named("randomized-timers")),
     ])?;
     let panel = |title: &str, high, own: Vec<Curve>, others: &[Sweep]| {
         let mut curves: Vec<Curve> = both.iter().chain(others).map(number).collect();
@@ -55,21 +47,13 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
         let across = axis("load ρ (at 1 no policy can keep up)", (0.38, 0.98), false);
         Panel::new(title, across, jobs((1.0, high)), curves)
     };
+    let pmsr = full("pMSR, α = 2", GREEN, &preemptive, (3, events))?;
+    let nmsr = full("nMSR at its α*", BLUE, &patient, (3, events))?;
     let panels = vec![
-        panel(
-            "with preemption",
-            300.0,
-            full("pMSR, α = 2", GREEN, &preemptive, (3, events))?,
-            &with,
-        ),
-        panel(
-            "without preemption",
-            2000.0,
-            full("nMSR at its α*", BLUE, &patient, (3, events))?,
-            &without,
-        ),
+        panel("with preemption", 300.0, pmsr, &with),
+        panel("without preemption", 2000.0, nmsr, &without),
     ];
-    let first_fit = number(&both[0]);
+    let (first_fit, backfilling) = (number(&both[0]), number(&without[1]));
     let missing = LOADS.iter().find(|load| first_fit.at(**load).is_none());
     let at = |load, of: &[Placed]| -> Done<f64> {
         let found = of.iter().find(|own| own.0 == load).ok_or("no such load")?;
@@ -104,12 +88,9 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
                 "ρ = .9: First-Fit {}, nMSR {:.1}, with backfilling {}",
                 words(first_fit.at(0.9)),
                 at(0.9, &patient)?,
-                words(number(&without[1]).at(0.9))
+                words(backfilling.at(0.9))
             ),
-            holds: first_fit
-                .at(0.9)
-                .zip(number(&without[1]).at(0.9))
-                .map(|(f, n)| n.mean < f.mean),
+            holds: (first_fit.at(0.9).zip(backfilling.at(0.9))).map(|(f, n)| n.mean < f.mean),
         },
     ];
     let figure = Figure::new("figure4", (500, 640), 2, panels);

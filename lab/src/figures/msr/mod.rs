@@ -62,7 +62,7 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Findi
     let curves = full("pMSR", GREEN, &placed, (10, events))?;
     let title = format!("pMSR, ρ = {load}");
     let mut panel = Panel::new(title, switching(100.0), jobs(heights), curves);
-    panel.marks = vec![(ALPHA, "α = 2".into())];
+    panel.chart.lines = vec![(ALPHA, "α = 2".into())];
     let at = |rate| -> Done<f64> { Ok(total(&workload, &at_rate(&policy, rate))?.exact) };
     let (slow, two, limit) = (at(0.1)?, at(ALPHA)?, at(ENDLESS)?);
     let finding = Finding {
@@ -96,7 +96,7 @@ fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [Findin
     let (least, most) = means.fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
     let title = format!("nMSR, ρ = {load}");
     let mut panel = Panel::new(title, switching(2.0 * largest), jobs(heights), curves);
-    panel.marks = vec![
+    panel.chart.lines = vec![
         (last.1, format!("α* = {:.4}", last.1)),
         (last.2, format!("predicted {:.4}", last.2)),
     ];
@@ -129,10 +129,8 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
         let points = gammas.iter().map(|gamma| (*gamma, Some(mean)));
         Ok(Curve::known(label, color, Kind::Exact, points))
     };
-    let placed = gammas
-        .iter()
-        .map(|gamma| -> Done<Placed> { Ok((*gamma, workload.clone(), smsr(&workload, *gamma)?)) });
-    let placed = placed.collect::<Done<Vec<_>>>()?;
+    let placed = |gamma: &f64| Ok((*gamma, workload.clone(), smsr(&workload, *gamma)?));
+    let placed = gammas.iter().map(placed).collect::<Done<Vec<Placed>>>()?;
     let rival = total(&workload, &patient)?.exact;
     let (mut low, mut high) = (0.5_f64, 1e4_f64);
     while high / low > 1.001 {
@@ -146,13 +144,10 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
         constant("nMSR at its α*", BLUE, &patient)?,
     ];
     curves.extend(full("sMSR at its α*", VERMILLION, &placed, (7, events))?);
-    let across = axis(
-        "setup rate γ [1/s] (service rate μ = 1/s)",
-        (0.5, 3e4),
-        true,
-    );
+    let title = "setup rate γ [1/s] (service rate μ = 1/s)";
+    let across = axis(title, (0.5, 3e4), true);
     let mut panel = Panel::new("sMSR, ρ = 0.9", across, jobs((20.0, 2500.0)), curves);
-    panel.marks = vec![(low, format!("γ = {low:.2}"))];
+    panel.chart.lines = vec![(low, format!("γ = {low:.2}"))];
     let finding = Finding {
         place: "7.3",
         says: "sMSR beats nMSR when γ is significantly higher than μ",

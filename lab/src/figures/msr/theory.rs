@@ -1,19 +1,19 @@
 //! What the theory says of MSR policies, as curves.
 
 use super::super::curve::{Curve, Kind};
-use super::super::rules::{model, plain, tuned};
+use super::super::rules::{model, of_events, plain, tuned};
 use super::super::{Done, Finding};
 use synth::ctmc::RelativeCompletions;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
 use synth::multiresource::modulation::Modulation;
-use synth::multiresource::simulator::{Contender, Settings};
+use synth::multiresource::simulator::Contender;
 use synth::multiresource::synthesis::{Options, PHASE_LIMIT};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Look;
 use synth::simulation::Estimate;
 
-/// Mean numbers under one policy \[jobs\], of one type or of all.
+/// Mean numbers under one policy \[jobs\].
 #[derive(Clone, Copy, Default)]
 pub(super) struct Theory {
     pub lower: f64,
@@ -22,31 +22,19 @@ pub(super) struct Theory {
     pub upper: f64,
 }
 
-pub(super) fn by_type(workload: &Workload, policy: &MsrConfig) -> Done<Vec<Theory>> {
+/// Returns the mean numbers of all types together.
+pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
     let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
-    let of_type = |i| -> Done<Theory> {
+    let mut total = Theory::default();
+    for i in 0..workload.types().len() {
         let queue = TypeQueue::new(workload, &modulation, policy.preemption, i);
         let bounds = queue.bounds();
-        Ok(Theory {
-            lower: bounds.lower,
-            exact: queue.mean_number(f64::INFINITY)?,
-            approximation: bounds.approximation,
-            upper: bounds.upper,
-        })
-    };
-    (0..workload.types().len()).map(of_type).collect()
-}
-
-pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
-    let add = |all: Theory, own: Theory| Theory {
-        lower: all.lower + own.lower,
-        exact: all.exact + own.exact,
-        approximation: all.approximation + own.approximation,
-        upper: all.upper + own.upper,
-    };
-    Ok(by_type(workload, policy)?
-        .into_iter()
-        .fold(Theory::default(), add))
+        total.lower += bounds.lower;
+        total.exact += queue.mean_number(f64::INFINITY)?;
+        total.approximation += bounds.approximation;
+        total.upper += bounds.upper;
+    }
+    Ok(total)
 }
 
 /// Returns the model at another load; the document's own is .9.
@@ -80,10 +68,8 @@ pub(super) type Placed = (f64, Workload, MsrConfig);
 
 /// Returns the exact curve of policies.
 pub(super) fn exact(label: &str, color: Look, policies: &[Placed]) -> Done<Curve> {
-    let points = policies.iter().map(|(at, workload, policy)| -> Done<_> {
-        Ok((*at, Some(total(workload, policy)?.exact)))
-    });
-    let points = points.collect::<Done<Vec<_>>>()?;
+    let point = |(at, w, policy): &Placed| Ok((*at, Some(total(w, policy)?.exact)));
+    let points = policies.iter().map(point).collect::<Done<Vec<_>>>()?;
     Ok(Curve::known(label, color, Kind::Exact, points))
 }
 
@@ -94,33 +80,23 @@ pub(super) fn full(
     policies: &[Placed],
     (step, events): (usize, u64),
 ) -> Done<Vec<Curve>> {
-    let theory = policies
-        .iter()
-        .map(|(at, w, policy)| Ok((*at, total(w, policy)?)));
-    let theory = theory.collect::<Done<Vec<_>>>()?;
+    let theory = |(at, w, policy): &Placed| Ok((*at, total(w, policy)?));
+    let theory = policies.iter().map(theory).collect::<Done<Vec<_>>>()?;
     let of = |kind, part: fn(&Theory) -> f64| {
         let points = theory.iter().map(|(at, own)| (*at, Some(part(own))));
         Curve::known(label, color, kind, points)
     };
     let bounds = theory.iter().map(|(at, own)| {
-        let half_width = 0.5 * (own.upper - own.lower);
-        let mean = 0.5 * (own.upper + own.lower);
-        (
-            *at,
-            Some(Estimate {
-                half_width,
-                ..Estimate::exact(mean)
-            }),
-        )
+        let between = Estimate {
+            half_width: 0.5 * (own.upper - own.lower),
+            ..Estimate::exact(0.5 * (own.upper + own.lower))
+        };
+        (*at, Some(between))
     });
     let mut checks = Vec::new();
     for (n, (at, workload, policy)) in policies.iter().enumerate() {
         if n % step == step / 2 {
-            let settings = Settings {
-                seed: n as u64 + 1,
-                events,
-                ..Settings::default()
-            };
+            let settings = of_events(events, n as u64 + 1);
             let rule = Contender::from(Family::Msr(policy.clone()));
             checks.push((*at, rule.simulate(workload, &settings, |_| ())?.mean_number));
         }

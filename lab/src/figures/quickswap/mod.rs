@@ -8,8 +8,11 @@ use super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
 };
 use super::path::path;
-use super::rules::{Plan, Rule, model, plain, sweep, tuned, words};
+use super::rules::{
+    Plan, Rule, first_fit, model, named, nmsr_with_backfilling, plain, sweep, tuned, words,
+};
 use super::{Done, Drawn, Finding};
+use itertools::izip;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::analysis::one_or_all::MsfqQueue;
 use synth::multiresource::artifact::{Objective, Preemption};
@@ -17,7 +20,6 @@ use synth::multiresource::modulation::Modulation;
 use synth::multiresource::simulator::Run;
 use synth::multiresource::synthesis::{MsfqOutlook, PHASE_LIMIT};
 use synth::multiresource::workload::Workload;
-use synth::report::plot::Look;
 use synth::simulation::Estimate;
 
 /// The threshold of the paper: k − 1.
@@ -66,17 +68,13 @@ pub(super) fn figure1(events: u64) -> Done<Drawn> {
         };
         let across = axis("time [s]", (0.0, length), false);
         let up = axis("number in system [jobs]", (0.0, high), false);
-        let curves = vec![
-            of("MSF", ORANGE, 0)?,
-            of("MSFQ, ℓ = 31", BLUE, MOST as u32)?,
-        ];
+        let msfq = of("MSFQ, ℓ = 31", BLUE, MOST as u32)?;
+        let curves = vec![of("MSF", ORANGE, 0)?, msfq];
         Ok(Panel::new(format!("λ = {rate}"), across, up, curves))
     };
     let panels = vec![panel(6.0, 1500.0)?, panel(7.5, 10_000.0)?];
-    Ok(Drawn::new(
-        [Figure::new("figure1", (1000, 320), 1, panels)],
-        [],
-    ))
+    let figure = Figure::new("figure1", (1000, 320), 1, panels);
+    Ok(Drawn::new([figure], []))
 }
 
 /// Figure 2: the threshold.
@@ -92,12 +90,10 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
         curves.push(Curve::known(&label, color, Kind::Exact, part(0)));
         let mut checks = Vec::new();
         for threshold in few {
-            let plan = vec![("", color, Rule::Named(format!("msfq-strict:{threshold}")))];
+            let plan = vec![("", color, named(&format!("msfq-strict:{threshold}")))];
             let runs = sweep(one_or_all, plan, &[rate], (events, 8))?;
-            checks.push((
-                f64::from(threshold),
-                runs[0].curve(|run| run.mean_response).points[0].1,
-            ));
+            let mean = runs[0].curve(|run| run.mean_response).at(rate);
+            checks.push((f64::from(threshold), mean));
         }
         curves.push(Curve::new(&label, color, Kind::Check, checks));
         let means: Vec<f64> = known.iter().filter_map(|(_, of)| of[0]).collect();
@@ -131,10 +127,8 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
     let across = axis("threshold ℓ [jobs]", (-0.5, 31.5), false);
     let up = axis("mean response time E[T] [s]", (5.0, 2000.0), true);
     let panel = Panel::new("MSFQ over its threshold; ℓ = 0 is MSF", across, up, curves);
-    Ok(Drawn::new(
-        [Figure::new("figure2", (900, 620), 1, vec![panel])],
-        findings,
-    ))
+    let figure = Figure::new("figure2", (900, 620), 1, vec![panel]);
+    Ok(Drawn::new([figure], findings))
 }
 
 /// Returns mean response times of all jobs, weighted by load, and of light and of heavy ones.
@@ -143,12 +137,8 @@ fn four(workload: &Workload, response: [f64; 2]) -> [f64; 4] {
     let types = workload.types();
     let rates = [0, 1].map(|i| types[i].arrival_rate() / workload.total_arrival_rate());
     let shares = workload.load_shares();
-    [
-        sum(rates),
-        sum([shares[0], shares[1]]),
-        response[0],
-        response[1],
-    ]
+    let [light, heavy] = response;
+    [sum(rates), sum([shares[0], shares[1]]), light, heavy]
 }
 
 fn four_of_run(run: &Run, n: usize) -> Option<Estimate> {
@@ -163,10 +153,8 @@ fn four_of_run(run: &Run, n: usize) -> Option<Estimate> {
 fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
     let workload = one_or_all(rate)?;
     let exact = |threshold| -> Done<_> {
-        Ok(Some(four(
-            &workload,
-            queue(rate, threshold)?.means()?.response,
-        )))
+        let means = queue(rate, threshold)?.means()?;
+        Ok(Some(four(&workload, means.response)))
     };
     let outlook = MsfqOutlook::new(&workload, Objective::Mean).ok_or("no one-or-all system")?;
     let policy = tuned(&workload, &plain(Preemption::None, None))?.0;
@@ -191,22 +179,14 @@ const MSFQ: &str = "MSFQ, ℓ = 31, strict";
 /// Figure 3: all and each of the types over the arrival rate.
 pub(super) fn figure3(events: u64) -> Done<Drawn> {
     let rates = FINE.map(|n| 0.25 * f64::from(n));
-    let all = rates
-        .map(|rate| Ok((rate, known(rate)?)))
-        .collect::<Done<Vec<_>>>()?;
+    let all = rates.map(|rate| Ok((rate, known(rate)?)));
+    let all = all.collect::<Done<Vec<_>>>()?;
+    let adaptive = Rule::Adaptive(Objective::Mean, events + events / 2);
     let plans: Vec<Plan> = vec![
-        ("First-Fit", VERMILLION, Rule::named("first-fit")),
-        (
-            "nMSR with backfilling",
-            GREY,
-            Rule::Msr(Preemption::None, None, true),
-        ),
-        ("MSFQ, ℓ = 31, lazy", PURPLE, Rule::named("msfq:31")),
-        (
-            "adaptive MSR",
-            GREEN,
-            Rule::Adaptive(Objective::Mean, events + events / 2),
-        ),
+        first_fit(),
+        nmsr_with_backfilling(GREY),
+        ("MSFQ, ℓ = 31, lazy", PURPLE, named("msfq:31")),
+        ("adaptive MSR", GREEN, adaptive),
     ];
     let runs = sweep(one_or_all, plans, &RATES, (events, 8))?;
     let lines = [
@@ -217,15 +197,12 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
         (MSFQ, GREY, Kind::Approximation),
     ];
     let panel = |(n, title): (usize, &str)| {
-        let exact = lines
-            .into_iter()
-            .enumerate()
-            .map(|(m, (label, color, kind))| {
-                let points = all
-                    .iter()
-                    .map(|(rate, own)| (*rate, own[m].map(|four| four[n])));
-                Curve::known(label, color, kind, points)
-            });
+        let exact = lines.into_iter().zip(0..);
+        let exact = exact.map(|((label, color, kind), m): (_, usize)| {
+            let points = all.iter();
+            let points = points.map(|(rate, own)| (*rate, own[m].map(|four| four[n])));
+            Curve::known(label, color, kind, points)
+        });
         let mut curves: Vec<Curve> = exact.collect();
         curves.extend(runs.iter().map(|own| own.curve(|run| four_of_run(run, n))));
         let up = axis("mean response time [s]", (1.0, 5000.0), true);
@@ -240,24 +217,20 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
     let panels: Vec<Panel> = titles.into_iter().enumerate().map(panel).collect();
     let first_fit = runs[0].curve(|run| run.mean_response).at(7.5);
     let findings = of_rates(&panels[0], first_fit)?;
-    Ok(Drawn::new(
-        [Figure::new("figure3", (550, 500), 2, panels)],
-        findings,
-    ))
+    let figure = Figure::new("figure3", (550, 500), 2, panels);
+    Ok(Drawn::new([figure], findings))
 }
 
 /// Returns what is found of all jobs over the arrival rate.
 fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<Finding>> {
-    let at = |label: &str, kind, rate| -> Done<f64> {
-        let found = panel.curve(label, kind)?.at(rate);
-        Ok(found.map_or(f64::NAN, |own| own.mean))
-    };
-    let (msf, msfq) = (at("MSF", Kind::Exact, 7.5)?, at(MSFQ, Kind::Exact, 7.5)?);
-    let early = (at("MSF", Kind::Exact, 2.0)?, at(MSFQ, Kind::Exact, 2.0)?);
+    let exact = |label: &str, rate| panel.at(label, Kind::Exact, rate);
+    let (msf, msfq) = (exact("MSF", 7.5)?, exact(MSFQ, 7.5)?);
+    let early = (exact("MSF", 2.0)?, exact(MSFQ, 2.0)?);
     let off = |rate| -> Done<f64> {
-        let guess = at(MSFQ, Kind::Approximation, rate)?;
-        Ok(100.0 * (guess / at(MSFQ, Kind::Exact, rate)? - 1.0))
+        let guess = panel.at(MSFQ, Kind::Approximation, rate)?;
+        Ok(100.0 * (guess / exact(MSFQ, rate)? - 1.0))
     };
+    let (five, six, seven) = (off(5.0)?, off(6.0)?, off(7.0)?);
     Ok(vec![
         Finding {
             place: "6.2",
@@ -277,13 +250,8 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<Finding>> {
         Finding {
             place: "6.2",
             says: "the analysis is highly accurate",
-            found: format!(
-                "{:+.1} % at λ = 5, {:+.1} % at 6, {:+.1} % at 7",
-                off(5.0)?,
-                off(6.0)?,
-                off(7.0)?
-            ),
-            holds: Some(off(6.0)?.abs() < 2.0 && off(5.0)?.abs() < 2.0),
+            found: format!("{five:+.1} % at λ = 5, {six:+.1} % at 6, {seven:+.1} % at 7"),
+            holds: Some(six.abs() < 2.0 && five.abs() < 2.0),
         },
     ])
 }
@@ -310,41 +278,34 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
                 points.push((rate, guess.and_then(|own| some(own[n]))));
             }
         }
-        let colors: [Look; 4] = [BLUE, VERMILLION, ORANGE, GREEN];
-        let exact = names.into_iter().zip([BLUE, PURPLE, GREEN]).zip(exact);
+        let exact = izip!(names, [BLUE, PURPLE, GREEN], exact);
         let exact =
-            exact.map(|((name, color), points)| Curve::known(name, color, Kind::Exact, points));
-        let guesses = parts.into_iter().zip(colors).zip(guesses);
+            exact.map(|(name, color, points)| Curve::known(name, color, Kind::Exact, points));
+        let guesses = izip!(parts, [BLUE, VERMILLION, ORANGE, GREEN], guesses);
         let guesses = guesses
-            .map(|((name, color), points)| Curve::known(name, color, Kind::Approximation, points));
+            .map(|(name, color, points)| Curve::known(name, color, Kind::Approximation, points));
         let up = axis("mean length of a phase [s]", (0.01, 5000.0), true);
         let across = axis(ACROSS, (1.8, 7.8), false);
-        Ok(Panel::new(
-            title,
-            across,
-            up,
-            exact.chain(guesses).collect(),
-        ))
+        let curves = exact.chain(guesses).collect();
+        Ok(Panel::new(title, across, up, curves))
     };
     let panels = vec![panel("MSF", 0)?, panel("MSFQ, ℓ = 31", MOST)?];
+    // A phase without a length is none.
     let at = |n: usize, name| -> Done<f64> {
-        let found = Panel::curve(&panels[n], name, Kind::Exact)?.at(7.5);
-        Ok(found.map_or(0.0, |own| own.mean))
+        let length = panels[n].at(name, Kind::Exact, 7.5)?;
+        Ok(Some(length).filter(|own| !own.is_nan()).unwrap_or(0.0))
     };
+    let (msf, msfq) = (at(0, names[0])?, at(1, names[0])?);
     let finding = Finding {
         place: "6.2",
         says: "shorter switching phases make phases 1 and 2 much shorter",
         found: format!(
-            "λ = 7.5: phase 1 {:.0} s under MSF, {:.1} under MSFQ; phases 2 and 3 {:.0} and {:.1}",
-            at(0, names[0])?,
-            at(1, names[0])?,
+            "λ = 7.5: phase 1 {msf:.0} s under MSF, {msfq:.1} under MSFQ; phases 2 and 3 {:.0} and {:.1}",
             at(0, names[1])?,
             at(1, names[1])?
         ),
-        holds: Some(at(0, names[0])? > 10.0 * at(1, names[0])?),
+        holds: Some(msf > 10.0 * msfq),
     };
-    Ok(Drawn::new(
-        [Figure::new("figure4", (550, 560), 2, panels)],
-        [finding],
-    ))
+    let figure = Figure::new("figure4", (550, 560), 2, panels);
+    Ok(Drawn::new([figure], [finding]))
 }

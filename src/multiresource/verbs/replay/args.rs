@@ -61,6 +61,16 @@ pub struct TraceArgs {
     pub(super) reading: Options,
 }
 
+impl TraceArgs {
+    /// Returns how fast jobs come: so that the load is each of these, or at the speed that was typed if there is none.
+    pub fn paces(&self, loads: &[f64]) -> Vec<Pace> {
+        match loads {
+            [] => vec![Pace::Speed(self.speed.unwrap_or(Speed::ONE))],
+            loads => loads.iter().copied().map(Pace::Load).collect(),
+        }
+    }
+}
+
 /// What jobs hold under rules by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Demands {
@@ -104,10 +114,9 @@ impl NamesFiles for TraceArgs {
         let mut read = Vec::from_iter(self.file.as_deref());
         let mut written = Vec::from_iter(self.series.as_deref());
         // Without a trace these are recorded jobs.
-        let jobs = if self.file.is_some() {
-            &mut written
-        } else {
-            &mut read
+        let jobs = match self.file {
+            Some(_) => &mut written,
+            None => &mut read,
         };
         jobs.extend(self.jobs.as_deref());
         (read, written)

@@ -27,17 +27,12 @@ fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     let work = work.sorted_by(|a, b| a.0.total_cmp(&b.0)).collect_vec();
     let half = work.iter().map(|own| own.1).sum::<f64>() / 2.0;
     let mut below = 0.0;
-    let run = work.iter().find(|own| {
+    let (mut run, _) = *work.iter().find(|own| {
         below += own.1;
         below >= half
-    });
-    let mut run = run?.0;
-    let around = |run: f64| {
-        [
-            (awaited.start - 1.5 * run).max(0.0),
-            awaited.start + 0.5 * run,
-        ]
-    };
+    })?;
+    let start = awaited.start;
+    let around = |run: f64| [(start - 1.5 * run).max(0.0), start + 0.5 * run];
     let count = |[from, to]: [f64; 2]| {
         let is_in = |own: &&Visit| own.start < to && own.end > from;
         visits.iter().filter(is_in).count()
@@ -48,56 +43,47 @@ fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
     (run > 0.0).then(|| around(run))
 }
 
-/// The jobs of a log, by kinds that a policy sees.
-pub struct Busy<'a> {
-    pub log: &'a Log,
-    pub groups: &'a Groups,
-    pub kinds: &'a Kinds,
-}
-
-impl Busy<'_> {
-    /// Returns what ran in the stretch of the first policy that was replayed, or in that of this one, which is measured so:
-    /// what jobs held of the resource that is used most.
-    pub fn stretch(
-        &self,
-        visits: &[Visit],
-        first: Option<&Played>,
-        measured: &Measured,
-    ) -> Option<Stretch> {
-        let used = &first.map_or(measured, |first| &first.measured).utilization;
-        let most = (0..used.len()).max_by(|a, b| used[*a].total_cmp(&used[*b]))?;
-        let [from, to] = match first {
-            None => busiest(visits, self.kinds)?,
-            Some(first) => first.stretch.as_ref().map(|own| [own.from, own.to])?,
-        };
-        if visits.iter().any(|visit| visit.start.is_nan()) {
-            return None;
-        }
-        let (classes, of_jobs) = self.groups.first_way();
-        let stint = |(n, visit): (usize, &Visit)| Stint {
-            class: of_jobs.get(n).map_or(0, |class| u32::from(*class)),
-            part: self.kinds.held[visit.kind as usize][most],
-            start: visit.start,
-            end: visit.end,
-            waited: visit.start - visit.submit,
-        };
-        let servers = &self.log.servers;
-        let mut stretch = Stretch {
-            from,
-            to,
-            resource: (servers.resources[most].clone(), servers.total()[most]),
-            classes: classes.to_vec(),
-            ..Stretch::default()
-        };
-        if classes.is_empty() {
-            stretch.classes.push("all jobs".into());
-        }
-        let stints = visits.iter().enumerate().map(stint);
-        let seen = stints.filter(|own| stretch.overlaps(own.start, own.end));
-        stretch.stints = seen.sorted_by(|a, b| a.start.total_cmp(&b.start)).collect();
-        stretch.waiting = waiting(visits, [from, to]);
-        Some(stretch)
+/// Returns what ran in the stretch of the first policy that was replayed, or in that of this one, which saw the jobs of the log
+/// by these kinds and is measured so: what jobs held of the resource that is used most.
+pub fn stretch(
+    (log, groups, kinds): (&Log, &Groups, &Kinds),
+    visits: &[Visit],
+    first: Option<&Played>,
+    measured: &Measured,
+) -> Option<Stretch> {
+    let used = &first.map_or(measured, |first| &first.measured).utilization;
+    let most = (0..used.len()).max_by(|a, b| used[*a].total_cmp(&used[*b]))?;
+    let [from, to] = match first {
+        None => busiest(visits, kinds)?,
+        Some(first) => first.stretch.as_ref().map(|own| [own.from, own.to])?,
+    };
+    if visits.iter().any(|visit| visit.start.is_nan()) {
+        return None;
     }
+    let (classes, of_jobs) = groups.first_way();
+    let stint = |(n, visit): (usize, &Visit)| Stint {
+        class: of_jobs.get(n).map_or(0, |class| u32::from(*class)),
+        part: kinds.held[visit.kind as usize][most],
+        start: visit.start,
+        end: visit.end,
+        waited: visit.start - visit.submit,
+    };
+    let servers = &log.servers;
+    let mut stretch = Stretch {
+        from,
+        to,
+        resource: (servers.resources[most].clone(), servers.total()[most]),
+        classes: classes.to_vec(),
+        ..Stretch::default()
+    };
+    if classes.is_empty() {
+        stretch.classes.push("all jobs".into());
+    }
+    let stints = visits.iter().enumerate().map(stint);
+    let seen = stints.filter(|own| stretch.overlaps(own.start, own.end));
+    stretch.stints = seen.sorted_by(|a, b| a.start.total_cmp(&b.start)).collect();
+    stretch.waiting = waiting(visits, [from, to]);
+    Some(stretch)
 }
 
 /// Returns how many wait and since when, from one time to another.

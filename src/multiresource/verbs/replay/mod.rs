@@ -9,10 +9,9 @@ mod results;
 mod stage;
 mod table;
 mod types;
-mod verdict;
 mod words;
 
-pub use args::{Pace, Replaying, TraceArgs};
+pub use args::{Replaying, TraceArgs};
 pub use types::places;
 
 use std::path::Path;
@@ -26,28 +25,6 @@ use recorded::{Recording, run_once};
 use results::Replays;
 use stage::Stage;
 
-/// Replays a trace under policies, one after the other, at each pace. `listener` is notified of progress.
-///
-/// # Errors
-/// When the trace cannot be read, or the policies, the workload and the trace do not go together. Where a policy
-/// cannot serve the jobs, its outcome says why.
-fn replay_trace(replaying: &Replaying<'_>, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
-    let stage = Stage::read(replaying, listener)?;
-    let mut paces = Vec::new();
-    for &pace in &replaying.paces {
-        let at = stage.at(stage.speed(pace)?, listener);
-        if !at.policies.is_empty() {
-            paces.push(at);
-        }
-        if stage.is_interrupted() {
-            break;
-        }
-    }
-    let resamples = replaying.resample && !stage.is_interrupted();
-    let resampled = resamples.then(|| stage.resampled(listener)).transpose()?;
-    Ok(stage.results(paces, resampled))
-}
-
 /// Replays a trace; renders what came of it but for the numbers and the page of a comparison.
 fn answered(
     replaying: &Replaying<'_>,
@@ -55,7 +32,7 @@ fn answered(
 ) -> VerbResult<(Replays, VerbOutput)> {
     caller.notify(Notice::Interruptible);
     let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-    let replays = replay_trace(replaying, listener)?;
+    let replays = Stage::read(replaying, listener)?.replayed(listener)?;
     let mut output = VerbOutput {
         notes: words::notes(&replays, caller.width),
         table: table::replayed(&replays, caller.width),

@@ -1,10 +1,12 @@
 //! The page of a comparison on a trace.
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, chain};
 
 use super::results::{AtPace, Outcome, Played, RECORDED, Replays};
-use super::verdict::{Named, answers, busiest, length, loses, played, sentence};
-use super::words::{interrupted, intervals, pace, remarks, window};
+use super::words::{
+    Named, answers, busiest, interrupted, intervals, length, loses, pace, played, remarks,
+    sentence, window,
+};
 use crate::multiresource::replay::{Interval, OfGroup, Step};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, bars, curves, front, lines};
 use crate::report::{Grid, Page, Section, Shown, brief, counted, fitting, list, number, percent};
@@ -59,16 +61,14 @@ struct Main<'a> {
 }
 
 impl Main<'_> {
-    /// Returns the unit in which these times are shown, and what seconds are multiplied by for it.
-    fn unit(&self, of: impl Fn(&Played) -> f64) -> (&str, f64) {
-        fitting(
-            self.own.iter().map(|own| of(own.1)).fold(0.0, f64::max),
-            "s",
-        )
+    /// Returns the unit in which waits are shown, and what seconds are multiplied by for it.
+    fn unit(&self) -> (&str, f64) {
+        let waits = self.own.iter().map(|own| own.1.measured.mean_wait);
+        fitting(waits.fold(0.0, f64::max), "s")
     }
 
     fn columns(&self) -> Vec<String> {
-        let (unit, _) = self.unit(|own| own.measured.mean_wait);
+        let (unit, _) = self.unit();
         let header = format!(
             "mean wait [{unit}],95 % interval [{unit}],p95 wait [{unit}],p99 wait [{unit}],longest wait [{unit}],bounded slowdown,in use"
         );
@@ -76,7 +76,7 @@ impl Main<'_> {
     }
 
     fn row(&self, name: &str) -> Vec<Shown> {
-        let (_, factor) = self.unit(|own| own.measured.mean_wait);
+        let (_, factor) = self.unit();
         let Some((_, own)) = self.own.iter().find(|own| own.0 == name) else {
             let missing = if name == RECORDED { "–" } else { "failed" };
             return vec![Shown {
@@ -97,11 +97,10 @@ impl Main<'_> {
             time(p95),
             time(p99),
             time(measured.longest_wait),
+            number(measured.mean_bounded_slowdown),
+            used.join(" · "),
         ];
-        let cells = cells
-            .into_iter()
-            .chain([number(measured.mean_bounded_slowdown), used.join(" · ")]);
-        cells.map(Shown::plain).collect()
+        cells.map(Shown::plain).into()
     }
 
     /// Draws mean waits, and those of the group that loses most.
@@ -136,25 +135,18 @@ impl Main<'_> {
     /// Returns waits of groups of jobs, by policy; none where all jobs are alike.
     fn groups(&self) -> Option<Section> {
         let (_, first) = self.own.first().filter(|own| !own.1.groups.is_empty())?;
-        let (unit, factor) = self.unit(|own| own.measured.mean_wait);
+        let (unit, factor) = self.unit();
         let row = |(g, group): (usize, &OfGroup)| {
             let about = [group.jobs.to_string(), percent(group.work)];
             let waits = self.own.iter().map(|(_, own)| {
                 let own = &own.groups[g];
-                format!(
-                    "{} · {}",
-                    brief(factor * own.mean_wait),
-                    brief(factor * own.wait_p95)
-                )
+                let waits = [own.mean_wait, own.wait_p95].map(|wait| brief(factor * wait));
+                waits.join(" · ")
             });
-            (
-                group.name.clone(),
-                about.into_iter().chain(waits).map(Shown::plain).collect(),
-            )
+            let cells = chain!(about, waits).map(Shown::plain).collect();
+            (group.name.clone(), cells)
         };
-        let columns = ["jobs", "of work"]
-            .into_iter()
-            .chain(self.own.iter().map(|own| own.0));
+        let columns = chain!(["jobs", "of work"], self.own.iter().map(|own| own.0));
         let grid = Grid {
             caption: format!("mean · 95th percentile of the wait [{unit}]"),
             head: "jobs of",
@@ -180,10 +172,8 @@ impl Main<'_> {
 
     /// What ran while the largest job waited.
     fn schedules(&self) -> Drawn<Option<Section>> {
-        let own = self
-            .own
-            .iter()
-            .filter_map(|(name, own)| Some((name.to_string(), own.stretch.as_ref()?)));
+        let named = self.own.iter();
+        let own = named.filter_map(|(name, own)| Some((name.to_string(), own.stretch.as_ref()?)));
         let own = own.collect_vec();
         let Some((name, first)) = own.first() else {
             return Ok(None);
@@ -260,7 +250,7 @@ fn over_loads(replays: &Replays, names: &[&str]) -> Drawn<Panel> {
 fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel> {
     const DAY: f64 = 86_400.0;
     let curve = |(n, own): (usize, &Outcome)| {
-        let steps = own.played().into_iter().flat_map(|played| &played.series);
+        let steps = own.replayed.iter().flat_map(|played| &played.series);
         let points = steps.map(|step| Point::exact(step.time / DAY, of(step)));
         Curve::new(n, points.collect())
     };

@@ -182,6 +182,14 @@ pub struct SpreadOf {
     pub ratio: Option<Estimate>,
 }
 
+impl Traced {
+    /// Returns what all servers have of each resource, in words.
+    pub fn capacities(&self) -> Vec<String> {
+        let each = self.resources.iter().zip(&self.capacity);
+        each.map(|(name, own)| format!("{name} {own}")).collect()
+    }
+}
+
 impl Replays {
     /// Returns all policies at all paces.
     fn outcomes(&self) -> impl Iterator<Item = (&AtPace, &Outcome)> {
@@ -192,20 +200,13 @@ impl Replays {
     /// Returns those that were replayed.
     pub fn played(&self) -> impl Iterator<Item = (&AtPace, &Outcome, &Played)> {
         let outcomes = self.outcomes();
-        outcomes.filter_map(|(at, own)| Some((at, own, own.played()?)))
+        outcomes.filter_map(|(at, own)| Some((at, own, own.replayed.as_deref()?)))
     }
 
     /// Returns those that could not be, each with the reason.
     pub fn failures(&self) -> impl Iterator<Item = (&AtPace, &str, &str)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own.policy.as_str(), own.failure.as_deref()?)))
-    }
-}
-
-impl Outcome {
-    /// Returns what was measured, if it was replayed.
-    pub fn played(&self) -> Option<&Played> {
-        self.replayed.as_deref()
     }
 }
 

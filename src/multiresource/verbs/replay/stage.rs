@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::args::{Demands, Pace, Replaying};
-use super::busy::Busy;
+use super::busy::stretch;
 use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
 use super::types::Types;
 use crate::kind::{self, VerbResult, refuse};
@@ -92,21 +92,18 @@ impl<'a> Stage<'a> {
             }
         };
         let latency = replaying.start_latency.unwrap_or(Decimal::ZERO);
-        let parts = WholeParts::of_seconds(latency, log.tick.per_second());
-        let Some(parts) = parts else {
-            return refuse(format!(
-                "--start-latency {latency} s is no whole number of parts of the trace's tick, a second having {} ticks and a tick a million parts at most: give fewer digits",
-                log.tick.per_second()
-            ));
-        };
+        let second = log.tick.per_second();
+        let parts = WholeParts::of_seconds(latency, second).ok_or_else(|| {
+            format!(
+                "--start-latency {latency} s is no whole number of parts of the trace's tick, a second having {second} ticks and a tick a million parts at most: give fewer digits"
+            )
+        })?;
         let exact = Kinds::exact(&log);
         let rounds = replaying.trace.demands == Demands::Rounded;
         let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
-            let Some(fleet) = fleet else {
-                return refuse(
-                    "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
-                );
-            };
+            let fleet = fleet.ok_or(
+                "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
+            )?;
             let mut typed = Types::of(&log, &exact, fleet, replaying.trace.unknown_out)?;
             // Dead time is that which is requested, the same for every policy.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
@@ -130,18 +127,37 @@ impl<'a> Stage<'a> {
         })
     }
 
+    /// Replays the policies, one after the other, at each pace. `listener` is notified of progress.
+    ///
+    /// # Errors
+    /// When a pace cannot be reached, or there are too few weeks to draw from. Where a policy cannot serve the jobs, its outcome says
+    /// why.
+    pub fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
+        let mut paces = Vec::new();
+        for &pace in &self.replaying.paces {
+            let at = self.at(self.speed(pace)?, listener);
+            if !at.policies.is_empty() {
+                paces.push(at);
+            }
+            if self.is_interrupted() {
+                break;
+            }
+        }
+        let resamples = self.replaying.resample && !self.is_interrupted();
+        let resampled = resamples.then(|| self.resampled(listener)).transpose()?;
+        Ok(self.results(paces, resampled))
+    }
+
     /// Returns the speed of a pace.
-    pub fn speed(&self, pace: Pace) -> VerbResult<Speed> {
+    fn speed(&self, pace: Pace) -> VerbResult<Speed> {
         let own = self.log.load();
         let speed = match pace {
             Pace::Speed(speed) => Some(speed),
             Pace::Load(load) => Speed::near(load / own),
         };
-        let Some(speed) = speed else {
-            return refuse(format!(
-                "the trace has a load of {own:.3e}, which cannot be brought to what is asked for: choose a load nearer to it"
-            ));
-        };
+        let speed = speed.ok_or_else(|| format!(
+            "the trace has a load of {own:.3e}, which cannot be brought to what is asked for: choose a load nearer to it"
+        ))?;
         let limits = self.log.jobs.iter().map(|job| job.limit);
         let longest = limits.fold(self.log.span(), f64::max);
         let clock = self.latency.clock(speed);
@@ -154,7 +170,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Returns whether an end is requested.
-    pub fn is_interrupted(&self) -> bool {
+    fn is_interrupted(&self) -> bool {
         self.replaying.settings.interrupt.load(Ordering::Relaxed)
     }
 
@@ -164,45 +180,27 @@ impl<'a> Stage<'a> {
     }
 
     /// Replays every policy at a speed; those before an interruption.
-    pub fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
+    fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
         let span = self.log.span() / speed.ratio() / self.per_second();
-        let keeps_visits = self.replaying.trace.jobs.is_some();
-        let kept = |mut played: Played| {
-            if !keeps_visits {
-                played.visits = Vec::new();
-            }
-            Some(Box::new(played))
-        };
         let mut first: Option<Played> = None;
         let mut policies = Vec::new();
         for policy in &self.policies {
             let replayed = self.run(policy, speed, span, first.as_ref(), listener);
-            let (replayed, failure) = match replayed {
-                Err(_) if self.is_interrupted() => break,
-                Err(why) => (None, Some(why)),
-                Ok(played) => {
-                    first.get_or_insert_with(|| played.clone());
-                    (kept(played), None)
-                }
-            };
-            policies.push(Outcome {
-                policy: policy.name.clone(),
-                digest: policy.digest.clone(),
-                replayed,
-                failure,
-            });
+            if replayed.is_err() && self.is_interrupted() {
+                break;
+            }
+            first = first.or_else(|| replayed.as_ref().ok().cloned());
+            policies.push(self.outcome(&policy.name, policy.digest.clone(), replayed));
         }
-        let recorded = self
-            .recorded()
-            .filter(|_| speed == Speed::ONE && !self.is_interrupted());
-        let recorded =
-            recorded.map(|visits| self.measured((visits, 0), None, span, first.as_ref()));
-        policies.extend(recorded.and_then(Result::ok).map(|played| Outcome {
-            policy: RECORDED.to_owned(),
-            digest: None,
-            replayed: kept(played),
-            failure: None,
-        }));
+        if let Some(visits) = self.recorded()
+            && speed == Speed::ONE
+            && !self.is_interrupted()
+        {
+            let replayed = self.measured((visits, 0), None, span, first.as_ref());
+            let recorded = replayed.is_ok();
+            let outcome = self.outcome(RECORDED, None, replayed);
+            policies.extend(recorded.then_some(outcome));
+        }
         AtPace {
             speed,
             load: self.log.load() * speed.ratio(),
@@ -211,25 +209,42 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Returns what came of a policy; visits are kept only if they are written somewhere.
+    fn outcome(
+        &self,
+        policy: &str,
+        digest: Option<String>,
+        replayed: Result<Played, String>,
+    ) -> Outcome {
+        let (mut replayed, failure) = match replayed {
+            Ok(played) => (Some(Box::new(played)), None),
+            Err(why) => (None, Some(why)),
+        };
+        if self.replaying.trace.jobs.is_none() {
+            replayed.iter_mut().for_each(|own| own.visits.clear());
+        }
+        Outcome {
+            policy: policy.to_owned(),
+            digest,
+            replayed,
+            failure,
+        }
+    }
+
     /// Mean response times of each policy at the first pace on whole weeks of the trace that are drawn with
     /// replacement, the same for each; of a policy fewer where it cannot serve some.
-    pub fn resampled(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Spread> {
+    fn resampled(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Spread> {
         let speed = self.speed(self.replaying.paces[0])?;
         let week = 7.0 * DAY * self.per_second();
         let mut means = vec![Vec::new(); self.policies.len()];
         for n in 0..REPLICATIONS {
-            let Some(jobs) = resampled(&self.log.jobs, week, self.replaying.settings.seed, n)
-            else {
-                return refuse(
-                    "--resample draws from whole weeks, and the trace has fewer than two: leave it out",
-                );
-            };
+            let jobs = resampled(&self.log.jobs, week, self.replaying.settings.seed, n).ok_or(
+                "--resample draws from whole weeks, and the trace has fewer than two: leave it out",
+            )?;
             for (policy, means) in self.policies.iter().zip(&mut means) {
-                let jobs = self
-                    .types_for(policy)
-                    .map_or(Cow::Borrowed(&jobs), |typed| {
-                        Cow::Owned(typed.rounded(&jobs))
-                    });
+                let typed = self.types_for(policy);
+                let rounded = typed.map(|typed| Cow::Owned(typed.rounded(&jobs)));
+                let jobs = rounded.unwrap_or(Cow::Borrowed(&jobs));
                 if let Ok((visits, _)) = self.visits(policy, &jobs, speed, listener)
                     && !visits.is_empty()
                 {
@@ -246,11 +261,9 @@ impl<'a> Stage<'a> {
     fn window(&self) -> Window {
         let [from, to] = Window::MIDDLE.within(self.log.span());
         let is_within = |job: &Job| (from..=to).contains(&job.submit);
-        let has_middle = self.log.arrivals().iter().any(is_within);
-        let usual = if has_middle {
-            Window::MIDDLE
-        } else {
-            Window::ALL
+        let usual = match self.log.arrivals().iter().any(is_within) {
+            true => Window::MIDDLE,
+            false => Window::ALL,
         };
         self.replaying.trace.measure.unwrap_or(usual)
     }
@@ -259,12 +272,6 @@ impl<'a> Stage<'a> {
     fn types_for(&self, policy: &Policy) -> Option<&Types> {
         let rounds = policy.file.is_some() || self.replaying.trace.demands == Demands::Rounded;
         self.typed.as_ref().filter(|_| rounds)
-    }
-
-    /// Returns the kinds that jobs are of for a policy.
-    fn kinds(&self, policy: &Policy) -> &Kinds {
-        self.types_for(policy)
-            .map_or(&self.exact, |typed| &typed.kinds)
     }
 
     /// Replays a policy on the trace, and measures, also against the first one that was replayed.
@@ -286,8 +293,7 @@ impl<'a> Stage<'a> {
     fn recorded(&self) -> Option<Vec<Visit>> {
         let seconds = |ticks: f64| ticks / self.per_second();
         let visit = |job: &Job| {
-            let (submit, wait, size) =
-                (seconds(job.submit), seconds(job.waited), seconds(job.size));
+            let [submit, wait, size] = [job.submit, job.waited, job.size].map(seconds);
             (!wait.is_nan()).then_some(Visit {
                 submit,
                 start: submit + wait,
@@ -347,12 +353,7 @@ impl<'a> Stage<'a> {
             block,
             ratio: first.map(response),
             wait_ratio: first.map(wait),
-            stretch: Busy {
-                log: &self.log,
-                groups: &self.groups,
-                kinds,
-            }
-            .stretch(&visits, first, &measured),
+            stretch: stretch((&self.log, &self.groups, kinds), &visits, first, &measured),
             by_types: typed.is_some(),
             events,
             series: time_series(&visits, span, step.max(f64::MIN_POSITIVE), kinds),
@@ -397,7 +398,8 @@ impl<'a> Stage<'a> {
         jobs: &'j [Job],
         speed: Speed,
     ) -> Result<(Contender, DecisionState<'j>), String> {
-        let kinds = self.kinds(policy);
+        let typed = self.types_for(policy);
+        let kinds = typed.map_or(&self.exact, |typed| &typed.kinds);
         let scene = |fleet, types, clock, latency| DecisionState {
             latency,
             seed: self.replaying.settings.seed,
@@ -439,21 +441,19 @@ impl<'a> Stage<'a> {
         let (site, facts) = self.site.as_ref()?;
         let facts = jobs.iter().map(|job| facts[&job.line]).collect();
         let rule = SlurmRule::named(name)?.ok()?;
-        let at = Some((site.clone(), facts));
-        let clock = clock_of(&self.log);
-        let second = Some(second);
         Some(Contender::Other(Arc::new(SlurmRule {
-            at,
-            clock,
-            second,
+            at: Some((site.clone(), facts)),
+            clock: clock_of(&self.log),
+            second: Some(second),
             ..rule
         })))
     }
 
     /// Returns all results, with what is known of the trace.
-    pub fn results(&self, paces: Vec<AtPace>, resampled: Option<Spread>) -> Replays {
+    fn results(&self, paces: Vec<AtPace>, resampled: Option<Spread>) -> Replays {
         let log = &self.log;
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
+        let started = log.arrivals().iter().filter(|job| !job.waited.is_nan());
         let assumed = self.site.as_ref().map(|(site, _)| site.assumed.clone());
         Replays {
             trace: Traced {
@@ -469,11 +469,7 @@ impl<'a> Stage<'a> {
                 rounded: log.rounded,
                 censored: log.censored,
                 has_limits: log.has_limits,
-                starts: log
-                    .arrivals()
-                    .iter()
-                    .filter(|job| !job.waited.is_nan())
-                    .count() as u64,
+                starts: started.count() as u64,
                 assumed: assumed.unwrap_or_default(),
                 account: log.account.clone(),
                 types: self.typed.as_ref().map(|types| types.typed.clone()),

@@ -1,9 +1,10 @@
 //! The tables of a replay.
 
+use itertools::chain;
+
 use super::recorded::Recorded;
 use super::results::{AtPace, Replays, Spread};
-use super::verdict::played;
-use super::words::{interrupted, intervals, pace, unit, window, with_interval};
+use super::words::{interrupted, intervals, pace, played, unit, window, with_interval};
 use crate::multiresource::report::start_latency_of;
 use crate::report::{Table, TableUnit, estimate, number, percent, span, wrap};
 
@@ -47,21 +48,19 @@ fn at_pace(at: &AtPace, unit: &TableUnit, width: usize) -> String {
     );
     let mut table = Table::new(header.split(','));
     for own in &at.policies {
-        let Some(played) = own.played() else {
+        let Some(played) = own.replayed.as_deref() else {
             table.row([own.policy.as_str(), "failed"]);
             continue;
         };
         let measured = &played.measured;
-        let ratio = played.ratio.map_or(String::new(), |ratio| {
+        let ratio = played.ratio.map(|ratio| {
             let interval = ratio.interval;
             let interval = interval.map(|i| format!(" [{:.3}, {:.3}]", i.low, i.high));
             format!("{:.3}{}", ratio.value, interval.unwrap_or_default())
         });
-        let mut row = vec![
-            own.policy.clone(),
-            with_interval(measured.mean_response, played.response, unit),
-        ];
-        row.extend(has_ratios.then_some(ratio));
+        let response = with_interval(measured.mean_response, played.response, unit);
+        let mut row = vec![own.policy.clone(), response];
+        row.extend(has_ratios.then(|| ratio.unwrap_or_default()));
         let used = measured.utilization.iter().map(|used| percent(*used));
         row.extend([
             unit.number(measured.mean_wait),
@@ -81,19 +80,13 @@ fn groups(at: &AtPace, unit: &TableUnit, width: usize) -> Option<String> {
     let played = played(at);
     let (_, first) = played.first().filter(|(_, own)| !own.groups.is_empty())?;
     let head = format!("mean wait [{}] of", unit.name);
-    let header = [&*head, "jobs", "of work"];
     let names = played.iter().map(|(name, _)| *name);
-    let mut table = Table::new(header.into_iter().chain(names));
+    let mut table = Table::new(chain!([&*head, "jobs", "of work"], names));
     for (g, group) in first.groups.iter().enumerate() {
-        let row = [
-            group.name.clone(),
-            group.jobs.to_string(),
-            percent(group.work),
-        ];
-        let waits = played
-            .iter()
-            .map(|(_, own)| unit.number(own.groups[g].mean_wait));
-        table.row(row.into_iter().chain(waits));
+        let (jobs, work) = (group.jobs.to_string(), percent(group.work));
+        let waits = played.iter().map(|(_, own)| own.groups[g].mean_wait);
+        let waits = waits.map(|wait| unit.number(wait));
+        table.row(chain!([group.name.clone(), jobs, work], waits));
     }
     Some(table.within(width))
 }
@@ -112,7 +105,7 @@ fn spread(spread: &Spread, unit: &TableUnit, width: usize) -> String {
             unit.estimate(own.mean),
             extreme(f64::min),
             extreme(f64::max),
-            own.ratio.map_or(String::new(), |own| estimate(Some(own))),
+            own.ratio.map_or(String::new(), |_| estimate(own.ratio)),
         ]);
     }
     let head = format!(
@@ -125,15 +118,16 @@ fn spread(spread: &Spread, unit: &TableUnit, width: usize) -> String {
 /// Renders what came of recorded jobs, at most `width` characters wide.
 pub fn recorded(run: &Recorded, width: usize) -> String {
     let types = run.types.iter().map(|own| (&*own.name, &own.jobs));
-    let each = types.clone().chain([("all", &run.all)]);
-    let times = each.flat_map(|(_, own)| [own.mean_response, own.mean_wait, own.longest_wait]);
+    let each = types.chain([("all", &run.all)]);
+    let times = each.clone();
+    let times = times.flat_map(|(_, own)| [own.mean_response, own.mean_wait, own.longest_wait]);
     let unit = TableUnit::of(&run.time_unit, times);
     let header = format!(
         "type,jobs,mean response [{0}],mean wait [{0}],median wait [{0}],longest wait [{0}]",
         unit.name
     );
     let mut table = Table::new(header.split(','));
-    for (name, own) in types.chain([("all", &run.all)]) {
+    for (name, own) in each {
         table.row([
             name.to_owned(),
             own.jobs.to_string(),

@@ -1,8 +1,10 @@
 //! The answer of a comparison for people who do not queue: at one load, in sentences, with two pictures and a table.
 
 use super::words::lead_over_loads;
+use itertools::{Itertools as _, chain};
+
 use crate::report::plot::{Drawn, Panel, bars, front};
-use crate::report::{Grid, Shown, brief, fitting, span};
+use crate::report::{Grid, Section, Shown, brief, fitting, span};
 use synth_simulation::sweep::{AtLoad, Comparison};
 use synth_simulation::{Estimate, Run};
 
@@ -56,18 +58,11 @@ impl<'a, M, C> Answer<'a, M, C> {
     fn two(&self) -> Option<[&str; 2]> {
         let order = &self.at.ranking.order;
         let best = order.first()?.policy.as_str();
-        let first = self
-            .settled
-            .iter()
-            .map(|own| own.1)
-            .find(|name| *name != best);
+        let mut names = self.settled.iter().map(|own| own.1);
+        let first = names.find(|name| *name != best);
         let typed_first = self.comparison.names().next() == Some(best);
         let next = order.get(1).map(|own| own.policy.as_str());
         Some([best, if typed_first { next? } else { first? }])
-    }
-
-    fn length(&self, mean: Option<Estimate>) -> String {
-        mean.map_or("–".into(), |own| span((own.mean, 0.0), self.unit()))
     }
 
     /// Says who wins, by how much and how surely.
@@ -76,11 +71,13 @@ impl<'a, M, C> Answer<'a, M, C> {
         let Some([best, other]) = self.two() else {
             return all;
         };
-        let (label, mean) = (
-            |name| self.comparison.titled(name),
-            |name| self.length(self.run(name).and_then(|run| run.mean_response)),
-        );
         let pair = self.at.ranking.pair(other, best);
+        let mean = |name| {
+            let mean = self.run(name).and_then(|run| run.mean_response);
+            mean.map_or("–".into(), |own| span((own.mean, 0.0), self.unit()))
+        };
+        let [shortest, longer] = [best, other].map(mean);
+        let [best, other] = [best, other].map(|name| self.comparison.titled(name));
         let header = &self.comparison.header;
         let place = match &header.rates[..] {
             [] => format!(
@@ -91,11 +88,7 @@ impl<'a, M, C> Answer<'a, M, C> {
         };
         let Some(pair) = pair else {
             return format!(
-                "At {place} jobs take {} from arrival to end with {}, and {} with {}; nothing can be said of how surely. {all}",
-                mean(best),
-                label(best),
-                mean(other),
-                label(other)
+                "At {place} jobs take {shortest} from arrival to end with {best}, and {longer} with {other}; nothing can be said of how surely. {all}"
             );
         };
         let less = 100.0 * (1.0 - 1.0 / pair.ratio.mean);
@@ -105,11 +98,7 @@ impl<'a, M, C> Answer<'a, M, C> {
             "which may be chance (they cannot be told apart at 95 %)"
         };
         format!(
-            "At {place} jobs take {} from arrival to end on average with {}, and {} with {}: {less:.0} % less, {surely}. {all}",
-            mean(best),
-            label(best),
-            mean(other),
-            label(other)
+            "At {place} jobs take {shortest} from arrival to end on average with {best}, and {longer} with {other}: {less:.0} % less, {surely}. {all}"
         )
     }
 
@@ -140,22 +129,14 @@ impl<'a, M, C> Answer<'a, M, C> {
 
     /// Draws the means of all policies, and those of the class that is worst off.
     pub fn pictures(&self) -> Drawn<Vec<Panel>> {
-        let place = self.place();
-        let all = self.bars(
-            &format!("Mean time from arrival to end at {place}"),
-            |run| run.mean_response,
-        )?;
-        let worst = (self.settled[0].2.types.len() > 1)
-            .then(|| self.worst_off())
-            .flatten();
-        let worst = worst.map(|(n, _)| {
-            let class = &self.settled[0].2.types[n].name;
-            self.bars(
-                &format!("The same of those that lose most, {class}"),
-                |run| run.types[n].mean_response,
-            )
-        });
-        Ok([all].into_iter().chain(worst.transpose()?).collect())
+        let title = format!("Mean time from arrival to end at {}", self.place());
+        let mut panels = vec![self.bars(&title, |run| run.mean_response)?];
+        let types = &self.settled[0].2.types;
+        if let Some((n, _)) = self.worst_off().filter(|_| types.len() > 1) {
+            let title = format!("The same of those that lose most, {}", types[n].name);
+            panels.push(self.bars(&title, |run| run.types[n].mean_response)?);
+        }
+        Ok(panels)
     }
 
     fn bars(&self, title: &str, of: impl Fn(&Run<M, C>) -> Option<Estimate>) -> Drawn<Panel> {
@@ -168,47 +149,40 @@ impl<'a, M, C> Answer<'a, M, C> {
     }
 
     /// Returns the mean and the 95th percentile of each type's time in queue, by policy.
-    pub fn grid(&self) -> Grid {
+    pub fn waits(&self) -> Section {
         let waits = self.settled.iter().filter_map(|own| own.2.mean_waiting);
         let (unit, factor) = fitting(waits.map(|own| own.mean).fold(0.0, f64::max), self.unit());
-        let cell = |mean: Option<Estimate>, percentiles: Option<[f64; 3]>| {
-            let of = |value: Option<f64>| value.map_or("–".into(), |own| brief(factor * own));
-            Shown::plain(format!(
-                "{} · {}",
-                of(mean.map(|own| own.mean)),
-                of(percentiles.map(|own| own[1]))
-            ))
+        let row = |name: &str, of: &dyn Fn(&Run<M, C>) -> Waits| {
+            let cells = self.settled.iter().map(|(.., run)| {
+                let (mean, percentiles) = of(run);
+                let both = [mean.map(|own| own.mean), percentiles.map(|own| own[1])];
+                let both = both.map(|own| own.map_or("–".into(), |own| brief(factor * own)));
+                Shown::plain(both.join(" · "))
+            });
+            (name.to_owned(), cells.collect())
         };
         let types = self.settled[0].2.types.iter().enumerate();
         let types = types.map(|(n, own)| {
-            let cells = self.settled.iter().map(|(_, _, run)| {
-                cell(run.types[n].mean_waiting, run.types[n].waiting_percentiles)
-            });
-            (own.name.clone(), cells.collect())
+            row(&own.name, &|run| {
+                (run.types[n].mean_waiting, run.types[n].waiting_percentiles)
+            })
         });
-        let all = self
-            .settled
-            .iter()
-            .map(|(_, _, run)| cell(run.mean_waiting, run.waiting_percentiles));
-        let all = ("all".to_owned(), all.collect());
-        Grid {
-            caption: format!(
-                "mean · 95th percentile of the wait [{unit}] at {}",
-                self.comparison.header.place(self.at.load)
-            ),
+        let all = row("all", &|run| (run.mean_waiting, run.waiting_percentiles));
+        let names = self.settled.iter().map(|own| self.comparison.label(own.1));
+        let place = self.place();
+        let grid = Grid {
+            caption: format!("mean · 95th percentile of the wait [{unit}] at {place}"),
             head: "type",
-            columns: self
-                .settled
-                .iter()
-                .map(|own| self.comparison.label(own.1).into())
-                .collect(),
-            rows: types.chain([all]).collect(),
-        }
+            columns: names.map(str::to_owned).collect(),
+            rows: chain!(types, [all]).collect(),
+        };
+        let text = "From arrival to the (last) start.";
+        Section::tabled("Who waits how long?", text, grid)
     }
 
     /// Draws the 95th percentile of the wait of the type where that is longest over the mean of all: a percentile of all
     /// jobs is that of the type of which most come.
-    pub fn front(&self) -> Drawn<Panel> {
+    pub fn front(&self) -> Drawn<Section> {
         let times = self.settled.iter().filter_map(|(n, _, run)| {
             let of_types = run.types.iter().filter_map(|own| own.waiting_percentiles);
             let longest = of_types.map(|own| own[1]).reduce(f64::max)?;
@@ -218,6 +192,10 @@ impl<'a, M, C> Answer<'a, M, C> {
             "mean wait of all",
             "95th percentile of the wait of the type that waits longest",
         ];
-        front(names, self.unit(), &Vec::from_iter(times))
+        let panel = front(names, self.unit(), &times.collect_vec())?;
+        Ok(Section::front(&format!(" at {}", self.place()), panel))
     }
 }
+
+/// A mean wait and its percentiles.
+type Waits = (Option<Estimate>, Option<[f64; 3]>);

@@ -28,10 +28,10 @@ pub fn comparison_csv<M, C>(
         let mut rankings = comparison.rankings.iter();
         let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits());
         // The fastest makes no pair with itself.
-        let pair = at.and_then(|AtLoad { ranking, .. }| {
-            ranking.pair(&cell.policy, &ranking.order.first()?.policy)
-        });
-        if let Some(pair) = pair {
+        if let Some(AtLoad { ranking, .. }) = at
+            && let Some(fastest) = ranking.order.first()
+            && let Some(pair) = ranking.pair(&cell.policy, &fastest.policy)
+        {
             lines.of = "all".into();
             let ratio = [pair.ratio.mean, pair.simultaneous_half_width];
             lines.add("ratio_to_fastest", Some(ratio), "1");

@@ -5,7 +5,7 @@ use super::{Besides, Shares};
 use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, short};
 use crate::report::{Section, number, span};
 use synth_simulation::sweep::{Cell, Comparison};
-use synth_simulation::{Estimate, Run, Stretch};
+use synth_simulation::{ClassResult, Estimate, Run, Stretch};
 
 /// Draws all pictures of a comparison that there is data for.
 pub fn sections<M, C>(
@@ -26,33 +26,19 @@ pub fn sections<M, C>(
         comparison,
         loads,
     };
-    let waits = answer.map(|answer| {
-        Section::tabled(
-            "Who waits how long?",
-            "From arrival to the (last) start.",
-            answer.grid(),
-        )
-    });
-    let load = answer.map(Answer::load);
     let of_answer = [
-        waits,
-        answer.map(front).transpose()?,
+        answer.map(Answer::waits),
+        answer.map(Answer::front).transpose()?,
         schedules(comparison, recorded)?,
     ];
     let of_loads = [
         figures.means()?,
-        figures.types(load)?,
+        figures.types(answer.map(Answer::load))?,
         figures.tails()?,
         figures.parts()?,
         figures.trajectories()?,
     ];
     Ok(of_answer.into_iter().flatten().chain(of_loads).collect())
-}
-
-/// The long waits over the mean wait.
-fn front<M, C>(answer: &Answer<'_, M, C>) -> Drawn<Section> {
-    let place = format!(" at {}", answer.place());
-    Ok(Section::front(&place, answer.front()?))
 }
 
 /// What ran when, in the same stretch of time under each policy.
@@ -63,20 +49,18 @@ fn schedules<M, C>(
     let Some((_, first)) = recorded.first() else {
         return Ok(None);
     };
-    let own = recorded
-        .iter()
-        .map(|(name, own)| (comparison.titled(name), own));
-    let highest = comparison.header.loads.iter().copied().fold(0.0, f64::max);
-    let highest = comparison.header.place(highest);
+    let header = &comparison.header;
+    let unit = &header.workload.time_unit;
+    let highest = header.place(header.loads.iter().copied().fold(0.0, f64::max));
     let text = format!(
         "{} at {highest} of a short run from the empty system on, with the same seed and so the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but what 50 arrivals take on average at least, and 600 at most), before whose end the most work came among 12 000 arrivals.",
-        span(
-            (first.to - first.from, 0.0),
-            &comparison.header.workload.time_unit
-        )
+        span((first.to - first.from, 0.0), unit)
     );
-    let own: Vec<_> = own.collect();
-    Section::schedules(&own, &comparison.header.workload.time_unit, &text).map(Some)
+    let own = recorded.iter();
+    let own: Vec<_> = own
+        .map(|(name, own)| (comparison.titled(name), own))
+        .collect();
+    Section::schedules(&own, unit, &text).map(Some)
 }
 
 struct Figures<'a, M, C> {
@@ -197,10 +181,9 @@ impl<M, C> Figures<'_, M, C> {
             "95th percentile (P95)",
             "99th percentile (P99)",
         ];
-        let panels = names
-            .iter()
-            .zip(&all)
-            .map(|(name, curves)| self.panel(format!("{name} [{}]", self.unit), &y, curves));
+        let named = names.iter().zip(&all);
+        let panels =
+            named.map(|(name, own)| self.panel(format!("{name} [{}]", self.unit), &y, own));
         Ok(Section::new(
             "Tails of the response time",
             "Half of all jobs, 95 % and 99 % of them have a response time within these (known within 1.6 %), on one logarithmic scale.",
@@ -228,8 +211,8 @@ impl<M, C> Figures<'_, M, C> {
         let Some(load) = load.filter(|_| self.classes.len() > 1) else {
             return Ok(Section::new(title, "", [None; 0]));
         };
-        let has_mean = |load: f64| move |name: &&str| self.comparison.settled(name, load).is_some();
-        let names = self.comparison.names().filter(|name| !has_mean(load)(name));
+        let names = self.comparison.names();
+        let names = names.filter(|name| self.comparison.settled(name, load).is_none());
         let labels: Vec<&str> = names.map(|name| self.comparison.label(name)).collect();
         let without = match labels.as_slice() {
             [] => String::new(),
@@ -248,9 +231,10 @@ impl<M, C> Figures<'_, M, C> {
         let mut curves = self.curves(|name| {
             let run = self.comparison.settled(name, load);
             let types = run.iter().flat_map(|run| run.types.iter().enumerate());
-            let means =
-                types.filter_map(|(row, own)| Some(Point::new(row as f64, own.mean_response?)));
-            means.collect()
+            let point = |(row, own): (usize, &ClassResult<C>)| {
+                Some(Point::new(row as f64, own.mean_response?))
+            };
+            types.filter_map(point).collect()
         });
         if let Some(exact) = self.comparison.exact(load) {
             let points = names.iter().enumerate().filter_map(|(row, name)| {
@@ -279,12 +263,8 @@ impl<M, C> Figures<'_, M, C> {
     }
 
     fn trajectories(&self) -> Drawn<Section> {
-        let panels = self
-            .comparison
-            .header
-            .loads
-            .iter()
-            .map(|load| self.trajectories_at(*load));
+        let loads = self.comparison.header.loads.iter();
+        let panels = loads.map(|load| self.trajectories_at(*load));
         Ok(Section::new(
             "Number of jobs in the system over time",
             "Mean over the replications from the empty system on, both axes logarithmic. A level line is a settled run; one that goes on climbing is unstable. Lines end where a run's precision was reached or its budget spent.",

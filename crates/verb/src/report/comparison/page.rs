@@ -28,17 +28,14 @@ pub fn comparison_page<M, C>(
         let text = firm(&words::sentences(comparison, at));
         (words::ranked(comparison, at), text)
     });
-    let about = format!(
-        "{}: every policy gets the same arrivals and the same sizes.",
-        besides.about
-    );
+    let about = &besides.about;
+    let about = format!("{about}: every policy gets the same arrivals and the same sizes.");
     let compared = ("Compared on".to_owned(), about);
     let answer = Answer::of(comparison);
     let pays = answer.as_ref().and_then(Answer::who_pays);
     let first = answer.as_ref().map(Answer::pictures).transpose()?;
-    let headline = answer
-        .as_ref()
-        .map_or_else(|| words::lead_over_loads(comparison), Answer::headline);
+    let headline = answer.as_ref().map(Answer::headline);
+    let headline = headline.unwrap_or_else(|| words::lead_over_loads(comparison));
     Ok(Page {
         headline: firm(&headline),
         first: first.unwrap_or_default(),
@@ -81,11 +78,11 @@ fn method<M, C>(
     let files = h
         .policies
         .iter()
-        .filter_map(|p| p.digest.as_ref().map(|digest| (p, digest)));
+        .filter_map(|p| Some((p, p.digest.as_ref()?)));
     let digests = files.map(|(p, digest)| format!("{}: {digest}", comparison.label(&p.name)));
-    let digests: Vec<String> = digests.collect();
+    let digests = digests.collect::<Vec<_>>().join("; ");
     if !digests.is_empty() {
-        method.push(("Digests of policy files", digests.join("; ")));
+        method.push(("Digests of policy files", digests));
     }
     method
 }
@@ -111,10 +108,10 @@ fn endings<M, C>(comparison: &Comparison<M, C>) -> String {
         let count = runs(comparison).filter(|run| run.ending == ending).count();
         (count > 0).then(|| format!("{count} {what}"))
     });
-    let some: Vec<String> = some.collect();
+    let some = some.collect::<Vec<_>>().join(", ");
     let events: u64 = runs(comparison).map(|run| run.events).sum();
     let millions = number(events as f64 / 1e6);
-    format!("{}; {millions} million events in all.", some.join(", "))
+    format!("{some}; {millions} million events in all.")
 }
 
 fn runs<M, C>(comparison: &Comparison<M, C>) -> impl Iterator<Item = &Run<M, C>> {

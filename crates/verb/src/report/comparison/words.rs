@@ -71,6 +71,9 @@ pub fn sentences<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> String {
         });
         let (apart, tied): (Vec<_>, Vec<_>) = pairs.partition(|(_, pair)| pair.apart);
         let least = format!("{leader} has the least mean response time");
+        let tied = tied.into_iter();
+        let tied = tied.map(|(label, pair)| format!("{label} ({} times as long)", times(pair)));
+        let tied = list(&tied.collect::<Vec<_>>());
         parts.push(if rest.is_empty() {
             format!("only {leader} has a mean")
         } else if at.ranking.pairs.is_empty() {
@@ -78,31 +81,23 @@ pub fn sentences<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> String {
         } else if tied.is_empty() {
             least
         } else {
-            let tied = tied.iter();
-            let tied = tied.map(|(label, pair)| format!("{label} ({} times as long)", times(pair)));
-            let tied: Vec<String> = tied.collect();
-            format!(
-                "{least} as measured, but {} may have as little",
-                list(&tied)
-            )
+            format!("{least} as measured, but {tied} may have as little")
         });
         let slower = apart.iter().enumerate().map(|(n, (label, pair))| match n {
             0 => format!("{label} takes {} times as long as {leader}", times(pair)),
             _ => format!("{label} {} times", times(pair)),
         });
-        let slower: Vec<String> = slower.collect();
-        parts.extend((!slower.is_empty()).then(|| list(&slower)));
+        let slower = list(&slower.collect::<Vec<_>>());
+        parts.extend(Some(slower).filter(|own| !own.is_empty()));
     }
     parts.extend(without_mean(comparison, at.load));
     let text = parts.join("; ");
     // A policy's name stays as it is.
-    let capital = ["no ", "only "]
-        .iter()
-        .find(|word| text.starts_with(**word));
-    match capital {
-        _ if text.is_empty() => "Nothing ran here.".into(),
-        Some(word) => format!("{}{}.", word[..1].to_uppercase(), &text[1..]),
-        None => text + ".",
+    let is_sentence = ["no ", "only "].iter().any(|word| text.starts_with(word));
+    match text.get(..1) {
+        None if text.is_empty() => "Nothing ran here.".into(),
+        Some(first) if is_sentence => format!("{}{}.", first.to_uppercase(), &text[1..]),
+        _ => text + ".",
     }
 }
 
@@ -170,8 +165,8 @@ fn lead<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> (bool, String) {
 /// Says what is missing, and why.
 pub fn warnings<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
     let mut warnings = Vec::new();
+    let (begun, all) = (comparison.cells.len(), comparison.header.cells().count());
     if comparison.interrupted {
-        let (begun, all) = (comparison.cells.len(), comparison.header.cells().count());
         warnings.push(format!(
             "INTERRUPTED: {begun} of {all} cells were begun, the last of them not finished"
         ));

@@ -71,12 +71,6 @@ impl Panel {
             picture,
         }
     }
-
-    /// Returns it with a text below.
-    #[must_use]
-    pub fn with_note(self, note: String) -> Self {
-        Panel { note, ..self }
-    }
 }
 
 /// A value with its interval.
@@ -184,21 +178,20 @@ pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
 
 /// One time of policies over another, both linear, with these names: the place of each policy and both times, in this unit.
 pub fn front([x, y]: [&str; 2], unit: &str, times: &[(usize, f64, f64)]) -> Drawn<Panel> {
-    let longest = |of: fn(&(usize, f64, f64)) -> f64| times.iter().map(of).fold(0.0, f64::max);
-    let (across, up) = (
-        fitting(longest(|own| own.1), unit),
-        fitting(longest(|own| own.2), unit),
-    );
-    let curve =
-        |(n, x, y): &(usize, f64, f64)| Curve::new(*n, vec![Point::exact(across.1 * x, up.1 * y)]);
-    let all: Vec<Curve> = times.iter().map(curve).collect();
+    let fitting = |of: fn(&(usize, f64, f64)) -> f64| {
+        let longest = times.iter().map(of).fold(0.0, f64::max);
+        fitting(longest, unit)
+    };
+    let ((across, of_x), (up, of_y)) = (fitting(|own| own.1), fitting(|own| own.2));
+    let point = |x: &f64, y: &f64| Point::exact(of_x * x, of_y * y);
+    let curves_of = times
+        .iter()
+        .map(|(n, x, y)| Curve::new(*n, vec![point(x, y)]));
+    let all: Vec<Curve> = curves_of.collect();
     let points = || all.iter().flat_map(|curve| &curve.points);
-    let x = Axis::around(
-        &format!("{x} [{}]", across.0),
-        Scale::Linear,
-        points().map(|own| own.at),
-    );
-    let title = format!("{y} [{}] over {}", up.0, x.title);
+    let x = format!("{x} [{across}]");
+    let x = Axis::around(&x, Scale::Linear, points().map(|own| own.at));
+    let title = format!("{y} [{up}] over {}", x.title);
     let up = Axis::around("", Scale::Linear, points().map(|own| own.value));
     let description = format!("One mark a policy: {title}");
     Ok(Panel::new(title, description, curves(&x, &up, &all)?))
@@ -242,14 +235,12 @@ pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
 pub fn bars(title: &str, unit: &str, times: &[(usize, String, [f64; 2])]) -> Drawn<Panel> {
     let (unit, factor) = fitting(times.iter().map(|own| own.2[0]).fold(0.0, f64::max), unit);
     let shown = |time: f64| span((factor * time, 0.0), unit);
-    let said = times
-        .iter()
-        .map(|(_, label, [time, _])| format!("{label} {}", shown(*time)));
-    let description = format!("{title}: {}", said.collect::<Vec<_>>().join(", "));
-    let ends = times
-        .iter()
-        .map(|(.., [time, half_width])| factor * (time + half_width));
-    let longest = ends.fold(0.0, f64::max);
+    let (mut said, mut longest) = (Vec::new(), 0.0_f64);
+    for (_, label, [time, half_width]) in times {
+        said.push(format!("{label} {}", shown(*time)));
+        longest = longest.max(factor * (time + half_width));
+    }
+    let description = format!("{title}: {}", said.join(", "));
     // The text behind the longest bar needs some space.
     let end = if longest > 0.0 { 1.4 * longest } else { 1.0 };
     let x = Axis::new(&format!("[{unit}]"), Scale::Linear, 0.0, end);
@@ -273,17 +264,21 @@ pub fn bars(title: &str, unit: &str, times: &[(usize, String, [f64; 2])]) -> Dra
     })?;
     let has_intervals = times.iter().any(|own| own.2[1] > 0.0);
     let note = "Lines are 95 % intervals, drawn symmetrically.".to_owned();
-    let note = Some(note).filter(|_| has_intervals).unwrap_or_default();
-    Ok(Panel::new(title.into(), description, picture).with_note(note))
+    Ok(Panel {
+        note: Some(note).filter(|_| has_intervals).unwrap_or_default(),
+        ..Panel::new(title.into(), description, picture)
+    })
 }
 
 /// Returns the vertical axis of rows with these labels, from above.
 fn axis_of_rows<'a>(labels: impl ExactSizeIterator<Item = &'a String>) -> Axis {
-    let low = 0.5 - labels.len() as f64;
-    let ticks = labels
-        .enumerate()
-        .map(|(row, label)| (-(row as f64), cut(label)));
-    Axis::new("", Scale::Linear, low, 0.5).with_ticks(ticks.collect())
+    let axis = Axis::new("", Scale::Linear, 0.5 - labels.len() as f64, 0.5);
+    let ticks = labels.enumerate();
+    axis.with_ticks(
+        ticks
+            .map(|(row, label)| (-(row as f64), cut(label)))
+            .collect(),
+    )
 }
 
 /// Draws a piece of a curve, for a legend.
@@ -403,11 +398,8 @@ fn line(chart: &mut Canvas<'_, '_>, curve: &Curve) -> Drawn<()> {
             chart.draw_series(DashedLineSeries::new(points, 5, 4, stroke))?;
         }
         Style::Band => {
-            let end = |n: usize| move |p: &Point| (p.at, p.interval()[n]);
-            let (low, high) = (
-                curve.points.iter().map(end(0)),
-                curve.points.iter().map(end(1)),
-            );
+            let end = |n: usize| curve.points.iter().map(move |p| (p.at, p.interval()[n]));
+            let (low, high) = (end(0), end(1));
             let outline: Vec<Place> = high.chain(low.rev()).collect();
             chart.draw_series([Polygon::new(outline, curve.look.mark().mix(SHADE))])?;
         }

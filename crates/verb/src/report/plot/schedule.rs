@@ -100,8 +100,8 @@ impl Shapes {
             shaded.collect(),
         );
         let awaited = stretch.awaited();
-        let (mut of_classes, mut outline) =
-            (vec![String::new(); stretch.classes.len()], String::new());
+        let mut of_classes = vec![String::new(); stretch.classes.len()];
+        let mut outline = String::new();
         for (own, pieces) in packed(stretch) {
             for piece in pieces {
                 let piece = rectangle([own.start, own.end], piece);
@@ -111,11 +111,8 @@ impl Shapes {
                 }
             }
         }
-        for (n, d) in of_classes
-            .into_iter()
-            .enumerate()
-            .filter(|(_, d)| !d.is_empty())
-        {
+        let drawn = of_classes.into_iter().enumerate();
+        for (n, d) in drawn.filter(|(_, d)| !d.is_empty()) {
             path(&format!("class=\"bar\" fill=\"{}\"", Look::new(n).hex()), d);
         }
         path(&format!("{LINE} stroke-width=\"2.5\""), outline);
@@ -158,13 +155,9 @@ fn packed(stretch: &Stretch) -> Vec<(&Stint, Vec<[f64; 2]>)> {
             }
         }
         held.extend(pieces.iter().map(|piece| (end, *piece)));
-        (
-            own,
-            pieces
-                .iter()
-                .map(|piece| piece.map(|own| own as f64 / PARTS))
-                .collect(),
-        )
+        let parts = pieces.into_iter();
+        let parts = parts.map(|piece: [u64; 2]| piece.map(|own| own as f64 / PARTS));
+        (own, parts.collect())
     };
     stretch.stints.iter().map(place).collect()
 }

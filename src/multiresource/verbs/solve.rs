@@ -10,7 +10,7 @@ use crate::multiresource::program::Solution;
 use crate::multiresource::report::Synthesized;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Chosen, Floor, Log, Options, Outcome, Overload, Pooling,
+    self, Analysed, ChoiceError, ChoiceOptions, Chosen, Floor, Log, Options, Outcome, Overload,
     Stage, Unkept,
 };
 use crate::multiresource::workload::{Fleet, Workload};
@@ -48,7 +48,7 @@ pub fn solve(
 ) -> VerbResult<Solved> {
     fleet.counts_amounts()?;
     let outcome = match fleet.one_server() {
-        Some(workload) => of_server(workload, request, listener),
+        Some(workload) => of_server(fleet, workload, request, listener),
         None => over_fleet(fleet, request, listener),
     };
     let error = match outcome {
@@ -73,6 +73,7 @@ fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(Stage) {
 
 /// Makes the policy of one server: its MSR policy, or what is chosen by simulation.
 fn of_server(
+    fleet: &Fleet,
     workload: &Workload,
     request: &Request,
     listener: &mut dyn FnMut(&str),
@@ -90,7 +91,7 @@ fn of_server(
     // Before the choice, which takes all the time that there is.
     let known = [msr.policy.schedules.clone()];
     let mut log = Log {
-        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        upgrades: synthesis::upgrades(fleet, options, &known),
         ..Log::of(&msr)
     };
     if !matches!(request.sought, Sought::Among(_)) {
@@ -98,7 +99,7 @@ fn of_server(
     }
     listener("simulating candidates");
     let stages = telling(listener);
-    let chosen = synthesis::choose(workload, options, &request.choice, msr, stages)?;
+    let chosen = synthesis::choose(fleet, options, &request.choice, msr, stages)?;
     log.choice = chosen.choice.clone();
     let found = Synthesized::Chosen(Box::new(chosen));
     Ok(Outcome::Policy(Box::new((found, log))))
@@ -141,14 +142,17 @@ fn over_fleet(
     request: &Request,
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Outcome<(Synthesized, Log)>> {
-    let pooling = match request.sought {
-        Sought::Among(_) => Pooling::Chosen(&request.choice),
-        _ => Pooling::Partition,
-    };
-    let pooled = synthesis::pool(fleet, &request.options, pooling, telling(listener))?;
-    let (chosen, solution) = match pooled {
-        Outcome::Policy(policy) => *policy,
+    let analysed = match Analysed::of_fleet(fleet, &request.options)? {
+        Outcome::Policy(analysed) => *analysed,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let solution = analysed.solution().clone();
+    let chosen = match request.sought {
+        Sought::Among(_) => {
+            let (options, stages) = (&request.options, telling(listener));
+            synthesis::choose(fleet, options, &request.choice, analysed, stages)?
+        }
+        _ => analysed.partitioned(fleet).map_err(ChoiceError::from)?,
     };
     Ok(logged(fleet, &request.options, chosen, &solution))
 }

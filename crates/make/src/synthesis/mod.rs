@@ -12,7 +12,7 @@ mod sweep;
 mod upgrades;
 
 pub use choice::{
-    Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, Unkept, choose, pool,
+    Analysed, Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage, Unkept, choose,
 };
 pub use log::{
     BUDGET, CLOSE, Candidate, Choice, Floor, Interval, Log, RouteTried, Steadiness, USUAL,

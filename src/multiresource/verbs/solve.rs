@@ -125,7 +125,8 @@ fn logged(
     chosen: Chosen,
     solution: &Solution,
 ) -> Outcome<(Synthesized, Log)> {
-    let known = known_schedules(fleet, solution);
+    let mixes = solution.mixes.iter();
+    let known: Vec<Vec<Schedule>> = mixes.map(|mix| mix.schedules.clone()).collect();
     let log = Log {
         rounds: solution.rounds,
         columns: solution.columns,
@@ -155,21 +156,6 @@ fn over_fleet(
         _ => analysed.partitioned(fleet).map_err(ChoiceError::from)?,
     };
     Ok(logged(fleet, &request.options, chosen, &solution))
-}
-
-/// Returns the schedules of the mixes of each shape (H), over all types.
-fn known_schedules(fleet: &Fleet, solution: &Solution) -> Vec<Vec<Schedule>> {
-    let shapes = fleet.shapes().iter().zip(&solution.mixes);
-    let of_shape = shapes.map(|(shape, mix)| {
-        let wide = |own: &Schedule| {
-            let mut all = vec![0; fleet.types().len()];
-            let places = shape.types().iter().zip(own);
-            places.for_each(|(&i, jobs)| all[i] = *jobs);
-            all
-        };
-        mix.schedules.iter().map(wide).collect()
-    });
-    of_shape.collect()
 }
 
 /// Rows of the program of a bound: with ten types and hundreds of schedules it takes a second.

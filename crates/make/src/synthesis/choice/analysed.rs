@@ -1,6 +1,7 @@
 //! The policies that are known by analysis alone, from which a selection begins.
 
-use super::{Basis, ChoiceOptions, Chosen, Families, record};
+use super::claimed;
+use super::options::{Basis, Chosen};
 use crate::analysis::Cost;
 use crate::program::Solution;
 use crate::synthesis::partition::{Partitioned, partition};
@@ -32,12 +33,9 @@ impl Analysed {
     /// # Errors
     /// When options contradict each other, and when the solver fails.
     pub fn of_fleet(fleet: &Fleet, options: &Options) -> Result<Outcome<Self>, SynthesisError> {
-        Ok(match solved(fleet, options)? {
-            Outcome::Policy(solution) => {
-                let slots = partition(fleet, &solution);
-                Outcome::Policy(Box::new(Analysed::Fleet(*solution, slots)))
-            }
-            Outcome::Overloaded(overload) => Outcome::Overloaded(overload),
+        solved(fleet, options)?.and_then(|solution| {
+            let slots = partition(fleet, &solution);
+            Ok(Analysed::Fleet(solution, slots))
         })
     }
 
@@ -66,30 +64,21 @@ impl Analysed {
             return Err(SynthesisError::Refused("no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers".into()));
         };
         let policy = slots.policy.clone().into();
-        let artifact = record::artifact(fleet, self, &policy, None);
+        let artifact = claimed::artifact(fleet, (self.solution(), Some(slots)), &policy, None);
         Ok(Chosen::new(artifact, Basis::Given))
     }
 
     /// Returns the partition of a fleet if no rule can be better by what is worth it: jobs stay for as long as they run, at
     /// least.
-    pub(super) fn suffices(
-        &self,
-        fleet: &Fleet,
-        objective: Objective,
-        choice: &ChoiceOptions,
-    ) -> Option<Chosen> {
+    pub(super) fn suffices(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
         let (slots, workload) = (self.slots()?, fleet.envelope());
         let numbers = slots.numbers.clone()?;
-        if !choice.promises.is_empty()
-            || choice.families != Families::All
-            || objective == Objective::P99
-            || !Family::from(slots.policy.clone()).is_proved_stable(workload)
-        {
+        let is_proved = Family::from(slots.policy.clone()).is_proved_stable(workload);
+        if objective == Objective::P99 || !is_proved {
             return None;
         }
-        let value = |numbers| Cost { numbers }.value(workload, objective);
-        let least = fleet.types().iter().map(|t| t.offered_load()).collect();
-        let above = value(numbers) / value(least) - 1.0;
+        let least = claimed::least(objective, workload);
+        let above = Cost { numbers }.value(workload, objective) / least - 1.0;
         let chosen = self.partitioned(fleet).ok().filter(|_| above <= CLOSE)?;
         Some(Chosen {
             basis: Basis::Analysis,
@@ -132,7 +121,10 @@ impl Analysed {
             }
             (own, _) => {
                 let run = run.map(|run| (run, options.objective));
-                Ok((record::artifact(fleet, &own, policy, run), None))
+                Ok((
+                    claimed::artifact(fleet, (own.solution(), own.slots()), policy, run),
+                    None,
+                ))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The candidates that a search begins with: policies of each family, with knobs that were good somewhere.
 
-use super::{Analysed, ChoiceOptions, Families};
+use super::analysed::Analysed;
+use super::options::{ChoiceOptions, Families};
 use crate::synthesis::partition::Partitioned;
 use crate::synthesis::{MsfqOutlook, Options, Synthesis};
 use synth_multiresource::artifact::{
@@ -98,8 +99,8 @@ fn draining(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     starts
 }
 
-/// Orders by what each job promises, where something is known of it; over a fleet with a placement. Ages count from a mean
-/// size on.
+/// Returns backfilling with orders by known limits or sizes; over a fleet with a placement. Ages count from a mean size
+/// on.
 fn by_priority(workload: &Workload, placement: Option<Placement>) -> Vec<Family> {
     if !workload.has_limits() {
         return Vec::new();
@@ -306,7 +307,7 @@ fn weighted(
 /// Eagerness and haste that were good somewhere.
 const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
 
-/// With setups at this rate: those that preempt, beside all that do not.
+/// Returns the rules that preempt with setups at this rate.
 fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Family> {
     let starts = SETUPS.iter().flat_map(|(eagerness, haste)| {
         WEIGHTS[..4].iter().map(|weights| MaxWeightSetupConfig {
@@ -359,14 +360,14 @@ fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
     starts
 }
 
-/// Splits of types, by what a job of them takes of a server or of several, that are tried.
+/// The number of splits of the types, by the share of servers that a job takes, that are tried.
 const SPLITS: usize = 3;
 
-/// Servers over those that the work of a zone's types keeps busy.
+/// The servers of a zone over those that the work of its types keeps busy.
 const SPARE: f64 = 1.1;
 
-/// Zones for the types that take most at once, where others are longer: on the shape that has room for all of them on
-/// most servers, with a few more than their work keeps busy.
+/// Returns zones for the types that take most at once, if others are longer: on the shape with the most servers of those on
+/// which all of them fit, with a few more servers than their work keeps busy.
 fn zones(fleet: &Fleet) -> Vec<Zone> {
     let types = fleet.types();
     let shares = fleet.envelope().dominant_shares();

@@ -12,11 +12,6 @@ use synth_multiresource::simulator::{Failure, Run};
 /// Part of the budget, and of the time, up to the end of the comparison. The rest is for the claims.
 const COMPARISON: f64 = 0.75;
 
-/// Work beyond the budget that only runs which decide promises may use: this many budgets, and no more than this part of the
-/// default one. Otherwise a larger budget, of which the search uses more, could leave a promise undecided that a smaller one
-/// decided.
-const DECIDING: (f64, f64) = (3.0, 0.25);
-
 /// Part of the budget up to which candidates run on that have not converged, and look better than all that have.
 const LONGER: f64 = 0.9;
 
@@ -71,10 +66,7 @@ impl Selection<'_> {
     /// other may be better by what is worth longer runs.
     pub fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
-        if !self.trials.choice.promises.is_empty() {
-            let budget = self.trials.budget;
-            self.trials.limit += (DECIDING.0 * budget).min(DECIDING.1 * BUDGET as f64);
-        }
+        self.trials.limit += self.trials.deciding;
         let (n, basis) = match self.settled_best()? {
             Some(found) => found,
             None => self.unsettled()?,
@@ -127,7 +119,8 @@ impl Selection<'_> {
             let decides = |n: &usize| self.place(*n) <= 1.0 || self.place(best) > 1.0;
             let last = self.best(has_own).filter(|_| is_last).filter(decides);
             let best = last.unwrap_or(best);
-            let fairest = self.fairest(best).filter(|_| last.is_none());
+            let keeps = |n: usize| self.place(n) <= self.place(best).min(1.0);
+            let fairest = self.fairest(best, keeps).filter(|_| last.is_none());
             let (n, basis) = match fairest {
                 Some((n, slowed)) => {
                     let name = self.candidates[best].name();
@@ -175,7 +168,7 @@ impl Selection<'_> {
         let mut told = trials.choice.promises.is_empty();
         let policy = &candidate.policy;
         while let Some(own) = trials.run(&mut underway, policy, events as u64, REPLICATIONS)? {
-            let tells = own.verdict.surely_keeps || own.verdict.surely_breaks;
+            let tells = own.verdict.is_sure;
             candidate.own = Some(own);
             if events >= affordable || tells && told {
                 break;

@@ -1,6 +1,7 @@
 //! Guards: policies with proved stability that take over when jobs pile up under a rule without such a proof.
 
-use super::{Analysed, ChoiceOptions};
+use super::analysed::Analysed;
+use super::options::ChoiceOptions;
 use crate::synthesis::{Options, Outcome, Synthesis, synthesize};
 use synth_multiresource::artifact::{
     self, Backfill, EmptySlots, Family, GuardedConfig, MsrConfig, Preemption, Quantity,

@@ -263,7 +263,7 @@ impl<'w> Selection<'w> {
         own.ratio(objective, other)
     }
 
-    /// Returns the place of a candidate by promises: see [`Verdict::place`](super::trials::Verdict::place).
+    /// Returns the place of a candidate by promises: see [`super::trials::Verdict`].
     ///
     /// Those without a run of their own are judged by that of another, and by how the two compare on common arrivals and
     /// sizes: of several that are alike, one always looks better than it is in the comparison.
@@ -272,7 +272,7 @@ impl<'w> Selection<'w> {
         let Some(run) = own.measured() else {
             return f64::INFINITY;
         };
-        let place = run.verdict.place();
+        let place = run.verdict.place;
         if own.own.is_some() {
             return place;
         }
@@ -311,13 +311,13 @@ impl<'w> Selection<'w> {
         all.min_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal))
     }
 
-    /// Returns, of the candidates that no run shows to be worse than the best by what is worth longer runs, the one that
-    /// slows down its most slowed type least, and the ratio to the best; `None` if that is the best, or not worth it.
-    pub fn fairest(&self, best: usize) -> Option<(usize, f64)> {
+    /// Returns, of the candidates that satisfy a condition and that no run shows to be worse than the best by what is worth
+    /// longer runs, the one that slows down its most slowed type least, and the ratio to the best; `None` if that is the
+    /// best, or not worth it.
+    pub fn fairest(&self, best: usize, is: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
         let as_good = self.all(|n, c| {
             let ratio = self.ratio(self.trials.objective, n, best);
-            let keeps = self.place(n) <= self.place(best).min(1.0);
-            let is_sound = n != best && c.is_eligible && c.is_settled() && keeps;
+            let is_sound = n != best && c.is_eligible && c.is_settled() && is(n);
             is_sound && ratio.is_some_and(|r| r.mean < 1.0 + CLOSE)
         });
         let slowed = |n: usize| {

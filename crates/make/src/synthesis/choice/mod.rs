@@ -17,6 +17,7 @@
 
 mod analysed;
 mod candidates;
+mod claimed;
 mod decision;
 mod guard;
 mod ladder;
@@ -48,7 +49,10 @@ pub fn choose(
     mut progress: impl FnMut(Stage),
 ) -> Result<Chosen, ChoiceError> {
     let analysed = analysed.into();
-    if let Some(chosen) = analysed.suffices(fleet, options.objective, choice) {
+    if choice.promises.is_empty()
+        && choice.families == Families::All
+        && let Some(chosen) = analysed.suffices(fleet, options.objective)
+    {
         return Ok(chosen);
     }
     let (starts, skipped) = candidates::all(fleet, options, choice, &analysed);

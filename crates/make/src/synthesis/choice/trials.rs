@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use super::options::{ChoiceOptions, Stage};
 use crate::analysis::weights;
-use crate::synthesis::left;
-use synth_multiresource::artifact::{Family, Objective, Promise};
+use crate::synthesis::{BUDGET, left};
+use synth_multiresource::artifact::{Family, Objective};
 use synth_multiresource::simulator::{
-    Contender, Ending, Estimate, Failure, Health, Run, Settings, Simulation, TypeResult, Watched,
-    classes, paired_ratio,
+    Contender, Ending, Estimate, Failure, Health, Run, Settings, Simulation, TypeResult, classes,
+    paired_ratio,
 };
 use synth_multiresource::workload::{Fleet, Workload};
 
@@ -37,6 +37,11 @@ const CACHED: f64 = 300.0;
 /// Events, and jobs of each type, from which on costs are meaningful.
 const TELLING: u64 = 100_000;
 const SOME: f64 = 30.0;
+
+/// Work beyond the budget that only runs which decide promises may use: this many budgets, and no more than this part of the
+/// default one. Otherwise a larger budget, of which the search uses more, could leave a promise undecided that a smaller one
+/// decided.
+const DECIDING: (f64, f64) = (3.0, 0.25);
 
 /// A mean with this relative half-width or more is too vague to tune by. (The differences of policies
 /// are known several times better.)
@@ -97,40 +102,18 @@ impl Trial {
 }
 
 /// How well a run kept the promises.
-#[derive(Clone, Copy)]
 pub(super) struct Verdict {
+    /// For each promise, the place of what was seen of it in [`Run::watched`].
+    pub seen: Vec<Option<usize>>,
     /// The fraction of jobs that took longer over the fraction that may, for the promise kept worst; 0 without promises.
     pub worst: f64,
-    /// Whether all promises are kept by their whole 95 % intervals.
-    pub surely_keeps: bool,
+    /// The order of selection by promises: 0 if all are kept by their whole 95 % intervals, 1 if all are kept as far as the
+    /// run could see, and otherwise `worst`, which is more than 1.
+    pub place: f64,
     /// Whether some promise is broken by its whole 95 % interval.
     pub surely_breaks: bool,
-}
-
-impl Verdict {
-    /// Whether all promises were kept, as far as the run could see.
-    pub fn keeps_all(self) -> bool {
-        self.worst <= 1.0
-    }
-
-    /// Returns the order of selection by promises: policies that keep all with confidence come first, then those that kept
-    /// all as far as their runs could see, and then those that come nearest to the promise kept worst.
-    pub fn place(self) -> f64 {
-        match self.worst {
-            worst if worst > 1.0 => worst,
-            _ if self.surely_keeps => 0.0,
-            _ => 1.0,
-        }
-    }
-
-    /// Returns the factor on the cost: a policy that keeps all promises costs less than any that breaks one, unless its
-    /// jobs stay ten times as long.
-    fn factor(self) -> f64 {
-        match self.worst {
-            worst if worst > 1.0 => BROKEN * worst,
-            _ => 1.0,
-        }
-    }
+    /// Whether that is so, or all promises are kept by their whole intervals.
+    pub is_sure: bool,
 }
 
 /// Simulates candidates on common arrivals and sizes, and keeps account of the work: the same on each machine,
@@ -153,7 +136,9 @@ pub(super) struct Trials<'a> {
     pub telling: u64,
     /// The work that all stages should do, in events of First-Fit with few types.
     pub budget: f64,
-    /// The work that may be done: more than the budget if promises have to be decided.
+    /// The work beyond it that only runs which decide promises may use.
+    pub deciding: f64,
+    /// The work that may be done.
     pub limit: f64,
     /// The work done.
     pub spent: f64,
@@ -179,6 +164,11 @@ impl<'a> Trials<'a> {
         let common = classes.iter().enumerate().filter(|(_, c)| !c.is_rare());
         let rates = common.clone().map(|(_, class)| class.arrival_rate);
         let rarest = rates.fold(f64::INFINITY, f64::min);
+        let budget = choice.budget as f64;
+        let deciding = match choice.promises.as_slice() {
+            [] => 0.0,
+            _ => (DECIDING.0 * budget).min(DECIDING.1 * BUDGET as f64),
+        };
         let jobs = SOME * workload.total_arrival_rate() / rarest;
         Trials {
             fleet,
@@ -191,8 +181,9 @@ impl<'a> Trials<'a> {
             common: common.map(|(i, _)| i).collect(),
             // An arrival and a completion each.
             telling: TELLING.max((2.0 * jobs) as u64),
-            budget: choice.budget as f64,
-            limit: choice.budget as f64,
+            budget,
+            deciding,
+            limit: budget,
             spent: 0.0,
             is_cut: false,
             works: HashMap::new(),
@@ -282,48 +273,37 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns each promise with what a run saw of it.
-    pub fn seen<'r>(&self, run: &'r Run) -> impl Iterator<Item = (&Promise, Option<&'r Watched>)> {
-        self.choice.promises.iter().map(|promise| {
-            let watch = promise.watch(self.workload);
-            let seen = run.watched.iter().find(|w| Some(w.watch) == watch);
-            (promise, seen)
-        })
-    }
-
+    /// Returns a run with the conclusions from it. This alone compares a run with the promises.
     fn judged(&self, run: Run) -> Trial {
-        let mut verdict = Verdict {
-            worst: 0.0,
-            surely_keeps: true,
-            surely_breaks: false,
-        };
-        for (promise, seen) in self.seen(&run) {
-            let allowed = promise.allowed();
-            let rough = seen.and_then(|w| w.rough);
-            let times = rough.map_or(1.0 + f64::EPSILON, |above| above / allowed);
-            verdict.worst = verdict.worst.max(times);
-            let known = seen.and_then(|w| w.known(&run.types[w.watch.job_type]));
-            let keeps = known.is_some_and(|above| above.mean + above.half_width <= allowed);
-            verdict.surely_keeps &= keeps;
-            let above = seen.and_then(|w| w.above);
-            let breaks = above.is_some_and(|above| above.mean - above.half_width > allowed);
-            verdict.surely_breaks |= breaks;
+        let (mut seen, mut worst) = (Vec::new(), 0.0_f64);
+        let (mut surely_keeps, mut surely_breaks) = (true, false);
+        for promise in &self.choice.promises {
+            let (allowed, watch) = (promise.allowed(), promise.watch(self.workload));
+            let place = run.watched.iter().position(|w| Some(w.watch) == watch);
+            let own = place.map(|place| &run.watched[place]);
+            let rough = own.and_then(|w| w.rough);
+            worst = worst.max(rough.map_or(1.0 + f64::EPSILON, |above| above / allowed));
+            let known = own.and_then(|w| w.known(&run.types[w.watch.job_type]));
+            surely_keeps &= known.is_some_and(|own| own.mean + own.half_width <= allowed);
+            let above = own.and_then(|w| w.above);
+            surely_breaks |= above.is_some_and(|own| own.mean - own.half_width > allowed);
+            seen.push(place);
         }
+        // A policy that keeps all promises costs less than any that breaks one, unless its jobs stay ten times as long.
+        let (place, factor) = match worst {
+            worst if worst > 1.0 => (worst, BROKEN * worst),
+            _ if surely_keeps => (0.0, 1.0),
+            _ => (1.0, 1.0),
+        };
         let value = measured(self.objective, &run).0;
-        let cost = value.map_or(f64::INFINITY, |value| value.mean) * verdict.factor();
+        let cost = value.map_or(f64::INFINITY, |value| value.mean) * factor;
         let done = |i: usize| run.types[i].completions;
         let fewest = self.common.iter().copied().min_by_key(|i| done(*i));
-        let is_telling = match run.health {
-            Health::Unstable => true,
-            Health::Unsettled => false,
-            Health::Settled => {
-                value.is_some_and(|v| v.relative() < VAGUE)
-                    && fewest.is_none_or(|i| done(i) >= DONE)
-            }
-        };
-        let rough_cost = match run.health {
-            Health::Unsettled => self.late_cost(&run) * verdict.factor(),
-            Health::Settled | Health::Unstable => cost,
+        let is_precise = value.is_some_and(|v| v.relative() < VAGUE);
+        let (is_telling, rough_cost) = match run.health {
+            Health::Unstable => (true, cost),
+            Health::Settled => (is_precise && fewest.is_none_or(|i| done(i) >= DONE), cost),
+            Health::Unsettled => (false, self.late_cost(&run) * factor),
         };
         Trial {
             run,
@@ -332,7 +312,13 @@ impl<'a> Trials<'a> {
             rough_cost,
             is_telling,
             fewest,
-            verdict,
+            verdict: Verdict {
+                seen,
+                worst,
+                place,
+                surely_breaks,
+                is_sure: surely_keeps || surely_breaks,
+            },
         }
     }
 

@@ -179,7 +179,7 @@ pub fn strict_msfq(
             reasons.iter().join("; ")
         )));
     };
-    let means = outlook.queue(threshold).and_then(|queue| queue.means());
+    let means = outlook.means(threshold);
     let [light, heavy] = means.map_err(|error| why(error.to_string()))?.number;
     let mut numbers = vec![0.0; 2];
     (numbers[outlook.system.light], numbers[outlook.system.heavy]) = (light, heavy);

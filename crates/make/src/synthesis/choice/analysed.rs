@@ -18,7 +18,7 @@ pub enum Analysed {
     /// For one server, its MSR policy.
     Server(Box<Synthesis>),
     /// For a fleet, the solved program, and a partition into slots if a stable one is found.
-    Fleet(Solution, Option<Partitioned>),
+    Fleet(Box<Solution>, Option<Partitioned>),
 }
 
 impl From<Box<Synthesis>> for Analysed {
@@ -35,7 +35,7 @@ impl Analysed {
     pub fn of_fleet(fleet: &Fleet, options: &Options) -> Result<Outcome<Self>, SynthesisError> {
         solved(fleet, options)?.and_then(|solution| {
             let slots = partition(fleet, &solution);
-            Ok(Analysed::Fleet(solution, slots))
+            Ok(Analysed::Fleet(Box::new(solution), slots))
         })
     }
 

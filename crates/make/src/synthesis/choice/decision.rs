@@ -42,21 +42,21 @@ impl Selection<'_> {
                 self.candidates.push(rival);
             }
         }
-        let until = self.trials.budget * COMPARISON;
         let works = self.candidates.iter().map(|c| self.trials.work(&c.policy));
         let all: f64 = works.sum();
-        let ladder = |part: f64, first| Ladder {
+        let budget = self.trials.budget;
+        let left = budget * COMPARISON - self.trials.spent;
+        let first = (FIRST.0 * left / all).clamp(1.0, FIRST.1) as u64;
+        let ladder = |part: f64| Ladder {
             first,
             replications: REPLICATIONS,
-            until: self.trials.budget * part,
+            until: budget * part,
         };
-        let first = (FIRST.0 * (until - self.trials.spent) / all).clamp(1.0, FIRST.1) as u64;
-        let [normal, longer, whole] = [COMPARISON, LONGER, 1.0].map(|part| ladder(part, first));
-        self.climb(normal, "comparing", Selection::open)?;
-        self.climb(longer, "comparing", Selection::may_be_better)?;
+        self.climb(ladder(COMPARISON), "comparing", Selection::open)?;
+        self.climb(ladder(LONGER), "comparing", Selection::may_be_better)?;
         self.rank();
         let least = self.first(|_| true).unwrap_or(0);
-        self.climb(whole, "comparing", |own| {
+        self.climb(ladder(1.0), "comparing", |own| {
             let none = own.candidates.iter().all(|c| !c.is_settled());
             Vec::from_iter((none && !own.candidates[least].runs_away()).then_some(least))
         })

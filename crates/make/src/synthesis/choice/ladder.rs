@@ -147,7 +147,7 @@ impl Ladder {
 
 /// The runs of two candidates on the highest rung that both have reached.
 fn common<'c>(one: &'c Candidate<'_>, other: &'c Candidate<'_>) -> Option<(&'c Trial, &'c Trial)> {
-    one.runs.iter().zip(&other.runs).last()
+    one.runs.iter().zip(&other.runs).next_back()
 }
 
 /// A selection under way: the candidates, and what is left of the work. The stages are methods in files of their own, in this
@@ -167,19 +167,19 @@ impl<'w> Selection<'w> {
         open: impl Fn(&Self) -> Vec<usize>,
     ) -> Result<(), Failure> {
         loop {
-            let mut next: Option<(f64, usize)> = None;
+            let mut steps = Vec::new();
             for n in open(self) {
                 let candidate = &self.candidates[n];
                 let rung = candidate.runs.len();
                 let before = rung.checked_sub(1).map_or(0, |rung| ladder.length(rung));
                 let events = (ladder.length(rung) - before) as f64;
                 let work = events * self.trials.work(&candidate.policy);
-                let is_less = next.is_none_or(|(least, _)| work < least);
-                if self.trials.spent + work <= ladder.until && is_less {
-                    next = Some((work, n));
+                if self.trials.spent + work <= ladder.until {
+                    steps.push((n, work));
                 }
             }
-            let Some((_, n)) = next.filter(|_| !self.trials.is_over()) else {
+            let next = steps.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+            let Some((n, _)) = next.filter(|_| !self.trials.is_over()) else {
                 return Ok(());
             };
             let candidate = &mut self.candidates[n];
@@ -282,9 +282,8 @@ impl<'w> Selection<'w> {
             let (own, other) = (a.verdict.worst, b.verdict.worst);
             // Short runs in which no job of either took too long do not tell the two apart.
             let times = if own == other { 1.0 } else { own / other };
-            times
-                .is_finite()
-                .then(|| (measured.run.events, times * measured.verdict.worst))
+            let expected = times * measured.verdict.worst;
+            times.is_finite().then_some((measured.run.events, expected))
         });
         match by_other.max_by_key(|(events, _)| *events) {
             Some((_, worst)) if worst > 1.0 => worst,

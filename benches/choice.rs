@@ -123,7 +123,13 @@ fn row(workload: &Workload, preemption: Preemption) -> String {
         return "| overloaded ".into();
     };
     let choice = ChoiceOptions::new(Families::All, BUDGET, 1);
-    let chosen = choose(workload, &options, &choice, synthesis, |_| ());
+    let chosen = choose(
+        &workload.clone().into(),
+        &options,
+        &choice,
+        synthesis,
+        |_| (),
+    );
     let seconds = worked() - begun;
     match chosen {
         Ok(chosen) => format!("| {seconds:.1} {}", beside(workload, &chosen, preemption)),

@@ -16,7 +16,7 @@ use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
 use synth::multiresource::artifact::{Artifact, Preemption, ShapeWorth};
 use synth::multiresource::program::{self, Certificate, Limits, Mix, Solution};
-use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
+use synth::multiresource::synthesis::{Analysed, Options, Outcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
 
 const MODELS: [&str; 9] = [
@@ -217,11 +217,10 @@ fn fleets(c: &mut Criterion) {
     group.sample_size(10);
     for (name, parsed) in both {
         let fleet = parsed.workload;
-        let synthesize_slots =
-            || match pool(black_box(&fleet), &options, Pooling::Partition, |_| ()).unwrap() {
-                Outcome::Policy(synthesis) => synthesis.0.artifact,
-                Outcome::Overloaded(_) => unreachable!("its load is below 1"),
-            };
+        let synthesize_slots = || match Analysed::of_fleet(black_box(&fleet), &options).unwrap() {
+            Outcome::Policy(own) => own.partitioned(&fleet).unwrap().artifact,
+            Outcome::Overloaded(_) => unreachable!("its load is below 1"),
+        };
         let artifact = synthesize_slots();
         group.bench_function(format!("synthesis/{name}"), |b| b.iter(synthesize_slots));
         group.bench_function(format!("check/{name}"), |b| {

@@ -18,7 +18,7 @@ use synth::multiresource::artifact::{
 use synth::multiresource::policy::{Event, PolicyConfig as _, System};
 use synth::multiresource::replay::{self, Clock, DecisionState, Kinds, Log, Speed, gathered};
 use synth::multiresource::simulator::{Contender, Settings};
-use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
+use synth::multiresource::synthesis::{Analysed, Options, Outcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
 use synth::trace::{Account, Format, Seen, Servers, Tick};
 
@@ -122,10 +122,10 @@ fn fleets(c: &mut Criterion) {
     let text = instances::large_fleet(1);
     let fleet = Fleet::parse(&text, "fleet").unwrap().workload;
     let options = Options::new(Preemption::None);
-    let Outcome::Policy(synthesis) = pool(&fleet, &options, Pooling::Partition, |_| ()).unwrap()
-    else {
+    let Outcome::Policy(analysed) = Analysed::of_fleet(&fleet, &options).unwrap() else {
         panic!("no policy");
     };
+    let synthesis = analysed.partitioned(&fleet).unwrap();
     let keeping = PooledConfig {
         reserve: 1.0,
         zone: None,
@@ -146,7 +146,7 @@ fn fleets(c: &mut Criterion) {
         ("best-fit", named("best-fit")),
         ("easy-by-mean", named("easy-by-mean")),
         ("pooled", Family::from(keeping).into()),
-        ("partition", synthesis.0.artifact.policy.into()),
+        ("partition", synthesis.artifact.policy.into()),
     ] {
         group.bench_function(format!("{name}/fleet"), |b| {
             b.iter(|| {

@@ -88,7 +88,8 @@ impl Rule {
             return Ok(synthesis.artifact.policy.into());
         }
         let choice = ChoiceOptions::new(Families::All, 400_000_000, 1);
-        let chosen = choose(workload, &options, &choice, synthesis, |_| ())?;
+        let fleet = workload.clone().into();
+        let chosen = choose(&fleet, &options, &choice, synthesis, |_| ())?;
         Ok(chosen.artifact.policy.into())
     }
 }

@@ -49,7 +49,8 @@ fn measured(workload: &Workload, options: &Options, chooses: bool) -> Result<Opt
     let mut rule = synthesis.artifact.policy.clone();
     if chooses {
         let choice = ChoiceOptions::new(Families::All, 400_000_000, 1);
-        let chosen = choose(workload, options, &choice, synthesis, |_| ())?;
+        let fleet = workload.clone().into();
+        let chosen = choose(&fleet, options, &choice, synthesis, |_| ())?;
         rule = chosen.artifact.policy;
     }
     let settings = Settings {

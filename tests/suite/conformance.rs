@@ -32,8 +32,7 @@ use synth::multiresource::policy::{
     Action, Backfilling, Event, Policy, Reservations, System, own_policy,
 };
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, Options, Outcome, Pooling, Synthesis, analyse, choose, pool,
-    synthesize,
+    Analysed, ChoiceOptions, Families, Options, Outcome, Synthesis, analyse, choose, synthesize,
 };
 use synth::multiresource::workload::{Fleet, Workload};
 
@@ -439,11 +438,11 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let fleet = crate::fleet::read(&crate::fleet::mixed(crate::fleet::TWO_SHAPES)).unwrap();
     let with = |fleet: &Fleet, rule: Option<Family>| {
         let options = Options::new(Preemption::None);
-        let outcome = pool(fleet, &options, Pooling::Partition, |_| ()).unwrap();
-        let Outcome::Policy(synthesis) = outcome else {
+        let outcome = Analysed::of_fleet(fleet, &options).unwrap();
+        let Outcome::Policy(analysed) = outcome else {
             panic!("{outcome:?}")
         };
-        let mut artifact = synthesis.0.artifact;
+        let mut artifact = analysed.partitioned(fleet).unwrap().artifact;
         if let Some(rule) = rule {
             artifact.policy = rule;
             artifact.claims.truncate(1);
@@ -539,9 +538,15 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
     };
     let choice = ChoiceOptions::new(families, 4_000_000, 1);
     let synthesis = synthesized(workload, &options);
-    choose(workload, &options, &choice, synthesis, |_| ())
-        .unwrap()
-        .artifact
+    choose(
+        &workload.clone().into(),
+        &options,
+        &choice,
+        synthesis,
+        |_| (),
+    )
+    .unwrap()
+    .artifact
 }
 
 /// A random but feasible sequence of events: arrivals, ends of running jobs, running clocks.

@@ -4,9 +4,9 @@ use crate::common::*;
 use serde_json::{Value, json};
 use synth::document::DocumentError;
 use synth::multiresource::artifact::{Artifact, Checked, Preemption, Quantity, Subject, unmet};
-use synth::multiresource::program::{Limits, Solution, solve};
+use synth::multiresource::program::{Limits, solve};
 use synth::multiresource::schedule::{Packing, Schedule, enumerate};
-use synth::multiresource::synthesis::{Chosen, Options, Outcome, Pooling, pool};
+use synth::multiresource::synthesis::{Analysed, Options, Outcome};
 use synth::multiresource::workload::{Fleet, Workload};
 
 const MODEL: &str = "models/fleet.yaml";
@@ -50,8 +50,8 @@ pub(crate) fn load(fleet: &Fleet) -> f64 {
         };
         worth += count * all.schedules.iter().map(value).fold(0.0, f64::max);
         for (u, part) in mix.schedules.iter().zip(&mix.weights) {
-            let jobs = shape.types().iter().zip(u);
-            jobs.for_each(|(&i, u)| served[i] += count * part * f64::from(*u));
+            let jobs = served.iter_mut().zip(u);
+            jobs.for_each(|(served, u)| *served += count * part * f64::from(*u));
         }
     }
     let loads = offered.iter().zip(&served).map(|(b, s)| b / s);
@@ -64,14 +64,13 @@ pub(crate) fn load(fleet: &Fleet) -> f64 {
 }
 
 /// Slots for each type, which are found by analysis.
-fn in_slots(fleet: &Fleet) -> Outcome<(Chosen, Solution)> {
-    let options = Options::new(Preemption::None);
-    pool(fleet, &options, Pooling::Partition, |_| ()).unwrap()
+fn in_slots(fleet: &Fleet) -> Outcome<Analysed> {
+    Analysed::of_fleet(fleet, &Options::new(Preemption::None)).unwrap()
 }
 
 fn artifact(fleet: &Fleet) -> Artifact {
     match in_slots(fleet) {
-        Outcome::Policy(synthesis) => synthesis.0.artifact,
+        Outcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
         other => panic!("no policy: {other:?}"),
     }
 }

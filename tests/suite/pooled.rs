@@ -5,21 +5,21 @@ use crate::fleet::{TWO_SHAPES, mixed, read};
 use synth::multiresource::artifact::{Checked, Family, Method, Preemption, Quantity, Subject};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Chosen, Families, Options, Outcome, Pooling, pool,
+    Analysed, ChoiceOptions, Chosen, Families, Options, Outcome, choose,
 };
 use synth::multiresource::workload::Fleet;
 
-fn synthesized(fleet: &Fleet, pooling: Pooling<'_>) -> Chosen {
-    let options = Options::new(Preemption::None);
-    match pool(fleet, &options, pooling, |_| ()).unwrap() {
-        Outcome::Policy(synthesis) => synthesis.0,
+fn analysed(fleet: &Fleet) -> Analysed {
+    match Analysed::of_fleet(fleet, &Options::new(Preemption::None)).unwrap() {
+        Outcome::Policy(analysed) => *analysed,
         other => panic!("{other:?}"),
     }
 }
 
 fn chosen(fleet: &Fleet, events: u64) -> Chosen {
     let choice = ChoiceOptions::new(Families::All, events, 1);
-    synthesized(fleet, Pooling::Chosen(&choice))
+    let options = Options::new(Preemption::None);
+    choose(fleet, &options, &choice, analysed(fleet), |_| ()).unwrap()
 }
 
 fn two_shapes() -> Fleet {
@@ -30,7 +30,7 @@ fn two_shapes() -> Fleet {
 #[test]
 fn a_partition_is_one_queue_a_type() {
     let fleet = two_shapes();
-    let artifact = synthesized(&fleet, Pooling::Partition).artifact;
+    let artifact = analysed(&fleet).partitioned(&fleet).unwrap().artifact;
     let Family::Partition(policy) = &artifact.policy else {
         panic!("{:?}", artifact.policy)
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use synth::compatibility::artifact::Artifact as ClusterArtifact;
 use synth::multiresource::artifact::{Artifact, Preemption};
-use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
+use synth::multiresource::synthesis::{Analysed, Options, Outcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
 
 use crate::common::*;
@@ -119,8 +119,8 @@ fn synthesized(workload: &Workload, options: &Options) -> Artifact {
 }
 
 fn in_slots(fleet: &Fleet, options: &Options) -> Artifact {
-    match pool(fleet, options, Pooling::Partition, |_| ()).unwrap() {
-        Outcome::Policy(synthesis) => synthesis.0.artifact,
+    match Analysed::of_fleet(fleet, options).unwrap() {
+        Outcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
         other => panic!("no policy: {other:?}"),
     }
 }

@@ -118,7 +118,8 @@ impl Rule {
                 let Outcome::Policy(synthesis) = synthesize(workload, &options)? else {
                     return Err("no policy can stabilize this workload".into());
                 };
-                let chosen = choose(workload, &options, &choice, synthesis, |_| ())?;
+                let fleet = workload.clone().into();
+                let chosen = choose(&fleet, &options, &choice, synthesis, |_| ())?;
                 if !chosen.basis.has_settled() {
                     return Ok(None);
                 }

@@ -10,7 +10,7 @@ use crate::multiresource::program::Solution;
 use crate::multiresource::report::Synthesized;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Chosen, Floor, Log, Options, Outcome, Overload, Pooling,
+    self, Analysed, ChoiceError, ChoiceOptions, Chosen, Floor, Log, Options, Outcome, Overload,
     Stage, Unkept,
 };
 use crate::multiresource::workload::{Fleet, Workload};
@@ -48,7 +48,7 @@ pub fn solve(
 ) -> VerbResult<Solved> {
     fleet.counts_amounts()?;
     let outcome = match fleet.one_server() {
-        Some(workload) => of_server(workload, request, listener),
+        Some(workload) => of_server(fleet, workload, request, listener),
         None => over_fleet(fleet, request, listener),
     };
     let error = match outcome {
@@ -73,6 +73,7 @@ fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(Stage) {
 
 /// Makes the policy of one server: its MSR policy, or what is chosen by simulation.
 fn of_server(
+    fleet: &Fleet,
     workload: &Workload,
     request: &Request,
     listener: &mut dyn FnMut(&str),
@@ -90,7 +91,7 @@ fn of_server(
     // Before the choice, which takes all the time that there is.
     let known = [msr.policy.schedules.clone()];
     let mut log = Log {
-        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        upgrades: synthesis::upgrades(fleet, options, &known),
         ..Log::of(&msr)
     };
     if !matches!(request.sought, Sought::Among(_)) {
@@ -98,7 +99,7 @@ fn of_server(
     }
     listener("simulating candidates");
     let stages = telling(listener);
-    let chosen = synthesis::choose(workload, options, &request.choice, msr, stages)?;
+    let chosen = synthesis::choose(fleet, options, &request.choice, msr, stages)?;
     log.choice = chosen.choice.clone();
     let found = Synthesized::Chosen(Box::new(chosen));
     Ok(Outcome::Policy(Box::new((found, log))))
@@ -124,7 +125,8 @@ fn logged(
     chosen: Chosen,
     solution: &Solution,
 ) -> Outcome<(Synthesized, Log)> {
-    let known = known_schedules(fleet, solution);
+    let mixes = solution.mixes.iter();
+    let known: Vec<Vec<Schedule>> = mixes.map(|mix| mix.schedules.clone()).collect();
     let log = Log {
         rounds: solution.rounds,
         columns: solution.columns,
@@ -141,31 +143,19 @@ fn over_fleet(
     request: &Request,
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Outcome<(Synthesized, Log)>> {
-    let pooling = match request.sought {
-        Sought::Among(_) => Pooling::Chosen(&request.choice),
-        _ => Pooling::Partition,
-    };
-    let pooled = synthesis::pool(fleet, &request.options, pooling, telling(listener))?;
-    let (chosen, solution) = match pooled {
-        Outcome::Policy(policy) => *policy,
+    let analysed = match Analysed::of_fleet(fleet, &request.options)? {
+        Outcome::Policy(analysed) => *analysed,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };
+    let solution = analysed.solution().clone();
+    let chosen = match request.sought {
+        Sought::Among(_) => {
+            let (options, stages) = (&request.options, telling(listener));
+            synthesis::choose(fleet, options, &request.choice, analysed, stages)?
+        }
+        _ => analysed.partitioned(fleet).map_err(ChoiceError::from)?,
+    };
     Ok(logged(fleet, &request.options, chosen, &solution))
-}
-
-/// Returns the schedules of the mixes of each shape (H), over all types.
-fn known_schedules(fleet: &Fleet, solution: &Solution) -> Vec<Vec<Schedule>> {
-    let shapes = fleet.shapes().iter().zip(&solution.mixes);
-    let of_shape = shapes.map(|(shape, mix)| {
-        let wide = |own: &Schedule| {
-            let mut all = vec![0; fleet.types().len()];
-            let places = shape.types().iter().zip(own);
-            places.for_each(|(&i, jobs)| all[i] = *jobs);
-            all
-        };
-        mix.schedules.iter().map(wide).collect()
-    });
-    of_shape.collect()
 }
 
 /// Rows of the program of a bound: with ten types and hundreds of schedules it takes a second.

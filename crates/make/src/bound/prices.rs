@@ -6,7 +6,7 @@ use good_lp::{
 
 use super::BoundError;
 use crate::program::{Limits, quiet, solve};
-use synth_multiresource::artifact::{Objective, Preemption, ShapeWorth};
+use synth_multiresource::artifact::{Objective, Preemption};
 use synth_multiresource::bound::{
     CertificateError, Cut, Inequality, Proof, check_prices, check_sizes, costs, least_by_sizes,
 };
@@ -114,26 +114,18 @@ fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<Cut> {
     let found = solve(&part, &limits).ok()?.certificate;
     let pairs = found.prices.iter().zip(part.types());
     let values: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_pieces()).collect();
-    // A type without a price says nothing of its jobs.
-    let is_priced: Vec<bool> = values.iter().map(|v| *v > 0.0).collect();
-    if is_priced.iter().all(|is| *is) {
-        let plain = |own: &ShapeWorth| ShapeWorth {
-            mix: None,
-            ..own.clone()
-        };
-        return Some(Cut {
+    // A type without a price proves nothing about its jobs.
+    let priced = types.iter().zip(&values).filter(|(_, v)| **v > 0.0);
+    let priced: Vec<usize> = priced.map(|(i, _)| *i).collect();
+    match priced.len() {
+        0 => None,
+        all if all == types.len() => Some(Cut {
             types,
             values,
-            servers: found.servers.iter().map(plain).collect(),
+            servers: found.servers,
             weight: 0.0,
-        });
-    }
-    let mut priced = is_priced.iter();
-    types.retain(|_| priced.next() == Some(&true));
-    if types.is_empty() {
-        None
-    } else {
-        cut(fleet, types)
+        }),
+        _ => cut(fleet, priced),
     }
 }
 

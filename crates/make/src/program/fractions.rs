@@ -24,6 +24,7 @@
 mod knapsack;
 mod system;
 
+use itertools::Itertools;
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -246,17 +247,15 @@ fn in_use(
     used: Vec<usize>,
     times: Fractions,
 ) -> (Vec<Schedule>, Fractions) {
-    let pairs = used.into_iter().zip(times.numerators);
-    let mut positive: Vec<(usize, BigInt)> = pairs.filter(|(_, x)| x.is_positive()).collect();
-    positive.sort_by_key(|(s, _)| *s);
-    let own = positive.into_iter();
-    let (used, numerators) = own.map(|(s, x)| (schedules[s].clone(), x)).unzip();
-    let denominator = times.denominator;
+    let positive = used.into_iter().zip(times.numerators);
+    let positive = positive.filter(|(_, x)| x.is_positive());
+    let positive = positive.sorted_by_key(|(s, _)| *s);
+    let (used, numerators) = positive.map(|(s, x)| (schedules[s].clone(), x)).unzip();
     (
         used,
         Fractions {
             numerators,
-            denominator,
+            ..times
         },
     )
 }

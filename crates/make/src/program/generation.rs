@@ -160,17 +160,8 @@ impl<'a> Generation<'a> {
         }
     }
 
-    /// Adds columns by exchanges; returns how many.
+    /// Adds columns by exchanges in those in use; returns how many. A round starts where the last one ended.
     fn exchange(&mut self, primal: &Primal, third: bool) -> Result<usize, ProgramError> {
-        let columns = self.exchanged(primal, third);
-        if third {
-            self.is_rich = columns.len() == ENOUGH;
-        }
-        self.master.add(columns)
-    }
-
-    /// New columns by exchanges in those in use; a round starts where the last one ended.
-    fn exchanged(&mut self, primal: &Primal, third: bool) -> Vec<Column> {
         let sites = &self.problem.sites;
         let local = |h: usize| self.problem.local(h, &primal.values);
         let values: Vec<Vec<f64>> = (0..sites.len()).map(local).collect();
@@ -191,7 +182,10 @@ impl<'a> Generation<'a> {
                 break;
             }
         }
-        found
+        if third {
+            self.is_rich = found.len() == ENOUGH;
+        }
+        self.master.add(found)
     }
 
     /// Columns by branch and bound with prices of its own at each node, and whether it was complete.
@@ -199,7 +193,7 @@ impl<'a> Generation<'a> {
         let (effort, left) = (self.efforts[self.effort], self.left.clone());
         let deadline = self.deadline;
         let search = |knapsack: &Knapsack, values: &[f64], bar: f64| {
-            let search = Search::new(knapsack.packing(), values, bar);
+            let search = Search::new(knapsack.packing, values, bar);
             let (mut priced, work) = search.run(effort, left.get(), deadline);
             left.set(left.get().saturating_sub(work));
             if priced.tree.is_none() {

@@ -29,8 +29,7 @@ mod solve;
 
 pub use fractions::exact;
 pub use least_drain::most_even;
-pub use pricing::Knapsack;
-pub(crate) use pricing::quiet;
+pub(crate) use pricing::{Knapsack, quiet};
 pub use solution::{
     Certificate, Exact, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, Solution, nearest,
 };

@@ -8,7 +8,6 @@
 //! feasible for them. At the root that is the bound of the linear relaxation.
 
 mod simplex;
-mod subtree;
 mod tree;
 
 use good_lp::{
@@ -25,7 +24,7 @@ use synth_multiresource::schedule::{Packing, Schedule, largest, price};
 
 /// A knapsack with its resource prices, ready to be solved with more or less effort.
 pub struct Knapsack<'a> {
-    packing: &'a Packing,
+    pub(super) packing: &'a Packing,
     /// Price of one unit of each resource.
     prices: Vec<f64>,
     /// The types worth taking, most efficient first.
@@ -104,11 +103,6 @@ impl<'a> Knapsack<'a> {
             prices,
             items,
         }
-    }
-
-    /// What fits.
-    pub fn packing(&self) -> &'a Packing {
-        self.packing
     }
 
     /// Prices `w` of the resources' integer units, with `D_i·w ≥ v_i` for every type.
@@ -307,14 +301,17 @@ fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
             .unwrap_or_else(|| (vec![0.0; values.len()], vec![0.0; capacity.len()]))
     };
     let prices = covering(packing, values, per_capacity);
-    let price = |(price, units): (&f64, &u64)| {
-        if *units == 0 {
-            0.0
-        } else {
-            price / *units as f64
-        }
-    };
-    (counts, prices.iter().zip(capacity).map(price).collect())
+    let pairs = prices.iter().zip(capacity);
+    let prices = pairs.map(|(price, units)| over(*price, *units)).collect();
+    (counts, prices)
+}
+
+/// Returns an amount per unit of a resource; 0 if there is none of it.
+fn over(amount: f64, units: u64) -> f64 {
+    match units {
+        0 => 0.0,
+        units => amount / units as f64,
+    }
 }
 
 /// Up to this, prices of the solver that do not cover a value are scaled up.

@@ -51,6 +51,15 @@ impl Problem {
         }
     }
 
+    /// Returns the schedule of a column over all types (K).
+    pub fn over_all(&self, Column(site, schedule): &Column) -> Schedule {
+        let mut all = vec![0; self.offered.len()];
+        for (&i, jobs) in self.sites[*site].types.iter().zip(schedule) {
+            all[i] = *jobs;
+        }
+        all
+    }
+
     /// Values of the types (K) to a column's site, in the order of its own types.
     pub fn local(&self, site: usize, values: &[f64]) -> Vec<f64> {
         self.sites[site].types.iter().map(|&i| values[i]).collect()

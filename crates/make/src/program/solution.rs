@@ -82,8 +82,8 @@ impl Certificate {
 /// The solved program.
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// The best mix of each shape (H), over the types of its own server, in their order; none is empty. Of one server, of
-    /// the many optima one with little to drain.
+    /// The best mix of each shape (H), over all types of the fleet (K); none is empty. For one server, of the many optima
+    /// one with little to drain.
     pub mixes: Vec<Mix>,
     /// The proof that they are best, or the gap that is left.
     pub certificate: Certificate,

@@ -43,7 +43,7 @@ pub fn solve_from(
     let mut generation = Generation::new(&problem, columns, limits)?;
     generation.run()?;
     let columns = generation.master.columns();
-    let mixes = mixes(problem.sites.len(), columns, &generation.weights);
+    let mixes = mixes(&problem, columns, &generation.weights);
     let proof = &generation.proof;
     let prices = proof.values.iter().zip(&problem.offered);
     let mut solution = Solution {
@@ -89,19 +89,19 @@ fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> V
     columns
 }
 
-/// Returns the mix of each site. A shape that the optimum does not need gets a schedule, too.
-fn mixes(sites: usize, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
+/// Returns the mix of each site, over all types. A shape that the optimum does not need gets a schedule, too.
+fn mixes(problem: &Problem, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
     let mix = |site: usize| {
         let pairs = columns.iter().zip(weights);
         let own = pairs.filter(|(Column(h, _), _)| *h == site);
-        let own = own.map(|(Column(_, schedule), weight)| (schedule.clone(), *weight));
+        let own = own.map(|(column, weight)| (problem.over_all(column), *weight));
         let (schedules, mut weights): (Vec<Schedule>, Vec<f64>) = own.unzip();
         if weights.iter().all(|weight| *weight <= 0.0) {
             weights[0] = 1.0;
         }
         Mix::new(&schedules, &weights)
     };
-    (0..sites).map(mix).collect()
+    (0..problem.sites.len()).map(mix).collect()
 }
 
 fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
@@ -146,8 +146,8 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
 fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
     let mut served = vec![0.0; fleet.types().len()];
     for (shape, mix) in fleet.shapes().iter().zip(mixes) {
-        for (&i, own) in shape.types().iter().zip(mix.mean_schedule()) {
-            served[i] += f64::from(shape.count()) * own;
+        for (served, own) in served.iter_mut().zip(mix.mean_schedule()) {
+            *served += f64::from(shape.count()) * own;
         }
     }
     let types = fleet.types().iter().zip(served);

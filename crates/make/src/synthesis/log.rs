@@ -1,5 +1,5 @@
-//! What was tried on the way to a policy. It stands beside the policy, for people and programs that want to see it; nothing
-//! checks it.
+//! The log of how a policy was found. It is written next to the policy, for people and programs that want to see it; it is
+//! not checked.
 
 use serde::Serialize;
 
@@ -19,19 +19,19 @@ pub struct Log {
     /// How it was chosen by simulation, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
-    /// What no policy can beat, where it was sought and there is such a bound.
+    /// A lower bound on what any policy can reach, if one was sought and found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower_bound: Option<Floor>,
-    /// What could be bought, and the load then.
+    /// Purchases, and the load after each.
     pub upgrades: Upgrades,
 }
 
-/// What no policy can beat that knows no more of a job than the workload says.
+/// A lower bound for all policies that know no more about a job than the workload reveals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Floor {
-    /// What is bounded.
+    /// The objective that is bounded.
     pub objective: Objective,
-    /// What policies may do.
+    /// The preemption that policies may use.
     pub preemption: Preemption,
     /// No policy has less \[time\].
     pub least: f64,
@@ -78,13 +78,13 @@ impl Log {
 /// How the policy was chosen among families, by simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
-    /// What was minimized \[time\].
+    /// The objective that was minimized \[time\].
     pub objective: Objective,
-    /// What was promised of types.
+    /// The promises about types.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
     /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
-    /// those of the next seed, and the policy taken was measured on those of the one after that.
+    /// those of the next seed, and the selected policy was measured on those of the one after that.
     pub seed: u64,
     /// Independent replications.
     pub replications: u32,
@@ -92,10 +92,10 @@ pub struct Choice {
     pub budget: u64,
     /// Events that were simulated.
     pub events: u64,
-    /// Whether the policy taken is better than each other candidate, all at 95 % together, or
+    /// Whether the selected policy is better than each other candidate, all at 95 % together, or
     /// differs from it by less than 1 %.
     pub decided: bool,
-    /// The policy taken first. The others by the objective; those without a steady state last.
+    /// The selected policy comes first, the others in the order of the objective, those without a steady state last.
     pub candidates: Vec<Candidate>,
 }
 
@@ -116,7 +116,7 @@ pub const USUAL: [&str; 6] = [
 pub const BUDGET: u64 = 400_000_000;
 
 impl Choice {
-    /// Whether a candidate may be better or worse than the policy taken, by more than is worth longer runs.
+    /// Whether a candidate may be better or worse than the selected policy, by more than is worth longer runs.
     pub fn is_open(&self, candidate: &Candidate) -> bool {
         match (candidate.outcome, candidate.ratio) {
             (Steadiness::Unstable | Steadiness::Behind, _) => false,
@@ -128,9 +128,7 @@ impl Choice {
             }
         }
     }
-}
 
-impl Choice {
     /// Returns how many candidates have settled.
     pub fn settled(&self) -> usize {
         let steady = |candidate: &&Candidate| candidate.outcome == Steadiness::Steady;
@@ -139,16 +137,15 @@ impl Choice {
 }
 
 impl Candidate {
-    /// Whether it keeps what was promised, and its objective is that of the policy taken within 1 % or what may be chance;
-    /// an interval of more than 5 % to both sides says neither.
+    /// Whether it keeps the promises, and its objective is that of the selected policy within 1 % or what may be chance;
+    /// an interval of more than 5 % to both sides is not conclusive.
     pub fn is_level(&self) -> bool {
         let is_known = |r: &Interval| r.half_width <= 5.0 * CLOSE;
         let is_near = |r: &Interval| r.mean <= 1.0 + CLOSE.max(r.half_width);
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 
-    /// Whether it is surely better than the policy taken, which has no ratio itself, and keeps what was
-    /// promised.
+    /// Whether it is surely better than the selected policy, which has no ratio itself, and keeps the promises.
     pub fn is_better(&self) -> bool {
         self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }
@@ -164,20 +161,20 @@ pub struct Candidate {
     pub knobs: Option<String>,
     /// How many policies of the family were tried.
     pub tried: usize,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Steadiness,
-    /// The objective \[time\], with its 95 % interval: of the policy taken as measured in a run of its own,
-    /// none where that was too short; of the others that times the ratio.
+    /// The objective \[time\], with its 95 % interval: for the selected policy as measured in a run of its own, `None` if
+    /// that was too short; for the others that value times the ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Interval>,
-    /// How many times as much as that of the policy taken, on the same arrivals and sizes.
+    /// The ratio of the objective to that of the selected policy, on the same arrivals and sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Interval>,
     /// How many times as much at least, at 95 %, if the run ended as soon as that was more than once: then there is neither a
     /// value nor a ratio, since both would be too small.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// Mean wait \[time\] of the jobs of each type, in the order of the workload: of the policy taken from the run of its own, and
+    /// Mean wait \[time\] of the jobs of each type, in the order of the workload: for the selected policy from the run of its own, and
     /// of the others that times the ratio of the two on the same arrivals and sizes. Empty without a ratio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<Interval>,
@@ -187,7 +184,7 @@ pub struct Candidate {
     /// The largest mean slowdown of a type over the smallest, on the arrivals and sizes of the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown_ratio: Option<f64>,
-    /// Whether it was seen to keep what was promised, if anything was; none where its runs do not tell.
+    /// Whether it was seen to keep the promises; `None` without promises, and if its runs are not conclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<bool>,
 }

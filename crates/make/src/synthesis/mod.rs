@@ -12,7 +12,7 @@ mod sweep;
 mod upgrades;
 
 pub use choice::{
-    Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, Unkept, choose, pool,
+    Analysed, Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage, Unkept, choose,
 };
 pub use log::{
     BUDGET, CLOSE, Candidate, Choice, Floor, Interval, Log, RouteTried, Steadiness, USUAL,
@@ -25,7 +25,7 @@ pub use upgrades::{Upgrade, Upgrades, upgrades};
 
 use std::time::{Duration, Instant};
 
-use crate::analysis::{AnalysisError, PaperBounds};
+use crate::analysis::AnalysisError;
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::optimum::Problem;
 use crate::program::{Certificate, Exact, LOAD_MARGIN, Limits, Mix, ProgramError, Solution};
@@ -139,6 +139,19 @@ pub enum Outcome<T = Synthesis> {
     Overloaded(Overload),
 }
 
+impl<T> Outcome<T> {
+    /// Returns the outcome of a further step, which only a policy takes.
+    ///
+    /// # Errors
+    /// The errors of the step.
+    pub fn and_then<U, E>(self, step: impl FnOnce(T) -> Result<U, E>) -> Result<Outcome<U>, E> {
+        Ok(match self {
+            Outcome::Policy(policy) => Outcome::Policy(Box::new(step(*policy)?)),
+            Outcome::Overloaded(overload) => Outcome::Overloaded(overload),
+        })
+    }
+}
+
 /// A policy with what was learned on the way.
 #[derive(Debug)]
 pub struct Synthesis {
@@ -196,12 +209,8 @@ pub enum SynthesisError {
 /// When options contradict each other or the given switching rate is unstable; when the
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
-    Ok(match proof::solved(&workload.clone().into(), options)? {
-        Outcome::Policy(solution) => {
-            Outcome::Policy(Box::new(of_solution(workload, options, *solution)?))
-        }
-        Outcome::Overloaded(overload) => Outcome::Overloaded(overload),
-    })
+    let solved = proof::solved(&workload.clone().into(), options)?;
+    solved.and_then(|solution| of_solution(workload, options, solution))
 }
 
 /// Analyses schedules of one's own, with the route and the switching rate of the options, or the best ones. Theorem 8's
@@ -214,10 +223,17 @@ pub fn analyse(
     options: &Options,
     own: &MsrConfig,
 ) -> Result<Outcome, ChoiceError> {
-    let mut solution = match proof::solved(&workload.clone().into(), options)? {
-        Outcome::Policy(solution) => *solution,
-        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
-    };
+    let solved = proof::solved(&workload.clone().into(), options)?;
+    solved.and_then(|solution| of_own(workload, options, own, solution))
+}
+
+/// Returns the policy of one's own schedules, for a solved program.
+fn of_own(
+    workload: &Workload,
+    options: &Options,
+    own: &MsrConfig,
+    mut solution: Solution,
+) -> Result<Synthesis, ChoiceError> {
     let mix = Mix {
         schedules: own.schedules.clone(),
         weights: own.weights.clone(),
@@ -246,7 +262,7 @@ pub fn analyse(
     };
     let mut synthesis = of_draft(workload, &options, solution, draft)?;
     synthesis.best = Some(best).filter(|_| !synthesis.artifact.evidence.proven);
-    Ok(Outcome::Policy(Box::new(synthesis)))
+    Ok(synthesis)
 }
 
 /// Returns the policy for a solved program of load below 1.
@@ -270,7 +286,7 @@ fn of_draft(
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let evidence = proof::evidence(&solution, true);
+    let evidence = proof::evidence(&solution);
     Ok(Synthesis {
         artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),
@@ -281,19 +297,6 @@ fn of_draft(
         routes,
         out_of_reach,
     })
-}
-
-/// The MSR paper's bounds and approximation for each type under a policy.
-///
-/// # Errors
-/// When the policy's chain has more than [`PHASE_LIMIT`] phases.
-pub fn paper_bounds(
-    workload: &Workload,
-    policy: &MsrConfig,
-) -> Result<Vec<PaperBounds>, SynthesisError> {
-    let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
-    let of_type = |i| PaperBounds::new(&modulation.queue(workload, i));
-    Ok((0..workload.types().len()).map(of_type).collect())
 }
 
 /// What is assumed where the queues of these types are analysed. The analysis follows sizes of phase

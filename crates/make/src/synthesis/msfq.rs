@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 
 use super::choice::{Basis, Chosen};
-use super::proof::{evidence, solved};
-use super::{Options, Outcome, SynthesisError, claims, refused};
+use super::proof::solved;
+use super::{Options, Outcome, SynthesisError, claims, proof, refused};
 use crate::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, Stream};
 use crate::analysis::weights;
 use crate::program::Solution;
-use synth_multiresource::artifact::{Artifact, Family, Method, Objective, StaticQuickswapConfig};
+use synth_multiresource::artifact::{Family, Method, Objective, StaticQuickswapConfig};
 use synth_multiresource::policy::{OneOrAll, Unsuitable};
-use synth_multiresource::workload::Workload;
+use synth_multiresource::workload::{Fleet, Workload};
 
 /// A one-or-all system with Poisson arrivals and exponential sizes, under MSFQ with any threshold.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct MsfqOutlook {
     pub system: OneOrAll,
     light: Stream,
     heavy: Stream,
-    /// What counts as how much: weights of the two mean response times, light jobs first.
+    /// Weights of the two mean response times, light jobs first.
     weights: [f64; 2],
 }
 
@@ -43,9 +43,9 @@ pub struct MsfqRow {
     pub threshold: usize,
     /// Whether it is ℓ*.
     pub is_best: bool,
-    /// Mean response times of light and of heavy jobs, exactly \[time\]; none where they are not certain.
+    /// Mean response times of light and of heavy jobs, exactly \[time\]; `None` if they are not certain.
     pub response: Option<[f64; 2]>,
-    /// The objective by the Quickswap paper's approximation \[time\]; none where that is not valid.
+    /// The objective by the Quickswap paper's approximation \[time\]; `None` if it is not valid.
     pub approximation: Option<f64>,
 }
 
@@ -164,10 +164,8 @@ pub fn strict_msfq(
     let why = |why: String| SynthesisError::Refused(format!("msfq-strict: {why}"));
     let unfit = |unfit: Unsuitable| why(unfit.to_string());
     OneOrAll::new(workload).map_err(unfit)?;
-    let solution = match solved(&workload.clone().into(), options)? {
-        Outcome::Policy(solution) => *solution,
-        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
-    };
+    let fleet = Fleet::from(workload.clone());
+    solved(&fleet, options)?.and_then(|solution| {
     let Some(outlook) = MsfqOutlook::new(workload, options.objective.analysed()) else {
         return refused(
             "msfq-strict: its means are known for Poisson arrivals and exponential sizes; take --family quickswap, which is chosen by simulation",
@@ -181,25 +179,16 @@ pub fn strict_msfq(
             reasons.iter().join("; ")
         )));
     };
-    let means = outlook.queue(threshold).and_then(|queue| queue.means());
+    let means = outlook.means(threshold);
     let [light, heavy] = means.map_err(|error| why(error.to_string()))?.number;
     let mut numbers = vec![0.0; 2];
     (numbers[outlook.system.light], numbers[outlook.system.heavy]) = (light, heavy);
     let policy = StaticQuickswapConfig::strict_msfq(workload, Some(threshold as f64));
     let policy = Family::from(policy.map_err(unfit)?);
-    let mut all = Vec::new();
-    if solution.certificate.proven() {
-        all.push(claims::load(workload, solution.certificate.load));
-    }
-    all.extend(claims::of_numbers(
-        workload,
-        Method::ExactRenewalReward,
-        &numbers,
-    ));
-    let evidence = evidence(&solution, false);
-    let artifact = Artifact::new(workload.record(), policy, all, evidence);
-    let chosen = Chosen::new(artifact, Basis::Given);
-    Ok(Outcome::Policy(Box::new((chosen, solution))))
+    let own = claims::of_numbers(workload, Method::ExactRenewalReward, &numbers);
+    let artifact = proof::artifact(&fleet, &solution, policy, own);
+    Ok((Chosen::new(artifact, Basis::Given), solution))
+    })
 }
 
 /// Returns the least and the largest threshold, and powers of 2 between them.

@@ -1,5 +1,5 @@
-//! Slots for each type on the servers of a fleet: a policy of which everything is known exactly, and the guard of
-//! rules of which nothing is proved.
+//! Slots for each type on the servers of a fleet: a policy that is analysed exactly, and the guard of rules without a
+//! proof of stability.
 //!
 //! # Theory
 //! Where each server keeps one schedule, type i has `c_i` slots in all and is a queue M/M/c_i of its own (Poisson
@@ -7,41 +7,41 @@
 //! Erlang's formula. Of the assignments whose counts are the program's mix, rounded up or down, the best is improved
 //! by giving single servers other schedules, as long as the sum of the mean numbers falls. Where none of them
 //! carries all types, a loop through all of them does: on average over the loop the counts are those of the
-//! mix itself. What a leg of the loop costs: [`Partition`](synth_multiresource::policy::Partition).
+//! mix itself. For the cost of a leg of the loop see [`Partition`](synth_multiresource::policy::Partition).
 //!
-//! Assignments by systematic sampling: server k of the n of a shape gets the schedule that stands at `(k + θ)/n` of
+//! Assignments by systematic sampling: server k of the n of a shape gets the schedule at position `(k + θ)/n` of
 //! the mix; as θ goes from 0 to 1, few servers change at a time.
 
 use std::collections::HashMap;
 
 use crate::program::{self, Mix, Solution};
 use synth_multiresource::artifact::PartitionConfig;
-use synth_multiresource::schedule::Packing;
+use synth_multiresource::schedule::{Packing, Schedule};
 use synth_multiresource::workload::Fleet;
 
 /// Changes of single servers that are made at most.
 const CHANGES: usize = 1000;
 
-/// The part of the largest stable switching rate that is taken.
+/// The part of the largest stable switching rate that is used.
 const PART: f64 = 0.5;
 
 /// Parts of the mix that are shorter are left out of a loop.
 const SHORTEST: f64 = 1e-6;
 
-/// A partition, and what is known of it.
+/// A partition, and its analysis.
 #[derive(Clone, Debug)]
 pub struct Partitioned {
     /// The policy.
     pub policy: PartitionConfig,
     /// `ρ_i < 1` (K).
     pub loads: Vec<f64>,
-    /// `E[N_i]` (K), exactly, where there is one assignment.
+    /// `E[N_i]` (K), exactly; `None` if there are several assignments.
     pub numbers: Option<Vec<f64>>,
 }
 
 impl Partitioned {
-    /// Returns the mean number of jobs; where there is a loop, what a queue with the mean number of slots would have and what
-    /// comes in a round, together.
+    /// Returns the mean number of jobs; for a loop an estimate: the mean number in queues with the mean numbers of slots, plus
+    /// the arrivals in a round.
     pub fn mean_number(&self, fleet: &Fleet) -> f64 {
         if let Some(numbers) = &self.numbers {
             return numbers.iter().sum();
@@ -91,50 +91,50 @@ pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     })
 }
 
-/// By shape and schedule, how many servers have it.
-type Assignment = Vec<Vec<u32>>;
+/// The number of servers that have each schedule of a [`Site`].
+type Assignment = Vec<u32>;
 
-/// The schedules that servers may have: of each shape those of the mix first.
+/// The schedules that servers may have.
 struct Site<'a> {
     fleet: &'a Fleet,
-    schedules: Vec<Vec<Vec<u32>>>,
+    /// The shape of the servers, and the jobs of each type (K): one shape after the other, for each of them the schedules of
+    /// the mix first.
+    schedules: Vec<(usize, Schedule)>,
 }
 
 impl<'a> Site<'a> {
     fn new(fleet: &'a Fleet, solution: &Solution) -> Self {
-        let shapes = fleet.shapes().iter().zip(&solution.mixes);
-        let schedules = shapes.map(|(shape, mix)| {
-            let packing = Packing::new(shape.server());
-            let types = shape.types();
-            let wide = |own: &[u32]| {
-                let mut all = vec![0; fleet.types().len()];
-                types.iter().zip(own).for_each(|(&i, u)| all[i] = *u);
-                all
-            };
-            let mut schedules: Vec<Vec<u32>> = mix.schedules.iter().map(|u| wide(u)).collect();
-            // Beside them, those in which one type has all that it can, and what is left goes to the others.
+        let demand: Vec<Vec<u64>> = fleet.types().iter().map(|t| t.units().to_vec()).collect();
+        let mut schedules = Vec::new();
+        for (h, mix) in solution.mixes.iter().enumerate() {
+            let packing = Packing::of_units(demand.clone(), fleet.units(h));
+            schedules.extend(mix.schedules.iter().map(|u| (h, u.clone())));
+            // In addition, those in which one type has all that it can, and the rest goes to the others.
             let own = mix.schedules.iter().cloned();
-            let of_one = |i: usize, most: u32| {
-                let mut schedule = vec![0; types.len()];
-                schedule[i] = most.min(packing.most(i, packing.capacity()));
+            let most = |i: usize| packing.most(i, packing.capacity());
+            let of_one = |i: usize, count: u32| {
+                let mut schedule = vec![0; demand.len()];
+                schedule[i] = count;
                 schedule
             };
-            let alone = (0..types.len()).map(|i| of_one(i, u32::MAX));
-            let one = (0..types.len()).map(|i| of_one(i, 1));
+            let fitting = (0..demand.len()).filter(|i| most(*i) > 0);
+            let alone = fitting.clone().map(|i| of_one(i, most(i)));
+            let one = fitting.map(|i| of_one(i, 1));
             for begun in own.chain(alone).chain(one) {
                 for up in [true, false] {
-                    let filled = wide(&filled(&packing, begun.clone(), up));
+                    let filled = (h, filled(&packing, begun.clone(), up));
                     if !schedules.contains(&filled) {
                         schedules.push(filled);
                     }
                 }
             }
-            schedules
-        });
-        Site {
-            schedules: schedules.collect(),
-            fleet,
         }
+        Site { fleet, schedules }
+    }
+
+    /// Returns the places of the schedules of a shape.
+    fn of_shape(&self, h: usize) -> impl DoubleEndedIterator<Item = usize> + Clone + '_ {
+        (0..self.schedules.len()).filter(move |s| self.schedules[*s].0 == h)
     }
 
     /// θ in the middle of each part of (0, 1) in which the sample is the same, and how long that is.
@@ -153,31 +153,27 @@ impl<'a> Site<'a> {
     }
 
     fn sampled(&self, mixes: &[Mix], theta: f64) -> Assignment {
-        let shapes = self.fleet.shapes().iter().zip(mixes).zip(&self.schedules);
-        let of_shape = shapes.map(|((shape, mix), schedules)| {
-            let mut counts = vec![0; schedules.len()];
-            let (mut sum, mut assigned) = (0.0, 0);
-            for (count, weight) in counts.iter_mut().zip(&mix.weights) {
+        let mut counts = vec![0; self.schedules.len()];
+        for (h, (shape, mix)) in self.fleet.shapes().iter().zip(mixes).enumerate() {
+            let (mut sum, mut assigned, mut last) = (0.0, 0, 0);
+            for (s, weight) in self.of_shape(h).zip(&mix.weights) {
                 sum += f64::from(shape.count()) * weight;
-                // Servers k with k + θ below what the mix has up to here.
+                // Servers k with k + θ below the sum of the weights up to here.
                 let up_to = ((sum - theta).ceil().max(0.0) as u32).min(shape.count());
-                *count = up_to.saturating_sub(assigned);
-                assigned += *count;
+                counts[s] = up_to.saturating_sub(assigned);
+                assigned += counts[s];
+                last = s;
             }
-            let last = mix.weights.len() - 1;
             counts[last] += shape.count() - assigned;
-            counts
-        });
-        of_shape.collect()
+        }
+        counts
     }
 
     fn slots(&self, assignment: &Assignment) -> Vec<u64> {
         let mut slots = vec![0; self.fleet.types().len()];
-        for (schedules, counts) in self.schedules.iter().zip(assignment) {
-            for (schedule, count) in schedules.iter().zip(counts) {
-                for (all, own) in slots.iter_mut().zip(schedule) {
-                    *all += u64::from(*count) * u64::from(*own);
-                }
+        for ((_, schedule), count) in self.schedules.iter().zip(assignment) {
+            for (all, own) in slots.iter_mut().zip(schedule) {
+                *all += u64::from(*count) * u64::from(*own);
             }
         }
         slots
@@ -203,16 +199,18 @@ impl<'a> Site<'a> {
         Some(long_parts(assignments.into_iter().zip(weights)))
     }
 
-    /// Gives all servers of a shape that of its schedules with most slots for type i.
+    /// Gives all servers of a shape the schedule with most slots for type i.
     fn most_of(&self, i: usize) -> Assignment {
-        let shapes = self.fleet.shapes().iter().zip(&self.schedules);
-        let of_shape = shapes.map(|(shape, schedules)| {
-            let most = (0..schedules.len()).max_by_key(|s| (schedules[*s][i], usize::MAX - s));
-            let mut counts = vec![0; schedules.len()];
-            counts[most.unwrap_or(0)] = shape.count();
-            counts
-        });
-        of_shape.collect()
+        let mut counts = vec![0; self.schedules.len()];
+        for (h, shape) in self.fleet.shapes().iter().enumerate() {
+            // The first of equals.
+            let most = self
+                .of_shape(h)
+                .rev()
+                .max_by_key(|s| self.schedules[*s].1[i]);
+            counts[most.expect("a shape has a schedule")] = shape.count();
+        }
+        counts
     }
 
     /// Single servers get other schedules, each time that which helps most.
@@ -220,19 +218,20 @@ impl<'a> Site<'a> {
         let mut slots = self.slots(&assignment);
         for _ in 0..CHANGES {
             let mut best = (-1e-9, None);
-            for (h, schedules) in self.schedules.iter().enumerate() {
-                for from in (0..schedules.len()).filter(|s| assignment[h][*s] > 0) {
-                    for to in (0..schedules.len()).filter(|to| *to != from) {
-                        let gain = queues.gain(&slots, &schedules[from], &schedules[to]);
-                        if gain < best.0 {
-                            best = (gain, Some((h, from, to)));
-                        }
+            for (from, (h, own)) in self.schedules.iter().enumerate() {
+                for to in self
+                    .of_shape(*h)
+                    .filter(|to| assignment[from] > 0 && *to != from)
+                {
+                    let gain = queues.gain(&slots, own, &self.schedules[to].1);
+                    if gain < best.0 {
+                        best = (gain, Some((from, to)));
                     }
                 }
             }
-            let Some((h, from, to)) = best.1 else { break };
-            assignment[h][from] -= 1;
-            assignment[h][to] += 1;
+            let Some((from, to)) = best.1 else { break };
+            assignment[from] -= 1;
+            assignment[to] += 1;
             slots = self.slots(&assignment);
         }
         assignment
@@ -245,14 +244,14 @@ impl<'a> Site<'a> {
         weights: Vec<f64>,
         switching_rate: Option<f64>,
     ) -> PartitionConfig {
-        let is_used = |h: usize, s: usize| assignments.iter().any(|counts| counts[h][s] > 0);
-        let used = |h: usize| (0..self.schedules[h].len()).filter(move |s| is_used(h, *s));
-        let shapes = 0..self.schedules.len();
-        let of_used = |counts: &Assignment| -> Assignment {
-            let of_shape = |h: usize| used(h).map(|s| counts[h][s]).collect();
+        let is_used = |s: &usize| assignments.iter().any(|counts| counts[*s] > 0);
+        let used = |h: usize| self.of_shape(h).filter(is_used);
+        let shapes = 0..self.fleet.shapes().len();
+        let schedules = |h: usize| used(h).map(|s| self.schedules[s].1.clone()).collect();
+        let of_used = |counts: &Assignment| {
+            let of_shape = |h: usize| used(h).map(|s| counts[s]).collect();
             shapes.clone().map(of_shape).collect()
         };
-        let schedules = |h: usize| used(h).map(|s| self.schedules[h][s].clone()).collect();
         PartitionConfig {
             schedules: shapes.clone().map(schedules).collect(),
             assignments: assignments.iter().map(of_used).collect(),
@@ -270,7 +269,7 @@ fn long_parts<T>(parts: impl Iterator<Item = (T, f64)>) -> (Vec<T>, Vec<f64>) {
     (parts, lengths.iter().map(|length| length / all).collect())
 }
 
-/// What is left goes to all types in turn, one job each, those that come last in the workload last or first.
+/// Gives the free capacity to all types in turn, one job each, in the order of the workload or the reverse order.
 fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
     let Some(mut room) = packing.room(&schedule) else {
         return schedule;
@@ -297,7 +296,7 @@ struct Queues<'a> {
     known: Vec<HashMap<u64, f64>>,
 }
 
-/// What a slot that is lacking costs, in jobs: more than any queue.
+/// The cost of a missing slot, in jobs: more than that of any queue.
 const LACKING: f64 = 1e6;
 
 impl<'a> Queues<'a> {
@@ -308,12 +307,12 @@ impl<'a> Queues<'a> {
         }
     }
 
-    /// E\[N_i\] with so many slots on servers; where they do not suffice, by how many there are too few.
+    /// Returns E\[N_i\] with this many slots on servers; if they do not suffice, a cost for each that is missing.
     fn on_servers(&mut self, i: usize, slots: u64) -> f64 {
         self.number(i, slots / u64::from(self.fleet.types()[i].nodes()))
     }
 
-    /// Returns the same for so many jobs at once.
+    /// Returns the same for this many jobs at once.
     fn number(&mut self, i: usize, slots: u64) -> f64 {
         let offered = self.fleet.types()[i].offered_load();
         *self.known[i].entry(slots).or_insert_with(|| {
@@ -363,13 +362,13 @@ pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
     offered + waits * load / (1.0 - load)
 }
 
-/// What a round through all assignments brings.
+/// Times and services of a round through all assignments.
 struct Legs {
     /// Assignments, M.
     count: f64,
     /// `Σ w_m c_i^m` (K).
     mix: Vec<f64>,
-    /// Mean time on the legs \[time\], and what is served there (K) \[slots · time\].
+    /// Mean time on the legs \[time\], and the service there (K) \[slots · time\].
     time: f64,
     served: Vec<f64>,
 }
@@ -431,7 +430,7 @@ impl Legs {
     }
 }
 
-/// Returns the mean of the largest of so many exponential times: `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, by the trapezoidal rule
+/// Returns the mean of the largest of these counts of exponential times: `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, by the trapezoidal rule
 /// after t = exp(π/2 sinh x), for which it converges exponentially.
 fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     const STEP: f64 = 1.0 / 128.0;

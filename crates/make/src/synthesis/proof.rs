@@ -1,22 +1,22 @@
-//! The program solved, settled in fractions where there are any, and as the artifact has it.
+//! The solved program: decided in fractions if there are any, and in the form of a policy file.
 
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::{Options, Outcome, Overload, SynthesisError, check_options, refused};
+use super::{Options, Outcome, Overload, SynthesisError, check_options, claims, refused};
 use crate::modulation;
-use crate::program::{self, Exact, Knapsack, LOAD_MARGIN, Solution, nearest};
+use crate::program::{self, Exact, Knapsack, LOAD_MARGIN, Mix, Solution, nearest};
 use synth_multiresource::artifact::{
-    Evidence, ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven, ShapeWorth,
+    Artifact, Claim, Evidence, ExactRecord, Family, Fraction, MOST_DIGITS, Preemption, Proven,
 };
-use synth_multiresource::schedule::Packing;
+use synth_multiresource::schedule::{Packing, Schedule};
 use synth_multiresource::workload::{Fleet, Workload};
 
 /// Nodes that the exact proof may take.
 const NODES: u64 = 2_000_000;
 
-/// Solves the program where some policy carries the load, as far as that is known. On one server the mix is one with few
-/// drains, and the doubles are the nearest to the fractions where there are any.
+/// Solves the program, and decides whether some policy carries the load. On one server the mix is one with few drains, and the
+/// doubles are the nearest to the fractions if there are any.
 ///
 /// # Errors
 /// When options contradict each other, and when the solver fails.
@@ -38,7 +38,7 @@ pub(super) fn solved(
         }
     }
     let certificate = &solution.certificate;
-    // Decided in fractions where there are any, with a margin else.
+    // Decided in fractions if there are any, and otherwise with a margin.
     if certificate.load < 1.0 - LOAD_MARGIN {
         return Ok(Outcome::Policy(Box::new(solution)));
     }
@@ -77,25 +77,43 @@ fn adopt(workload: &Workload, exact: Exact, solution: &mut Solution) {
     certificate.servers[0].worth = 1.0 / certificate.bound;
 }
 
-/// Returns what proves the load as the artifact has it, with the fractions where there are any. The mixes are those of
-/// the solution, unless they stand in the policy.
-pub(super) fn evidence(solution: &Solution, in_policy: bool) -> Evidence {
+/// Returns the proof of the load as the artifact has it, with the fractions if there are any, and without the mixes.
+pub(super) fn evidence(solution: &Solution) -> Evidence {
     let certificate = &solution.certificate;
-    let shapes = certificate.servers.iter().zip(&solution.mixes);
-    let servers = shapes.map(|(server, mix)| ShapeWorth {
-        mix: (!in_policy).then(|| mix.clone()),
-        ..server.clone()
-    });
     Evidence {
         load: certificate.load,
         prices: certificate.prices.clone(),
-        servers: servers.collect(),
+        servers: certificate.servers.clone(),
         bound: certificate.bound,
         gap: certificate.gap(),
         proven: certificate.proven(),
         exact: solution.exact.as_ref().and_then(record),
         simulation: None,
     }
+}
+
+/// Returns the policy file of a rule with the proof of the load, the mixes included. The load is a claim if the proof is
+/// closed, and so are those given.
+pub(super) fn artifact(
+    fleet: &Fleet,
+    solution: &Solution,
+    policy: Family,
+    own: Vec<Claim>,
+) -> Artifact {
+    let mut evidence = evidence(solution);
+    let servers = evidence.servers.iter_mut().zip(&solution.mixes);
+    for ((server, mix), shape) in servers.zip(fleet.shapes()) {
+        let own = |all: &Schedule| shape.types().iter().map(|i| all[*i]).collect();
+        server.mix = Some(Mix {
+            schedules: mix.schedules.iter().map(own).collect(),
+            weights: mix.weights.clone(),
+        });
+    }
+    // With gangs it is a bound: whether a policy attains it is not known.
+    let is_claimed = evidence.proven && fleet.gangs().next().is_none();
+    let load = is_claimed.then(|| claims::load(fleet.envelope(), evidence.load));
+    let all = load.into_iter().chain(own).collect();
+    Artifact::new(fleet.record(), policy, all, evidence)
 }
 
 /// Returns the fractions as an artifact carries them; `None` where they are too long.

@@ -446,10 +446,16 @@ fn an_interrupt_gives_the_best_so_far() {
     for (stage, basis) in [("trying", Basis::Unseen), ("measuring", Basis::Settled)] {
         let synthesized = Box::new(synthesized(&workload, &options));
         let choice = ChoiceOptions::new(Families::All, 40_000_000, 1);
-        let chosen = choose(&workload, &options, &choice, synthesized, |now| {
-            let ends = now.what.starts_with(stage);
-            choice.interrupt.fetch_or(ends, Ordering::Relaxed);
-        });
+        let chosen = choose(
+            &workload.clone().into(),
+            &options,
+            &choice,
+            synthesized,
+            |now| {
+                let ends = now.what.starts_with(stage);
+                choice.interrupt.fetch_or(ends, Ordering::Relaxed);
+            },
+        );
         let chosen = chosen.unwrap();
         assert_eq!(chosen.basis, basis, "{stage}");
         assert!(chosen.unclaimed.is_some(), "{stage}");
@@ -483,7 +489,14 @@ fn there_is_an_answer_however_little_is_known() {
         let options = Options::new(Preemption::None);
         let synthesized = Box::new(synthesized(&workload, &options));
         let choice = ChoiceOptions::new(Families::All, budget, 1);
-        let chosen = choose(&workload, &options, &choice, synthesized, |_| ()).unwrap();
+        let chosen = choose(
+            &workload.clone().into(),
+            &options,
+            &choice,
+            synthesized,
+            |_| (),
+        )
+        .unwrap();
         assert_eq!(
             chosen.basis.has_settled(),
             has_settled,

@@ -45,7 +45,7 @@ pub struct Upgrade {
 /// Returns what each step brings. A step that cannot be solved, or for which no time is left, is counted only. `known` are
 /// schedules over all types for each shape (H), if any are: what fits now fits then.
 pub fn upgrades(fleet: &Fleet, options: &Options, known: &[Vec<Schedule>]) -> Upgrades {
-    let mut all = purchases(fleet);
+    let all = purchases(fleet);
     let end = options.end.map(|_| Instant::now() + options.left() / PART);
     let limits = Limits {
         longer: LONGER,
@@ -58,12 +58,10 @@ pub fn upgrades(fleet: &Fleet, options: &Options, known: &[Vec<Schedule>]) -> Up
         ..options.clone()
     };
     let mut upgrades = Upgrades::default();
-    for (mut upgrade, larger) in all.drain(..) {
-        let solved = match options.left().is_zero() {
-            true => None,
-            false => program::solve_from(&larger, &options.limits_now(), known).ok(),
-        };
-        let Some(solved) = solved else {
+    for (mut upgrade, larger) in all {
+        let solve = || program::solve_from(&larger, &options.limits_now(), known).ok();
+        let is_in_time = !options.left().is_zero();
+        let Some(solved) = is_in_time.then(solve).flatten() else {
             upgrades.skipped += 1;
             continue;
         };

@@ -56,7 +56,7 @@ impl Echelon {
         let Some(pivot) = row.iter().position(|x| *x > 0) else {
             return false;
         };
-        let inverse = power(row[pivot], P - 2);
+        let inverse = reciprocal(row[pivot]);
         row.iter_mut().for_each(|x| *x = *x * inverse % P);
         self.rows.push((pivot, row));
         true
@@ -106,16 +106,10 @@ fn subtract(row: &mut [u64], other: &[u64], factor: u64) {
     }
 }
 
-fn power(mut base: u64, mut exponent: u64) -> u64 {
-    let mut result = 1;
-    while exponent > 0 {
-        if exponent % 2 == 1 {
-            result = result * base % P;
-        }
-        base = base * base % P;
-        exponent /= 2;
-    }
-    result
+/// Returns the inverse of a residue, which is not 0.
+fn reciprocal(residue: u64) -> u64 {
+    let (residue, p) = (residue as i64, P as i64);
+    residue.extended_gcd(&p).x.rem_euclid(p) as u64
 }
 
 /// Returns the inverse modulo the prime, by Gauss and Jordan on `(A | 1)`.
@@ -129,7 +123,7 @@ fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
     for k in 0..n {
         let pivot = (k..n).find(|&i| rows[i][k] > 0)?;
         rows.swap(k, pivot);
-        let scale = power(rows[k][k], P - 2);
+        let scale = reciprocal(rows[k][k]);
         rows[k].iter_mut().for_each(|x| *x = *x * scale % P);
         let pivot = rows[k].clone();
         for (i, row) in rows.iter_mut().enumerate() {

@@ -9,14 +9,15 @@
 //! A node that a short depth-first search or a table over one resource settles is closed; so trees
 //! are small, and with their prices they prove the bound without a solver.
 
+mod subtree;
+
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use super::simplex::Simplex;
-use super::subtree::Subtree;
-use super::{Item, Knapsack, Priced, WORTH};
+use super::{Knapsack, Priced, WORTH, over};
 use synth_multiresource::artifact::{SearchNode, SearchRecord};
-use synth_multiresource::schedule::{Packing, Schedule, price, worth};
+use synth_multiresource::schedule::{Packing, Schedule, worth};
 
 /// How long a search may take: nodes of the tree, and nodes of the depth-first search in each.
 pub(in crate::program) type Effort = (usize, u64);
@@ -221,8 +222,9 @@ impl<'a> Search<'a> {
         if !self.fit(node) {
             return true;
         }
-        let subtree = self.subtree();
-        let (complete, spent, found) = subtree.search(self.best, each);
+        let prices: Vec<f64> = self.unit_prices().iter().map(|w| w / self.unit).collect();
+        let items = self.open_items(&prices);
+        let (complete, spent, found) = self.depth_first(&items, &prices, each);
         for (value, more) in found {
             let least = self.schedule(&node.least).into_iter();
             self.take(
@@ -234,7 +236,7 @@ impl<'a> Search<'a> {
             self.work += spent;
             return true;
         }
-        if let Some(by_table) = subtree.by_table() {
+        if let Some(by_table) = self.by_table(&items, &prices) {
             node.lower(by_table * (1.0 + 1e-13));
         }
         node.bound() <= self.bar()
@@ -272,21 +274,13 @@ impl<'a> Search<'a> {
 
     fn shares_left(&self) -> Vec<f64> {
         let pairs = self.room.iter().zip(self.packing.capacity());
-        let share = |(room, all): (&u64, &u64)| match all {
-            0 => 0.0,
-            all => *room as f64 / *all as f64,
-        };
-        pairs.map(share).collect()
+        pairs.map(|(room, all)| over(*room as f64, *all)).collect()
     }
 
     /// Returns prices of units, of values that are not scaled.
     fn unit_prices(&self) -> Vec<f64> {
         let pairs = self.simplex.prices.iter().zip(self.packing.capacity());
-        let price = |(w, all): (&f64, &u64)| match all {
-            0 => 0.0,
-            all => w * self.unit / *all as f64,
-        };
-        pairs.map(price).collect()
+        pairs.map(|(w, all)| over(w * self.unit, *all)).collect()
     }
 
     /// A count that is away from its bound by more costs more than the node is above the bar.
@@ -302,23 +296,6 @@ impl<'a> Search<'a> {
                     node.least[k] = node.most[k] - away as u32;
                 }
             }
-        }
-    }
-
-    /// Returns what is left to choose in the node at hand, at its prices.
-    fn subtree(&self) -> Subtree<'a> {
-        let prices: Vec<f64> = self.unit_prices().iter().map(|w| w / self.unit).collect();
-        let item = |k: usize| {
-            let cost = price(self.packing.demand(self.types[k]), &prices);
-            Item::new(self.types[k], self.values[k], cost, self.more[k] as u32)
-        };
-        let open = (0..self.types.len()).filter(|&k| self.more[k] > 0.0);
-        Subtree {
-            items: open.map(item).collect(),
-            packing: self.packing,
-            room: self.room.clone(),
-            settled: self.settled,
-            prices,
         }
     }
 

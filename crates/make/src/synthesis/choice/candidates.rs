@@ -1,53 +1,85 @@
-//! Where the search begins: policies of each family, with knobs that were good somewhere.
+//! The candidates that a search begins with: policies of each family, with knobs that were good somewhere.
 
-use super::super::{MsfqOutlook, Options, Synthesis};
-use super::chosen::ChoiceOptions;
+use super::analysed::Analysed;
+use super::options::{ChoiceOptions, Families};
+use crate::synthesis::partition::Partitioned;
+use crate::synthesis::{MsfqOutlook, Options, Synthesis};
 use synth_multiresource::artifact::{
     AdaptiveMsrConfig, AdaptiveQuickswapConfig, EasyBackfillConfig, EasyByMeanConfig, Family,
     FirstFitConfig, LeastServersFirstConfig, MaxWeightConfig, MaxWeightSetupConfig,
-    MostServersFirstConfig, Objective, Preemption, ReservingConfig, ServerFillingConfig,
-    StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder,
+    MostServersFirstConfig, Objective, Order, Placement, PooledConfig, PooledEasyConfig,
+    Preemption, ReservingConfig, ServerFillingConfig, StaticQuickswapConfig, Switching, TdcConfig,
+    TdcKnobs, TdcOrder, Zone,
 };
 use synth_multiresource::policy::{
-    BackfillingConfig, Estimate, Learned, Placement, Priority, Reservations, ServerFilling,
-    has_lengths, time_of_turns,
+    BackfillingConfig, Estimate, Learned, Priority, Reservations, ServerFilling, has_lengths,
+    time_of_turns,
 };
-use synth_multiresource::schedule::worth;
-use synth_multiresource::workload::Workload;
+use synth_multiresource::schedule::{Packing, worth};
+use synth_multiresource::workload::{Fleet, Workload};
 
 /// Servers up to which the best threshold is computed.
 const AFFORDABLE: u32 = 128;
 
-/// All of them with the preemption of the options, and what is not considered.
+/// Returns all candidates for the options, each once, and the families that are not considered, with the reason.
 pub(super) fn all(
-    workload: &Workload,
+    fleet: &Fleet,
     options: &Options,
     choice: &ChoiceOptions,
-    msr: &Synthesis,
+    analysed: &Analysed,
 ) -> (Vec<Family>, Vec<String>) {
-    let (mut all, skipped) = match options.preemption {
-        // Rules that stop jobs do not look at sizes: where these are known, one that stops none may do better.
-        Preemption::Full => {
-            let blind = full(workload, msr);
-            let all = blind.into_iter().chain(by_priority(workload, None));
-            (all.collect(), Vec::new())
-        }
-        Preemption::None | Preemption::Setup => draining(workload, options, choice, msr),
-    };
-    if let (Preemption::Setup, Some(rate)) = (options.preemption, options.setup_rate) {
-        all.extend(with_setups(workload, rate, msr));
+    if let Families::Fixed(policy) = &choice.families {
+        return (vec![(**policy).clone()], Vec::new());
     }
-    all.retain(|policy| choice.families.have(policy.name()));
+    let (mut all, mut skipped) = (Vec::new(), Vec::new());
+    let mut add = |policy: Family| {
+        if choice.families.have(policy.name()) && !all.contains(&policy) {
+            all.push(policy);
+        }
+    };
+    let workload = fleet.envelope();
+    match (analysed, options.preemption) {
+        (Analysed::Fleet(_, slots), _) => pooled(fleet, slots.as_ref()).into_iter().for_each(add),
+        (Analysed::Server(msr), Preemption::Full) => {
+            full(workload, msr).into_iter().for_each(&mut add);
+            // Rules that stop jobs do not look at sizes: if these are known, one that stops none may do better.
+            by_priority(workload, None).into_iter().for_each(add);
+        }
+        (Analysed::Server(msr), Preemption::None | Preemption::Setup) => {
+            draining(workload, msr).into_iter().for_each(&mut add);
+            match time_of_turns(workload) {
+                time if time < 1.0 => {
+                    let turns = static_quickswap(workload, options.objective);
+                    turns.into_iter().for_each(&mut add);
+                }
+                time if choice.families.have("static-quickswap") => skipped.push(format!(
+                    "static-quickswap: its turns would take Σ λ_i/(μ_i c_i) = {time:.3} of the time, and only below 1 it is known to be stable"
+                )),
+                _ => {}
+            }
+            let rate = options
+                .setup_rate
+                .filter(|_| options.preemption == Preemption::Setup);
+            let setups = rate.map(|rate| with_setups(workload, rate, msr));
+            setups.into_iter().flatten().for_each(add);
+        }
+    }
     (all, skipped)
 }
 
-/// Those without preemption, and what is not considered.
-fn draining(
-    workload: &Workload,
-    options: &Options,
-    choice: &ChoiceOptions,
-    msr: &Synthesis,
-) -> (Vec<Family>, Vec<String>) {
+/// Returns the rules that people run now, with which the policy is compared in any case.
+pub(super) fn rivals(workload: &Workload, options: &Options, analysed: &Analysed) -> Vec<Family> {
+    match (analysed, options.preemption) {
+        (Analysed::Fleet(..), _) => {
+            vec![PooledConfig::plain(Order::Oldest, Placement::First).into()]
+        }
+        (_, Preemption::Full) => vec![MaxWeightConfig::plain(workload.types().len()).into()],
+        _ => vec![FirstFitConfig {}.into(), MostServersFirstConfig {}.into()],
+    }
+}
+
+/// Returns the candidates without preemption, except Static Quickswap.
+fn draining(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let mut starts: Vec<Family> = [
         Family::FirstFit(FirstFitConfig {}),
         Family::MostServersFirst(MostServersFirstConfig {}),
@@ -61,23 +93,15 @@ fn draining(
         starts.push(Family::EasyBackfill(EasyBackfillConfig {}));
     }
     starts.extend(by_priority(workload, None));
-    let mut skipped = Vec::new();
     starts.extend(adaptive_msr(workload, msr));
     starts.extend(tdc(workload, msr));
     starts.extend(reserving(workload, msr));
-    match time_of_turns(workload) {
-        time if time < 1.0 => starts.extend(static_quickswap(workload, options.objective)),
-        time if choice.families.have("static-quickswap") => skipped.push(format!(
-            "static-quickswap: its turns would take Σ λ_i/(μ_i c_i) = {time:.3} of the time, and only below 1 it is known to be stable"
-        )),
-        _ => {}
-    }
-    (starts, skipped)
+    starts
 }
 
-/// Orders by what each job promises, where something is known of it; over a fleet with a placement. Ages count from a mean
-/// size on.
-pub(super) fn by_priority(workload: &Workload, placement: Option<Placement>) -> Vec<Family> {
+/// Returns backfilling with orders by known limits or sizes; over a fleet with a placement. Ages count from a mean size
+/// on.
+fn by_priority(workload: &Workload, placement: Option<Placement>) -> Vec<Family> {
     if !workload.has_limits() {
         return Vec::new();
     }
@@ -283,7 +307,7 @@ fn weighted(
 /// Eagerness and haste that were good somewhere.
 const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
 
-/// With setups at this rate: those that preempt, beside all that do not.
+/// Returns the rules that preempt with setups at this rate.
 fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Family> {
     let starts = SETUPS.iter().flat_map(|(eagerness, haste)| {
         WEIGHTS[..4].iter().map(|weights| MaxWeightSetupConfig {
@@ -294,4 +318,81 @@ fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Fam
         })
     });
     starts.map(Family::from).collect()
+}
+
+/// Returns the candidates over a fleet: rules in common use, those that reserve capacity, and the partition if it is known
+/// exactly.
+fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
+    let keeping = |order, reserve| PooledConfig {
+        order,
+        placement: Placement::Best,
+        reserve,
+        zone: None,
+    };
+    let mut starts: Vec<Family> = [
+        PooledConfig::plain(Order::Oldest, Placement::First),
+        PooledConfig::plain(Order::Oldest, Placement::Best),
+        PooledConfig::plain(Order::Largest, Placement::Best),
+        PooledConfig::plain(Order::Smallest, Placement::Best),
+        PooledConfig::plain(Order::Fcfs, Placement::Best),
+        keeping(Order::Oldest, 0.7),
+        keeping(Order::Oldest, 1.0),
+        keeping(Order::Oldest, 1.3),
+        keeping(Order::Oldest, 1.5),
+        keeping(Order::Largest, 0.85),
+    ]
+    .map(Family::from)
+    .into();
+    for zone in zones(fleet) {
+        let with_zone = |order| PooledConfig {
+            zone: Some(zone.clone()),
+            ..keeping(order, 0.0)
+        };
+        starts.extend([Order::Oldest, Order::Largest].map(|order| with_zone(order).into()));
+    }
+    starts.push(PooledEasyConfig { limits: false }.into());
+    if fleet.envelope().has_limits() {
+        starts.push(PooledEasyConfig { limits: true }.into());
+    }
+    starts.extend(by_priority(fleet.envelope(), Some(Placement::Best)));
+    let exact = slots.filter(|own| own.numbers.is_some());
+    starts.extend(exact.map(|own| own.policy.clone().into()));
+    starts
+}
+
+/// The number of splits of the types, by the share of servers that a job takes, that are tried.
+const SPLITS: usize = 3;
+
+/// The servers of a zone over those that the work of its types keeps busy.
+const SPARE: f64 = 1.1;
+
+/// Returns zones for the types that take most at once, if others are longer: on the shape with the most servers of those on
+/// which all of them fit, with a few more servers than their work keeps busy.
+fn zones(fleet: &Fleet) -> Vec<Zone> {
+    let types = fleet.types();
+    let shares = fleet.envelope().dominant_shares();
+    let size = |i: usize| f64::from(types[i].nodes()) * shares[i];
+    let mut descending: Vec<usize> = (0..types.len()).collect();
+    descending.sort_by(|a, b| size(*b).total_cmp(&size(*a)));
+    let packing = Packing::new(fleet.envelope());
+    let zone = |count: usize| {
+        let (kept, others) = descending.split_at(count);
+        let longest = |of: &[usize]| of.iter().map(|i| types[*i].mean_size()).fold(0.0, f64::max);
+        let apart = size(kept[count - 1]) > size(others[0]) && longest(others) > longest(kept);
+        let fitting = |h: usize, i: usize| packing.most(i, &fleet.units(h));
+        let shapes = 0..fleet.shapes().len();
+        let home = shapes
+            .filter(|h| kept.iter().all(|i| fitting(*h, *i) > 0))
+            .max_by_key(|h| fleet.shapes()[*h].count())
+            .filter(|_| apart)?;
+        let busy = |i: &usize| types[*i].offered_pieces() / f64::from(fitting(home, *i));
+        let busy: f64 = kept.iter().map(busy).sum();
+        let mut servers = vec![0; fleet.shapes().len()];
+        servers[home] = ((SPARE * busy).ceil() as u32).min(fleet.shapes()[home].count());
+        Some(Zone {
+            types: kept.to_vec(),
+            servers,
+        })
+    };
+    (1..types.len()).filter_map(zone).take(SPLITS).collect()
 }

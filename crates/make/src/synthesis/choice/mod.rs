@@ -1,158 +1,108 @@
-//! The choice among families, by simulation: several policies of each are searched through, the knobs of the best are
-//! turned, then the best of each family are compared on arrivals and sizes that none was tuned on. What is
-//! claimed of the one that is taken comes from one more run, under guard where nothing is proved of its stability, on
-//! arrivals and sizes that decided nothing; where it is too short, nothing is claimed.
+//! Selection among families by simulation. Several policies of each family are searched, the knobs of the best are
+//! tuned, then the best of each family are compared on arrivals and sizes that none was tuned on. The claims for the
+//! policy that is selected come from one more run, on arrivals and sizes that decided nothing, under a guard if its stability
+//! is not proved; if that run is too short, its results are not claimed.
 //!
 //! # Method
 //! All work is counted in events of First-Fit with few types ([`Family::work`]), so that the same seed gives the same
-//! policy on each machine. In the search and in the comparison candidates climb a ladder of run lengths, the
-//! cheapest next run first ([`ladder`]); who is clearly behind on a common rung runs no further. Knobs are tuned
-//! one at a time over grids, which each rule has for its own ([`search`]). The final comparison has fresh
-//! seeds: the best of many is partly the best by chance, which must not enter the claims. It ends as soon as all others are
-//! surely slower than the best (95 % together, Bonferroni), or differ from it by less than 1 %.
+//! policy on each machine. A run is judged once, when it ends ([`trials`]). In the search and in the comparison candidates
+//! climb a ladder of run lengths, the cheapest next run first ([`ladder`]); those that are clearly behind on a common rung run
+//! no further. Knobs are tuned one at a time over grids, which each rule defines for itself ([`search`]). The final comparison
+//! has fresh seeds: the best of many is partly the best by chance, which must not enter the claims. It ends as soon as all
+//! others are surely slower than the best (95 % together, Bonferroni), or differ from it by less than 1 %.
 //!
-//! The best is the one with the least cost among those that have settled. Only where none has, the one whose
-//! jobs stayed least is taken. The length of the last run is fixed before it begins: a run that ends once it is narrow is too
+//! The best is the one with the least cost among those that have converged. Only if none has, the one whose jobs stayed least
+//! is selected. The length of the last run is fixed before it begins: a run that ends once its interval is narrow is too
 //! low more often than not.
 
+mod analysed;
 mod candidates;
-mod chosen;
+mod claimed;
 mod decision;
-mod evaluator;
+mod guard;
 mod ladder;
-mod pooled;
+mod options;
 mod record;
 mod search;
 #[cfg(test)]
 mod tests;
+mod trials;
 
-use super::{Options, Outcome, Synthesis, SynthesisError, of_solution, synthesize};
-pub use chosen::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage, Unkept};
-use decision::decide;
-use evaluator::{Evaluator, Guard};
-pub use pooled::{Pooling, pool};
-use synth_multiresource::artifact::{
-    self, Backfill, EmptySlots, Family, FirstFitConfig, MaxWeightConfig, MostServersFirstConfig,
-    MsrConfig, Preemption, Quantity,
-};
-use synth_multiresource::policy::TuningContext;
-use synth_multiresource::simulator::Run;
-use synth_multiresource::workload::{Fleet, Workload};
+use super::{Options, SynthesisError};
+pub use analysed::Analysed;
+use ladder::{Candidate, Selection};
+pub use options::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage, Unkept};
+use synth_multiresource::artifact::retract;
+use synth_multiresource::workload::Fleet;
+use trials::{REPLICATIONS, Trials};
 
-/// Chooses a policy with the preemption of the options. `msr` is the MSR policy for these options.
+/// Selects a policy with the preemption of the options. `analysed` is the policy that analysis alone has for them.
 ///
 /// # Errors
-/// When a policy makes a decision that no server could carry out; and where none keeps what is promised, or all run
-/// away.
+/// When a policy makes a decision that no server could carry out; and when none keeps the promises, or the number of jobs
+/// grows without end under all of them.
 pub fn choose(
-    workload: &Workload,
+    fleet: &Fleet,
     options: &Options,
     choice: &ChoiceOptions,
-    msr: Box<Synthesis>,
+    analysed: impl Into<Analysed>,
     mut progress: impl FnMut(Stage),
 ) -> Result<Chosen, ChoiceError> {
-    let (starts, skipped) = candidates::all(workload, options, choice, &msr);
-    let guards = guards(workload, options, choice, &msr);
-    let fleet = Fleet::from(workload.clone());
-    let taken = msr.routes.iter().find(|r| r.route == msr.policy.route);
-    let outlook = taken.and_then(|r| r.outlook.as_ref());
-    let outlook = outlook.expect("the route taken has an outlook");
-    let context = TuningContext::new(workload, outlook.largest);
-    let rivals: Vec<Family> = match options.preemption {
-        Preemption::Full => vec![MaxWeightConfig::plain(workload.types().len()).into()],
-        _ => vec![FirstFitConfig {}.into(), MostServersFirstConfig {}.into()],
+    let analysed = analysed.into();
+    if choice.promises.is_empty()
+        && choice.families == Families::All
+        && let Some(chosen) = analysed.suffices(fleet, options.objective)
+    {
+        return Ok(chosen);
+    }
+    let (starts, skipped) = candidates::all(fleet, options, choice, &analysed);
+    check_memory(fleet, starts.len())?;
+    let mut selection = Selection {
+        guards: guard::guards(fleet, options, choice, &analysed),
+        trials: Trials::new(fleet, options.objective, choice, &mut progress),
+        candidates: starts
+            .into_iter()
+            .map(|policy| Candidate::new(policy, 1))
+            .collect(),
     };
-    let mut evaluator = Evaluator::new(&fleet, options.objective, choice, guards, &mut progress);
-    let mut synthesis = None;
-    let artifact = |policy: &Family, run: Option<&Run>| {
-        let Some(turned) = policy.msr() else {
-            return Ok(record::artifact(
-                &fleet,
-                &msr.solution,
-                policy,
-                None,
-                (run, options.objective),
-            ));
-        };
-        let msr = synthesis.insert(retuned(workload, options, msr, turned)?);
-        Ok(msr.artifact.clone())
-    };
-    let chosen = decide(&mut evaluator, starts, rivals, &context, artifact)?;
+    if !choice.families.are_fixed() {
+        selection.search(&analysed.context(fleet))?;
+    }
+    selection.compare(candidates::rivals(fleet.envelope(), options, &analysed))?;
+    let (basis, is_decided) = selection.decide()?;
+    if let Some(unkept) = selection.unkept() {
+        return Err(ChoiceError::Unkept(Box::new(unkept)));
+    }
+    let (run, unclaimed) = selection.description(&basis);
+    let claimed = run.filter(|_| unclaimed.is_none());
+    let policy = &selection.candidates[0].policy;
+    let (mut artifact, synthesis) = analysed.artifact(fleet, options, policy, claimed)?;
     Ok(Chosen {
+        retracted: retract(&mut artifact),
+        artifact,
+        is_cut: selection.trials.is_cut,
+        run: run.cloned(),
+        unclaimed,
+        choice: Some(selection.record(&basis, is_decided)),
+        basis,
         synthesis,
         skipped,
-        ..chosen
     })
 }
 
-/// The policy of the program, as it is analysed: without backfilling, and with slots that keep their clocks. Its
-/// stability is proved with exponential sizes and Poisson arrivals. With preemption also one without, where there are rules that have none.
-fn guards(
-    workload: &Workload,
-    options: &Options,
-    choice: &ChoiceOptions,
-    msr: &Synthesis,
-) -> Vec<Guard> {
-    let mut guards: Vec<Guard> = guard(workload, choice, msr).into_iter().collect();
-    let stops_none = match options.preemption {
-        Preemption::None => false,
-        Preemption::Setup => true,
-        Preemption::Full => workload.has_limits(),
-    };
-    if stops_none {
-        let draining = Options {
-            preemption: Preemption::None,
-            setup_rate: None,
-            switching_rate: None,
-            route: None,
-            ..options.clone()
-        };
-        if let Ok(Outcome::Policy(msr)) = synthesize(workload, &draining) {
-            guards.extend(guard(workload, choice, &msr));
-        }
+/// Rejects fleets whose simulations would take too much memory: each rule has several at once, which go on from rung to rung.
+fn check_memory(fleet: &Fleet, rules: usize) -> Result<(), SynthesisError> {
+    let (servers, types) = (fleet.servers(), fleet.types());
+    let in_service: f64 = types.iter().map(|t| t.offered_pieces()).sum();
+    // As measured, in bytes.
+    let each = servers as f64 * (48 + 16 * types.len()) as f64 + 96.0 * in_service;
+    let needed = each * f64::from(REPLICATIONS) * (rules + 1) as f64 / f64::from(1 << 30);
+    if needed <= 1.0 || fleet.is_one_server() {
+        return Ok(());
     }
-    guards
-}
-
-fn guard(workload: &Workload, choice: &ChoiceOptions, msr: &Synthesis) -> Option<Guard> {
-    if choice.families.are_fixed() || !workload.is_poisson() {
-        return None;
-    }
-    let policy = MsrConfig {
-        backfill: Backfill::None,
-        empty_slots: EmptySlots::Phantom,
-        ..msr.policy.clone()
-    };
-    let proved = Family::from(policy.clone()).is_proved_stable(workload);
-    proved.then(|| Guard {
-        mean_number: mean_number(msr),
-        policy: artifact::Guard::Msr(policy),
-    })
-}
-
-/// What is claimed of the mean number of jobs under the policy of the program, or of the types' bounds; 0 where
-/// nothing is.
-fn mean_number(msr: &Synthesis) -> f64 {
-    let claims = || msr.artifact.claims.iter();
-    let all = claims().find(|c| c.quantity == Quantity::MeanNumber && c.job_type.is_none());
-    let most = claims().filter(|c| c.quantity == Quantity::MeanNumberAtMost);
-    all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
-}
-
-/// Returns the synthesis of the same schedules with the switching rate that was chosen.
-fn retuned(
-    workload: &Workload,
-    options: &Options,
-    msr: Box<Synthesis>,
-    turned: &MsrConfig,
-) -> Result<Box<Synthesis>, SynthesisError> {
-    if *turned == msr.policy {
-        return Ok(msr);
-    }
-    let options = Options {
-        switching_rate: Some(turned.switching_rate),
-        route: Some(turned.route),
-        ..options.clone()
-    };
-    of_solution(workload, &options, msr.solution).map(Box::new)
+    Err(SynthesisError::Refused(format!(
+        "to compare {} rules by simulation on {servers} servers would take about {needed:.1} GiB of memory, and 1 GiB is allowed: describe a smaller fleet, with the counts of servers and the arrival rates divided by {:.0}; or choose one rule with --family, such as --family partition, which is analysed without a simulation",
+        rules + 1,
+        needed.ceil().max(2.0)
+    )))
 }

@@ -1,19 +1,11 @@
-//! The record of a choice, and what an artifact has of it.
+//! The record of a selection.
 
-use super::chosen::{Basis, Unkept};
-use super::evaluator::{self, DONE, Evaluator, REPLICATIONS, slowdowns};
-use super::ladder::{self, Comparison};
-use crate::analysis::Cost;
-use crate::program::Solution;
-use crate::synthesis::claims;
+use super::claimed::{least, reaching};
+use super::ladder::Selection;
+use super::options::{Basis, Unkept};
+use super::trials::{REPLICATIONS, Trial};
 use crate::synthesis::log::{Candidate, Choice, Interval, Steadiness};
-use crate::synthesis::partition::Partitioned;
-use crate::synthesis::proof::evidence;
-use synth_multiresource::artifact::{
-    Artifact, Claim, Evidence, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
-};
-use synth_multiresource::simulator::{Estimate, Run, Threshold, TypeResult, paired_ratio};
-use synth_multiresource::workload::{Fleet, JobType, Workload};
+use synth_multiresource::simulator::{Estimate, paired_ratio};
 
 impl From<Estimate> for Interval {
     fn from(estimate: Estimate) -> Self {
@@ -24,115 +16,136 @@ impl From<Estimate> for Interval {
     }
 }
 
-/// Returns the record of a choice; the policy taken comes first.
-pub(super) fn choice(comparison: &Comparison<'_, '_>, basis: &Basis, decided: bool) -> Choice {
-    let all = 0..comparison.candidates.len();
-    let mut candidates: Vec<Candidate> = all.map(|n| candidate(comparison, basis, n)).collect();
-    let first = candidates[0].value;
-    // By the values that are shown: ratios may be of shorter runs than the order was found by.
-    let value = |c: &Candidate| {
-        let of_first = first.map_or(1.0, |value| value.mean);
-        let least = c.at_least.map(|times| times * of_first);
-        let value = c.value.map(|value| value.mean).or(least);
-        value.unwrap_or(f64::INFINITY)
-    };
-    candidates[1..].sort_by(|a, b| value(a).total_cmp(&value(b)));
-    let evaluator = &comparison.evaluator;
-    Choice {
-        objective: evaluator.objective,
-        promises: evaluator.choice.promises.clone(),
-        seed: evaluator.choice.seed,
-        replications: REPLICATIONS,
-        budget: evaluator.choice.budget,
-        events: evaluator.events,
-        decided,
-        candidates,
-    }
-}
-
-fn candidate(comparison: &Comparison<'_, '_>, basis: &Basis, n: usize) -> Candidate {
-    let (order, evaluator) = (&comparison.candidates, &*comparison.evaluator);
-    let (own, objective) = (&order[n], evaluator.objective);
-    let outcome = if n == 0 && !basis.has_settled() {
-        Steadiness::Unsettled
-    } else {
-        own.outcome(evaluator, comparison.is_far(0, n))
-    };
-    let steady = outcome == Steadiness::Steady;
-    let run = own.measured(evaluator).filter(|_| steady);
-    let ratio = |objective| {
-        let ratio = || comparison.ratio(objective, n, 0);
-        (n > 0 && steady).then(ratio).flatten()
-    };
-    let value = |run: &Run| {
-        let least = least(objective, evaluator.workload);
-        Some(reaching(evaluator.value(run)?, least))
-    };
-    let of_first = order[0].measured(evaluator).and_then(value);
-    let is_bound = !evaluator.choice.promises.is_empty();
-    let at_least = comparison.at_least(0, n).filter(|_| steady);
-    let rung = comparison.settled_rung(n, 0);
-    let compared = rung.map(|rung| &own.runs[rung]).filter(|_| steady);
-    let ratio = |objective| ratio(objective).filter(|_| at_least.is_none());
-    Candidate {
-        name: own.name().into(),
-        knobs: own.policy.knobs_in_words(evaluator.workload),
-        tried: own.tried,
-        outcome,
-        value: match of_first.zip(ratio(objective)) {
-            Some((first, ratio)) => Some(product(&first, &ratio)),
-            None if at_least.is_some() => None,
-            None => run.and_then(value).map(Into::into),
-        },
-        at_least,
-        waits: match (n, ratio(objective)) {
-            (1.., None) => Vec::new(),
-            _ => waits(comparison, n),
-        },
-        ratio: ratio(objective).map(Into::into),
-        other_ratio: ratio(objective.other()).map(Into::into),
-        slowdown_ratio: compared
-            .and_then(slowdowns)
-            .map(|[least, most]| most / least),
-        kept: run.filter(|_| is_bound).map(|run| evaluator.keeps_all(run)),
-    }
-}
-
-/// Returns the mean wait of each type under a candidate; empty if that of one of them is not known.
-fn waits(comparison: &Comparison<'_, '_>, n: usize) -> Vec<Interval> {
-    let (first, own) = (&comparison.candidates[0], &comparison.candidates[n]);
-    let of_first = first.measured(comparison.evaluator);
-    let types = of_first.iter().flat_map(|run| run.types.iter().enumerate());
-    let each = types.map(|(i, of_first)| {
-        let rung = comparison.settled_rung(n, 0).filter(|_| n > 0);
-        let ratio = rung.and_then(|rung| {
-            let [a, b] = [own, first].map(|c| &*c.runs[rung].types[i].waiting_replications);
-            paired_ratio(a, b)
-        });
-        match (ratio, rung) {
-            (Some(ratio), _) => Some(product(&of_first.mean_waiting?, &ratio)),
-            (None, Some(rung)) => own.runs[rung].types[i].mean_waiting.map(Into::into),
-            (None, None) => of_first.mean_waiting.map(Into::into),
+impl Selection<'_> {
+    /// Returns the record of the selection; the policy selected comes first.
+    pub fn record(&self, basis: &Basis, decided: bool) -> Choice {
+        let all = 0..self.candidates.len();
+        let mut candidates: Vec<Candidate> = all.map(|n| self.recorded(basis, n)).collect();
+        let first = candidates[0].value;
+        // By the values that are shown: ratios may be of shorter runs than the order was found by.
+        let value = |c: &Candidate| {
+            let of_first = first.map_or(1.0, |value| value.mean);
+            let least = c.at_least.map(|times| times * of_first);
+            let value = c.value.map(|value| value.mean).or(least);
+            value.unwrap_or(f64::INFINITY)
+        };
+        candidates[1..].sort_by(|a, b| value(a).total_cmp(&value(b)));
+        let choice = self.trials.choice;
+        Choice {
+            objective: self.trials.objective,
+            promises: choice.promises.clone(),
+            seed: choice.seed,
+            replications: REPLICATIONS,
+            budget: choice.budget,
+            events: self.trials.events,
+            decided,
+            candidates,
         }
-    });
-    each.collect::<Option<_>>().unwrap_or_default()
-}
-
-/// Returns the least that the objective can be, since jobs are there while they run; 0 where that says nothing.
-fn least(objective: Objective, workload: &Workload) -> f64 {
-    let numbers = workload.types().iter().map(JobType::offered_load).collect();
-    match objective {
-        Objective::Mean | Objective::Weighted => Cost { numbers }.value(workload, objective),
-        Objective::P99 => 0.0,
     }
-}
 
-/// Lets the interval reach what every rule has. Where arrivals and sizes are constant nothing varies from batch to batch, and
-/// a window that ends in the midst of a period falls below it all the same; and so do a few jobs of sizes that vary much.
-fn reaching(found: Estimate, least: f64) -> Estimate {
-    Estimate {
-        half_width: found.half_width.max(least - found.mean),
-        ..found
+    /// Returns the record of a candidate.
+    fn recorded(&self, basis: &Basis, n: usize) -> Candidate {
+        let (own, objective) = (&self.candidates[n], self.trials.objective);
+        let outcome = if n == 0 && !basis.has_settled() {
+            Steadiness::Unsettled
+        } else {
+            own.outcome(self.trials.workload, self.is_far(0, n))
+        };
+        let steady = outcome == Steadiness::Steady;
+        let run = own.measured().filter(|_| steady);
+        let least = least(objective, self.trials.workload);
+        let value = |run: &Trial| Some(reaching(run.value?, least));
+        let of_first = self.candidates[0].measured().and_then(value);
+        let is_bound = !self.trials.choice.promises.is_empty();
+        let at_least = self.at_least(0, n).filter(|_| steady);
+        let compared = self.settled(n, 0).filter(|_| steady);
+        let ratio = |objective| {
+            let is_known = n > 0 && at_least.is_none();
+            let (own, first) = compared.filter(|_| is_known)?;
+            own.ratio(objective, first)
+        };
+        Candidate {
+            name: own.name().into(),
+            knobs: own.policy.knobs_in_words(self.trials.workload),
+            tried: own.tried,
+            outcome,
+            value: match of_first.zip(ratio(objective)) {
+                Some((first, ratio)) => Some(product(&first, &ratio)),
+                None if at_least.is_some() => None,
+                None => run.and_then(value).map(Into::into),
+            },
+            at_least,
+            waits: match (n, ratio(objective)) {
+                (1.., None) => Vec::new(),
+                _ => self.waits(n),
+            },
+            ratio: ratio(objective).map(Into::into),
+            other_ratio: ratio(objective.other()).map(Into::into),
+            slowdown_ratio: compared
+                .and_then(|(own, _)| own.slowdowns())
+                .map(|[least, most]| most / least),
+            kept: run.filter(|_| is_bound).map(|run| run.verdict.place <= 1.0),
+        }
+    }
+
+    /// Returns the mean wait of each type under a candidate; empty if that of one of them is not known.
+    fn waits(&self, n: usize) -> Vec<Interval> {
+        let of_first = self.candidates[0].measured();
+        let types = of_first
+            .iter()
+            .flat_map(|first| first.run.types.iter().enumerate());
+        let compared = self.settled(n, 0).filter(|_| n > 0);
+        let each = types.map(|(i, of_first)| {
+            let ratio = compared.and_then(|(own, first)| {
+                let [a, b] = [own, first].map(|own| &*own.run.types[i].waiting_replications);
+                paired_ratio(a, b)
+            });
+            match (ratio, compared) {
+                (Some(ratio), _) => Some(product(&of_first.mean_waiting?, &ratio)),
+                (None, Some((own, _))) => own.run.types[i].mean_waiting.map(Into::into),
+                (None, None) => of_first.mean_waiting.map(Into::into),
+            }
+        });
+        each.collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// Returns how the policy selected breaks the promises; `None` if it was seen to keep them.
+    pub fn unkept(&self) -> Option<Unkept> {
+        let (selected, promises) = (&self.candidates[0], &self.trials.choice.promises);
+        let trial = selected.measured();
+        if promises.is_empty() || trial.is_some_and(|trial| trial.verdict.place <= 1.0) {
+            return None;
+        }
+        let unit = self.trials.workload.time_unit();
+        let percent = |share: f64| format!("{:.2}", 100.0 * share);
+        let nearest = |trial: &Trial| {
+            let lines = promises.iter().zip(&trial.verdict.seen);
+            let lines = lines.map(|(promise, seen)| {
+                let seen = seen.map(|place| &trial.run.watched[place]);
+                let kept = match seen.and_then(|w| Some((percent(1.0 - w.rough?), w.above))) {
+                    Some((_, Some(above))) => {
+                        let (kept, error) = (percent(1.0 - above.mean), percent(above.half_width));
+                        format!("{kept} ± {error} % of them do")
+                    }
+                    Some((rough, None)) => format!("{rough} % of them do, in short runs"),
+                    None => "runs were too short to tell".into(),
+                };
+                format!("{}: {kept}", promise.words(unit))
+            });
+            format!(
+                "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Relax the target, reduce the load, add resources (--size finds how many), or raise --budget (now {:.0e})",
+                selected.name(),
+                lines.collect::<Vec<String>>().join("\n  "),
+                self.trials.budget
+            )
+        };
+        let unknown = "no run was long enough to tell whether --slo is kept: nothing is written. Give more --budget, or more --time";
+        Some(Unkept {
+            why: trial.map_or_else(|| unknown.into(), nearest),
+            policy: selected.name(),
+            surely: trial.is_some_and(|trial| trial.verdict.surely_breaks),
+            run: trial.map(|trial| trial.run.clone()),
+        })
     }
 }
 
@@ -144,172 +157,4 @@ fn product(first: &Estimate, ratio: &Estimate) -> Interval {
         mean: ratio.mean * first.mean,
         half_width: own.hypot(of_ratio),
     }
-}
-
-/// That the best policy that was found breaks a promise, and which, if it does.
-pub(super) fn unkept(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -> Option<Unkept> {
-    if evaluator.choice.promises.is_empty() {
-        return None;
-    }
-    let run = taken.measured(evaluator);
-    let why = match run {
-        Some(run) if evaluator.keeps_all(run) => return None,
-        Some(run) => nearest(evaluator, taken.name(), run),
-        None => "no run was long enough to tell whether --slo is kept: nothing is written. Give more --budget, or more --time".into(),
-    };
-    Some(Unkept {
-        why,
-        policy: taken.name(),
-        surely: run.is_some_and(|run| evaluator.surely_breaks(run)),
-        run: run.cloned(),
-    })
-}
-
-/// Says how far the nearest policy is from what is promised.
-fn nearest(evaluator: &Evaluator<'_>, policy: &str, run: &Run) -> String {
-    let unit = evaluator.workload.time_unit();
-    let percent = |share: f64| format!("{:.2}", 100.0 * share);
-    let lines = evaluator.seen_of_promises(run).map(|(promise, seen)| {
-        let kept = match seen.and_then(|w| Some((percent(1.0 - w.rough?), w.above))) {
-            Some((_, Some(above))) => {
-                let (kept, error) = (percent(1.0 - above.mean), percent(above.half_width));
-                format!("{kept} ± {error} % of them do")
-            }
-            Some((rough, None)) => format!("{rough} % of them do, in short runs"),
-            None => "runs were too short to tell".into(),
-        };
-        format!("{}: {kept}", promise.words(unit))
-    });
-    let lines: Vec<String> = lines.collect();
-    format!(
-        "no policy was found that keeps --slo; the nearest, {policy}:\n  {}\nNothing is written. Relax the target, reduce the load, add resources (--size finds how many), or raise --budget (now {:.0e})",
-        lines.join("\n  "),
-        evaluator.budget
-    )
-}
-
-/// Returns the artifact of a policy with the program's proof of the load, what is proved of its slots or its guard, and what
-/// was simulated, if that is to be claimed. The `slots` are those of a fleet's partition.
-pub(super) fn artifact(
-    fleet: &Fleet,
-    solution: &Solution,
-    policy: &Family,
-    slots: Option<&Partitioned>,
-    (run, objective): (Option<&Run>, Objective),
-) -> Artifact {
-    let evidence = Evidence {
-        simulation: run.map(|run| Simulation {
-            seed: run.seed,
-            replications: run.replications.len() as u32,
-            events: run.events,
-        }),
-        ..evidence(solution, false)
-    };
-    let (workload, mut own) = (fleet.envelope(), Vec::new());
-    // With gangs it is a bound: whether a policy attains it is not known.
-    if evidence.proven && fleet.gangs().next().is_none() {
-        own.push(claims::load(workload, evidence.load));
-    }
-    let simulated = run.map(|run| simulated(run, objective, workload));
-    match (policy, slots) {
-        (Family::Partition(_), Some(slots)) => {
-            let numbers = slots.numbers.iter();
-            own.extend(
-                numbers.flat_map(|numbers| claims::of_numbers(workload, Method::ExactQbd, numbers)),
-            );
-        }
-        (Family::Guarded(policy), _) => {
-            own.extend(match (policy.guard.msr(), slots) {
-                (Some(guard), _) => claims::of_guard(workload, guard),
-                (None, slots) => {
-                    claims::under_guard(workload, slots.map_or(&[][..], |slots| &slots.loads))
-                }
-            });
-            own.extend(simulated.into_iter().flatten());
-        }
-        _ => own.extend(simulated.into_iter().flatten()),
-    }
-    Artifact::new(fleet.record(), policy.clone(), own, evidence)
-}
-
-/// The percentiles of waiting times.
-const WAITS: [Quantity; 3] = [
-    Quantity::WaitingP50,
-    Quantity::WaitingP95,
-    Quantity::WaitingP99,
-];
-
-/// Returns what a run measured, as claims.
-fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
-    let measured = |quantity: Quantity, job_type: Option<&str>, own: Estimate| Claim {
-        half_width: Some(own.half_width),
-        ..Claim::new(
-            quantity,
-            Subject::of_type(job_type),
-            (own.mean, workload.time_unit()),
-            Method::Simulated,
-            HoldsFor::default(),
-        )
-    };
-    let claim = |quantity, job_type: Option<&str>, own: Option<Estimate>, least: f64| {
-        let own = reaching(own?, least);
-        // What is too rare to be measured is not claimed.
-        (own.mean > 0.0 && own.half_width < own.mean).then(|| measured(quantity, job_type, own))
-    };
-    // The record of the choice follows from responses as they were measured, and nothing from numbers. Where arrivals and
-    // sizes are constant all that is unsure is what the ends of a replication cut off, a job or so.
-    let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
-        let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
-        Some(Claim {
-            value: claim.value.max(least),
-            half_width: claim.half_width.map(|own| own.max(cut)),
-            ..claim
-        })
-    };
-    let cut = |of: &TypeResult| {
-        let at_ends = of.mean_number.map_or(0.0, |number| number.mean.min(1.0));
-        at_ends * run.replications.len() as f64 / of.completions.max(1) as f64
-    };
-    let of_all = |quantity, of| {
-        let least = least(of, workload);
-        claim(quantity, None, evaluator::measured(of, run).0, least)
-    };
-    let present = least(Objective::Mean, workload) * workload.total_arrival_rate();
-    let ends = run.types.iter().map(cut).sum();
-    let mut claims = vec![
-        of_all(Quantity::MeanResponse, Objective::Mean),
-        of_all(Quantity::WeightedResponse, Objective::Weighted),
-        number(None, run.mean_number, present, ends),
-    ];
-    if objective == Objective::P99 {
-        claims.push(of_all(Quantity::ResponseP99, Objective::P99));
-    }
-    for watched in &run.watched {
-        let (quantity, time) = match watched.watch.threshold {
-            Threshold::Waiting(time) => (Quantity::WaitingAbove, time),
-            Threshold::Response(time) => (Quantity::ResponseAbove, time),
-            Threshold::Number(_) => continue,
-        };
-        let own = &run.types[watched.watch.job_type];
-        claims.push(watched.known(own).map(|above| Claim {
-            half_width: Some(above.half_width),
-            longer_than: Some(time),
-            ..measured(quantity, Some(&own.name), above)
-        }));
-    }
-    let types = run.types.iter().zip(workload.types());
-    for (own, kind) in types.filter(|(own, _)| own.completions >= DONE) {
-        let (name, response, least) = (Some(kind.name()), own.mean_response, kind.mean_size());
-        claims.push(claim(Quantity::MeanResponse, name, response, least));
-        claims.push(number(name, own.mean_number, kind.offered_load(), cut(own)));
-        let [responses, waits] = own.spread;
-        // What is too rare to be measured is not claimed; that jobs hardly ever wait is.
-        let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;
-        let percentiles = WAITS.into_iter().zip(waits);
-        for (quantity, own) in percentiles.chain([(Quantity::ResponseP95, responses[1])]) {
-            let known = own.filter(is_known);
-            claims.push(known.map(|own| measured(quantity, name, own)));
-        }
-    }
-    claims.into_iter().flatten().collect()
 }

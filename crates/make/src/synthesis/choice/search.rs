@@ -1,134 +1,127 @@
 //! The search for the best of each family: all that may be good climb the ladder, then the knobs of the best are
-//! turned, one at a time over grids, in steps up or down as long as the cost falls.
+//! turned, one at a time over grids, in steps up or down while the cost falls.
 
-use super::evaluator::{Evaluator, FEW};
-use super::ladder::{CLOSE, Candidate, Comparison, Ladder};
+use super::ladder::{Candidate, Ladder, Selection};
+use super::trials::{FEW, Trial, Trials};
+use crate::synthesis::CLOSE;
 use synth_multiresource::artifact::Family;
 use synth_multiresource::policy::TuningContext;
-use synth_multiresource::simulator::{Failure, Run};
+use synth_multiresource::simulator::{Estimate, Failure};
+
+/// Part of the budget, and of the time, that goes into the search.
+const SEARCH: f64 = 0.4;
 
 /// The first quarter of a run decides whether a step is run to its end.
 const QUARTER: u64 = 4;
 
-/// Events of the first runs, at most: however much may be done, a time limit or an interrupt may end it early.
+/// Events of the first runs, at most: whatever the budget, a time limit or an interrupt may end it early.
 const FIRST: u64 = 100_000;
 
-/// The part of what is good enough that all steps along one knob have to gain to be worth another round over
-/// the knobs.
+/// The fraction of a difference that counts which all steps along one knob have to gain to be worth another round over the
+/// knobs.
 const WORTHWHILE: f64 = 0.2;
 
-/// Families of which the knobs are turned, with their parts of what is left for that.
+/// Families of which the knobs are turned, with their parts of the work that is left for that.
 const SHARES: [f64; 3] = [0.5, 0.6, 1.0];
 
-/// Only those that cost no more than so many times as much as the best.
+/// Knobs are turned only for candidates that cost at most this many times as much as the best.
 const NEAR: f64 = 1.3;
 
-/// Runs of full length that are to be had for a family, at least: else they are shorter.
+/// The work of a family should suffice for this many runs of full length, or else they are shorter.
 const STEPS: f64 = 12.0;
 
 /// The part of the work of the search that may go into finding where to begin.
 const STARTING: f64 = 0.5;
 
-/// The best of each family, the best of all first, within a `share` of the work.
-pub(super) fn search<'w>(
-    evaluator: &mut Evaluator<'w>,
-    context: &TuningContext<'_>,
-    starts: Vec<Family>,
-    share: f64,
-) -> Result<Vec<Candidate<'w>>, Failure> {
-    let begun = evaluator.spent;
-    let mut seen: Vec<Family> = Vec::new();
-    for start in starts {
-        seen.extend((!seen.contains(&start)).then_some(start));
-    }
-    let candidates = seen.iter().map(|p| Candidate::new(p.clone(), 1));
-    let each: f64 = seen.iter().map(|start| evaluator.work(start)).sum();
-    let ladder = Ladder {
-        // All first runs together take no more than half of the work.
-        first: ((STARTING * share / 2.0 / each.max(1.0)) as u64).clamp(1, FIRST),
-        replications: FEW,
-        until: begun + STARTING * share,
-    };
-    let mut comparison = Comparison {
-        candidates: candidates.collect(),
-        evaluator,
-    };
-    comparison.climb(ladder, "trying", Comparison::promising)?;
-    comparison.rank();
-    let Comparison {
-        evaluator,
-        candidates: mut field,
-    } = comparison;
-    let mut turned: Vec<&str> = Vec::new();
-    let longest = field.first().and_then(Candidate::longest);
-    let best = longest.map(|run| evaluator.rough_cost(run));
-    for part in SHARES {
-        let is_near = |run: &Run| {
-            let cost = evaluator.rough_cost(run);
-            cost.is_finite() && best.is_some_and(|best| cost <= NEAR * best)
+impl Selection<'_> {
+    /// Replaces the candidates by the best of each family, not run yet, the best of all first.
+    pub fn search(&mut self, context: &TuningContext<'_>) -> Result<(), Failure> {
+        self.trials.begin(1, SEARCH);
+        let share = SEARCH * self.trials.budget;
+        let mut seen: Vec<Family> = self.candidates.iter().map(|c| c.policy.clone()).collect();
+        let each: f64 = seen.iter().map(|start| self.trials.work(start)).sum();
+        let ladder = Ladder {
+            // All first runs together take no more than half of the work.
+            first: ((STARTING * share / 2.0 / each.max(1.0)) as u64).clamp(1, FIRST),
+            replications: FEW,
+            until: STARTING * share,
         };
-        let Some(n) = field.iter().position(|c: &Candidate<'_>| {
-            let is_near = c.longest().is_some_and(is_near);
-            c.policy.axes(context) > 0 && is_near && !turned.contains(&c.name())
-        }) else {
-            break;
-        };
-        turned.push(field[n].name());
-        evaluator.report(format!("tuning {}", field[n].name()));
-        let work = part * (begun + share - evaluator.spent).max(0.0);
-        let (work_of_event, rung) = (evaluator.work(&field[n].policy), field[n].runs.len() - 1);
-        let walk = Walk {
-            length: ladder
-                .length(rung)
-                .min((work / STEPS / work_of_event) as u64),
-            until: evaluator.spent + work,
-            context,
-            seen: &mut seen,
-        };
-        if let Some(policy) = walk.turn(evaluator, &field[n].policy)? {
-            field[n].policy = policy;
+        self.climb(ladder, "trying", Selection::promising)?;
+        self.rank();
+        let best = self.candidates.first().and_then(Candidate::longest);
+        let most = best.map_or(f64::NAN, |run| NEAR * run.rough_cost);
+        let is_near = |run: &Trial| run.rough_cost.is_finite() && run.rough_cost <= most;
+        let mut turned: Vec<&str> = Vec::new();
+        for part in SHARES {
+            let Some(candidate) = self.candidates.iter_mut().find(|c| {
+                let has_knobs = c.policy.axes(context) > 0 && !turned.contains(&c.name());
+                has_knobs && c.longest().is_some_and(is_near)
+            }) else {
+                break;
+            };
+            turned.push(candidate.name());
+            self.trials.report(format!("tuning {}", candidate.name()));
+            let work = part * (share - self.trials.spent).max(0.0);
+            let of_event = self.trials.work(&candidate.policy);
+            let length = ladder.length(candidate.runs.len() - 1);
+            let walk = Walk {
+                length: length.min((work / STEPS / of_event) as u64),
+                until: self.trials.spent + work,
+                trials: &mut self.trials,
+                context,
+                seen: &mut seen,
+            };
+            if let Some(policy) = walk.turn(&candidate.policy)? {
+                candidate.policy = policy;
+            }
         }
+        let mut each: Vec<Candidate<'_>> = Vec::new();
+        for candidate in std::mem::take(&mut self.candidates) {
+            let name = candidate.name();
+            if each.iter().all(|other| other.name() != name) {
+                let tried = seen.iter().filter(|p| p.called() == name).count();
+                each.push(Candidate::new(candidate.policy, tried));
+            }
+        }
+        self.candidates = each;
+        Ok(())
     }
-    Ok(best_of_each(field, &seen))
 }
 
 /// A walk over the knobs of one policy.
-struct Walk<'a, 'k> {
+struct Walk<'a, 'w> {
+    trials: &'a mut Trials<'w>,
+    context: &'a TuningContext<'a>,
     /// Events of a run.
     length: u64,
     /// The work that may have been done in the end.
     until: f64,
-    context: &'a TuningContext<'k>,
-    /// What was tried.
+    /// The policies that were tried.
     seen: &'a mut Vec<Family>,
 }
 
-/// Where a walk is: the best policy so far, with the first part of its run, and its cost.
+/// The place of a walk: the best policy so far, with the first part of its run, and its cost.
 struct Place {
     policy: Family,
-    first: Run,
+    first: Trial,
     cost: f64,
 }
 
 impl Walk<'_, '_> {
-    /// Turns one knob after the other, as long as it helps; `None` where there is no work left for it.
-    fn turn(
-        mut self,
-        evaluator: &mut Evaluator<'_>,
-        start: &Family,
-    ) -> Result<Option<Family>, Failure> {
-        if !self.affords(evaluator, start) {
+    /// Turns one knob after the other while that helps; `None` if there is no work left for it.
+    fn turn(mut self, start: &Family) -> Result<Option<Family>, Failure> {
+        if !self.affords(start) {
             return Ok(None);
         }
-        let Some(mut best) = self.evaluate(evaluator, start.clone(), None)? else {
+        let Some(mut best) = self.evaluate(start.clone(), None)? else {
             return Ok(None);
         };
         let axes = start.axes(self.context);
         let (mut axis, mut idle) = (0, 0);
-        while idle < axes && self.affords(evaluator, start) {
+        while idle < axes && self.affords(start) {
             let before = best.cost;
             for up in [true, false] {
-                self.along(evaluator, (axis, up), &mut best)?;
+                self.along(axis, up, &mut best)?;
                 if best.cost < before {
                     break;
                 }
@@ -140,19 +133,14 @@ impl Walk<'_, '_> {
         Ok(Some(best.policy))
     }
 
-    /// Steps along one knob in one direction, as long as they help.
-    fn along(
-        &mut self,
-        evaluator: &mut Evaluator<'_>,
-        (axis, up): (usize, bool),
-        best: &mut Place,
-    ) -> Result<(), Failure> {
+    /// Steps along one knob in one direction while that helps.
+    fn along(&mut self, axis: usize, up: bool, best: &mut Place) -> Result<(), Failure> {
         while let Some(policy) = best.policy.stepped(axis, up, self.context) {
-            if self.seen.contains(&policy) || !self.affords(evaluator, &policy) {
+            if self.seen.contains(&policy) || !self.affords(&policy) {
                 break;
             }
             self.seen.push(policy.clone());
-            match self.evaluate(evaluator, policy, Some(&best.first))? {
+            match self.evaluate(policy, Some(&best.first))? {
                 Some(place) if place.cost < best.cost => *best = place,
                 _ => break,
             }
@@ -160,43 +148,30 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Runs a policy; `None` where it is surely worse than the first part of another run, or was cut short.
-    fn evaluate(
-        &self,
-        evaluator: &mut Evaluator<'_>,
-        policy: Family,
-        than: Option<&Run>,
-    ) -> Result<Option<Place>, Failure> {
+    /// Runs a policy; `None` if it is surely worse than the first part of another run, or was cut short.
+    fn evaluate(&mut self, policy: Family, than: Option<&Trial>) -> Result<Option<Place>, Failure> {
+        let objective = self.trials.objective;
+        let is_worse = |own: &Trial, than: &Trial| {
+            let is_more = |r: Estimate| r.mean - r.half_width > 1.0 && own.cost > than.cost;
+            own.runs_away() || own.ratio(objective, than).is_some_and(is_more)
+        };
         let mut underway = None;
-        let first = evaluator.run(&mut underway, &policy, self.length / QUARTER, FEW)?;
-        let is_worse = |run: &Run| than.is_some_and(|than| evaluator.surely_worse(run, than));
-        let Some(first) = first.filter(|run| !is_worse(run)) else {
+        let mut run = |events| self.trials.run(&mut underway, &policy, events, FEW);
+        let first = run(self.length / QUARTER)?;
+        let Some(first) = first.filter(|own| than.is_none_or(|than| !is_worse(own, than))) else {
             return Ok(None);
         };
-        let run = evaluator.run(&mut underway, &policy, self.length, FEW)?;
-        Ok(run.map(|run| Place {
+        let cost = run(self.length)?.map(|run| run.rough_cost);
+        Ok(cost.map(|cost| Place {
             policy,
             first,
-            cost: evaluator.rough_cost(&run),
+            cost,
         }))
     }
 
     /// Whether there is work left for one more policy.
-    fn affords(&self, evaluator: &mut Evaluator<'_>, policy: &Family) -> bool {
-        let work = evaluator.work(policy) * self.length as f64;
-        self.length > 0 && evaluator.spent + work <= self.until && !evaluator.is_over()
+    fn affords(&mut self, policy: &Family) -> bool {
+        let work = self.trials.work(policy) * self.length as f64;
+        self.length > 0 && self.trials.spent + work <= self.until && !self.trials.is_over()
     }
-}
-
-/// The first of each name, not run yet, with how many of that were tried.
-fn best_of_each<'w>(field: Vec<Candidate<'w>>, seen: &[Family]) -> Vec<Candidate<'w>> {
-    let mut each: Vec<Candidate<'w>> = Vec::new();
-    for candidate in field {
-        let name = candidate.name();
-        if each.iter().all(|other| other.name() != name) {
-            let tried = seen.iter().filter(|p| p.called() == name).count();
-            each.push(Candidate::new(candidate.policy, tried));
-        }
-    }
-    each
 }

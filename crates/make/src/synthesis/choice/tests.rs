@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::synthesis::tests::{section7, synthesized};
-use synth_multiresource::artifact::{Artifact, Claim, Method, retract};
+use synth_multiresource::artifact::{Artifact, Claim, Method, Preemption, Quantity, retract};
 
 /// What a run says against what is proved is not claimed, and all of it is not where it contradicts itself; what is left
 /// checks.
@@ -12,7 +12,14 @@ fn what_cannot_be_is_not_claimed() {
     let options = Options::new(Preemption::None);
     let choice = ChoiceOptions::new(Families::All, 10_000_000, 1);
     let synthesized = Box::new(synthesized(&workload, &options));
-    let right = choose(&workload, &options, &choice, synthesized, |_| ()).unwrap();
+    let right = choose(
+        &workload.clone().into(),
+        &options,
+        &choice,
+        synthesized,
+        |_| (),
+    )
+    .unwrap();
     assert_eq!(right.retracted, [""; 0]);
     let simulated = |artifact: &Artifact| {
         let claims = artifact.claims.iter();

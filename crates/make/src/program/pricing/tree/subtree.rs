@@ -1,38 +1,36 @@
 //! What closes a node of the search without a solver: a depth-first search within its bounds, and a
 //! table over one resource.
 
-use super::{BranchAndBound, Item, by_efficiency};
-use synth_multiresource::schedule::{Packing, Schedule, price};
-
-/// What is left to choose in a node: jobs beside those that are settled.
-pub(super) struct Subtree<'a> {
-    pub packing: &'a Packing,
-    /// Prices of one unit of each resource.
-    pub prices: Vec<f64>,
-    /// What the settled jobs leave.
-    pub room: Vec<u64>,
-    /// What the settled jobs are worth.
-    pub settled: f64,
-    /// The types with jobs to choose.
-    pub items: Vec<Item>,
-}
+use super::Search;
+use crate::program::pricing::{BranchAndBound, Item, by_efficiency};
+use synth_multiresource::schedule::{Schedule, price};
 
 /// Entries of a table times types.
 const TABLE: u64 = 20_000;
 
-impl Subtree<'_> {
-    /// Returns a bound by a table of the dearest resource that has few enough units: its jobs are whole, the
-    /// other resources are paid for.
-    pub fn by_table(&self) -> Option<f64> {
-        let worth = |j: &usize| self.room[*j] as f64 * self.prices[*j];
-        let is_small = |j: &usize| self.room[*j] < TABLE / (1 + self.items.len() as u64);
-        let priced = (0..self.room.len()).filter(|j| self.prices[*j] > 0.0 && is_small(j));
+impl Search<'_> {
+    /// Returns the types with jobs to choose in the node at hand, at these prices of the resources' units.
+    pub(super) fn open_items(&self, prices: &[f64]) -> Vec<Item> {
+        let item = |k: usize| {
+            let cost = price(self.packing.demand(self.types[k]), prices);
+            Item::new(self.types[k], self.values[k], cost, self.more[k] as u32)
+        };
+        let open = (0..self.types.len()).filter(|&k| self.more[k] > 0.0);
+        open.map(item).collect()
+    }
+
+    /// Returns a bound on the node at hand by a table of the dearest resource that has few enough units: its jobs are
+    /// whole, the other resources are paid for.
+    pub(super) fn by_table(&self, items: &[Item], prices: &[f64]) -> Option<f64> {
+        let worth = |j: &usize| self.room[*j] as f64 * prices[*j];
+        let is_small = |j: &usize| self.room[*j] < TABLE / (1 + items.len() as u64);
+        let priced = (0..self.room.len()).filter(|j| prices[*j] > 0.0 && is_small(j));
         let j = priced.max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
         let mut table = vec![0.0; self.room[j] as usize + 1];
         let mut free = 0.0;
-        for item in &self.items {
+        for item in items {
             let demand = self.packing.demand(item.job_type)[j];
-            let value = item.value - item.cost + demand as f64 * self.prices[j];
+            let value = item.value - item.cost + demand as f64 * prices[j];
             if value > 0.0 {
                 match demand {
                     0 => free += value * f64::from(item.most),
@@ -40,14 +38,20 @@ impl Subtree<'_> {
                 }
             }
         }
-        let paid = price(&self.room, &self.prices) - worth(&j);
+        let paid = price(&self.room, prices) - worth(&j);
         Some(self.settled + free + table[table.len() - 1] + paid)
     }
 
-    /// Searches for counts worth more than `best` together with what is settled. Returns whether the search ended within so
-    /// many nodes, how many it took, and what it found, the best last: the worth, and counts by type.
-    pub fn search(&self, best: f64, nodes: u64) -> (bool, u64, Vec<(f64, Schedule)>) {
-        let mut items = self.items.clone();
+    /// Searches the node at hand depth first for schedules that surpass the best. Returns whether the search ended within
+    /// this many nodes, how many it took, and the schedules it found, the best last: the worth, and the counts beyond the
+    /// least, by type.
+    pub(super) fn depth_first(
+        &self,
+        items: &[Item],
+        prices: &[f64],
+        nodes: u64,
+    ) -> (bool, u64, Vec<(f64, Schedule)>) {
+        let mut items = items.to_vec();
         by_efficiency(&mut items);
         let mut surplus = vec![0.0; items.len() + 1];
         for (n, item) in items.iter_mut().enumerate().rev() {
@@ -59,13 +63,13 @@ impl Subtree<'_> {
             items: &items,
             surplus,
             nodes,
-            best,
+            best: self.best,
             ceiling: f64::INFINITY,
             counts: vec![0; items.len()],
             room: self.room.clone(),
             found: Vec::new(),
         };
-        let complete = search.visit(0, self.settled, price(&self.room, &self.prices));
+        let complete = search.visit(0, self.settled, price(&self.room, prices));
         let of_types = |counts: Vec<u32>| {
             let mut schedule = vec![0; self.packing.types()];
             let taken = items.iter().zip(counts);

@@ -1,4 +1,4 @@
-//! The candidates of a choice, and its result.
+//! The options of a selection, and its result.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ pub enum Families {
 }
 
 impl Families {
-    /// Returns whether it is one policy as it is, to which no guard is to be added.
+    /// Whether it is one policy as it is, to which no guard is to be added.
     pub(super) fn are_fixed(&self) -> bool {
         matches!(self, Families::Fixed(_))
     }
@@ -34,21 +34,21 @@ impl Families {
     }
 }
 
-/// The user's part of a choice.
+/// The user's part of a selection.
 #[derive(Clone, Debug)]
 pub struct ChoiceOptions {
-    /// Among which families.
+    /// The families of the candidates.
     pub families: Families,
     /// The work that may be done, in events of First-Fit with few types.
     pub budget: u64,
-    /// When it has to be over, if ever; what is chosen then depends on the machine.
+    /// When it has to be over, if ever; the policy then depends on the machine.
     pub end: Option<Instant>,
     /// Seed of the runs that decide; those that tune have the next one, and the run of the claims the one
     /// after that.
     pub seed: u64,
-    /// What is promised of types.
+    /// The promises about the delays of types.
     pub promises: Vec<Promise>,
-    /// Once it is set, the choice ends with the best so far.
+    /// Once it is set, the selection ends with the best so far.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -66,21 +66,21 @@ impl ChoiceOptions {
     }
 }
 
-/// What speaks for the policy that is taken.
+/// The reason for the policy that is selected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Basis {
-    /// It has settled, and of all that have it costs least.
+    /// It has converged, and costs least of all that have.
     Settled,
-    /// It has settled, and of those that runs cannot tell from the best it slows down the most slowed type least; in place
-    /// of this one, and by how much less, relatively.
+    /// It has converged, and of those that runs cannot tell from the best, its most slowed type is slowed down least: the
+    /// name of the best, and by how much less, relatively.
     Fairest(&'static str, f64),
-    /// None has settled, and with it jobs stayed least.
+    /// None has converged, and under this one jobs stayed least.
     StaysLeast,
-    /// It is the policy that was named, as it is, and was seen to run away.
+    /// It is the policy that was named, as it is, and its number of jobs grew without end.
     RunsAway,
-    /// All were seen to run away, and a guard carries the load where this one does.
+    /// The number of jobs grew without end under all of them, and a guard carries the load for this one.
     Guarded,
-    /// No run says anything; its stability is proved, or it is the first candidate.
+    /// No run is conclusive; its stability is proved, or it is the first candidate.
     Unseen,
     /// By analysis no policy can be better by what is worth it.
     Analysis,
@@ -89,37 +89,37 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// Whether the policy was seen to settle.
+    /// Whether the policy was seen to converge.
     pub fn has_settled(&self) -> bool {
         matches!(self, Basis::Settled | Basis::Fairest(..))
     }
 }
 
-/// The policy that was chosen.
+/// The policy that was selected.
 #[derive(Debug)]
 pub struct Chosen {
-    /// The product.
+    /// The policy file.
     pub artifact: Artifact,
-    /// What speaks for it.
+    /// Why it was selected.
     pub basis: Basis,
-    /// Whether an interrupt or a time limit ended the choice.
+    /// Whether an interrupt or a time limit ended the selection.
     pub is_cut: bool,
-    /// Its measurements; `None` where no candidate was seen to settle.
+    /// Its measurements; `None` if no candidate was seen to converge.
     pub run: Option<Run>,
-    /// Why nothing that was simulated is claimed of it.
+    /// Why no simulated result is claimed for it.
     pub unclaimed: Option<String>,
-    /// What its run says that cannot be, and so is not claimed.
+    /// Results of its run that cannot be true, and so are not claimed.
     pub retracted: Vec<String>,
-    /// How it was chosen by simulation, if it was.
+    /// The record of the selection by simulation, if there was one.
     pub choice: Option<Choice>,
-    /// What was synthesized of its family, if that is Markovian Service Rate.
+    /// The synthesis of its family, if that is Markovian Service Rate.
     pub synthesis: Option<Box<Synthesis>>,
-    /// What was not considered, and why.
+    /// The families that were not considered, and why.
     pub skipped: Vec<String>,
 }
 
 impl Chosen {
-    /// Returns a policy of which nothing was simulated.
+    /// Returns a policy that was not simulated.
     pub(in crate::synthesis) fn new(artifact: Artifact, basis: Basis) -> Self {
         Chosen {
             artifact,
@@ -135,7 +135,7 @@ impl Chosen {
     }
 }
 
-/// Why there is no choice.
+/// Why no policy is selected.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
     /// A policy with other knobs.
@@ -144,28 +144,28 @@ pub enum ChoiceError {
     /// A rule that cannot run.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// The options do not carry the load, or all policies that may be taken were seen to run away.
+    /// The options do not carry the load, or the number of jobs grew without end under all candidates.
     #[error("{0}")]
     Broken(String),
-    /// None of the policies was seen to keep what is promised.
+    /// None of the policies was seen to keep the promises.
     #[error("{}", .0.why)]
     Unkept(Box<Unkept>),
 }
 
-/// The policy that is nearest to what is promised, and does not keep it.
+/// The policy that comes nearest to the promises, and does not keep them.
 #[derive(Debug)]
 pub struct Unkept {
     /// What it does, and what can be done.
     pub why: String,
-    /// What people call it.
+    /// Its name in common use.
     pub policy: &'static str,
-    /// Whether it surely breaks a promise, by its 95 % interval.
+    /// Whether it breaks a promise by its whole 95 % interval.
     pub surely: bool,
-    /// What was measured of it; `None` where no run was long enough to tell.
+    /// Its measurements; `None` if no run was long enough.
     pub run: Option<Run>,
 }
 
-/// Progress of a choice.
+/// Progress of a selection.
 #[derive(Clone, Debug)]
 pub struct Stage {
     /// The present stage.

@@ -1,0 +1,149 @@
+//! The policies that are known by analysis alone, from which a selection begins.
+
+use super::claimed;
+use super::options::{Basis, Chosen};
+use crate::analysis::Cost;
+use crate::program::Solution;
+use crate::synthesis::partition::{Partitioned, partition};
+use crate::synthesis::proof::solved;
+use crate::synthesis::{CLOSE, Options, Outcome, Synthesis, SynthesisError, of_solution};
+use synth_multiresource::artifact::{Artifact, Family, MsrConfig, Objective};
+use synth_multiresource::policy::TuningContext;
+use synth_multiresource::simulator::Run;
+use synth_multiresource::workload::{Fleet, Shape, Workload};
+
+/// The result of the program, and the policy that is known by analysis.
+#[derive(Debug)]
+pub enum Analysed {
+    /// For one server, its MSR policy.
+    Server(Box<Synthesis>),
+    /// For a fleet, the solved program, and a partition into slots if a stable one is found.
+    Fleet(Box<Solution>, Option<Partitioned>),
+}
+
+impl From<Box<Synthesis>> for Analysed {
+    fn from(msr: Box<Synthesis>) -> Self {
+        Analysed::Server(msr)
+    }
+}
+
+impl Analysed {
+    /// Solves the program of a fleet, and partitions its servers.
+    ///
+    /// # Errors
+    /// When options contradict each other, and when the solver fails.
+    pub fn of_fleet(fleet: &Fleet, options: &Options) -> Result<Outcome<Self>, SynthesisError> {
+        solved(fleet, options)?.and_then(|solution| {
+            let slots = partition(fleet, &solution);
+            Ok(Analysed::Fleet(Box::new(solution), slots))
+        })
+    }
+
+    /// Returns the solved program.
+    pub fn solution(&self) -> &Solution {
+        match self {
+            Analysed::Server(msr) => &msr.solution,
+            Analysed::Fleet(solution, _) => solution,
+        }
+    }
+
+    /// Returns the partition of a fleet.
+    pub(super) fn slots(&self) -> Option<&Partitioned> {
+        match self {
+            Analysed::Server(_) => None,
+            Analysed::Fleet(_, slots) => slots.as_ref(),
+        }
+    }
+
+    /// Returns the partition of a fleet as a policy.
+    ///
+    /// # Errors
+    /// When no stable partition was found.
+    pub fn partitioned(&self, fleet: &Fleet) -> Result<Chosen, SynthesisError> {
+        let Some(slots) = self.slots() else {
+            return Err(SynthesisError::Refused("no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers".into()));
+        };
+        let policy = slots.policy.clone().into();
+        let artifact = claimed::artifact(fleet, (self.solution(), Some(slots)), &policy, None);
+        Ok(Chosen::new(artifact, Basis::Given))
+    }
+
+    /// Returns the partition of a fleet if no rule can be better by what is worth it: jobs stay for as long as they run, at
+    /// least.
+    pub(super) fn suffices(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
+        let (slots, workload) = (self.slots()?, fleet.envelope());
+        let numbers = slots.numbers.clone()?;
+        let is_proved = Family::from(slots.policy.clone()).is_proved_stable(workload);
+        if objective == Objective::P99 || !is_proved {
+            return None;
+        }
+        let least = claimed::least(objective, workload);
+        let above = Cost { numbers }.value(workload, objective) / least - 1.0;
+        let chosen = self.partitioned(fleet).ok().filter(|_| above <= CLOSE)?;
+        Some(Chosen {
+            basis: Basis::Analysis,
+            skipped: vec![format!(
+                "rules that would have to be simulated: jobs of the partition stay {:.2} % longer than they run, and no rule can have less than 0",
+                100.0 * above
+            )],
+            ..chosen
+        })
+    }
+
+    /// Returns the context in which the knobs of rules are tuned.
+    pub(super) fn context<'a>(&self, fleet: &'a Fleet) -> TuningContext<'a> {
+        match self {
+            Analysed::Server(msr) => {
+                let selected = msr.routes.iter().find(|r| r.route == msr.policy.route);
+                let outlook = selected.and_then(|r| r.outlook.as_ref());
+                let outlook = outlook.expect("the selected route has an outlook");
+                TuningContext::new(fleet.envelope(), outlook.largest)
+            }
+            Analysed::Fleet(..) => TuningContext {
+                servers: fleet.shapes().iter().map(Shape::count).collect(),
+                ..TuningContext::new(fleet.envelope(), f64::INFINITY)
+            },
+        }
+    }
+
+    /// Returns the policy file of a policy with the claims of a run; and its synthesis, if it is an MSR policy.
+    pub(super) fn artifact(
+        self,
+        fleet: &Fleet,
+        options: &Options,
+        policy: &Family,
+        run: Option<&Run>,
+    ) -> Result<(Artifact, Option<Box<Synthesis>>), SynthesisError> {
+        match (self, policy.msr()) {
+            (Analysed::Server(msr), Some(turned)) => {
+                let msr = retuned(fleet.envelope(), options, msr, turned)?;
+                Ok((msr.artifact.clone(), Some(msr)))
+            }
+            (own, _) => {
+                let run = run.map(|run| (run, options.objective));
+                Ok((
+                    claimed::artifact(fleet, (own.solution(), own.slots()), policy, run),
+                    None,
+                ))
+            }
+        }
+    }
+}
+
+/// Returns the synthesis of the same schedules with the switching rate that was selected.
+fn retuned(
+    workload: &Workload,
+    options: &Options,
+    msr: Box<Synthesis>,
+    turned: &MsrConfig,
+) -> Result<Box<Synthesis>, SynthesisError> {
+    if *turned == msr.policy {
+        return Ok(msr);
+    }
+    let options = Options {
+        switching_rate: Some(turned.switching_rate),
+        route: Some(turned.route),
+        ..options.clone()
+    };
+    of_solution(workload, &options, msr.solution).map(Box::new)
+}

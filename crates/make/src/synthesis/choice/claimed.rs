@@ -1,0 +1,146 @@
+//! The policy file of a rule, with the claims that are proved and those that a run measured.
+
+use super::trials::{DONE, measured};
+use crate::analysis::Cost;
+use crate::program::Solution;
+use crate::synthesis::partition::Partitioned;
+use crate::synthesis::{claims, proof};
+use synth_multiresource::artifact::{
+    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
+};
+use synth_multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
+use synth_multiresource::workload::{Fleet, JobType, Workload};
+
+/// Returns the policy file with the program's proof of the load, the proof for its slots or its guard, and the results of a
+/// run, if these are to be claimed.
+pub(super) fn artifact(
+    fleet: &Fleet,
+    (solution, slots): (&Solution, Option<&Partitioned>),
+    policy: &Family,
+    run: Option<(&Run, Objective)>,
+) -> Artifact {
+    let workload = fleet.envelope();
+    let simulated = run.map(|(run, objective)| simulated(run, objective, workload));
+    let simulated = simulated.unwrap_or_default();
+    let own = match (policy, slots) {
+        (Family::Partition(_), Some(slots)) => {
+            let of_numbers = |own: &Vec<f64>| claims::of_numbers(workload, Method::ExactQbd, own);
+            slots.numbers.as_ref().map(of_numbers).unwrap_or_default()
+        }
+        (Family::Guarded(own), slots) => {
+            let loads = slots.map_or(&[][..], |slots| &slots.loads);
+            let proved = match own.guard.msr() {
+                Some(guard) => claims::of_guard(workload, guard),
+                None => claims::under_guard(workload, loads),
+            };
+            [proved, simulated].concat()
+        }
+        _ => simulated,
+    };
+    let mut artifact = proof::artifact(fleet, solution, policy.clone(), own);
+    artifact.evidence.simulation = run.map(|(run, _)| Simulation {
+        seed: run.seed,
+        replications: run.replications.len() as u32,
+        events: run.events,
+    });
+    artifact
+}
+
+/// The percentiles of waiting times.
+const WAITS: [Quantity; 3] = [
+    Quantity::WaitingP50,
+    Quantity::WaitingP95,
+    Quantity::WaitingP99,
+];
+
+/// Returns the results of a run as claims.
+fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
+    let claimed = |quantity: Quantity, job_type: Option<&str>, own: Estimate| Claim {
+        half_width: Some(own.half_width),
+        ..Claim::new(
+            quantity,
+            Subject::of_type(job_type),
+            (own.mean, workload.time_unit()),
+            Method::Simulated,
+            HoldsFor::default(),
+        )
+    };
+    let claim = |quantity, job_type: Option<&str>, own: Option<Estimate>, least: f64| {
+        let own = reaching(own?, least);
+        // A number that is too rare to be measured is not claimed.
+        (own.mean > 0.0 && own.half_width < own.mean).then(|| claimed(quantity, job_type, own))
+    };
+    // The record of the selection follows from responses as they were measured, and nothing from numbers. If arrivals and
+    // sizes are constant, only the part that the ends of a replication cut off is uncertain, a job or so.
+    let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
+        let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
+        Some(Claim {
+            value: claim.value.max(least),
+            half_width: claim.half_width.map(|own| own.max(cut)),
+            ..claim
+        })
+    };
+    let cut = |of: &TypeResult| {
+        let at_ends = of.mean_number.map_or(0.0, |number| number.mean.min(1.0));
+        at_ends * run.replications.len() as f64 / of.completions.max(1) as f64
+    };
+    let of_all = |quantity, of| {
+        let least = least(of, workload);
+        claim(quantity, None, measured(of, run).0, least)
+    };
+    let present = least(Objective::Mean, workload) * workload.total_arrival_rate();
+    let ends = run.types.iter().map(cut).sum();
+    let mut claims = vec![
+        of_all(Quantity::MeanResponse, Objective::Mean),
+        of_all(Quantity::WeightedResponse, Objective::Weighted),
+        number(None, run.mean_number, present, ends),
+    ];
+    if objective == Objective::P99 {
+        claims.push(of_all(Quantity::ResponseP99, Objective::P99));
+    }
+    for watched in &run.watched {
+        let (quantity, time) = match watched.watch.threshold {
+            Threshold::Waiting(time) => (Quantity::WaitingAbove, time),
+            Threshold::Response(time) => (Quantity::ResponseAbove, time),
+            Threshold::Number(_) => continue,
+        };
+        let own = &run.types[watched.watch.job_type];
+        claims.push(watched.known(own).map(|above| Claim {
+            longer_than: Some(time),
+            ..claimed(quantity, Some(&own.name), above)
+        }));
+    }
+    let types = run.types.iter().zip(workload.types());
+    for (own, kind) in types.filter(|(own, _)| own.completions >= DONE) {
+        let (name, response, least) = (Some(kind.name()), own.mean_response, kind.mean_size());
+        claims.push(claim(Quantity::MeanResponse, name, response, least));
+        claims.push(number(name, own.mean_number, kind.offered_load(), cut(own)));
+        let [responses, waits] = own.spread;
+        // Percentiles that are too rare to be measured are not claimed, unless jobs hardly ever wait.
+        let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;
+        let percentiles = WAITS.into_iter().zip(waits);
+        for (quantity, own) in percentiles.chain([(Quantity::ResponseP95, responses[1])]) {
+            let known = own.filter(is_known);
+            claims.push(known.map(|own| claimed(quantity, name, own)));
+        }
+    }
+    claims.into_iter().flatten().collect()
+}
+
+/// Returns a lower bound on the objective, since jobs are in the system while they run; 0 if there is none.
+pub(super) fn least(objective: Objective, workload: &Workload) -> f64 {
+    let numbers = workload.types().iter().map(JobType::offered_load).collect();
+    match objective {
+        Objective::Mean | Objective::Weighted => Cost { numbers }.value(workload, objective),
+        Objective::P99 => 0.0,
+    }
+}
+
+/// Widens the interval up to this lower bound. If arrivals and sizes are constant, nothing varies from batch to batch, and yet
+/// a window that ends within a period may be below the bound; and so may a few jobs whose sizes vary much.
+pub(super) fn reaching(found: Estimate, least: f64) -> Estimate {
+    Estimate {
+        half_width: found.half_width.max(least - found.mean),
+        ..found
+    }
+}

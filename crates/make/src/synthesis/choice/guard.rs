@@ -1,0 +1,122 @@
+//! Guards: policies with proved stability that take over when jobs pile up under a rule without such a proof.
+
+use super::analysed::Analysed;
+use super::options::ChoiceOptions;
+use crate::synthesis::{Options, Outcome, Synthesis, synthesize};
+use synth_multiresource::artifact::{
+    self, Backfill, EmptySlots, Family, GuardedConfig, MsrConfig, Preemption, Quantity,
+};
+use synth_multiresource::workload::{Fleet, Workload};
+
+/// The guard takes over at this multiple of the mean number of jobs, and at no less than this multiple of its own: otherwise it
+/// would hardly ever let go, and the whole would be as slow as the guard.
+const GUARD: f64 = 10.0;
+const OWN: f64 = 4.0;
+
+/// A policy with proved stability.
+pub(super) struct Guard {
+    policy: artifact::Guard,
+    /// Its mean number of jobs; 0 if nothing is known.
+    mean_number: f64,
+}
+
+/// Returns the guards for these options, those that preempt first.
+pub(super) fn guards(
+    fleet: &Fleet,
+    options: &Options,
+    choice: &ChoiceOptions,
+    analysed: &Analysed,
+) -> Vec<Guard> {
+    let workload = fleet.envelope();
+    if choice.families.are_fixed() || !workload.is_poisson() {
+        return Vec::new();
+    }
+    match analysed {
+        Analysed::Server(msr) => of_server(workload, options, msr),
+        Analysed::Fleet(_, slots) => {
+            let of_slots = slots.iter().map(|own| Guard {
+                mean_number: own.mean_number(fleet),
+                policy: artifact::Guard::Partition(own.policy.clone()),
+            });
+            of_slots.collect()
+        }
+    }
+}
+
+/// Returns the policy of the program as it is analysed; with preemption also one without, if some rules do not preempt.
+fn of_server(workload: &Workload, options: &Options, msr: &Synthesis) -> Vec<Guard> {
+    let mut guards: Vec<Guard> = Guard::new(workload, msr).into_iter().collect();
+    let stops_none = match options.preemption {
+        Preemption::None => false,
+        Preemption::Setup => true,
+        Preemption::Full => workload.has_limits(),
+    };
+    if stops_none {
+        let draining = Options {
+            preemption: Preemption::None,
+            setup_rate: None,
+            switching_rate: None,
+            route: None,
+            ..options.clone()
+        };
+        if let Ok(Outcome::Policy(msr)) = synthesize(workload, &draining) {
+            guards.extend(Guard::new(workload, &msr));
+        }
+    }
+    guards
+}
+
+impl Guard {
+    /// Returns an MSR policy without backfilling, and with slots that keep their clocks, if its stability is proved (for
+    /// exponential sizes and Poisson arrivals).
+    fn new(workload: &Workload, msr: &Synthesis) -> Option<Self> {
+        let policy = MsrConfig {
+            backfill: Backfill::None,
+            empty_slots: EmptySlots::Phantom,
+            ..msr.policy.clone()
+        };
+        let proved = Family::from(policy.clone()).is_proved_stable(workload);
+        proved.then(|| Guard {
+            mean_number: mean_number(msr),
+            policy: artifact::Guard::Msr(policy),
+        })
+    }
+}
+
+/// Returns the mean number of jobs under the policy of the program that is claimed, or the sum of the types' upper bounds;
+/// 0 without claims.
+fn mean_number(msr: &Synthesis) -> f64 {
+    let claims = || msr.artifact.claims.iter();
+    let all = claims().find(|c| c.quantity == Quantity::MeanNumber && c.job_type.is_none());
+    let most = claims().filter(|c| c.quantity == Quantity::MeanNumberAtMost);
+    all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
+}
+
+/// Returns the policy under the first guard that preempts no more than it; `None` if it needs none, or there is none.
+///
+/// The guard takes over at B jobs, at least ten times the mean number of jobs that was seen, beyond which one job in 20 000
+/// finds the system if numbers fall off exponentially; and so far above the guard's own mean that it is soon back at B/2.
+pub(super) fn guarded(
+    guards: &[Guard],
+    workload: &Workload,
+    policy: &Family,
+    mean_number: f64,
+) -> Option<Family> {
+    let keeps_clocks = matches!(
+        policy,
+        Family::Msr(_) | Family::Partition(_) | Family::Guarded(_)
+    );
+    if keeps_clocks || policy.is_proved_stable(workload) {
+        return None;
+    }
+    let suits = |guard: &&Guard| policy.preempts() || !guard.policy.preempts();
+    let guard = guards.iter().find(suits)?;
+    let from = (GUARD * mean_number).max(OWN * guard.mean_number);
+    let from = from.ceil() as u64 + 1;
+    Some(Family::Guarded(GuardedConfig {
+        rule: Box::new(policy.clone()),
+        guard: guard.policy.clone(),
+        from,
+        until: from.div_ceil(2),
+    }))
+}

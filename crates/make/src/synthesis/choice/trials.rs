@@ -1,0 +1,360 @@
+//! Simulations of candidates, with an account of the work. Each run is judged once, when it ends.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::options::{ChoiceOptions, Stage};
+use crate::analysis::weights;
+use crate::synthesis::{BUDGET, left};
+use synth_multiresource::artifact::{Family, Objective};
+use synth_multiresource::simulator::{
+    Contender, Ending, Estimate, Failure, Health, Run, Settings, Simulation, TypeResult, classes,
+    paired_ratio,
+};
+use synth_multiresource::workload::{Fleet, Workload};
+
+/// Replications of each run that decides.
+pub(super) const REPLICATIONS: u32 = 8;
+
+/// Replications of each run by which knobs are tuned: a few long ones see more of rare types than many short ones.
+pub(super) const FEW: u32 = 4;
+
+/// Jobs of each type that must have completed in a run that tells how good a policy is.
+pub(super) const DONE: u64 = 300;
+
+/// The factor on the cost of a policy that breaks a promise, at least.
+const BROKEN: f64 = 10.0;
+
+/// A run that tries a policy ends when the system holds more jobs than the first number times those in service at once, plus
+/// the second.
+const CROWD: (f64, f64) = (200.0, 20_000.0);
+
+/// With more busy servers than this, an event takes longer.
+const CACHED: f64 = 300.0;
+
+/// Events, and jobs of each type, from which on costs are meaningful.
+const TELLING: u64 = 100_000;
+const SOME: f64 = 30.0;
+
+/// Work beyond the budget that only runs which decide promises may use: this many budgets, and no more than this part of the
+/// default one. Otherwise a larger budget, of which the search uses more, could leave a promise undecided that a smaller one
+/// decided.
+const DECIDING: (f64, f64) = (3.0, 0.25);
+
+/// A mean with this relative half-width or more is too vague to tune by. (The differences of policies
+/// are known several times better.)
+const VAGUE: f64 = 0.06;
+
+/// A simulation of a candidate, and its events so far.
+pub(super) type Underway<'w> = (Simulation<'w>, u64);
+
+/// A run, and what the selection concludes from it.
+pub(super) struct Trial {
+    pub run: Run,
+    /// The objective \[time\]; `None` without a steady state.
+    pub value: Option<Estimate>,
+    /// The objective, increased if promises are broken; infinite without a steady state.
+    pub cost: f64,
+    /// The cost to tune by: for a run that is too short for means, from the jobs present in its second half.
+    pub rough_cost: f64,
+    /// Whether the run is long enough to tune by.
+    pub is_telling: bool,
+    /// The place in the workload of the type with the fewest completions, among those that are not rare.
+    pub fewest: Option<usize>,
+    pub verdict: Verdict,
+}
+
+impl Trial {
+    /// Returns the type with the fewest completions, among those that are not rare.
+    pub fn fewest_done(&self) -> Option<&TypeResult> {
+        self.fewest.map(|i| &self.run.types[i])
+    }
+
+    /// Whether the number of jobs grew without end.
+    pub fn runs_away(&self) -> bool {
+        self.run.health == Health::Unstable
+    }
+
+    /// Returns the ratio of an objective to that in another run, over the replications in which both have a value.
+    pub fn ratio(&self, objective: Objective, than: &Trial) -> Option<Estimate> {
+        let [own, other] = [self, than].map(|trial| measured(objective, &trial.run).1);
+        let known = own.iter().zip(other);
+        let (a, b): (Vec<f64>, Vec<f64>) = known.filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();
+        paired_ratio(&a, &b)
+    }
+
+    /// Returns the least and the largest mean slowdown `E[T_i]/E[S_i]` of a type.
+    pub fn slowdowns(&self) -> Option<[f64; 2]> {
+        let each = self.run.types.iter().map(|t| Some(t.slowdown?.mean));
+        let each: Vec<f64> = each.collect::<Option<_>>()?;
+        Some([
+            each.iter().copied().fold(f64::INFINITY, f64::min),
+            each.iter().copied().fold(0.0, f64::max),
+        ])
+    }
+
+    /// Returns the mean number of jobs in the second half of the run.
+    pub fn rough_number(&self) -> f64 {
+        self.run.types.iter().map(late).sum()
+    }
+}
+
+/// How well a run kept the promises.
+pub(super) struct Verdict {
+    /// For each promise, the place of what was seen of it in [`Run::watched`].
+    pub seen: Vec<Option<usize>>,
+    /// The fraction of jobs that took longer over the fraction that may, for the promise kept worst; 0 without promises.
+    pub worst: f64,
+    /// The order of selection by promises: 0 if all are kept by their whole 95 % intervals, 1 if all are kept as far as the
+    /// run could see, and otherwise `worst`, which is more than 1.
+    pub place: f64,
+    /// Whether some promise is broken by its whole 95 % interval.
+    pub surely_breaks: bool,
+    /// Whether that is so, or all promises are kept by their whole intervals.
+    pub is_sure: bool,
+}
+
+/// Simulates candidates on common arrivals and sizes, and keeps account of the work: the same on each machine,
+/// unless a time limit or an interrupt ends it.
+pub(super) struct Trials<'a> {
+    fleet: &'a Fleet,
+    /// Types and resources, for all shapes of servers.
+    pub workload: &'a Workload,
+    pub objective: Objective,
+    pub choice: &'a ChoiceOptions,
+    /// The time left at the beginning.
+    time: Duration,
+    /// The seed of the present stage, and when it has to end, if ever.
+    seed: u64,
+    end: Option<Instant>,
+    /// The types that are not rare.
+    pub common: Vec<usize>,
+    /// Events from which on it is no longer chance that one policy costs twice as much as another: some jobs of each
+    /// type that is not rare have arrived.
+    pub telling: u64,
+    /// The work that all stages should do, in events of First-Fit with few types.
+    pub budget: f64,
+    /// The work beyond it that only runs which decide promises may use.
+    pub deciding: f64,
+    /// The work that may be done.
+    pub limit: f64,
+    /// The work done.
+    pub spent: f64,
+    /// Whether an interrupt or the time limit ended a run.
+    pub is_cut: bool,
+    /// The work of an event, by policy: it takes a while to compute.
+    works: HashMap<&'static str, f64>,
+    /// Events that were simulated.
+    pub events: u64,
+    progress: &'a mut dyn FnMut(Stage),
+}
+
+impl<'a> Trials<'a> {
+    /// Begins with all of the budget left.
+    pub fn new(
+        fleet: &'a Fleet,
+        objective: Objective,
+        choice: &'a ChoiceOptions,
+        progress: &'a mut dyn FnMut(Stage),
+    ) -> Self {
+        let workload = fleet.envelope();
+        let classes = classes(workload);
+        let common = classes.iter().enumerate().filter(|(_, c)| !c.is_rare());
+        let rates = common.clone().map(|(_, class)| class.arrival_rate);
+        let rarest = rates.fold(f64::INFINITY, f64::min);
+        let budget = choice.budget as f64;
+        let deciding = match choice.promises.as_slice() {
+            [] => 0.0,
+            _ => (DECIDING.0 * budget).min(DECIDING.1 * BUDGET as f64),
+        };
+        let jobs = SOME * workload.total_arrival_rate() / rarest;
+        Trials {
+            fleet,
+            workload,
+            objective,
+            choice,
+            time: left(choice.end),
+            seed: choice.seed,
+            end: choice.end,
+            common: common.map(|(i, _)| i).collect(),
+            // An arrival and a completion each.
+            telling: TELLING.max((2.0 * jobs) as u64),
+            budget,
+            deciding,
+            limit: budget,
+            spent: 0.0,
+            is_cut: false,
+            works: HashMap::new(),
+            events: 0,
+            progress,
+        }
+    }
+
+    /// Begins a stage with this seed after that of the options, which ends after this part of the time.
+    pub fn begin(&mut self, seed: u64, part: f64) {
+        self.seed = self.choice.seed.wrapping_add(seed);
+        self.end = self
+            .choice
+            .end
+            .map(|end| end - self.time.mul_f64(1.0 - part));
+    }
+
+    /// Reports the present stage.
+    pub fn report(&mut self, what: String) {
+        let spent = self.spent / self.limit;
+        (self.progress)(Stage { what, spent });
+    }
+
+    /// The work that is left.
+    pub fn left(&self) -> f64 {
+        (self.limit - self.spent).max(0.0)
+    }
+
+    /// Whether it was interrupted, or its time is over.
+    pub fn is_over(&self) -> bool {
+        self.choice.interrupt.load(Ordering::Relaxed) || left(self.end).is_zero()
+    }
+
+    /// The work of an event under this policy.
+    pub fn work(&mut self, policy: &Family) -> f64 {
+        let (workload, policy) = (self.workload, policy.followed());
+        // The state of many busy servers is in no cache: as measured on 1000 to 100 000 servers.
+        let busy = in_service(workload).min(self.fleet.servers() as f64);
+        let misses = (busy / CACHED).max(1.0).powf(0.75);
+        let works = self.works.entry(policy.called());
+        *works.or_insert_with(|| misses * policy.work(workload))
+    }
+
+    /// Simulates this many events in this many replications, counted from the start of a simulation that may be under way.
+    /// `None` if an interrupt or the time limit ended it: what it saw until then depends on the machine.
+    pub fn run(
+        &mut self,
+        underway: &mut Option<Underway<'a>>,
+        policy: &Family,
+        events: u64,
+        replications: u32,
+    ) -> Result<Option<Trial>, Failure> {
+        let settings = self.settings(events, replications);
+        let (mut simulation, before) = match underway.take() {
+            Some(underway) => underway,
+            None => (
+                Contender::from(policy.clone()).begin_on(self.fleet, &settings)?,
+                0,
+            ),
+        };
+        let run = simulation.run(&settings, &mut |_| ())?;
+        let simulated = run.events - before;
+        *underway = Some((simulation, run.events));
+        self.events += simulated;
+        self.spent += self.work(policy) * simulated as f64;
+        let is_cut = matches!(run.ending, Ending::Interrupted | Ending::Time);
+        self.is_cut |= is_cut;
+        Ok((!is_cut).then(|| self.judged(run)))
+    }
+
+    fn settings(&self, events: u64, replications: u32) -> Settings {
+        let all = u64::from(replications);
+        let promises = self.choice.promises.iter();
+        Settings {
+            seed: self.seed,
+            replications,
+            precision: 0.0,
+            crowd: (CROWD.0 * in_service(self.workload) + CROWD.1) as u64,
+            // Each replication has as many.
+            events: (events / all * all).max(all),
+            time: self.end.map(|_| left(self.end)),
+            common_sizes: true,
+            percentiles: replications == REPLICATIONS || self.objective == Objective::P99,
+            watch: promises.filter_map(|p| p.watch(self.workload)).collect(),
+            in_turn: false,
+            interrupt: Arc::clone(&self.choice.interrupt),
+        }
+    }
+
+    /// Returns a run with the conclusions from it. This alone compares a run with the promises.
+    fn judged(&self, run: Run) -> Trial {
+        let (mut seen, mut worst) = (Vec::new(), 0.0_f64);
+        let (mut surely_keeps, mut surely_breaks) = (true, false);
+        for promise in &self.choice.promises {
+            let (allowed, watch) = (promise.allowed(), promise.watch(self.workload));
+            let place = run.watched.iter().position(|w| Some(w.watch) == watch);
+            let own = place.map(|place| &run.watched[place]);
+            let rough = own.and_then(|w| w.rough);
+            worst = worst.max(rough.map_or(1.0 + f64::EPSILON, |above| above / allowed));
+            let known = own.and_then(|w| w.known(&run.types[w.watch.job_type]));
+            surely_keeps &= known.is_some_and(|own| own.mean + own.half_width <= allowed);
+            let above = own.and_then(|w| w.above);
+            surely_breaks |= above.is_some_and(|own| own.mean - own.half_width > allowed);
+            seen.push(place);
+        }
+        // A policy that keeps all promises costs less than any that breaks one, unless its jobs stay ten times as long.
+        let (place, factor) = match worst {
+            worst if worst > 1.0 => (worst, BROKEN * worst),
+            _ if surely_keeps => (0.0, 1.0),
+            _ => (1.0, 1.0),
+        };
+        let value = measured(self.objective, &run).0;
+        let cost = value.map_or(f64::INFINITY, |value| value.mean) * factor;
+        let done = |i: usize| run.types[i].completions;
+        let fewest = self.common.iter().copied().min_by_key(|i| done(*i));
+        let is_precise = value.is_some_and(|v| v.relative() < VAGUE);
+        let (is_telling, rough_cost) = match run.health {
+            Health::Unstable => (true, cost),
+            Health::Settled => (is_precise && fewest.is_none_or(|i| done(i) >= DONE), cost),
+            Health::Unsettled => (false, self.late_cost(&run) * factor),
+        };
+        Trial {
+            run,
+            value,
+            cost,
+            rough_cost,
+            is_telling,
+            fewest,
+            verdict: Verdict {
+                seen,
+                worst,
+                place,
+                surely_breaks,
+                is_sure: surely_keeps || surely_breaks,
+            },
+        }
+    }
+
+    /// Returns the objective by the jobs present in the second half of a run (Little's law). If jobs of a type stay longer
+    /// than a twentieth of a replication, it is increased in proportion: otherwise knobs that push the wait of a rare
+    /// type beyond the end of the run would look good.
+    fn late_cost(&self, run: &Run) -> f64 {
+        let pairs = run.types.iter().zip(self.workload.types());
+        let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();
+        let weights = weights(self.workload, self.objective);
+        let mean: f64 = stays.iter().zip(&weights).map(|(t, w)| w * t).sum();
+        let value = match self.objective {
+            Objective::P99 => run.rough_p99.map_or(mean, |p99| p99.max(mean)),
+            Objective::Mean | Objective::Weighted => mean,
+        };
+        let length = run.simulated_time / run.replications.len().max(1) as f64;
+        let longest = stays.iter().copied().fold(0.0, f64::max);
+        value * (20.0 * longest / length).max(1.0)
+    }
+}
+
+/// Returns the mean number of jobs in service.
+fn in_service(workload: &Workload) -> f64 {
+    workload.types().iter().map(|t| t.offered_load()).sum()
+}
+
+/// Returns an objective as a run measured it: the mean over replications, and each of them.
+pub(super) fn measured(objective: Objective, run: &Run) -> (Option<Estimate>, &[Option<f64>]) {
+    match objective {
+        Objective::Mean => (run.mean_response, &run.replications),
+        Objective::Weighted => (run.weighted_response, &run.weighted_replications),
+        Objective::P99 => (run.p99_response, &run.p99_replications),
+    }
+}
+
+/// Returns the mean number of jobs of a type in the second half of a run.
+fn late(of: &TypeResult) -> f64 {
+    of.late.iter().sum::<f64>() / of.late.len() as f64
+}

@@ -13,9 +13,9 @@ pub mod verbs;
 pub use command::MultiresourceKind;
 
 pub use synth_advice::{forecast, judge};
+pub use synth_fit as fit;
 pub use synth_make::{analysis, bound, modulation, optimum, program, synthesis};
 pub use synth_multiresource::{Multiresource, artifact, policy, schedule, simulator, workload};
 pub use synth_operator as live;
 pub use synth_slurm_bridge as bridge;
-pub use synth_fit as fit;
 pub use synth_traces::replay;

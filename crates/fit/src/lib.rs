@@ -29,9 +29,9 @@ pub use dispersion::{Dispersion, Drift, Excess};
 pub use predicted::{MOST as MOST_REPLAYED, predict};
 pub use report::{Arrivals, Fit, FitError, Listener, Options, Predicted, Report, Tried, TypeFound};
 
-use synth_traces::trace::Trace;
 use fitting::Fitting;
 use jobs::Jobs;
+use synth_traces::trace::Trace;
 use types::Search;
 
 /// After so long a job weighs twice as much where recent ones weigh more \[s\].

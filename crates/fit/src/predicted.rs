@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::report::{Fit, FitError, Listener, NOTICED, Predicted};
-use synth_traces::replay::{
-    Clock, DecisionState, Kinds, Log, Measured, Speed, Stopped, Window, gathered, replay, visits,
-};
 use synth_multiresource::simulator::Contender;
 use synth_multiresource::workload::Fleet;
 use synth_simulation::{Estimate, Settings};
+use synth_traces::replay::{
+    Clock, DecisionState, Kinds, Log, Measured, Speed, Stopped, Window, gathered, replay, visits,
+};
 
 /// The rules: one that never waits for a large job, one that backfills and knows sizes, and one that does neither.
 const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];

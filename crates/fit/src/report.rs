@@ -4,13 +4,13 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::dispersion::{Dispersion, Drift, Excess};
-use synth_traces::replay::Log;
-use synth_traces::trace::{Account, Format, TraceError};
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_make::program::ProgramError;
 use synth_multiresource::workload::Fleet;
 use synth_simulation::Estimate;
+use synth_traces::replay::Log;
+use synth_traces::trace::{Account, Format, TraceError};
 
 /// Options of a fit.
 #[derive(Clone, Debug)]

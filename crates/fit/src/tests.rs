@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
-use synth_traces::trace::TraceError;
 use std::io::{BufWriter, Write};
+use synth_traces::trace::TraceError;
 
 use super::*;
-use synth_traces::trace::{self, Servers, Source};
 use synth_multiresource::workload::Workload;
 use synth_queues::law::ArrivalProcess;
 use synth_simulation::{Stream, Streams};
+use synth_traces::trace::{self, Servers, Source};
 
 /// A job: when it came, its size, processors, batch and limit; all whole.
 type Row = (u64, u64, u32, u32, u64);

@@ -217,9 +217,26 @@ fn run(document: &Path, text: &str) {
     }
 }
 
+/// The README and the tutorials, which a newcomer follows.
+fn is_for_newcomers(path: &Path) -> bool {
+    path.ends_with("README.md") || path.iter().any(|part| part == "tutorials")
+}
+
 #[test]
 fn commands_print_what_the_documents_show() {
-    let documents = documents();
+    run_all(|path| is_for_newcomers(path));
+}
+
+#[test]
+#[ignore = "takes over five seconds; CI runs it"]
+fn commands_print_what_all_other_documents_show() {
+    run_all(|path| !is_for_newcomers(path));
+}
+
+/// Runs the commands of some documents, at once.
+fn run_all(is_in: fn(&Path) -> bool) {
+    let mut documents = documents();
+    documents.retain(|(path, _)| is_in(path));
     thread::scope(|scope| {
         for (path, text) in &documents {
             scope.spawn(move || run(path, text));

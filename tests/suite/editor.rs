@@ -135,6 +135,7 @@ fn what_is_wrong_is_seen_in_an_editor_and_by_the_program() {
 /// Of the documents that the program refuses, an editor marks those of a wrong form; not sums that are not 1, or jobs that
 /// do not fit.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn half_of_the_refused_documents_are_marked() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/workloads");
     let files = std::fs::read_dir(folder).unwrap();

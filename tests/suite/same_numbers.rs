@@ -35,7 +35,7 @@ fn the_models_policies_say_the_same_numbers_as_ever() {
 }
 
 #[test]
-#[ignore = "a minute; CI runs it"]
+#[ignore = "takes over five seconds; CI runs it"]
 fn those_that_take_longer_say_the_same_numbers_as_ever() {
     are_as_recorded(|seconds| seconds > LONGEST);
 }

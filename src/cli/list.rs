@@ -36,7 +36,7 @@ impl List {
     }
 
     fn dispatch(self, typed: &[OsString], host: Host) -> u8 {
-        let command = clap::Command::new(self.name)
+        let command = Common::augment_args(clap::Command::new(self.name))
             .about(self.about)
             .version(env!("CARGO_PKG_VERSION"))
             .subcommand_required(true)
@@ -44,7 +44,7 @@ impl List {
             .subcommands(self.verbs.iter().map(Verb::command));
         let words = [OsString::from(self.name)];
         let words = words.iter().chain(typed);
-        let read = Common::augment_args(command).try_get_matches_from(words);
+        let read = command.try_get_matches_from(words);
         let read = read.and_then(|matches| {
             let mut common = Common::from_arg_matches(&matches)?;
             common.host = host.clone();

@@ -13,10 +13,10 @@ use std::path::Path;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{Preemption, Quantity};
-use synth::multiresource::program::{self, Limits};
+use synth::multiresource::program::{self, SolveLimits};
 use synth::multiresource::simulator::{Contender, Health, Run, Settings, paired_ratio};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Chosen, Families, Options, Outcome, choose, synthesize,
+    ChoiceOptions, Chosen, Families, SynthesisOptions, SynthesisOutcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 use synth::simulation::sweep::Knows;
@@ -78,7 +78,7 @@ fn read(file: &str) -> (String, Workload) {
 
 /// The workload at this load ρ.
 fn at(workload: &Workload, load: f64) -> Workload {
-    let solved = program::solve(workload, &Limits::default()).unwrap();
+    let solved = program::solve(workload, &SolveLimits::default()).unwrap();
     workload.scaled(load / solved.certificate.load).unwrap()
 }
 
@@ -117,9 +117,9 @@ fn generated(seed: u64) -> Workload {
 
 /// The cells after system and load.
 fn row(workload: &Workload, preemption: Preemption) -> String {
-    let options = Options::new(preemption);
+    let options = SynthesisOptions::new(preemption);
     let begun = worked();
-    let Outcome::Policy(synthesis) = synthesize(workload, &options).unwrap() else {
+    let SynthesisOutcome::Policy(synthesis) = synthesize(workload, &options).unwrap() else {
         return "| overloaded ".into();
     };
     let choice = ChoiceOptions::new(Families::All, BUDGET, 1);

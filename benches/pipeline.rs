@@ -13,10 +13,10 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
-use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
+use synth::multiresource::analysis::one_or_all::{MsfqQueue, OneOrAllType};
 use synth::multiresource::artifact::{Artifact, Preemption, ShapeWorth};
-use synth::multiresource::program::{self, Certificate, Limits, Mix, Solution};
-use synth::multiresource::synthesis::{Analysed, Options, Outcome, synthesize};
+use synth::multiresource::program::{self, LoadCertificate, Mix, Solution, SolveLimits};
+use synth::multiresource::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
 
 const MODELS: [&str; 9] = [
@@ -36,9 +36,9 @@ fn model(name: &str) -> Workload {
     Workload::read(path.as_ref()).unwrap().workload
 }
 
-fn synthesized(workload: &Workload, options: &Options) -> Option<Artifact> {
+fn synthesized(workload: &Workload, options: &SynthesisOptions) -> Option<Artifact> {
     match synthesize(workload, options).unwrap() {
-        Outcome::Policy(synthesis) => Some(synthesis.artifact),
+        SynthesisOutcome::Policy(synthesis) => Some(synthesis.artifact),
         _ => None,
     }
 }
@@ -47,16 +47,16 @@ fn programs(c: &mut Criterion) {
     for name in MODELS {
         let workload = model(name);
         let large = name.starts_with("borg") || name == "cloud_instances";
-        let options = Options {
+        let options = SynthesisOptions {
             effort: if large { 0.01 } else { 1.0 },
-            ..Options::new(Preemption::None)
+            ..SynthesisOptions::new(Preemption::None)
         };
         let artifact = synthesized(&workload, &options).unwrap();
         let prefix = if large { "large/" } else { "" };
         let mut group = c.benchmark_group("pipeline");
         group.sample_size(10);
         group.bench_function(format!("program/{name}"), |b| {
-            b.iter(|| program::solve(black_box(&workload), &Limits::default()).unwrap());
+            b.iter(|| program::solve(black_box(&workload), &SolveLimits::default()).unwrap());
         });
         group.bench_function(format!("synthesis/{prefix}{name}"), |b| {
             b.iter(|| synthesized(black_box(&workload), &options));
@@ -71,7 +71,12 @@ fn programs(c: &mut Criterion) {
     let mut group = c.benchmark_group("exact");
     group.sample_size(10);
     group.bench_function("synthesis/cloud_instances", |b| {
-        b.iter(|| synthesized(black_box(&workload), &Options::new(Preemption::None)));
+        b.iter(|| {
+            synthesized(
+                black_box(&workload),
+                &SynthesisOptions::new(Preemption::None),
+            )
+        });
     });
     group.finish();
 }
@@ -81,7 +86,7 @@ fn quickswap(c: &mut Criterion) {
     let mut group = c.benchmark_group("quickswap");
     group.sample_size(10);
     for (servers, threshold, light, heavy) in [(32, 7, 5.4, 0.6), (512, 300, 300.0, 0.3)] {
-        let stream = |arrival_rate| Stream {
+        let stream = |arrival_rate| OneOrAllType {
             arrival_rate,
             service_rate: 1.0,
         };
@@ -168,7 +173,7 @@ fn full_basis(types: usize) -> (Workload, Solution) {
             weights: vec![1.0 / types as f64; types],
             schedules,
         }],
-        certificate: Certificate {
+        certificate: LoadCertificate {
             load: LOAD,
             prices: vec![1.0 / types as f64; types],
             servers: vec![ShapeWorth {
@@ -206,7 +211,7 @@ fn fractions(c: &mut Criterion) {
 
 /// Slots for each type, and their checker: of the model, and of 10 000 servers with 50 types.
 fn fleets(c: &mut Criterion) {
-    let options = Options::new(Preemption::None);
+    let options = SynthesisOptions::new(Preemption::None);
     let model = format!("{}/models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
     let large = instances::large_fleet(1);
     let both = [
@@ -218,8 +223,8 @@ fn fleets(c: &mut Criterion) {
     for (name, parsed) in both {
         let fleet = parsed.workload;
         let synthesize_slots = || match Analysed::of_fleet(black_box(&fleet), &options).unwrap() {
-            Outcome::Policy(own) => own.partitioned(&fleet).unwrap().artifact,
-            Outcome::Overloaded(_) => unreachable!("its load is below 1"),
+            SynthesisOutcome::Policy(own) => own.partitioned(&fleet).unwrap().artifact,
+            SynthesisOutcome::Overloaded(_) => unreachable!("its load is below 1"),
         };
         let artifact = synthesize_slots();
         group.bench_function(format!("synthesis/{name}"), |b| b.iter(synthesize_slots));

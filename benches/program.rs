@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use synth::multiresource::modulation::{drains, fewer_drains, least_drain_order};
-use synth::multiresource::program::{Limits, Solution, solve};
+use synth::multiresource::program::{Solution, SolveLimits, solve};
 use synth::multiresource::workload::Workload;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
@@ -66,13 +66,13 @@ struct Measured {
 fn measure(class: &str, types: usize, seed: u64) -> Measured {
     let document = instances::document(class, types, seed);
     let workload = Workload::parse(&document, "instance").unwrap().workload;
-    let quick = Limits {
+    let quick = SolveLimits {
         face: 0,
-        ..Limits::default()
+        ..SolveLimits::default()
     };
     let (proof, first) = timed(|| solve(&workload, &quick).unwrap());
     let (settled, chosen) = timed(|| {
-        let mut solution = solve(&workload, &Limits::default()).unwrap();
+        let mut solution = solve(&workload, &SolveLimits::default()).unwrap();
         let mix = solution.mixes.remove(0);
         solution.mixes = vec![fewer_drains(&workload, mix, &solution.face)];
         solution

@@ -12,15 +12,15 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
-    AdaptiveMsrConfig, Backfill, EasyBackfillConfig, EmptySlots, Family, Order, Placement,
-    PooledConfig, Preemption, Switching,
+    AdaptiveMsrConfig, Backfill, EasyBackfillConfig, EmptySlots, Family, Placement, PooledConfig,
+    Preemption, StartOrder, Switching,
 };
 use synth::multiresource::policy::{Event, PolicyConfig as _, System};
 use synth::multiresource::replay::{self, Clock, DecisionState, Kinds, Log, Speed, gathered};
 use synth::multiresource::simulator::{Contender, Settings};
-use synth::multiresource::synthesis::{Analysed, Options, Outcome, synthesize};
+use synth::multiresource::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
-use synth::trace::{Account, Format, Seen, Servers, Tick};
+use synth::trace::{Account, Observed, Servers, Tick, TraceFormat};
 
 const EVENTS: u64 = 5_000_000;
 
@@ -46,16 +46,17 @@ fn lognormal() -> Workload {
     Workload::parse(&text, "lognormal").unwrap().workload
 }
 
-fn msr(workload: &Workload, options: Options) -> Contender {
+fn msr(workload: &Workload, options: SynthesisOptions) -> Contender {
     match synthesize(workload, &options).unwrap() {
-        Outcome::Policy(synthesis) => synthesis.artifact.policy.into(),
+        SynthesisOutcome::Policy(synthesis) => synthesis.artifact.policy.into(),
         _ => panic!("no policy"),
     }
 }
 
 /// Adaptive MSR on the schedules of the program, of which the dearest is worth 1 by the prices of its proof.
 fn adaptive_msr(workload: &Workload) -> Contender {
-    let Outcome::Policy(synthesis) = synthesize(workload, &Options::new(Preemption::None)).unwrap()
+    let SynthesisOutcome::Policy(synthesis) =
+        synthesize(workload, &SynthesisOptions::new(Preemption::None)).unwrap()
     else {
         panic!("no policy");
     };
@@ -88,12 +89,12 @@ fn adaptive_msr(workload: &Workload) -> Contender {
     Family::AdaptiveMsr(policy).into()
 }
 
-fn analysed(preemption: Preemption) -> Options {
-    Options {
+fn analysed(preemption: Preemption) -> SynthesisOptions {
+    SynthesisOptions {
         effort: 0.1,
         backfill: Backfill::None,
         empty_slots: EmptySlots::Phantom,
-        ..Options::new(preemption)
+        ..SynthesisOptions::new(preemption)
     }
 }
 
@@ -121,15 +122,15 @@ fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Worklo
 fn fleets(c: &mut Criterion) {
     let text = instances::large_fleet(1);
     let fleet = Fleet::parse(&text, "fleet").unwrap().workload;
-    let options = Options::new(Preemption::None);
-    let Outcome::Policy(analysed) = Analysed::of_fleet(&fleet, &options).unwrap() else {
+    let options = SynthesisOptions::new(Preemption::None);
+    let SynthesisOutcome::Policy(analysed) = Analysed::of_fleet(&fleet, &options).unwrap() else {
         panic!("no policy");
     };
     let synthesis = analysed.partitioned(&fleet).unwrap();
     let keeping = PooledConfig {
         reserve: 1.0,
         zone: None,
-        ..PooledConfig::plain(Order::Oldest, Placement::Best)
+        ..PooledConfig::plain(StartOrder::Oldest, Placement::Best)
     };
     let named = |name| Contender::named(name, &fleet).unwrap();
     let mut group = c.benchmark_group("simulator");
@@ -178,14 +179,14 @@ fn simulations(c: &mut Criterion) {
         &one_or_all,
     );
     let full = analysed(Preemption::Full);
-    let slow = Options {
+    let slow = SynthesisOptions {
         switching_rate: Some(2.0),
         ..full
     };
     bench(c, "msr-full/section7", &msr(&section7, slow), &section7);
-    let filled = Options {
+    let filled = SynthesisOptions {
         effort: 0.1,
-        ..Options::new(Preemption::None)
+        ..SynthesisOptions::new(Preemption::None)
     };
     let filled = msr(&section7, filled);
     bench(c, "msr-none-backfill/section7", &filled, &section7);
@@ -208,9 +209,9 @@ fn simulations(c: &mut Criterion) {
     bench(c, "first-fit/borg_cell_b", &rule("first-fit"), &cell_b);
     let hundred = instances::document("large", 100, 1);
     let hundred = Workload::parse(&hundred, "hundred").unwrap().workload;
-    let backfilled = Options {
+    let backfilled = SynthesisOptions {
         effort: 0.1,
-        ..Options::new(Preemption::None)
+        ..SynthesisOptions::new(Preemption::None)
     };
     for (name, contender) in [
         ("first-fit", rule("first-fit")),
@@ -265,7 +266,7 @@ fn replays(c: &mut Criterion) {
         let mut exponential = |mean: f64| -mean * (1.0 - random.random::<f64>()).ln();
         submit += exponential(between).round();
         let size = exponential(300.0).ceil();
-        replay::Job {
+        replay::ReplayJob {
             submit,
             size,
             limit: 2.0 * size,
@@ -275,7 +276,7 @@ fn replays(c: &mut Criterion) {
             class: 0,
             line,
             kind: random.random_range(0..8),
-            seen: Seen::Whole,
+            seen: Observed::Whole,
         }
     };
     let log = Log {
@@ -284,7 +285,7 @@ fn replays(c: &mut Criterion) {
         nodes: vec![1; demands.len()],
         servers: Servers::shapes("cpu=128").unwrap(),
         tick: Tick::Second,
-        format: Format::Swf,
+        format: TraceFormat::Swf,
         account: Account::default(),
         censored: 0,
         has_limits: true,

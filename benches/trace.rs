@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use synth::trace::{Options, Servers, Source, Trace};
+use synth::trace::{ReadOptions, Servers, Source, Trace};
 
 const LINES: u64 = 100_000;
 
@@ -55,16 +55,16 @@ fn reading(c: &mut Criterion) {
         )
         .unwrap();
     });
-    let options = Options {
+    let options = ReadOptions {
         servers: Some(Servers::shapes("cpu=1024,memory=4096").unwrap()),
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let mut group = c.benchmark_group("trace");
     group
         .sample_size(10)
         .throughput(Throughput::Elements(LINES));
     for (name, file, options) in [
-        ("swf", &swf, &Options::default()),
+        ("swf", &swf, &ReadOptions::default()),
         ("sacct", &sacct, &options),
         ("csv", &table, &options),
     ] {

@@ -6,10 +6,10 @@
 //! a run, or from 1 on the multiple of some number of events that a mean takes: 1 and 4 where there is none.
 use std::error::Error;
 
-use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
+use synth::multiresource::analysis::one_or_all::{MsfqQueue, OneOrAllType};
 use synth::multiresource::artifact::{Backfill, EmptySlots, Family, Preemption, Quantity};
 use synth::multiresource::simulator::{Contender, Estimate, Settings};
-use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::Workload;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -45,7 +45,7 @@ impl Known {
     fn msfq(threshold: usize, load: f64, events: f64) -> Result<Self> {
         let model = Workload::read("models/one_or_all.yaml".as_ref())?.workload;
         let workload = model.scaled(load / 0.76875)?;
-        let stream = |i: usize| Stream {
+        let stream = |i: usize| OneOrAllType {
             arrival_rate: workload.types()[i].arrival_rate(),
             service_rate: workload.types()[i].service_rate(),
         };
@@ -63,12 +63,12 @@ impl Known {
     fn msr(preemption: Preemption, load: f64, events: f64) -> Result<Self> {
         let model = Workload::read("models/section7.yaml".as_ref())?.workload;
         let workload = model.scaled(load / 0.9)?;
-        let options = Options {
+        let options = SynthesisOptions {
             backfill: Backfill::None,
             empty_slots: EmptySlots::Phantom,
-            ..Options::new(preemption)
+            ..SynthesisOptions::new(preemption)
         };
-        let Outcome::Policy(synthesis) = synthesize(&workload, &options)? else {
+        let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options)? else {
             return Err("no policy can stabilize this workload".into());
         };
         let mut claims = synthesis.artifact.claims.iter();

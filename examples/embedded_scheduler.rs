@@ -18,7 +18,7 @@ use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::ctmc::PhaseType;
 use synth::multiresource::artifact::{Checked, MsrConfig, Preemption};
 use synth::multiresource::policy::{Action, Event, Msr, Policy as _, System, Violation};
-use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::Workload;
 
 const COLUMNS: usize = 90;
@@ -170,8 +170,8 @@ fn policy(path: Option<String>) -> Result<(MsrConfig, Workload), Box<dyn Error>>
         return Ok((policy, checked.workload().envelope().clone()));
     }
     let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
-    match synthesize(&workload, &Options::new(Preemption::None))? {
-        Outcome::Policy(synthesis) => Ok((synthesis.policy, workload)),
+    match synthesize(&workload, &SynthesisOptions::new(Preemption::None))? {
+        SynthesisOutcome::Policy(synthesis) => Ok((synthesis.policy, workload)),
         _ => Err("no policy can stabilize this workload".into()),
     }
 }

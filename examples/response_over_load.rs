@@ -29,10 +29,10 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::TextStyle;
 use synth::multiresource::artifact::Preemption;
-use synth::multiresource::optimum::{Ended, Limits, Problem, optimum};
+use synth::multiresource::optimum::{Ended, OptimumLimits, Problem, optimum};
 use synth::multiresource::simulator::{Contender, Ending, Estimate, Health, Run, Settings};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, Options, Outcome, choose, synthesize,
+    ChoiceOptions, Families, SynthesisOptions, SynthesisOutcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 
@@ -80,8 +80,8 @@ impl Rule {
         if let Rule::Named(rule) = self {
             return Ok(rule.clone());
         }
-        let options = Options::new(Preemption::None);
-        let Outcome::Policy(synthesis) = synthesize(workload, &options)? else {
+        let options = SynthesisOptions::new(Preemption::None);
+        let SynthesisOutcome::Policy(synthesis) = synthesize(workload, &options)? else {
             return Err("no policy can stabilize this workload".into());
         };
         if let Rule::Msr = self {
@@ -141,11 +141,11 @@ fn run(contender: &Contender, workload: &Workload) -> Result<Run, Box<dyn Error>
 
 /// The bound at each load.
 fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
-    let limits = Limits {
+    let limits = OptimumLimits {
         states: 1_000_000,
         sweeps: 6_000,
         time: Duration::from_secs(60),
-        ..Limits::default()
+        ..OptimumLimits::default()
     };
     let mut bounds = Vec::new();
     let (mut best, mut solved) = (0.0_f64, true);

@@ -14,10 +14,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use synth::multiresource::artifact::Preemption;
-use synth::multiresource::optimum::{Limits, Problem, optimum};
+use synth::multiresource::optimum::{OptimumLimits, Problem, optimum};
 use synth::multiresource::simulator::{Contender, Estimate, Settings};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, Options, Outcome, choose, synthesize,
+    ChoiceOptions, Families, SynthesisOptions, SynthesisOutcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 use synth::report::plot::{Axis, Chart, Curve, Look, Point, Scale, Sheet, Style};
@@ -42,8 +42,12 @@ jobs:
 ";
 
 /// What synth makes, on arrivals and sizes of its own.
-fn measured(workload: &Workload, options: &Options, chooses: bool) -> Result<Option<Estimate>> {
-    let Outcome::Policy(synthesis) = synthesize(workload, options)? else {
+fn measured(
+    workload: &Workload,
+    options: &SynthesisOptions,
+    chooses: bool,
+) -> Result<Option<Estimate>> {
+    let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("no policy can stabilize this workload".into());
     };
     let mut rule = synthesis.artifact.policy.clone();
@@ -73,10 +77,10 @@ fn measured(workload: &Workload, options: &Options, chooses: bool) -> Result<Opt
     Ok(run.mean_response)
 }
 
-fn with_setups(rate: f64) -> Options {
-    Options {
+fn with_setups(rate: f64) -> SynthesisOptions {
+    SynthesisOptions {
         setup_rate: Some(rate),
-        ..Options::new(Preemption::Setup)
+        ..SynthesisOptions::new(Preemption::Setup)
     }
 }
 
@@ -85,7 +89,7 @@ fn curves(workload: &Workload, with_optimum: bool) -> Result<Vec<Curve>> {
     let mut curves = Vec::new();
     let ends = [RATES[0], RATES[RATES.len() - 1]];
     for (preemption, look) in [(Preemption::None, VERMILLION), (Preemption::Full, GREEN)] {
-        if let Some(e) = measured(workload, &Options::new(preemption), true)? {
+        if let Some(e) = measured(workload, &SynthesisOptions::new(preemption), true)? {
             let points = ends.map(|rate| Point::exact(rate, e.mean));
             curves.push(curve(look, Style::Dashes, points.into()));
         }
@@ -93,9 +97,9 @@ fn curves(workload: &Workload, with_optimum: bool) -> Result<Vec<Curve>> {
     if with_optimum {
         let mut points = Vec::new();
         for rate in RATES {
-            let limits = Limits {
+            let limits = OptimumLimits {
                 tolerance: 0.01,
-                ..Limits::default()
+                ..OptimumLimits::default()
             };
             let sought = Problem {
                 setup_rate: Some(rate),

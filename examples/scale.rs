@@ -9,7 +9,7 @@ mod instances;
 use std::error::Error;
 use std::time::Instant;
 
-use synth::multiresource::program::{self, Limits};
+use synth::multiresource::program::{self, SolveLimits};
 use synth::multiresource::workload::Workload;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let document = instances::document(class, types.parse()?, seed.parse()?);
     let workload = Workload::parse(&document, "instance")?.workload;
     let started = Instant::now();
-    let solution = program::solve(&workload, &Limits::default())?;
+    let solution = program::solve(&workload, &SolveLimits::default())?;
     let seconds = started.elapsed().as_secs_f64();
     let certificate = &solution.certificate;
     print!("{document}");

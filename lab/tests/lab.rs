@@ -4,10 +4,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use synth::cli::{Answer, Embedding};
+use synth::cli::{EmbeddedAnswer, Embedding};
 
 /// Runs what is typed, words between blanks.
-fn typed(line: &str) -> Answer {
+fn typed(line: &str) -> EmbeddedAnswer {
     let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
     synth_lab::PROGRAM.answer(&words, Embedding::new(Default::default(), None))
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 /// What a command answers to a program.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct EmbeddedAnswer {
     /// The exit code that it has in a shell.
     pub code: u8,
     /// What it writes to standard output.
@@ -26,16 +26,16 @@ pub struct Answer {
 /// A program that runs a command.
 pub struct Embedding {
     pub(super) interrupt: Arc<AtomicBool>,
-    progress: Option<Progress>,
-    answer: RefCell<Answer>,
+    progress: Option<ProgressCallback>,
+    answer: RefCell<EmbeddedAnswer>,
 }
 
 /// Is called with what is done now, each time that this changes.
-pub type Progress = Box<dyn Fn(&str)>;
+pub type ProgressCallback = Box<dyn Fn(&str)>;
 
 impl Embedding {
     /// Returns a program that sets this flag to end the command with what it has.
-    pub fn new(interrupt: Arc<AtomicBool>, progress: Option<Progress>) -> Self {
+    pub fn new(interrupt: Arc<AtomicBool>, progress: Option<ProgressCallback>) -> Self {
         Embedding {
             interrupt,
             progress,
@@ -50,12 +50,12 @@ impl Embedding {
     }
 
     /// Returns the answer so far, to be added to.
-    pub(super) fn answered(&self) -> RefMut<'_, Answer> {
+    pub(super) fn answered(&self) -> RefMut<'_, EmbeddedAnswer> {
         self.answer.borrow_mut()
     }
 
-    pub(super) fn answer(&self, code: u8) -> Answer {
-        Answer {
+    pub(super) fn answer(&self, code: u8) -> EmbeddedAnswer {
+        EmbeddedAnswer {
             code,
             ..self.answer.take()
         }

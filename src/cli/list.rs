@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use clap::{Args as _, FromArgMatches as _};
 
-use super::embedding::{Answer, Embedding};
+use super::embedding::{EmbeddedAnswer, Embedding};
 use super::output;
 use super::terminal::{Common, Host, SUCCESS};
 use super::{concluded, refused, verbs};
@@ -29,7 +29,7 @@ impl List {
     }
 
     /// Runs a command within another program: nothing is printed.
-    pub fn answer(self, typed: &[OsString], program: Embedding) -> Answer {
+    pub fn answer(self, typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
         let program = Rc::new(program);
         let code = self.dispatch(typed, Host::Program(Rc::clone(&program)));
         program.answer(code)

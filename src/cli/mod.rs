@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use crate::artifact::{Artifact, ArtifactError, Content as _};
 use crate::document::{is_there, nearest};
-use crate::kind::{Kind, Run, Verb};
+use crate::kind::{Kind, RunVerb, Verb};
 use crate::kinds::{self, Visitor};
 use crate::typed::PolicyFile;
 use anstyle::{AnsiColor, Style};
@@ -29,7 +29,7 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use itertools::Itertools as _;
 
-pub use embedding::{Answer, Embedding, Progress};
+pub use embedding::{EmbeddedAnswer, Embedding, ProgressCallback};
 pub use list::List;
 use output::emit;
 use terminal::{Common, Host, NEGATIVE, Outcome, SUCCESS, harmless};
@@ -95,7 +95,7 @@ enum Command<K: Kind> {
 
 /// A verb that this kind alone has, as it was typed.
 struct Own<K> {
-    verb: Box<dyn Run>,
+    verb: Box<dyn RunVerb>,
     kind: PhantomData<K>,
 }
 
@@ -182,7 +182,7 @@ pub fn main(typed: &[OsString]) -> u8 {
 }
 
 /// Runs a command within another program: as [`main`], but that nothing is printed.
-pub fn answer(typed: &[OsString], program: Embedding) -> Answer {
+pub fn answer(typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
     let program = Rc::new(program);
     let code = dispatch(typed, Host::Program(Rc::clone(&program)));
     program.answer(code)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::artifact::ArtifactError;
 use crate::document::{called, text_of};
-use crate::kind::{Answer, FileOf, Kind, NamesFiles as _, Run};
+use crate::kind::{FileOf, Kind, NamesFiles as _, RunVerb, SynthesisAnswer};
 use crate::report::valid_report;
 use crate::simulation::Settings;
 use crate::typed::{Budget, PolicyFile, WorkloadFile, load};
@@ -53,7 +53,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
         K::synthesize(&workload, &arguments.args, caller)
     });
     match answer? {
-        Answer::Policy {
+        SynthesisAnswer::NamedPolicy {
             artifact,
             summary,
             mut documents,
@@ -78,11 +78,11 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
             Ok(code)
         }
         // A negative answer is the result: it is printed with --quiet, too.
-        Answer::Refused { why, decided } => {
+        SynthesisAnswer::Refused { why, decided } => {
             common.host.tell(&why);
             Ok(if decided { NEGATIVE } else { 2 })
         }
-        Answer::Interrupted => {
+        SynthesisAnswer::Interrupted => {
             common.tell("Interrupted before a policy was chosen: nothing is written.");
             Ok(interrupt::code())
         }
@@ -197,7 +197,7 @@ pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> O
 }
 
 /// Does a verb that this kind of workload alone has.
-pub fn own(verb: &dyn Run, common: &Common) -> Outcome {
+pub fn own(verb: &dyn RunVerb, common: &Common) -> Outcome {
     let (read, written) = verb.files();
     check_destinations(&read, &written)?;
     let interrupt = Later::new(&common.host);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::artifact::{Checked, Multiresource};
-use super::bound::{CertificateError, Document};
+use super::bound::{BoundDocument, CertificateError};
 use super::bridge;
 use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
@@ -17,9 +17,9 @@ use super::verbs::{drive, export, fit, limit, optimum, sweep};
 use super::workload::Fleet;
 use crate::artifact::Finding;
 use crate::kind::{
-    Answer, Caller, Files, Kind, NamesFiles, Notice, Policy, Queueing, Rules, Verb, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
-    simulate_policy,
+    Caller, Files, Kind, NamedPolicy, NamesFiles, Notice, Queueing, Rules, SynthesisAnswer, Verb,
+    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, refuse,
+    required_workload, scaled_to, simulate_policy,
 };
 use crate::number::Decimal;
 use crate::number::quantity::explained;
@@ -108,7 +108,7 @@ impl Rules for MultiresourceKind {
         (rule.preempts(), rule.knows_of(workload))
     }
 
-    fn fits(policy: &Policy<Self>, fleet: &Fleet) -> Result<(), String> {
+    fn fits(policy: &NamedPolicy<Self>, fleet: &Fleet) -> Result<(), String> {
         if let Some(file) = &policy.file {
             same_record(&file.artifact().workload, &fleet.record())?;
         }
@@ -149,7 +149,7 @@ impl Kind for MultiresourceKind {
         workload: &Fleet,
         args: &SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Answer<Multiresource>> {
+    ) -> VerbResult<SynthesisAnswer<Multiresource>> {
         notify_latency(workload, caller);
         synthesize(workload, args, caller)
     }
@@ -167,7 +167,7 @@ impl Kind for MultiresourceKind {
     }
 
     fn prove(text: &str) -> VerbResult<Option<Result<String, String>>> {
-        let document = match serde_json::from_str::<Document>(text) {
+        let document = match serde_json::from_str::<BoundDocument>(text) {
             Ok(document) => document,
             Err(why) if text.contains("\"synth-bound\"") => {
                 return refuse(format!("no bound of this shape: {why}"));
@@ -243,7 +243,7 @@ impl Kind for MultiresourceKind {
         }
         let workload = required_workload(workload)?;
         notify_latency(workload, caller);
-        let run = |policy: &Policy<Self>,
+        let run = |policy: &NamedPolicy<Self>,
                    OverLoads(fleet): &OverLoads,
                    is_highest: bool,
                    progress: &mut dyn FnMut(Progress)| {
@@ -278,7 +278,7 @@ fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {
 /// Runs a policy on its workload or on another. Claims are judged in a run of their own where the policy runs under
 /// other conditions than they hold for.
 fn run(
-    policy: &Policy<MultiresourceKind>,
+    policy: &NamedPolicy<MultiresourceKind>,
     fleet: &Fleet,
     settings: &Settings,
     caller: &mut Caller<'_>,

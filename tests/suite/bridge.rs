@@ -7,7 +7,7 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::multiresource::live::protocol::Line;
-use synth::slurm::{Hold, Row, State};
+use synth::slurm::{Hold, JobState, QueueRow};
 use tempfile::TempDir;
 
 use crate::cluster::Cluster;
@@ -141,11 +141,11 @@ fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u64 {
     let running = queue
         .rows
         .iter()
-        .filter(|row| row.state == State::Running && row.name != but);
+        .filter(|row| row.state == JobState::Running && row.name != but);
     running.map(|row| row.amounts.cpus).sum()
 }
 
-pub fn queue(cluster: &Cluster, partition: &str) -> Vec<Row> {
+pub fn queue(cluster: &Cluster, partition: &str) -> Vec<QueueRow> {
     cluster.slurm(partition).queue().unwrap().rows
 }
 
@@ -189,7 +189,7 @@ fn a_partition_is_run() {
     assert!(
         queue(&cluster, "synth")
             .iter()
-            .all(|row| row.state == State::Pending),
+            .all(|row| row.state == JobState::Pending),
         "a dry run releases nothing"
     );
 
@@ -218,7 +218,7 @@ fn a_partition_is_run() {
     let runs = |id: &str| {
         cluster
             .row("synth", id)
-            .is_some_and(|row| row.state == State::Running)
+            .is_some_and(|row| row.state == JobState::Running)
     };
     let mut most = 0;
     cluster.wait("the job that is requeued", || {
@@ -301,7 +301,7 @@ fn a_fleet_is_run_node_by_node() {
         let rows = queue(&cluster, "fleet");
         nodes.extend(
             rows.iter()
-                .filter(|row| row.state == State::Running)
+                .filter(|row| row.state == JobState::Running)
                 .map(|row| row.node_list.clone()),
         );
         rows.is_empty()

@@ -10,7 +10,7 @@ use synth::multiresource::artifact::{
     Artifact, Checked, Claim, Family, Method, MsrConfig, Preemption, Quantity, Route, SearchRecord,
     SizeLaw, check_against, parse, unmet,
 };
-use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
 
 const PREEMPTIONS: [Preemption; 3] = [Preemption::None, Preemption::Full, Preemption::Setup];
@@ -299,7 +299,7 @@ fn synthesized(
     route: Option<Route>,
     effort: f64,
 ) -> Option<Artifact> {
-    let mut options = Options::new(preemption);
+    let mut options = SynthesisOptions::new(preemption);
     options.effort = effort;
     // Full preemption has no route to choose.
     options.route = route.filter(|_| preemption != Preemption::Full);
@@ -307,8 +307,8 @@ fn synthesized(
         options.setup_rate = Some(10.0 * workload.types()[0].service_rate());
     }
     match synthesize(workload, &options).unwrap() {
-        Outcome::Policy(synthesis) => Some(synthesis.artifact),
-        Outcome::Overloaded(_) => None,
+        SynthesisOutcome::Policy(synthesis) => Some(synthesis.artifact),
+        SynthesisOutcome::Overloaded(_) => None,
     }
 }
 
@@ -467,11 +467,11 @@ use crate::instances;
 fn proven_instance(class: &str, types: usize, seed: u64) -> Artifact {
     let document = instances::document(class, types, seed);
     let workload = Workload::parse(&document, class).unwrap().workload;
-    let options = Options {
+    let options = SynthesisOptions {
         effort: 1e-9,
-        ..Options::new(Preemption::Full)
+        ..SynthesisOptions::new(Preemption::Full)
     };
-    let Outcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
+    let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
         panic!("{class} {seed}");
     };
     assert!(synthesis.artifact.evidence.proven, "{class} {seed}");

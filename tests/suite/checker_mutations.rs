@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{Admission, Drain, Preemption, Route};
-use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
 use synth::number::Decimal;
 
@@ -181,12 +181,12 @@ fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
     // At a low load queues are short, and soon derived anew.
     let workload = Workload::read(Path::new(&path)).unwrap().workload;
     let workload = workload.scaled(0.5).unwrap();
-    let mut options = Options::new(preemption);
+    let mut options = SynthesisOptions::new(preemption);
     // Full preemption has no route to choose.
     options.route = (preemption != Preemption::Full).then_some(route);
     options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
     match synthesize(&workload, &options).unwrap() {
-        Outcome::Policy(synthesis) => serde_json::to_value(&synthesis.artifact).unwrap(),
+        SynthesisOutcome::Policy(synthesis) => serde_json::to_value(&synthesis.artifact).unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -250,11 +250,11 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
         drain: Drain::Sequential,
         admission: Admission::Eager,
     };
-    let options = Options {
+    let options = SynthesisOptions {
         route: Some(route),
-        ..Options::new(Preemption::None)
+        ..SynthesisOptions::new(Preemption::None)
     };
-    let Outcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
+    let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
         panic!("a policy")
     };
     let valid = serde_json::to_value(&synthesis.artifact).unwrap();

@@ -10,7 +10,7 @@ use synth::multiresource::report;
 use synth::multiresource::simulator::{
     Contender, Health, Judgement, Run, Settings, Verdict, judge, watches,
 };
-use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::Workload;
 
 const PERCENTILES: [Quantity; 3] = [
@@ -29,19 +29,19 @@ fn section7(load: f64) -> Workload {
     model("section7").scaled(load / 0.9).unwrap()
 }
 
-fn options(preemption: Preemption, route: Option<Route>) -> Options {
-    Options {
+fn options(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
+    SynthesisOptions {
         route,
         setup_rate: (preemption == Preemption::Setup).then_some(10.0),
         backfill: Backfill::None,
         empty_slots: EmptySlots::Phantom,
-        ..Options::new(preemption)
+        ..SynthesisOptions::new(preemption)
     }
 }
 
-fn synthesized_with(workload: &Workload, options: &Options) -> Artifact {
+fn synthesized_with(workload: &Workload, options: &SynthesisOptions) -> Artifact {
     match synthesize(workload, options).unwrap() {
-        Outcome::Policy(synthesis) => synthesis.artifact,
+        SynthesisOutcome::Policy(synthesis) => synthesis.artifact,
         other => panic!("{other:?}"),
     }
 }
@@ -437,7 +437,7 @@ fn laws_that_are_not_followed_are_approximate() {
 #[test]
 fn bounds_are_judged_by_the_side() {
     let workload = section7(0.7);
-    let options = Options {
+    let options = SynthesisOptions {
         effort: 1e-7,
         ..options(Preemption::None, Some(Route::ALL[0]))
     };

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use synth::slurm::{Row, Slurm};
+use synth::slurm::{QueueRow, Slurm};
 
 /// A cluster in a folder of its own.
 pub struct Cluster {
@@ -109,7 +109,7 @@ impl Cluster {
     }
 
     /// The row of a job; `None` where the queue does not have it.
-    pub fn row(&self, partition: &str, id: &str) -> Option<Row> {
+    pub fn row(&self, partition: &str, id: &str) -> Option<QueueRow> {
         let queue = self.slurm(partition).queue().unwrap();
         assert_eq!(queue.unread.example, None);
         queue

@@ -23,16 +23,17 @@ use synth::multiresource::artifact::{
     AdaptiveQuickswapConfig, Artifact, Backfill, BackfillingConfig, Checked,
     ConservativeBackfillConfig, DiscretizedMaxWeightConfig, EasyBackfillConfig, EasyByMeanConfig,
     EmptySlots, Family, FcfsConfig, FirstFitConfig, Guard, GuardedConfig, LeastServersFirstConfig,
-    MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig, MsrConfig, Order,
-    PartitionConfig, Placement, PooledConfig, PooledEasyConfig, Preemption, PriorityConfig,
-    RandomizedTimersConfig, Route, ServerFillingConfig, StaticQuickswapConfig, Zone,
+    MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig, MsrConfig, PartitionConfig,
+    Placement, PooledConfig, PooledEasyConfig, Preemption, PriorityConfig, RandomizedTimersConfig,
+    Route, ServerFillingConfig, StartOrder, StaticQuickswapConfig, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{
     Action, Backfilling, Event, Policy, Reservations, System, own_policy,
 };
 use synth::multiresource::synthesis::{
-    Analysed, ChoiceOptions, Families, Options, Outcome, Synthesis, analyse, choose, synthesize,
+    Analysed, ChoiceOptions, Families, Synthesis, SynthesisOptions, SynthesisOutcome, analyse,
+    choose, synthesize,
 };
 use synth::multiresource::workload::{Fleet, Workload};
 
@@ -127,14 +128,14 @@ impl Interpreter {
 }
 
 /// Markovian Service Rate policies: file name, preemption, route, backfilling, empty slots.
-fn variants() -> Vec<(&'static str, Options)> {
-    let with = |preemption, route: &str, backfill, empty_slots| Options {
+fn variants() -> Vec<(&'static str, SynthesisOptions)> {
+    let with = |preemption, route: &str, backfill, empty_slots| SynthesisOptions {
         // With full preemption there is no route to choose.
         route: (preemption != Preemption::Full).then(|| route.parse::<Route>().unwrap()),
         setup_rate: (preemption == Preemption::Setup).then_some(10.0),
         backfill,
         empty_slots,
-        ..Options::new(preemption)
+        ..SynthesisOptions::new(preemption)
     };
     use Preemption::{Full, None, Setup};
     vec![
@@ -206,9 +207,9 @@ fn path(name: &str) -> String {
     )
 }
 
-fn synthesized(workload: &Workload, options: &Options) -> Box<Synthesis> {
+fn synthesized(workload: &Workload, options: &SynthesisOptions) -> Box<Synthesis> {
     match synthesize(workload, options).unwrap() {
-        Outcome::Policy(synthesis) => synthesis,
+        SynthesisOutcome::Policy(synthesis) => synthesis,
         other => panic!("{other:?}"),
     }
 }
@@ -251,7 +252,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         guard: Guard::Msr(MsrConfig {
             backfill: Backfill::None,
             empty_slots: EmptySlots::Phantom,
-            ..synthesized(&light, &Options::new(Preemption::None)).policy
+            ..synthesized(&light, &SynthesisOptions::new(Preemption::None)).policy
         }),
         from: 12,
         until: 6,
@@ -356,9 +357,9 @@ fn of_chain(workload: &Workload) -> Artifact {
     let chain = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-2: 3}],
         rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
     let own = own_policy(chain, "chain", &workload.clone().into()).unwrap();
-    let options = Options::new(Preemption::None);
+    let options = SynthesisOptions::new(Preemption::None);
     match analyse(workload, &options, own.msr().unwrap()).unwrap() {
-        Outcome::Policy(synthesis) => synthesis.artifact,
+        SynthesisOutcome::Policy(synthesis) => synthesis.artifact,
         other => panic!("{other:?}"),
     }
 }
@@ -410,10 +411,10 @@ fn with_setups(workload: &Workload, weights: MaxWeightConfig) -> Vec<(&'static s
         eagerness: 1.0,
         haste: 0.5,
     };
-    let options = Options {
+    let options = SynthesisOptions {
         setup_rate: Some(10.0),
         route: Some("sequential-late".parse().unwrap()),
-        ..Options::new(Preemption::Setup)
+        ..SynthesisOptions::new(Preemption::Setup)
     };
     let guard = synthesized(workload, &options).policy;
     let guarded = GuardedConfig {
@@ -437,9 +438,9 @@ fn with_setups(workload: &Workload, weights: MaxWeightConfig) -> Vec<(&'static s
 fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let fleet = crate::fleet::read(&crate::fleet::mixed(crate::fleet::TWO_SHAPES)).unwrap();
     let with = |fleet: &Fleet, rule: Option<Family>| {
-        let options = Options::new(Preemption::None);
+        let options = SynthesisOptions::new(Preemption::None);
         let outcome = Analysed::of_fleet(fleet, &options).unwrap();
-        let Outcome::Policy(analysed) = outcome else {
+        let SynthesisOutcome::Policy(analysed) = outcome else {
             panic!("{outcome:?}")
         };
         let mut artifact = analysed.partitioned(fleet).unwrap().artifact;
@@ -459,13 +460,13 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         switching_rate: Some(0.1),
     };
     let keeping = PooledConfig {
-        order: Order::Largest,
+        order: StartOrder::Largest,
         placement: Placement::Best,
         reserve: 1.0,
         zone: None,
     };
     let guarded = GuardedConfig {
-        rule: Box::new(PooledConfig::plain(Order::Oldest, Placement::First).into()),
+        rule: Box::new(PooledConfig::plain(StartOrder::Oldest, Placement::First).into()),
         guard: Guard::Partition(partition.clone()),
         from: 20,
         until: 10,
@@ -528,9 +529,9 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
         Families::Fixed(policy) => (policy.preempts(), policy.setup_rate()),
         _ => (false, None),
     };
-    let options = Options {
+    let options = SynthesisOptions {
         setup_rate,
-        ..Options::new(match (preempts, setup_rate) {
+        ..SynthesisOptions::new(match (preempts, setup_rate) {
             (true, None) => Preemption::Full,
             (true, Some(_)) => Preemption::Setup,
             (false, _) => Preemption::None,

@@ -224,7 +224,7 @@ fn is_for_newcomers(path: &Path) -> bool {
 
 #[test]
 fn commands_print_what_the_documents_show() {
-    run_all(|path| is_for_newcomers(path));
+    run_all(is_for_newcomers);
 }
 
 #[test]

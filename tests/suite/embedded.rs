@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use synth::cli::{Answer, Embedding, answer};
+use synth::cli::{EmbeddedAnswer, Embedding, answer};
 use synth::document::with_documents;
 use synth::multiresource::policy::{FIRST_FIT, Knows, Policy, Unsuitable};
 use synth::multiresource::simulator::{OtherRule, with_rules};
@@ -13,12 +13,12 @@ use synth::multiresource::workload::Fleet;
 
 use crate::common::*;
 
-fn run(typed: &str, interrupt: &Arc<AtomicBool>) -> Answer {
+fn run(typed: &str, interrupt: &Arc<AtomicBool>) -> EmbeddedAnswer {
     let words: Vec<OsString> = typed.words().into_iter().map(OsString::from).collect();
     answer(&words, Embedding::new(Arc::clone(interrupt), None))
 }
 
-fn within(typed: &str) -> Answer {
+fn within(typed: &str) -> EmbeddedAnswer {
     run(typed, &Arc::default())
 }
 

@@ -3,8 +3,10 @@
 use crate::common::*;
 use serde_json::json;
 use synth::multiresource::artifact::{Artifact, Checked, Family, Preemption, Proven};
-use synth::multiresource::program::{self, Limits};
-use synth::multiresource::synthesis::{Options, Outcome, SynthesisError, synthesize};
+use synth::multiresource::program::{self, SolveLimits};
+use synth::multiresource::synthesis::{
+    SynthesisError, SynthesisOptions, SynthesisOutcome, synthesize,
+};
 use synth::multiresource::workload::Workload;
 
 fn model(name: &str) -> Workload {
@@ -31,17 +33,17 @@ fn section7(rates: [&str; 3], mean: &str) -> Workload {
     Workload::parse(&text, "section7").unwrap().workload
 }
 
-fn outcome(workload: &Workload) -> Result<Outcome, SynthesisError> {
-    let options = Options {
+fn outcome(workload: &Workload) -> Result<SynthesisOutcome, SynthesisError> {
+    let options = SynthesisOptions {
         effort: 0.01,
-        ..Options::new(Preemption::Full)
+        ..SynthesisOptions::new(Preemption::Full)
     };
     synthesize(workload, &options)
 }
 
 fn artifact_of(workload: &Workload) -> Artifact {
     match outcome(workload).unwrap() {
-        Outcome::Policy(synthesis) => synthesis.artifact,
+        SynthesisOutcome::Policy(synthesis) => synthesis.artifact,
         other => panic!("{other:?}"),
     }
 }
@@ -52,7 +54,7 @@ fn artifact_of(workload: &Workload) -> Artifact {
 fn one_is_distinguished_from_its_neighbours() {
     for load in ["1", "1.000000000000001", "1.5"] {
         let workload = section7_at(load);
-        let Outcome::Overloaded(overload) = outcome(&workload).unwrap() else {
+        let SynthesisOutcome::Overloaded(overload) = outcome(&workload).unwrap() else {
             panic!("{load}");
         };
         let exact = overload.exact.unwrap();
@@ -162,7 +164,7 @@ fn a_mix_that_is_worse_by_a_hair_is_not_the_optimum() {
 fn units_of_time_do_not_matter() {
     let load = |rates, mean| {
         let workload = section7(rates, mean);
-        let solution = program::solve(&workload, &Limits::default()).unwrap();
+        let solution = program::solve(&workload, &SolveLimits::default()).unwrap();
         let exact = program::exact(&workload, &solution, 1_000_000).unwrap();
         exact.load.to_string()
     };

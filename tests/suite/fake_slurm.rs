@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use synth::slurm::{Nodes, Queue, Slurm};
+use synth::slurm::{Nodes, Slurm, SlurmQueue};
 use tempfile::TempDir;
 
 /// A folder with commands, each a script of `sh` that can be written anew at any time. Put it first in `PATH`, or into
@@ -69,7 +69,7 @@ esac",
 
     /// What `squeue` prints from now on, below its titles where these are requested: rows built by [`job`].
     pub fn queue(&self, rows: &str) {
-        self.table("squeue", Queue::columns(), rows);
+        self.table("squeue", SlurmQueue::columns(), rows);
     }
 
     fn table(&self, name: &str, columns: &[(&str, &str, usize)], rows: &str) {
@@ -122,7 +122,7 @@ pub fn job(cells: &[(&str, &str)]) -> String {
         ("Name", "wrap"),
         ("NodeList", ""),
     ];
-    row(Queue::columns(), &[cells, &usual].concat())
+    row(SlurmQueue::columns(), &[cells, &usual].concat())
 }
 
 /// A row of a table; of a column that is in `cells` twice the first, and `(null)` where it is not there.

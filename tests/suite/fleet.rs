@@ -4,9 +4,9 @@ use crate::common::*;
 use serde_json::{Value, json};
 use synth::document::DocumentError;
 use synth::multiresource::artifact::{Artifact, Checked, Preemption, Quantity, Subject, unmet};
-use synth::multiresource::program::{Limits, solve};
+use synth::multiresource::program::{SolveLimits, solve};
 use synth::multiresource::schedule::{Packing, Schedule, enumerate};
-use synth::multiresource::synthesis::{Analysed, Options, Outcome};
+use synth::multiresource::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome};
 use synth::multiresource::workload::{Fleet, Workload};
 
 const MODEL: &str = "models/fleet.yaml";
@@ -35,7 +35,7 @@ fn model() -> Fleet {
 /// The load with its proof, by all schedules listed: the mixes attain it, and at the prices no choice of schedules is
 /// worth more.
 pub(crate) fn load(fleet: &Fleet) -> f64 {
-    let solution = solve(fleet, &Limits::default()).unwrap();
+    let solution = solve(fleet, &SolveLimits::default()).unwrap();
     let certificate = &solution.certificate;
     assert!(certificate.proven(), "{certificate:?}");
     let offered: Vec<f64> = fleet.types().iter().map(|t| t.offered_pieces()).collect();
@@ -64,13 +64,13 @@ pub(crate) fn load(fleet: &Fleet) -> f64 {
 }
 
 /// Slots for each type, which are found by analysis.
-fn in_slots(fleet: &Fleet) -> Outcome<Analysed> {
-    Analysed::of_fleet(fleet, &Options::new(Preemption::None)).unwrap()
+fn in_slots(fleet: &Fleet) -> SynthesisOutcome<Analysed> {
+    Analysed::of_fleet(fleet, &SynthesisOptions::new(Preemption::None)).unwrap()
 }
 
 fn artifact(fleet: &Fleet) -> Artifact {
     match in_slots(fleet) {
-        Outcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
+        SynthesisOutcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
         other => panic!("no policy: {other:?}"),
     }
 }
@@ -94,7 +94,7 @@ fn a_single_server_is_a_fleet_of_one() {
         let servers = format!("servers:\n  - capacity: {}", &text[capacity..end]);
         let fleet = read(&text.replace(&text[start..end], &servers)).unwrap();
         assert_eq!(fleet.shapes()[0].name(), "shape-1");
-        let one = solve(&workload, &Limits::default()).unwrap();
+        let one = solve(&workload, &SolveLimits::default()).unwrap();
         is_near(load(&fleet), one.certificate.load);
         assert!(fleet.is_one_server());
         assert_eq!(fleet.digest(), workload.digest(), "{name}");
@@ -150,7 +150,7 @@ fn the_model_agrees_with_its_fluid() {
 #[test]
 fn an_overloaded_fleet_is_refused_with_its_prices() {
     let fleet = read(&mixed("  - {count: 2, capacity: {cpu: 3, gpu: 1}}\n")).unwrap();
-    let Outcome::Overloaded(overload) = in_slots(&fleet) else {
+    let SynthesisOutcome::Overloaded(overload) = in_slots(&fleet) else {
         panic!("a policy for what is beyond capacity");
     };
     // Six cpus for 3 + 3 + 1/2.

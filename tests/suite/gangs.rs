@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use synth::slurm::{Hold, Row, State};
+use synth::slurm::{Hold, JobState, QueueRow};
 
 use crate::bridge::{PolicyDir, Running, bridge, is_decided_again, log, queue, text};
 use crate::cluster::Cluster;
@@ -66,9 +66,9 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
 
     let mut running = Some(Running::start(&dir, &cluster, &words));
     // Whoever is released has its room: of what runs or may start no node holds more than the policy counts on.
-    let looked = |rows: &[Row]| {
-        let is_gang = |row: &&Row| row.nodes > 1;
-        let is_out = |row: &&Row| row.hold == Hold::None;
+    let looked = |rows: &[QueueRow]| {
+        let is_gang = |row: &&QueueRow| row.nodes > 1;
+        let is_out = |row: &&QueueRow| row.hold == Hold::None;
         let gangs = rows.iter().filter(is_gang).filter(is_out).count();
         let others = rows.iter().filter(is_out).count() - gangs;
         let all = || cluster.run("squeue", &["-a"]);
@@ -88,13 +88,13 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
         looked(&rows);
         let own = rows
             .iter()
-            .find(|row| row.state == State::Running && row.nodes > 1);
+            .find(|row| row.state == JobState::Running && row.nodes > 1);
         if let Some(own) = own
             && last != Some(own.key)
         {
             last = Some(own.key);
             ended += 1;
-            let on = |row: &Row| row.key.id.to_string() == even;
+            let on = |row: &QueueRow| row.key.id.to_string() == even;
             if on(own) {
                 let nodes = cluster.slurm("fleet").nodes().unwrap().rows;
                 let used = nodes.iter().map(|node| node.allocated.cpus);

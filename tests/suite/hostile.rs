@@ -11,7 +11,7 @@ use synth::artifact::{Changes, Content as _};
 use synth::kind::{FileOf, Kind};
 use synth::kinds::{self, Visitor};
 use synth::multiresource::artifact::Preemption;
-use synth::multiresource::synthesis::{Options, synthesize};
+use synth::multiresource::synthesis::{SynthesisOptions, synthesize};
 use synth::multiresource::workload::Workload;
 
 use crate::common::*;
@@ -186,11 +186,11 @@ fn workloads_of_mixed_scales_have_an_answer() {
             continue;
         };
         let preemption = [Preemption::None, Preemption::Setup, Preemption::Full][n % 3];
-        let options = Options {
+        let options = SynthesisOptions {
             setup_rate: (preemption == Preemption::Setup).then_some(10.0),
             effort: 0.002,
             end: Some(Instant::now() + Duration::from_millis(200)),
-            ..Options::new(preemption)
+            ..SynthesisOptions::new(preemption)
         };
         match synthesize(&parsed.workload, &options) {
             Ok(_) => answered += 1,

@@ -7,7 +7,7 @@ use std::io::BufReader;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::multiresource::artifact::Checked;
-use synth::multiresource::forecast::Online;
+use synth::multiresource::forecast::OnlineForecasts;
 use synth::multiresource::live::protocol::{self, Line, Started};
 use synth::multiresource::live::{ClusterEvent, Scheduler, Submission};
 use synth::multiresource::policy::Event;
@@ -330,7 +330,7 @@ fn driven(policy: &Checked, lines: &[String]) -> String {
         &mut scheduler(policy),
         BufReader::new(input.as_bytes()),
         &mut output,
-        &mut Online::new(1),
+        &mut OnlineForecasts::new(1),
     );
     assert_eq!(done.unwrap().refused, 0);
     String::from_utf8(output).unwrap()

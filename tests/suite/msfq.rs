@@ -4,7 +4,7 @@
 
 use crate::common::*;
 use serde::Deserialize;
-use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
+use synth::multiresource::analysis::one_or_all::{MsfqQueue, OneOrAllType};
 
 #[derive(Deserialize)]
 struct Case {
@@ -24,7 +24,7 @@ fn means_keep_their_digits_and_know_how_many() {
     let cases: Vec<Case> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(cases.len(), 96);
     for case in cases {
-        let stream = |[arrival_rate, service_rate]: [f64; 2]| Stream {
+        let stream = |[arrival_rate, service_rate]: [f64; 2]| OneOrAllType {
             arrival_rate,
             service_rate,
         };

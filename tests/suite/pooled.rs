@@ -5,20 +5,20 @@ use crate::fleet::{TWO_SHAPES, mixed, read};
 use synth::multiresource::artifact::{Checked, Family, Method, Preemption, Quantity, Subject};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{
-    Analysed, ChoiceOptions, Chosen, Families, Options, Outcome, choose,
+    Analysed, ChoiceOptions, Chosen, Families, SynthesisOptions, SynthesisOutcome, choose,
 };
 use synth::multiresource::workload::Fleet;
 
 fn analysed(fleet: &Fleet) -> Analysed {
-    match Analysed::of_fleet(fleet, &Options::new(Preemption::None)).unwrap() {
-        Outcome::Policy(analysed) => *analysed,
+    match Analysed::of_fleet(fleet, &SynthesisOptions::new(Preemption::None)).unwrap() {
+        SynthesisOutcome::Policy(analysed) => *analysed,
         other => panic!("{other:?}"),
     }
 }
 
 fn chosen(fleet: &Fleet, events: u64) -> Chosen {
     let choice = ChoiceOptions::new(Families::All, events, 1);
-    let options = Options::new(Preemption::None);
+    let options = SynthesisOptions::new(Preemption::None);
     choose(fleet, &options, &choice, analysed(fleet), |_| ()).unwrap()
 }
 

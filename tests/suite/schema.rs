@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use synth::compatibility::artifact::Artifact as ClusterArtifact;
 use synth::multiresource::artifact::{Artifact, Preemption};
-use synth::multiresource::synthesis::{Analysed, Options, Outcome, synthesize};
+use synth::multiresource::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
 
 use crate::common::*;
@@ -97,7 +97,7 @@ fn schema_accepts_what_is_synthesized() {
     for path in models("multiresource") {
         let fleet = Fleet::read(&path).unwrap().workload;
         for preemption in [Preemption::None, Preemption::Full, Preemption::Setup] {
-            let mut options = Options::new(preemption);
+            let mut options = SynthesisOptions::new(preemption);
             options.effort = 0.01;
             options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
             let artifact = match fleet.one_server() {
@@ -111,16 +111,16 @@ fn schema_accepts_what_is_synthesized() {
     }
 }
 
-fn synthesized(workload: &Workload, options: &Options) -> Artifact {
+fn synthesized(workload: &Workload, options: &SynthesisOptions) -> Artifact {
     match synthesize(workload, options).unwrap() {
-        Outcome::Policy(synthesis) => synthesis.artifact,
+        SynthesisOutcome::Policy(synthesis) => synthesis.artifact,
         other => panic!("no policy: {other:?}"),
     }
 }
 
-fn in_slots(fleet: &Fleet, options: &Options) -> Artifact {
+fn in_slots(fleet: &Fleet, options: &SynthesisOptions) -> Artifact {
     match Analysed::of_fleet(fleet, options).unwrap() {
-        Outcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
+        SynthesisOutcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
         other => panic!("no policy: {other:?}"),
     }
 }
@@ -129,7 +129,7 @@ fn in_slots(fleet: &Fleet, options: &Options) -> Artifact {
 #[test]
 fn schema_refuses_an_unknown_field_of_a_fleet() {
     let fleet = Fleet::read(&here("models/fleet.yaml")).unwrap().workload;
-    let artifact = in_slots(&fleet, &Options::new(Preemption::None));
+    let artifact = in_slots(&fleet, &SynthesisOptions::new(Preemption::None));
     let valid = serde_json::to_value(artifact.sealed()).unwrap();
     let objects = [
         "",

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use synth::slurm::{Hold, JobId, NodeState, Slurm, SlurmError, State, Why};
+use synth::slurm::{Hold, JobId, JobState, NodeState, Slurm, SlurmError, Why};
 
 use tempfile::TempDir;
 
@@ -43,7 +43,7 @@ fn a_queue_is_read_as_it_is() {
     );
     assert_eq!(
         (&*found.name, &found.state, found.hold),
-        ("a|b c", &State::Pending, Hold::User)
+        ("a|b c", &JobState::Pending, Hold::User)
     );
     assert_eq!(
         (found.nodes, found.eligible, found.depends),
@@ -91,7 +91,7 @@ fn jobs_are_released_held_and_placed() {
     for released in [&first, &task] {
         cluster.wait("it runs", || {
             let row = cluster.row("synth", released).unwrap();
-            row.state == State::Running && row.node_list == "n1" && row.hold == Hold::None
+            row.state == JobState::Running && row.node_list == "n1" && row.hold == Hold::None
         });
     }
     assert_eq!(cluster.row("synth", &second).unwrap().hold, Hold::User);
@@ -105,7 +105,7 @@ fn jobs_are_released_held_and_placed() {
     cluster.run("scontrol", &["requeue", &first]);
     cluster.wait("it waits again, held", || {
         let row = cluster.row("synth", &first).unwrap();
-        row.state == State::Pending && row.hold != Hold::None && row.key != before
+        row.state == JobState::Pending && row.hold != Hold::None && row.key != before
     });
     cluster.run("scancel", &[&second]);
     cluster.wait("it is gone", || cluster.row("synth", &second).is_none());

@@ -8,7 +8,7 @@ use crate::common::*;
 use serde_json::{Value, json};
 use synth::artifact::Grounds;
 use synth::multiresource::artifact::{ArtifactError, Checked, Preemption};
-use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::Workload;
 
 /// The artifact of a conformance vector, as it was written.
@@ -24,8 +24,10 @@ fn analysed(load: f64) -> Value {
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
     let workload = Workload::read(Path::new(model)).unwrap().workload;
     let workload = workload.scaled(load / 0.9).unwrap();
-    match synthesize(&workload, &Options::new(Preemption::None)).unwrap() {
-        Outcome::Policy(synthesis) => serde_json::to_value(synthesis.artifact.sealed()).unwrap(),
+    match synthesize(&workload, &SynthesisOptions::new(Preemption::None)).unwrap() {
+        SynthesisOutcome::Policy(synthesis) => {
+            serde_json::to_value(synthesis.artifact.sealed()).unwrap()
+        }
         other => panic!("{other:?}"),
     }
 }

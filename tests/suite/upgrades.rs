@@ -7,11 +7,11 @@ use crate::fleet::{TWO_SHAPES, load, mixed, read};
 use rand::{RngExt, SeedableRng};
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::schedule::{Packing, enumerate};
-use synth::multiresource::synthesis::{Options, Upgrade, Upgrades, upgrades};
+use synth::multiresource::synthesis::{SynthesisOptions, Upgrade, Upgrades, upgrades};
 use synth::multiresource::workload::{Fleet, Workload};
 
 fn bought(fleet: impl Into<Fleet>) -> Upgrades {
-    upgrades(&fleet.into(), &Options::new(Preemption::Full), &[])
+    upgrades(&fleet.into(), &SynthesisOptions::new(Preemption::Full), &[])
 }
 
 fn step<'a>(all: &'a Upgrades, shape: &str, resource: Option<&str>) -> &'a Upgrade {
@@ -167,9 +167,9 @@ fn steps_of_a_fleet_by_hand() {
 #[test]
 fn without_time_steps_are_counted_only() {
     let fleet = read(&mixed(TWO_SHAPES)).unwrap();
-    let options = Options {
+    let options = SynthesisOptions {
         end: Some(Instant::now()),
-        ..Options::new(Preemption::Full)
+        ..SynthesisOptions::new(Preemption::Full)
     };
     let all = upgrades(&fleet, &options, &[]);
     assert_eq!((all.found.len(), all.skipped), (0, 5));

@@ -7,11 +7,13 @@ use super::jobs::{Job, Jobs, NO_LIMIT};
 use super::levels::levels;
 use super::limits::{self, Cut};
 use super::predicted;
-use super::report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound, short};
+use super::report::{
+    Fit, FitError, FitOptions, FittedArrivals, Report, TriedTypes, TypeFound, short,
+};
 use super::sizes::Law;
 use super::types::{Types, in_seconds};
 use super::{Dispersion, Excess};
-use synth_multiresource::workload::{Known, Part, Parts};
+use synth_multiresource::workload::{ChangedType, KnownSize, Parts};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
@@ -35,7 +37,7 @@ const UNSEEN: f64 = 5e3;
 pub struct Fitting<'a> {
     jobs: &'a Jobs<'a>,
     by_demand: Types,
-    options: &'a Options,
+    options: &'a FitOptions,
     types: Vec<Type>,
     /// The share of jobs that came at one instant with others of their user or batch.
     together: f64,
@@ -58,7 +60,7 @@ struct Type {
 
 impl<'a> Fitting<'a> {
     /// Cuts types by demand, and counts their jobs.
-    pub fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a Options) -> Self {
+    pub fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a FitOptions) -> Self {
         let most = options.max_types * usize::from(options.by_limit);
         let cuts = limits::cut(jobs, &by_demand.of_vector, by_demand.demands.len(), most);
         let type_of = |cut: Cut| {
@@ -98,8 +100,8 @@ impl<'a> Fitting<'a> {
     /// Returns whether jobs come in batches in the workload.
     fn has_batches(&self) -> bool {
         match self.options.arrivals {
-            Arrivals::Batches => true,
-            Arrivals::Auto => self.jobs.names_batches || self.together >= TOGETHER,
+            FittedArrivals::Batches => true,
+            FittedArrivals::Auto => self.jobs.names_batches || self.together >= TOGETHER,
             _ => false,
         }
     }
@@ -116,7 +118,7 @@ impl<'a> Fitting<'a> {
     ///
     /// # Errors
     /// When it has faults.
-    pub fn conclude(&self, tried: Vec<Tried>) -> Result<Fit, FitError> {
+    pub fn conclude(&self, tried: Vec<TriedTypes>) -> Result<Fit, FitError> {
         let (jobs, trace, types) = (self.jobs, self.jobs.trace, &self.types);
         let windows = jobs.windows();
         let dispersion = windows.dispersion(jobs.length(), jobs.per_second);
@@ -134,26 +136,27 @@ impl<'a> Fitting<'a> {
         let base = self.dispersion_of(&constant);
         let excess = Excess::of(&dispersion, base);
         let changes = match self.options.arrivals {
-            Arrivals::Auto if has_batches => together(&dispersion, base),
-            Arrivals::Auto => apart_or_together(&dispersion),
+            FittedArrivals::Auto if has_batches => together(&dispersion, base),
+            FittedArrivals::Auto => apart_or_together(&dispersion),
             request => request,
         };
         let servers = trace.servers();
         let mut parts = servers.workload(in_seconds(), self.parts(constant));
         parts.header.source = Some(self.options.source.clone());
         let all_promise = types.iter().all(|own| own.limit.is_some());
-        parts.header.known = all_promise.then_some(Known::TypeLimit);
+        parts.header.known = all_promise.then_some(KnownSize::TypeLimit);
         let steady = parts.clone();
         match (changes, excess) {
-            (Arrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
-            (Arrivals::Common, Some(excess)) => {
+            (FittedArrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
+            (FittedArrivals::Common, Some(excess)) => {
                 let (rate, work) = self.work();
                 parts.header.modulation = Some(common(rate, work, excess));
             }
             _ => {}
         }
         let workload = parts.check()?;
-        let is_open = self.options.arrivals == Arrivals::Auto && changes != Arrivals::Poisson;
+        let is_open =
+            self.options.arrivals == FittedArrivals::Auto && changes != FittedArrivals::Poisson;
         let steady = Some(steady).filter(|_| is_open);
         // The same types with a rate that changes between levels, where it has such.
         let other = steady.and_then(|mut steady| {
@@ -211,10 +214,10 @@ impl<'a> Fitting<'a> {
     }
 
     /// Types that arrive like this.
-    fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<Part> {
+    fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<ChangedType> {
         let part = |(own, arrivals): (&Type, ArrivalProcess)| {
             let (demand, nodes) = self.jobs.apart(&own.demand);
-            Part {
+            ChangedType {
                 name: self.name(own),
                 nodes,
                 demand: demand.iter().map(|d| short(*d)).collect(),
@@ -279,7 +282,7 @@ impl<'a> Fitting<'a> {
     fn found(&self, parts: &Parts) -> Vec<TypeFound> {
         let work = |own: &Type| own.rate * own.work.0;
         let total: f64 = self.types.iter().map(work).sum();
-        let found = |(own, part): (&Type, &Part)| TypeFound {
+        let found = |(own, part): (&Type, &ChangedType)| TypeFound {
             name: part.name.clone(),
             limit: own.limit,
             jobs: own.law.count,
@@ -309,22 +312,22 @@ impl<'a> Fitting<'a> {
 }
 
 /// Returns whether a rate that is constant but for batches has enough of the dispersion.
-fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
+fn together(dispersion: &[Dispersion], base: f64) -> FittedArrivals {
     match dispersion.iter().any(|own| own.work > DISPERSED * base) {
-        true => Arrivals::Common,
-        false => Arrivals::Poisson,
+        true => FittedArrivals::Common,
+        false => FittedArrivals::Poisson,
     }
 }
 
 /// Returns what the dispersion of work says of jobs that come one by one.
-fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
+fn apart_or_together(dispersion: &[Dispersion]) -> FittedArrivals {
     let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
     match most.filter(|most| most.work > DISPERSED) {
-        None => Arrivals::Poisson,
+        None => FittedArrivals::Poisson,
         Some(most) if most.if_independent - 1.0 >= INDEPENDENT * (most.work - 1.0) => {
-            Arrivals::Modulated
+            FittedArrivals::Modulated
         }
-        Some(_) => Arrivals::Common,
+        Some(_) => FittedArrivals::Common,
     }
 }
 

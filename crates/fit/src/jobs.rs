@@ -8,10 +8,10 @@ use num_integer::Integer;
 use super::arrivals::Batched;
 use super::dispersion::{Drift, Windows};
 use super::merge::{Vector, apart};
-use super::report::{FitError, Listener};
+use super::report::{FitError, FitListener};
 use super::sizes::{Law, Observation};
 use synth_traces::replay::{self, Log};
-use synth_traces::trace::{Seen, Trace};
+use synth_traces::trace::{Observed, Trace};
 
 /// A job that arrived. Times are in ticks.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ impl<'a> Jobs<'a> {
         trace: &'a mut Trace,
         by_limit: bool,
         doubles: Option<f64>,
-        listener: Listener<'_>,
+        listener: FitListener<'_>,
     ) -> Result<Self, FitError> {
         let (mut all, mut first) = (Vec::new(), None);
         let mut of_vector: Vec<Vec<u32>> = Vec::new();
@@ -105,7 +105,7 @@ impl<'a> Jobs<'a> {
                     0 => NO_LIMIT,
                     limit => (u64::BITS - (limit - 1).leading_zeros()) as u8,
                 },
-                censored: job.seen == Seen::Censored,
+                censored: job.seen == Observed::Censored,
             });
             if all.len() % OFTEN == 0 && !listener(&format!("reading: {} jobs so far", all.len())) {
                 return Err(FitError::Interrupted);
@@ -243,9 +243,9 @@ impl<'a> Jobs<'a> {
     /// Returns the log of the first so many jobs, censored ones apart, whose sizes are taken for limits.
     pub fn log(&self, most: usize) -> Log {
         let whole = self.all.iter().filter(|job| !job.censored).take(most);
-        let jobs = whole.map(|job| replay::Job {
+        let jobs = whole.map(|job| replay::ReplayJob {
             user: job.user,
-            ..replay::Job::new(job.vector, job.at as f64, job.size as f64)
+            ..replay::ReplayJob::new(job.vector, job.at as f64, job.size as f64)
         });
         Log {
             jobs: jobs.collect(),

@@ -27,7 +27,10 @@ mod types;
 
 pub use dispersion::{Dispersion, Drift, Excess};
 pub use predicted::{MOST as MOST_REPLAYED, predict};
-pub use report::{Arrivals, Fit, FitError, Listener, Options, Predicted, Report, Tried, TypeFound};
+pub use report::{
+    Fit, FitError, FitListener, FitOptions, FittedArrivals, Predicted, Report, TriedTypes,
+    TypeFound,
+};
 
 use fitting::Fitting;
 use jobs::Jobs;
@@ -41,7 +44,11 @@ const DOUBLES: f64 = 14.0 * 86_400.0;
 ///
 /// # Errors
 /// When the trace cannot be read, has no rates, or what was found makes no workload.
-pub fn fit(trace: &mut Trace, options: &Options, listener: Listener<'_>) -> Result<Fit, FitError> {
+pub fn fit(
+    trace: &mut Trace,
+    options: &FitOptions,
+    listener: FitListener<'_>,
+) -> Result<Fit, FitError> {
     let doubles = options.since.as_ref().map(|_| DOUBLES);
     let jobs = Jobs::read(trace, options.by_limit, doubles, listener)?;
     let search = Search::new(&jobs, options.max_types);

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::report::{Fit, FitError, Listener, NOTICED, Predicted};
+use super::report::{Fit, FitError, FitListener, NOTICED, Predicted};
 use synth_multiresource::simulator::Contender;
 use synth_multiresource::workload::Fleet;
 use synth_simulation::{Estimate, Settings};
 use synth_traces::replay::{
-    Clock, DecisionState, Kinds, Log, Measured, Speed, Stopped, Window, gathered, replay, visits,
+    Clock, DecisionState, Kinds, Log, Speed, Stopped, Window, WindowMeasures, gathered, replay,
+    visits,
 };
 
 /// The rules: one that never waits for a large job, one that backfills and knows sizes, and one that does neither.
@@ -24,7 +25,7 @@ const PRECISION: f64 = 0.01;
 ///
 /// # Errors
 /// When the listener ends it.
-pub fn predict(mut fit: Fit, listener: Listener<'_>) -> Result<Fit, FitError> {
+pub fn predict(mut fit: Fit, listener: FitListener<'_>) -> Result<Fit, FitError> {
     let log = fit.log.take().filter(|_| fit.report.load < 1.0);
     let Some(log) = log else {
         return Ok(fit);
@@ -58,7 +59,11 @@ pub fn predict(mut fit: Fit, listener: Listener<'_>) -> Result<Fit, FitError> {
 }
 
 /// Returns the mean wait and response time of the log's jobs under a rule; `None` where it cannot serve them.
-fn replayed(log: &Log, rule: &str, listener: Listener<'_>) -> Result<Option<[f64; 2]>, FitError> {
+fn replayed(
+    log: &Log,
+    rule: &str,
+    listener: FitListener<'_>,
+) -> Result<Option<[f64; 2]>, FitError> {
     let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(log));
     let Ok((fleet, types)) = gathered(log, &log.jobs, &kinds, clock, 0.0, true) else {
         return Ok(None);
@@ -76,7 +81,7 @@ fn replayed(log: &Log, rule: &str, listener: Listener<'_>) -> Result<Option<[f64
     let per_second = log.tick.per_second() as f64;
     let visits: Vec<_> = visits(&scene, &played, per_second).collect();
     let within = Window::MIDDLE.within(log.span() / per_second);
-    let measured = Measured::of(&visits, within, &kinds);
+    let measured = WindowMeasures::of(&visits, within, &kinds);
     let means = [measured.mean_wait, measured.mean_response];
     Ok(Some(means).filter(|means| means.iter().all(|mean| mean.is_finite())))
 }
@@ -85,7 +90,7 @@ fn replayed(log: &Log, rule: &str, listener: Listener<'_>) -> Result<Option<[f64
 fn simulated(
     fleet: &Fleet,
     rule: &str,
-    listener: Listener<'_>,
+    listener: FitListener<'_>,
 ) -> Result<Option<[Estimate; 2]>, FitError> {
     let Ok(contender) = Contender::named(rule, fleet) else {
         return Ok(None);

@@ -10,11 +10,11 @@ use synth_make::program::ProgramError;
 use synth_multiresource::workload::Fleet;
 use synth_simulation::Estimate;
 use synth_traces::replay::Log;
-use synth_traces::trace::{Account, Format, TraceError};
+use synth_traces::trace::{Account, TraceError, TraceFormat};
 
 /// Options of a fit.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct FitOptions {
     /// Where the figures come from, for the workload.
     pub source: String,
     /// The most types.
@@ -22,7 +22,7 @@ pub struct Options {
     /// How much higher the load may be than without merging and packing, relatively.
     pub rounding_loss: f64,
     /// How jobs arrive.
-    pub arrivals: Arrivals,
+    pub arrivals: FittedArrivals,
     /// Whether types differ by the limits that jobs promise.
     pub by_limit: bool,
     /// Types that are kept (each a name, R demands and a number of servers), for a policy that has them; recent jobs weigh more then.
@@ -30,11 +30,11 @@ pub struct Options {
 }
 
 /// Is notified of progress, and says whether to go on.
-pub type Listener<'a> = &'a mut dyn FnMut(&str) -> bool;
+pub type FitListener<'a> = &'a mut dyn FnMut(&str) -> bool;
 
 /// How jobs arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Arrivals {
+pub enum FittedArrivals {
     /// As the dispersion of their work says
     Auto,
     /// As Poisson processes
@@ -64,7 +64,7 @@ pub struct Fit {
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The format of the trace.
-    pub format: Format,
+    pub format: TraceFormat,
     /// What its jobs ran on, from the options or from the trace.
     pub servers: String,
     /// What was done with its lines.
@@ -88,7 +88,7 @@ pub struct Report {
     /// Whether it is proven.
     pub load_proven: bool,
     /// Loads by the number of types.
-    pub load_by_types: Vec<Tried>,
+    pub load_by_types: Vec<TriedTypes>,
     /// The types.
     pub types: Vec<TypeFound>,
     /// How jobs arrive in the workload.
@@ -199,7 +199,7 @@ pub enum FitError {
 }
 
 /// The number of types that was tried, and the load.
-pub type Tried = (usize, f64);
+pub type TriedTypes = (usize, f64);
 
 /// Nine digits of a number: more are none that a trace knows.
 pub(super) fn short(value: f64) -> Decimal {

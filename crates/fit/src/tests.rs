@@ -8,25 +8,25 @@ use synth_traces::trace::TraceError;
 use super::*;
 use synth_multiresource::workload::Workload;
 use synth_queues::law::ArrivalProcess;
-use synth_simulation::{Stream, Streams};
+use synth_simulation::{RandomStream, Streams};
 use synth_traces::trace::{self, Servers, Source};
 
 /// A job: when it came, its size, processors, batch and limit; all whole.
 type Row = (u64, u64, u32, u32, u64);
 
-fn plain() -> Options {
-    Options {
+fn plain() -> FitOptions {
+    FitOptions {
         source: "test".into(),
         max_types: 32,
         rounding_loss: 0.0,
-        arrivals: Arrivals::Auto,
+        arrivals: FittedArrivals::Auto,
         by_limit: false,
         since: None,
     }
 }
 
 /// The fit to a table of these jobs on 64 processors.
-fn fitted(rows: &[Row], options: &Options) -> Result<Fit, FitError> {
+fn fitted(rows: &[Row], options: &FitOptions) -> Result<Fit, FitError> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut out = BufWriter::new(file.as_file_mut());
     writeln!(out, "time,size,cpu,batch,limit").unwrap();
@@ -41,10 +41,10 @@ fn fitted(rows: &[Row], options: &Options) -> Result<Fit, FitError> {
     out.flush().unwrap();
     drop(out);
     let name = |what: &str| (what.to_owned(), what.to_owned());
-    let reading = trace::Options {
+    let reading = trace::ReadOptions {
         servers: Some(Servers::shapes("cpu=64").unwrap()),
         columns: ["batch", "limit"].map(name).to_vec(),
-        ..trace::Options::default()
+        ..trace::ReadOptions::default()
     };
     let source = Source::named(file.path());
     fit(&mut Trace::open(&source, &reading)?, options, &mut |_| true)
@@ -55,7 +55,7 @@ fn server(fit: &Fit) -> &Workload {
 }
 
 /// A whole number of seconds, 1 at least, of an exponential law.
-fn exponential(mean: f64, stream: &mut Stream) -> u64 {
+fn exponential(mean: f64, stream: &mut RandomStream) -> u64 {
     (stream.exponential() * mean).ceil() as u64
 }
 
@@ -217,7 +217,7 @@ fn limits_tell_types_apart_where_they_tell_sizes() {
         };
         row.4 = row.4.max(row.1);
     }
-    let options = Options {
+    let options = FitOptions {
         by_limit: true,
         ..plain()
     };
@@ -255,7 +255,7 @@ fn recent_jobs_weigh_more_and_types_are_kept() {
     let rows: Vec<Row> = early.chain(late).collect();
     let kept = [("narrow", 4.0), ("wide", 16.0), ("never", 64.0)];
     let kept = kept.map(|(name, demand)| (name.to_owned(), vec![demand]));
-    let options = Options {
+    let options = FitOptions {
         since: Some(kept.to_vec()),
         ..plain()
     };
@@ -274,7 +274,7 @@ fn recent_jobs_weigh_more_and_types_are_kept() {
     assert!(fit.report.drift.unwrap().last_week > 0.0);
     assert_eq!(fit.report.of_no_type, (0, 0.0));
     let none = [("small".to_owned(), vec![1.0])];
-    let options = Options {
+    let options = FitOptions {
         since: Some(none.to_vec()),
         ..plain()
     };
@@ -305,7 +305,7 @@ fn types_dominate_their_jobs() {
         (n * 100, exponential(500.0, &mut stream), cpu, 0, 0)
     };
     let rows: Vec<Row> = (0..5000).map(job).collect();
-    let options = Options {
+    let options = FitOptions {
         rounding_loss: 0.05,
         ..plain()
     };
@@ -412,10 +412,10 @@ fn jobs_of_several_nodes_make_types_of_several_nodes() {
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    let reading = trace::Options {
+    let reading = trace::ReadOptions {
         servers: Some(Servers::shapes("3xcpu=32").unwrap()),
         columns: vec![("nodes".into(), "on".into())],
-        ..trace::Options::default()
+        ..trace::ReadOptions::default()
     };
     let mut trace = Trace::open(&Source::named(file.path()), &reading).unwrap();
     let fit = predict(

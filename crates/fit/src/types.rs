@@ -4,9 +4,9 @@ use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::jobs::Jobs;
 use super::merge::{Merging, Vector, apart};
-use super::report::{FitError, Tried, short};
-use synth_make::program::{self, Limits};
-use synth_multiresource::workload::{Dominating, Header, Part};
+use super::report::{FitError, TriedTypes, short};
+use synth_make::program::{self, SolveLimits};
+use synth_multiresource::workload::{ChangedType, Dominating, WorkloadHeader};
 use synth_queues::law::{ArrivalProcess, Size};
 
 /// Types of jobs that stand for vectors of demands.
@@ -59,7 +59,7 @@ impl<'a> Search<'a> {
         most: usize,
         loss: f64,
         mut listener: impl FnMut(usize),
-    ) -> Result<(Types, Vec<Tried>), FitError> {
+    ) -> Result<(Types, Vec<TriedTypes>), FitError> {
         let occurring = self.jobs.vectors.iter().filter(|vector| vector.busy > 0.0);
         let occurring = occurring.count();
         let most = most.min(occurring).max(1);
@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
         }
         // Where fewer would fit on no server there are more.
         let load = |types: &Types| (types.demands.len(), types.load.0);
-        let mut loads: Vec<Tried> = tried.values().map(load).collect();
+        let mut loads: Vec<TriedTypes> = tried.values().map(load).collect();
         loads.dedup_by_key(|(count, _)| *count);
         let types = tried.remove(&enough);
         Ok((types.expect("the number that is enough was tried"), loads))
@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
         }
         let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| {
             let (demand, nodes) = self.jobs.apart(demand);
-            Part {
+            ChangedType {
                 name: i.to_string(),
                 nodes,
                 demand: demand.iter().map(|d| short(*d)).collect(),
@@ -167,9 +167,9 @@ impl<'a> Search<'a> {
         };
         let parts = demands.iter().zip(sums).enumerate().map(part);
         let fleet = servers.workload(in_seconds(), parts.collect()).check()?;
-        let limits = Limits {
+        let limits = SolveLimits {
             face: 0,
-            ..Limits::default()
+            ..SolveLimits::default()
         };
         let certificate = program::solve(&fleet, &limits)?.certificate;
         Ok((certificate.load, certificate.proven()))
@@ -177,9 +177,9 @@ impl<'a> Search<'a> {
 }
 
 /// Returns the header of a workload that counts seconds.
-pub fn in_seconds() -> Header {
-    Header {
+pub fn in_seconds() -> WorkloadHeader {
+    WorkloadHeader {
         time_unit: "s".into(),
-        ..Header::default()
+        ..WorkloadHeader::default()
     }
 }

@@ -113,7 +113,7 @@ pub fn answer(
             Box::new(move |text: &str| {
                 let called = Python::attach(|py| progress.call1(py, (text,)).map(drop));
                 listener.keep(called);
-            }) as cli::Progress
+            }) as cli::ProgressCallback
         });
         let program = Embedding::new(interrupt, progress);
         let of_lab = |word: &OsString| {

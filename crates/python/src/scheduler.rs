@@ -5,15 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use synth::multiresource::artifact::Checked;
-use synth::multiresource::forecast::Online;
+use synth::multiresource::forecast::OnlineForecasts;
 use synth::multiresource::live::{self, protocol};
 
 /// A policy with the jobs of a cluster: the protocol of `synth drive`, a line at a time.
 #[pyclass(frozen)]
-pub struct Scheduler(Mutex<(live::Scheduler, Online)>);
+pub struct Scheduler(Mutex<(live::Scheduler, OnlineForecasts)>);
 
 impl Scheduler {
-    fn own(&self) -> MutexGuard<'_, (live::Scheduler, Online)> {
+    fn own(&self) -> MutexGuard<'_, (live::Scheduler, OnlineForecasts)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -25,7 +25,10 @@ impl Scheduler {
         crate::threads::of_this_process();
         let policy =
             Checked::parse(policy, name).map_err(|why| PyValueError::new_err(why.to_string()))?;
-        let own = (live::Scheduler::new(&policy, seed), Online::new(seed));
+        let own = (
+            live::Scheduler::new(&policy, seed),
+            OnlineForecasts::new(seed),
+        );
         Ok(Scheduler(Mutex::new(own)))
     }
 

@@ -1,6 +1,6 @@
 //! Arrivals of all classes in the order of time, a block of them at once.
 
-use super::random::{Alias, Stream};
+use super::random::{Alias, RandomStream};
 use super::sizes::Sampler;
 
 /// A job arrives.
@@ -39,7 +39,7 @@ impl From<Flow> for Arrivals {
 
 impl Arrivals {
     /// Returns Poisson processes of these rates \[1/time\].
-    pub fn poisson(rates: &[f64], stream: Stream) -> Self {
+    pub fn poisson(rates: &[f64], stream: RandomStream) -> Self {
         let mut classes = stream.clone();
         classes.leap();
         let flow = Flow::Poisson(Poisson {
@@ -57,7 +57,7 @@ impl Arrivals {
     pub fn common(
         classes: Vec<(f64, Option<Batches>)>,
         flow: Modulated,
-        mut stream: Stream,
+        mut stream: RandomStream,
     ) -> Self {
         let mut kinds = stream.clone();
         kinds.leap();
@@ -78,7 +78,7 @@ impl Arrivals {
     }
 
     /// Returns arrivals with a process for each class.
-    pub fn mixed(processes: impl Iterator<Item = Process>, mut stream: Stream) -> Self {
+    pub fn mixed(processes: impl Iterator<Item = Process>, mut stream: RandomStream) -> Self {
         let of_class = |mut process: Process| {
             stream.leap();
             let mut stream = stream.clone();
@@ -140,9 +140,9 @@ impl Arrivals {
 }
 
 struct Poisson {
-    times: Stream,
+    times: RandomStream,
     /// Apart from the times, so that either is drawn in a loop of its own, whatever the block.
-    classes: Stream,
+    classes: RandomStream,
     which: Alias,
     /// Mean time between arrivals.
     gap: f64,
@@ -188,9 +188,9 @@ impl Mixed {
 
 /// Batches of all classes, of which single jobs are such of one.
 struct Common {
-    times: Stream,
+    times: RandomStream,
     /// Of which class the batches are, and what is in them.
-    kinds: Stream,
+    kinds: RandomStream,
     which: Alias,
     flow: Modulated,
     /// By class; none where single jobs arrive.
@@ -269,7 +269,7 @@ impl Modulated {
         self
     }
 
-    fn gap(&mut self, stream: &mut Stream) -> f64 {
+    fn gap(&mut self, stream: &mut RandomStream) -> f64 {
         let mut gap = 0.0;
         loop {
             let total = self.totals[self.state];
@@ -308,7 +308,7 @@ impl Batches {
     }
 
     /// Draws a batch: how many jobs it has.
-    fn begin(&mut self, stream: &mut Stream) -> u32 {
+    fn begin(&mut self, stream: &mut RandomStream) -> u32 {
         let count = self.counts[self.which.draw(stream)];
         // One job is like itself.
         let alike = self.alike.as_ref().filter(|_| count > 1);
@@ -318,7 +318,7 @@ impl Batches {
     }
 
     /// Returns the time to the next job, if that between batches has this law; 0 within a batch.
-    fn gap(&mut self, law: &Sampler, stream: &mut Stream) -> f64 {
+    fn gap(&mut self, law: &Sampler, stream: &mut RandomStream) -> f64 {
         if self.left > 0 {
             self.left -= 1;
             return 0.0;
@@ -330,7 +330,7 @@ impl Batches {
 
 /// The arrivals of one class.
 struct Source {
-    stream: Stream,
+    stream: RandomStream,
     process: Process,
 }
 

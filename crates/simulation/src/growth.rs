@@ -1,8 +1,8 @@
 //! Whether a number of jobs that grew grows from far above, too: else it may turn where the run did not come.
 
-use super::recorder::{Measured, Replication};
+use super::recorder::{Replication, ReplicationSoFar};
 use super::sample::Seen;
-use super::settings::{Class, Settings};
+use super::settings::{JobClass, Settings};
 use std::sync::atomic::Ordering;
 
 /// What starts from above say of a number in system that grew.
@@ -110,7 +110,7 @@ fn rises<R: Replication>(
         if let Some(violation) = pair.iter_mut().find_map(R::audit) {
             return Err(violation.clone());
         }
-        let now = work(classes, pair.iter().map(|own| own as &dyn Measured));
+        let now = work(classes, pair.iter().map(|own| own as &dyn ReplicationSoFar));
         let time = pair.iter().map(|own| own.now()).sum::<f64>() / pair.len() as f64;
         let by_chance = SURELY * (variance * time).sqrt();
         let rise = now - *first.get_or_insert(now);
@@ -126,10 +126,10 @@ fn rises<R: Replication>(
 
 /// Returns the work in system, the mean over replications, in some unit: shares of the load are those of work.
 fn work<'a>(
-    classes: &[Class],
-    engines: impl ExactSizeIterator<Item = &'a dyn Measured> + Clone,
+    classes: &[JobClass],
+    engines: impl ExactSizeIterator<Item = &'a dyn ReplicationSoFar> + Clone,
 ) -> f64 {
-    let of_class = |(i, class): (usize, &Class)| {
+    let of_class = |(i, class): (usize, &JobClass)| {
         let jobs: u64 = engines.clone().map(|e| e.present(i)).sum();
         jobs as f64 / engines.len() as f64 * class.weight / class.arrival_rate
     };

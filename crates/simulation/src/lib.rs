@@ -32,12 +32,12 @@ mod verdict;
 mod watch;
 
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
-pub use run::{ClassResult, Ending, Health, Results, Run};
-pub use settings::{Class, Progress, Settings, total_arrival_rate};
+pub use run::{ClassResult, EndedRuns, Ending, Health, Run};
+pub use settings::{JobClass, Progress, Settings, total_arrival_rate};
 pub use settling::Unsettled;
 pub use statistics::{BATCHES, Estimate, over_replications, student};
 pub use stretch::{Stint, Stretch};
-pub use watch::{Meter, Moment, Stay, Threshold, Watch, Watched};
+pub use watch::{FirstMoment, Meter, Stay, Threshold, Watch, Watched};
 
 pub use arrivals::{Arrival, Arrivals, Batches, Modulated, Process};
 pub use calendar::{Calendar, Tournament};
@@ -47,8 +47,8 @@ pub use queue::{
     Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, Queue, QueueMeasure, QueueRun,
     busy_column,
 };
-pub use random::{Stream, Streams};
-pub use recorder::{Measured, Recorder, Replication};
+pub use random::{RandomStream, Streams};
+pub use recorder::{Recorder, Replication, ReplicationSoFar};
 pub use replication::{BURST, go_on, replicate, results};
 pub use sample::Sample;
 pub use series::Passed;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::queue::{Departure, Discipline, Gauges, Queue, busy_column};
 use crate::run::Run;
 use crate::sample::Sample;
-use crate::settings::{Class, Settings};
+use crate::settings::{JobClass, Settings};
 use crate::statistics::Estimate;
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
@@ -68,7 +68,7 @@ pub struct Own {
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
     let size = Size::Exponential { mean: Decimal::ONE };
     let queue = Queue {
-        classes: &[Class::poisson("a", rate, (1.0, &size), 1.0).demanding(vec![1.0])],
+        classes: &[JobClass::poisson("a", rate, (1.0, &size), 1.0).demanding(vec![1.0])],
         rates: &[rate],
         size: &size,
         servers: 1,

@@ -1,9 +1,9 @@
 //! An engine for jobs that arrive as Poisson processes and are served by a discipline, and what its runs say of claims.
 
 use super::{
-    Arrival, Arrivals, BURST, Class, Estimate, Found, Health, Judgement, Measured, Measuring,
-    Meter, Passed, Progress, Recorder, Replication, Run, Sample, Sampler, Settings, Stay, Stream,
-    Streams, judge_all, replicate,
+    Arrival, Arrivals, BURST, Estimate, Found, Health, JobClass, Judgement, Measuring, Meter,
+    Passed, Progress, RandomStream, Recorder, Replication, ReplicationSoFar, Run, Sample, Sampler,
+    Settings, Stay, Streams, judge_all, replicate,
 };
 use synth_core::artifact::{Claim, Quantity, Side, Unmet};
 use synth_queues::law::Size;
@@ -109,7 +109,7 @@ pub fn busy_column(server: usize) -> usize {
 /// The jobs that arrive, and the number of servers.
 pub struct Queue<'a> {
     /// The classes of the statistics: one each, or one for all.
-    pub classes: &'a [Class],
+    pub classes: &'a [JobClass],
     /// The arrival rate of each class of jobs \[1/time\].
     pub rates: &'a [f64],
     /// The law of the sizes of all.
@@ -125,7 +125,7 @@ impl Queue<'_> {
     /// What did not hold that must, in words: a fault of this program.
     pub fn simulate<D: Discipline, M>(
         &self,
-        discipline: impl Fn([Stream; 2]) -> D,
+        discipline: impl Fn([RandomStream; 2]) -> D,
         settings: &Settings,
         progress: impl FnMut(Progress),
         measures: impl FnOnce(Option<&Sample>) -> M,
@@ -138,7 +138,7 @@ impl Queue<'_> {
 
     fn engine<D: Discipline>(
         &self,
-        discipline: impl Fn([Stream; 2]) -> D,
+        discipline: impl Fn([RandomStream; 2]) -> D,
         settings: &Settings,
         replication: u32,
     ) -> QueueEngine<D> {
@@ -179,7 +179,7 @@ struct QueueEngine<D> {
     block: Box<[Arrival]>,
     next: usize,
     law: Sampler,
-    sizes: Stream,
+    sizes: RandomStream,
     now: f64,
     events: u64,
     violation: Option<String>,
@@ -250,7 +250,7 @@ impl<D: Discipline> QueueEngine<D> {
     }
 }
 
-impl<D: Discipline> Measured for QueueEngine<D> {
+impl<D: Discipline> ReplicationSoFar for QueueEngine<D> {
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }
@@ -314,7 +314,7 @@ pub enum QueueMeasure {
 /// A run of a queue beside the claims of its policy.
 pub struct QueueRun<'a, M, Q: Quantity> {
     /// The classes of jobs.
-    pub classes: &'a [Class],
+    pub classes: &'a [JobClass],
     /// What a run measured.
     pub run: &'a Run<M, ()>,
     /// What a claim assumes and the workload does not meet.

@@ -8,13 +8,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// the same sizes where these are drawn as jobs arrive.
 pub struct Streams {
     /// When jobs arrive, and of what type.
-    pub arrivals: Stream,
+    pub arrivals: RandomStream,
     /// Which job or clock is next, and when.
-    pub service: Stream,
+    pub service: RandomStream,
     /// How large the jobs are, in the order of their arrivals.
-    pub sizes: Stream,
+    pub sizes: RandomStream,
     /// To which of several servers they are sent.
-    pub routing: Stream,
+    pub routing: RandomStream,
 }
 
 impl Streams {
@@ -27,7 +27,7 @@ impl Streams {
         let mut next = || {
             let stream = random.clone();
             random.jump();
-            Stream(stream)
+            RandomStream(stream)
         };
         Streams {
             arrivals: next(),
@@ -40,9 +40,9 @@ impl Streams {
 
 /// One stream of random numbers.
 #[derive(Clone)]
-pub struct Stream(Xoshiro256PlusPlus);
+pub struct RandomStream(Xoshiro256PlusPlus);
 
-impl Stream {
+impl RandomStream {
     /// Draws an exponential number of mean 1.
     #[inline(always)]
     pub fn exponential(&mut self) -> f64 {
@@ -100,7 +100,7 @@ impl Alias {
     }
 
     /// Draws one; where there is no choice nothing is drawn.
-    pub fn draw(&self, stream: &mut Stream) -> usize {
+    pub fn draw(&self, stream: &mut RandomStream) -> usize {
         if self.cells.len() == 1 {
             return 0;
         }

@@ -1,6 +1,6 @@
 use super::quantiles::Histogram;
 use super::series::{Row, Series};
-use super::settings::{Class, Settings, total_arrival_rate};
+use super::settings::{JobClass, Settings, total_arrival_rate};
 use super::watch::Stay;
 
 /// What a replication measures: the series in buckets of time, and the response times.
@@ -45,7 +45,7 @@ impl Stays {
 
 /// What a replication has measured so far. Statistics see replications as this, so that they are
 /// compiled once and not for each engine.
-pub trait Measured {
+pub trait ReplicationSoFar {
     /// Returns what was measured.
     fn recorder(&self) -> &Recorder;
 
@@ -68,7 +68,7 @@ pub trait Measured {
 }
 
 /// One of several independent runs of an engine.
-pub trait Replication: Measured + Send {
+pub trait Replication: ReplicationSoFar + Send {
     /// Why what was simulated means nothing: a decision that cannot be carried out, or an invariant
     /// that does not hold.
     type Violation: Clone;
@@ -89,9 +89,9 @@ const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {
     /// Returns a recorder for these classes, with so many extra columns; watches of other classes are dropped.
-    pub fn new(classes: &[Class], extra: usize, settings: &Settings) -> Self {
+    pub fn new(classes: &[JobClass], extra: usize, settings: &Settings) -> Self {
         let rate = total_arrival_rate(classes);
-        let load: f64 = classes.iter().map(Class::offered_load).sum();
+        let load: f64 = classes.iter().map(JobClass::offered_load).sum();
         let tick = ARRIVALS_A_TICK / rate;
         let stays = || [Stays::new(load / rate), Stays::new(load / rate)];
         Recorder {

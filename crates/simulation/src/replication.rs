@@ -2,10 +2,10 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::growth::FromAbove;
-use super::recorder::{Measured, Replication};
-use super::run::{Ending, Results};
+use super::recorder::{Replication, ReplicationSoFar};
+use super::run::{EndedRuns, Ending};
 use super::sample::Seen;
-use super::settings::{Class, Progress, Settings};
+use super::settings::{JobClass, Progress, Settings};
 use super::settling;
 
 /// Events between two looks at whether to stop.
@@ -22,20 +22,20 @@ pub const FIRST_LOOK: u64 = 1_000_000;
 /// Times that is seen how far a run is from one look to the next.
 const VIEWS: i32 = 3;
 
-fn seen<'a, R: Replication>(engines: &'a [R], classes: &'a [Class]) -> Seen<'a> {
-    let engines = engines.iter().map(|e| e as &dyn Measured).collect();
+fn seen<'a, R: Replication>(engines: &'a [R], classes: &'a [JobClass]) -> Seen<'a> {
+    let engines = engines.iter().map(|e| e as &dyn ReplicationSoFar).collect();
     Seen { classes, engines }
 }
 
 /// Returns what replications measured, to be summarized.
 pub fn results<'a, R: Replication>(
     engines: &'a [R],
-    classes: &'a [Class],
+    classes: &'a [JobClass],
     settings: &'a Settings,
     ending: Ending,
     above: &FromAbove<R>,
-) -> Results<'a> {
-    Results {
+) -> EndedRuns<'a> {
+    EndedRuns {
         seen: seen(engines, classes),
         settings,
         ending,
@@ -49,11 +49,11 @@ pub fn results<'a, R: Replication>(
 /// # Errors
 /// The first violation of any of them.
 pub fn replicate<R: Replication, T>(
-    classes: &[Class],
+    classes: &[JobClass],
     engine: impl Fn(u32) -> R,
     settings: &Settings,
     mut progress: impl FnMut(Progress),
-    summarize: impl FnOnce(&Results<'_>) -> T,
+    summarize: impl FnOnce(&EndedRuns<'_>) -> T,
 ) -> Result<T, R::Violation> {
     let mut engines: Vec<R> = (0..settings.replications.max(1)).map(engine).collect();
     // What an event costs may grow with the number of jobs: these queues are not started from above.
@@ -72,7 +72,7 @@ pub fn replicate<R: Replication, T>(
 pub fn go_on<R: Replication>(
     engines: &mut [R],
     above: &mut FromAbove<R>,
-    classes: &[Class],
+    classes: &[JobClass],
     settings: &Settings,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Ending, R::Violation> {

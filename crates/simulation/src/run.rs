@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::growth::Growth;
 use super::memory;
 use super::quantiles::Histogram;
-use super::recorder::{Measured, Stays};
+use super::recorder::{ReplicationSoFar, Stays};
 use super::sample::{Sample, Seen, mean_number};
 use super::settings::Settings;
 use super::settling::{self, Unsettled};
@@ -153,7 +153,7 @@ pub struct Run<M = (), C = ()> {
 }
 
 /// Replications that ended, to be summarized.
-pub struct Results<'a> {
+pub struct EndedRuns<'a> {
     pub(super) seen: Seen<'a>,
     pub(super) settings: &'a Settings,
     pub(super) ending: Ending,
@@ -161,7 +161,7 @@ pub struct Results<'a> {
     pub(super) growth: Option<Growth>,
 }
 
-impl Results<'_> {
+impl EndedRuns<'_> {
     /// Returns the results: `own` and `of_class` return what the kind measures besides, of the sample after the
     /// warm-up where there is one, settled or not, for not all of it depends on the queues (of class i:
     /// where it is long enough to tell of its jobs).
@@ -208,7 +208,7 @@ impl Results<'_> {
         };
         let weighted = tells_all.map(|s| s.weighted_replications(&weights));
         let everything = together(of_class_i.iter());
-        let p99 = |engine: &&dyn Measured| {
+        let p99 = |engine: &&dyn ReplicationSoFar| {
             let stays = all.iter().flat_map(|&i| engine.recorder().stays(i));
             together(stays).responses.quantile(0.99)
         };
@@ -340,7 +340,11 @@ fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {
 }
 
 /// Returns what was seen of the watched thresholds.
-fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) -> Vec<Watched> {
+fn watched(
+    engines: &[&dyn ReplicationSoFar],
+    sample: Option<&Sample>,
+    settled: bool,
+) -> Vec<Watched> {
     let first = engines.first().map(|e| &e.recorder().series.watchers);
     let watches = first.map_or(&[][..], |watchers| &watchers.watches);
     let seen = watches.iter().enumerate().map(|(w, &watch)| {

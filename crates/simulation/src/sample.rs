@@ -1,8 +1,8 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
-use super::recorder::Measured;
+use super::recorder::ReplicationSoFar;
 use super::series::{Columns, Series};
-use super::settings::Class;
+use super::settings::JobClass;
 use super::statistics::{self, BATCHES, Estimate};
 
 /// Batches of all replications.
@@ -40,9 +40,9 @@ const SMALLEST_SHARE: f64 = 1e-3;
 /// Replications as statistics see them.
 pub struct Seen<'a> {
     /// The classes of jobs.
-    pub classes: &'a [Class],
+    pub classes: &'a [JobClass],
     /// The replications.
-    pub engines: Vec<&'a dyn Measured>,
+    pub engines: Vec<&'a dyn ReplicationSoFar>,
 }
 
 impl Seen<'_> {
@@ -65,9 +65,9 @@ impl Seen<'_> {
 
     /// Returns the longest mean residual size \[time\] of the classes that make up the mean.
     pub fn memory(&self) -> f64 {
-        let all: f64 = self.classes.iter().map(Class::offered_load).sum();
-        let weighty = |class: &&Class| class.offered_load() >= SMALLEST_SHARE * all;
-        let residuals = self.classes.iter().filter(weighty).map(Class::residual);
+        let all: f64 = self.classes.iter().map(JobClass::offered_load).sum();
+        let weighty = |class: &&JobClass| class.offered_load() >= SMALLEST_SHARE * all;
+        let residuals = self.classes.iter().filter(weighty).map(JobClass::residual);
         residuals.fold(0.0, f64::max)
     }
 
@@ -117,7 +117,7 @@ impl Sample {
     }
 
     /// Returns whether it is long enough to tell of jobs of this class.
-    pub fn tells(&self, class: &Class) -> bool {
+    pub fn tells(&self, class: &JobClass) -> bool {
         self.length >= REST * class.residual()
     }
 

@@ -11,7 +11,7 @@ use synth_queues::law::Size;
 
 /// A class of jobs, as far as statistics look at it: the types of a workload, in its order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Class {
+pub struct JobClass {
     /// Its name.
     pub name: String,
     /// Arrival rate λ \[1/time\], > 0.
@@ -33,10 +33,10 @@ pub struct Class {
     pub weight: f64,
 }
 
-impl Class {
+impl JobClass {
     /// Returns a class of Poisson arrivals of this rate, with sizes of this law times what makes their mean `mean_size`.
     pub fn poisson(name: &str, rate: f64, (mean_size, law): (f64, &Size), weight: f64) -> Self {
-        Class {
+        JobClass {
             name: name.into(),
             arrival_rate: rate,
             mean_size,
@@ -51,7 +51,7 @@ impl Class {
     /// Returns the class with these parts of bottlenecks that a job holds.
     #[must_use]
     pub fn demanding(self, demands: Vec<f64>) -> Self {
-        Class { demands, ..self }
+        JobClass { demands, ..self }
     }
 
     /// Returns the offered load λ E\[S\].
@@ -72,7 +72,7 @@ impl Class {
 }
 
 /// Returns Σ λ_i \[1/time\].
-pub fn total_arrival_rate(classes: &[Class]) -> f64 {
+pub fn total_arrival_rate(classes: &[JobClass]) -> f64 {
     classes.iter().map(|class| class.arrival_rate).sum()
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory;
 use super::sample::{REST, Sample, Seen, WARM_UP, mean_number};
-use super::settings::{Class, total_arrival_rate};
+use super::settings::{JobClass, total_arrival_rate};
 use super::statistics::{has_level, mean};
 
 /// Why a run in which nothing was seen to grow has no means.
@@ -286,7 +286,7 @@ fn walk(seen: &Seen<'_>, of_class: Option<usize>) -> f64 {
     let classes = seen.classes;
     let all = total_arrival_rate(classes);
     let share = of_class.map_or(1.0, |i| classes[i].arrival_rate / all);
-    let greatest = |of: fn(&Class) -> f64| classes.iter().map(of).fold(1.0, f64::max);
+    let greatest = |of: fn(&JobClass) -> f64| classes.iter().map(of).fold(1.0, f64::max);
     let (scv, dispersion) = (greatest(|c| c.scv), greatest(|c| c.dispersion));
     let variance = f64::midpoint(dispersion, scv);
     (variance * share * seen.events() as f64 / 2.0).sqrt() / seen.engines.len() as f64

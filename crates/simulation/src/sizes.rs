@@ -1,6 +1,6 @@
 //! Sizes drawn from their laws.
 
-use super::random::{Alias, Stream};
+use super::random::{Alias, RandomStream};
 use synth_core::number::Decimal;
 use synth_queues::ctmc::PhaseType;
 use synth_queues::law::{Size, lognormal, weibull};
@@ -13,7 +13,7 @@ pub enum Sampler {
     /// Always this size \[time\].
     Deterministic(f64),
     /// Any other law.
-    Other(Box<dyn Fn(&mut Stream) -> f64 + Send + Sync>),
+    Other(Box<dyn Fn(&mut RandomStream) -> f64 + Send + Sync>),
 }
 
 impl Sampler {
@@ -74,7 +74,7 @@ impl Sampler {
     }
 
     /// Returns one size \[time\].
-    pub fn draw(&self, stream: &mut Stream) -> f64 {
+    pub fn draw(&self, stream: &mut RandomStream) -> f64 {
         match self {
             Sampler::Exponential(mean) => stream.exponential() * mean,
             Sampler::Deterministic(size) => *size,
@@ -83,7 +83,7 @@ impl Sampler {
     }
 }
 
-fn through_stages(law: &PhaseType, stream: &mut Stream) -> f64 {
+fn through_stages(law: &PhaseType, stream: &mut RandomStream) -> f64 {
     let mut stage = 0;
     if law.initial[0] != 1.0 {
         let mut point = stream.uniform();

@@ -132,9 +132,9 @@ impl Watchers {
 /// at times t since an origin. At time T after it the integral is `value·T − Σ Δ t`; so a constant
 /// quantity costs no work.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Moment(f64);
+pub struct FirstMoment(f64);
 
-impl Moment {
+impl FirstMoment {
     /// Adds 1, `at` after the origin.
     #[inline(always)]
     pub fn rise(&mut self, at: f64) {
@@ -164,7 +164,7 @@ impl Moment {
 pub struct Meter {
     /// The quantity.
     pub value: f64,
-    moment: Moment,
+    moment: FirstMoment,
 }
 
 impl Meter {

@@ -53,7 +53,7 @@ pub trait Rules: Copy + 'static {
     ///
     /// # Errors
     /// Why it cannot.
-    fn fits(_: &Policy<Self>, _: &WorkloadOf<Self>) -> Result<(), String> {
+    fn fits(_: &NamedPolicy<Self>, _: &WorkloadOf<Self>) -> Result<(), String> {
         Ok(())
     }
 
@@ -91,7 +91,7 @@ pub trait Kind: Rules {
         workload: &WorkloadOf<Self>,
         args: &Self::SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Answer<Self::Content>>;
+    ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
     /// Builds the workload that the arguments describe, where none is typed and they do.
     ///
@@ -181,7 +181,7 @@ pub trait Kind: Rules {
 }
 
 /// A policy that was named: a rule, or a file.
-pub struct Policy<K: Rules> {
+pub struct NamedPolicy<K: Rules> {
     /// As it was named.
     pub name: String,
     /// What runs.
@@ -192,7 +192,7 @@ pub struct Policy<K: Rules> {
     pub digest: Option<String>,
 }
 
-impl<K: Rules> Policy<K> {
+impl<K: Rules> NamedPolicy<K> {
     /// Finds a rule by its name, or reads a policy file; `changes` is what becomes of a file that was changed after it
     /// was written.
     ///
@@ -211,7 +211,7 @@ impl<K: Rules> Policy<K> {
             }
         };
         let (file, digest) = file.unzip();
-        Ok(Policy {
+        Ok(NamedPolicy {
             name: name.to_owned(),
             rule,
             file,
@@ -227,7 +227,7 @@ impl<K: Rules> Policy<K> {
         comparing: &Comparing<'_>,
         workload: Option<&WorkloadOf<K>>,
     ) -> VerbResult<Vec<Self>> {
-        Policy::resolve_each(comparing.policies, workload, comparing.changes)
+        NamedPolicy::resolve_each(comparing.policies, workload, comparing.changes)
     }
 
     /// Resolves several names.
@@ -241,7 +241,7 @@ impl<K: Rules> Policy<K> {
     ) -> VerbResult<Vec<Self>> {
         let policies = names
             .iter()
-            .map(|name| Policy::resolve(name, workload, changes));
+            .map(|name| NamedPolicy::resolve(name, workload, changes));
         policies.collect()
     }
 
@@ -284,9 +284,9 @@ pub fn simulate_policy<K: Rules>(
     workload: Option<WorkloadOf<K>>,
     caller: &mut Caller<'_>,
     adapt: impl FnOnce(WorkloadOf<K>, &K::Rule) -> VerbResult<WorkloadOf<K>>,
-    run: impl FnOnce(&Policy<K>, &WorkloadOf<K>, &mut Caller<'_>) -> VerbResult<VerbOutput>,
+    run: impl FnOnce(&NamedPolicy<K>, &WorkloadOf<K>, &mut Caller<'_>) -> VerbResult<VerbOutput>,
 ) -> VerbResult<VerbOutput> {
-    let policy = Policy::<K>::resolve(name, workload.as_ref(), caller.changes)?;
+    let policy = NamedPolicy::<K>::resolve(name, workload.as_ref(), caller.changes)?;
     let own = policy.file.as_ref().map(Checked::workload);
     let Some(workload) = workload.or_else(|| own.cloned()) else {
         return refuse(format!(
@@ -305,9 +305,9 @@ pub fn simulate_policy<K: Rules>(
 }
 
 /// What comes of a synthesis. All of these are answers; none is an error.
-pub enum Answer<K: Content> {
+pub enum SynthesisAnswer<K: Content> {
     /// A valid policy.
-    Policy {
+    NamedPolicy {
         /// The policy.
         artifact: Box<Artifact<K>>,
         /// What a person should know of it.
@@ -326,14 +326,14 @@ pub enum Answer<K: Content> {
     Interrupted,
 }
 
-impl<K: Content> Answer<K> {
+impl<K: Content> SynthesisAnswer<K> {
     /// Returns a policy that the checker finds valid.
     ///
     /// # Errors
     /// When the checker finds fault with it.
     pub fn checked(artifact: Artifact<K>, summary: String) -> VerbResult<Self> {
         let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
-        Ok(Answer::Policy {
+        Ok(SynthesisAnswer::NamedPolicy {
             artifact: Box::new(checked.artifact().clone()),
             summary,
             documents: Vec::new(),

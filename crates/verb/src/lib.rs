@@ -16,10 +16,10 @@ mod verb;
 
 pub use files::{Files, NamesFiles, NoArgs, files};
 pub use kind::{
-    Answer, FileOf, Kind, Policy, Rules, WorkloadOf, marked, no_rule, read_policy,
+    FileOf, Kind, NamedPolicy, Rules, SynthesisAnswer, WorkloadOf, marked, no_rule, read_policy,
     required_workload, simulate_policy, split_name, unchecked,
 };
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
 pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult};
 pub use output::{folder_for_results, json, refuse};
-pub use verb::{Run, Verb};
+pub use verb::{RunVerb, Verb};

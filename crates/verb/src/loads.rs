@@ -8,8 +8,12 @@ use serde::de::DeserializeOwned;
 use synth_core::artifact::Content as _;
 
 use crate::report::{Besides, Mean, number};
-use crate::{Caller, Notice, Policy, Rules, VerbError, VerbOutput, VerbResult, WorkloadOf, refuse};
-use synth_simulation::sweep::{Cells, Comparing, Comparison, Exact, Stage, Subject, Whole, sweep};
+use crate::{
+    Caller, NamedPolicy, Notice, Rules, VerbError, VerbOutput, VerbResult, WorkloadOf, refuse,
+};
+use synth_simulation::sweep::{
+    Cells, Comparing, Comparison, ExactMeans, SweepStage, SweepSubject, Whole, sweep,
+};
 use synth_simulation::{Progress, Run};
 
 /// A workload whose jobs queue, so that policies are compared over its loads.
@@ -35,7 +39,7 @@ pub trait Queueing: Sized {
     fn scaled(&self, factor: f64) -> Option<Self>;
 
     /// Returns means that are known without a run, to stand beside those of policies at this load, which is its own.
-    fn exact(&self, _load: f64) -> Option<Exact> {
+    fn exact(&self, _load: f64) -> Option<ExactMeans> {
         None
     }
 
@@ -55,10 +59,10 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     workload: &WorkloadOf<K>,
     queueing: &W,
     comparing: &Comparing<'_>,
-    run: impl Fn(&Policy<K>, &W, bool, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
+    run: impl Fn(&NamedPolicy<K>, &W, bool, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
-    let policies = Policy::<K>::resolve_all(comparing, Some(workload))?;
+    let policies = NamedPolicy::<K>::resolve_all(comparing, Some(workload))?;
     let fitting: Vec<_> = policies.iter().map(|own| K::fits(own, workload)).collect();
     if fitting.iter().all(Result::is_err) {
         let mut misfits = fitting.iter().filter_map(|own| own.as_ref().err());
@@ -67,7 +71,7 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     }
     caller.notify(Notice::Doing("solving for the load"));
     let (source, time_unit) = queueing.origin();
-    let subject = Subject {
+    let subject = SweepSubject {
         file: comparing.file.into(),
         source,
         digest: K::Content::digest(workload),
@@ -96,7 +100,7 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
         ));
     }
     let note = for_another_load(&policies, workload, load, &header.loads);
-    let notify = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
+    let notify = |stage: SweepStage<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, &scaled, comparing, notify)?;
     let mut output = match comparing.share {
         None => with_exact(comparison, queueing, (&caller.means, caller.width)),
@@ -108,14 +112,14 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
 
 /// Says which policies are for one load only, where they are compared at others.
 fn for_another_load<K: Rules>(
-    policies: &[Policy<K>],
+    policies: &[NamedPolicy<K>],
     workload: &WorkloadOf<K>,
     load: f64,
     loads: &[f64],
 ) -> Option<String> {
     let is_other = |other: &&f64| (**other - load).abs() > 1e-3 * load;
     let other = loads.iter().find(is_other)?;
-    let is_tuned = |own: &&Policy<K>| own.judged_on(workload).is_some();
+    let is_tuned = |own: &&NamedPolicy<K>| own.judged_on(workload).is_some();
     let tuned = policies.iter().filter(is_tuned);
     let names = tuned.map(|own| own.name.as_str()).join(", ");
     let load = number(load);

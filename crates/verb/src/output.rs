@@ -14,7 +14,7 @@ use crate::report::{
 };
 use synth_core::artifact::{Changes, Quantity};
 use synth_core::document::harmless;
-use synth_simulation::sweep::{Cell, Comparing, Comparison, Journal, Outcome, Stage};
+use synth_simulation::sweep::{Cell, CellOutcome, Comparing, Comparison, Journal, SweepStage};
 use synth_simulation::{Judgement, Progress, Verdict};
 
 /// Why a verb has no answer. That of a refused policy is an [`ArtifactError`](synth_core::artifact::ArtifactError).
@@ -93,7 +93,7 @@ pub enum Notice<'a> {
     /// How far a simulation is.
     Simulating(&'a str, Progress),
     /// How far a comparison is.
-    Comparing(Stage<'a>),
+    Comparing(SweepStage<'a>),
 }
 
 /// Writes a document for programs as JSON, indented.
@@ -204,8 +204,8 @@ impl VerbOutput {
             .cells
             .iter_mut()
             .filter_map(|cell| match &mut cell.outcome {
-                Outcome::Run(run) => Some((cell.policy.clone(), (besides.take_stretch)(run)?)),
-                Outcome::Failure(_) => None,
+                CellOutcome::Run(run) => Some((cell.policy.clone(), (besides.take_stretch)(run)?)),
+                CellOutcome::Failure(_) => None,
             });
         let recorded: Vec<_> = recorded.collect();
         let page = comparison_page(besides, &comparison, &recorded)?;

@@ -108,12 +108,16 @@ impl Kind for Toy {
 
     const FIELDS: &'static str = "rates";
 
-    fn synthesize(queue: &Queue, _: &NoArgs, caller: &mut Caller<'_>) -> VerbResult<Answer<Self>> {
+    fn synthesize(
+        queue: &Queue,
+        _: &NoArgs,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<SynthesisAnswer<Self>> {
         caller.notify(Notice::Doing("a division"));
         let rho = queue.arrival_rate;
         if rho >= 1.0 {
             let why = format!("load {rho}");
-            return Ok(Answer::Refused { why, decided: true });
+            return Ok(SynthesisAnswer::Refused { why, decided: true });
         }
         let value = 1.0 / (1.0 - rho);
         let claim = Claim::new(
@@ -124,7 +128,7 @@ impl Kind for Toy {
             HoldsFor::default(),
         );
         let artifact = Artifact::new(queue.clone(), Nothing {}, vec![claim], Nothing {});
-        Answer::checked(artifact, number(value))
+        SynthesisAnswer::checked(artifact, number(value))
     }
 
     fn about(_: &Queue) -> String {
@@ -162,7 +166,7 @@ impl Kind for Toy {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let queue = required_workload(queue)?;
-        let run = |_: &Policy<Self>, queue: &Queue, _: bool, _: &mut dyn FnMut(Progress)| {
+        let run = |_: &NamedPolicy<Self>, queue: &Queue, _: bool, _: &mut dyn FnMut(Progress)| {
             Ok(run(queue.arrival_rate, comparing.settings))
         };
         compare_over_loads(queue, queue, comparing, run, caller)
@@ -210,7 +214,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         listener: &mut listener,
         output: &mut std::io::sink(),
     };
-    let Answer::Policy {
+    let SynthesisAnswer::NamedPolicy {
         artifact: synthesized,
         ..
     } = Toy::synthesize(&queue, &NoArgs {}, &mut caller).unwrap()

@@ -5,7 +5,7 @@ use clap::{ArgMatches, Args, Command};
 use crate::{Caller, NamesFiles, VerbOutput, VerbResult};
 
 /// The arguments of a verb, which carry it out.
-pub trait Run: NamesFiles {
+pub trait RunVerb: NamesFiles {
     /// Carries the verb out.
     ///
     /// # Errors
@@ -19,12 +19,12 @@ pub struct Verb {
     /// The word that is typed.
     pub name: &'static str,
     augment: fn(Command) -> Command,
-    read: fn(&ArgMatches) -> Result<Box<dyn Run>, clap::Error>,
+    read: fn(&ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error>,
 }
 
 impl Verb {
     /// Returns the verb of this name with these arguments, whose documentation is its help.
-    pub const fn of<A: Args + Run + 'static>(name: &'static str) -> Self {
+    pub const fn of<A: Args + RunVerb + 'static>(name: &'static str) -> Self {
         Verb {
             name,
             augment: A::augment_args,
@@ -41,7 +41,7 @@ impl Verb {
     ///
     /// # Errors
     /// When the arguments cannot be read.
-    pub fn read(&self, matches: &ArgMatches) -> Result<Box<dyn Run>, clap::Error> {
+    pub fn read(&self, matches: &ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error> {
         (self.read)(matches)
     }
 }

@@ -13,14 +13,14 @@ use super::simulator::{self, Measures, judge, simulate};
 use super::synthesis::{self, Options, Outcome};
 use super::workload::{Cluster, Trial};
 use synth_core::document::is_there;
-use synth_simulation::sweep::{Comparing, Exact, Knows, Whole};
+use synth_simulation::sweep::{Comparing, ExactMeans, Knows, Whole};
 use synth_simulation::{Health, Settings};
 use synth_typed::{count, part};
 use synth_verb::report::Besides;
 use synth_verb::{
-    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Queueing, Rules, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, required_workload,
-    scaled_to, simulate_policy, split_name,
+    Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
+    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule,
+    required_workload, scaled_to, simulate_policy, split_name,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -89,7 +89,7 @@ impl Rules for Compatibility {
         (preempts, Knows::Means)
     }
 
-    fn fits(policy: &Policy<Self>, cluster: &Cluster) -> Result<(), String> {
+    fn fits(policy: &NamedPolicy<Self>, cluster: &Cluster) -> Result<(), String> {
         let is_same = |file: &Checked| {
             let own = file.workload();
             own.servers().len() == cluster.servers().len() && own.names() == cluster.names()
@@ -123,7 +123,7 @@ impl Kind for Compatibility {
         cluster: &Cluster,
         args: &SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Answer<Self>> {
+    ) -> VerbResult<SynthesisAnswer<Self>> {
         caller.notify(Notice::Interruptible);
         caller.notify(Notice::Doing("flow, cut and sums over sets"));
         let options = Options {
@@ -137,13 +137,13 @@ impl Kind for Compatibility {
         Ok(match synthesis::synthesize(cluster, &options, listener)? {
             Outcome::Made(synthesized) => {
                 let summary = report::summary(cluster, &synthesized, caller.width);
-                Answer::checked(synthesized.artifact, summary)?
+                SynthesisAnswer::checked(synthesized.artifact, summary)?
             }
-            Outcome::Overload(load) => Answer::Refused {
+            Outcome::Overload(load) => SynthesisAnswer::Refused {
                 why: report::overload(cluster, &load, caller.width),
                 decided: true,
             },
-            Outcome::Interrupted => Answer::Interrupted,
+            Outcome::Interrupted => SynthesisAnswer::Interrupted,
         })
     }
 
@@ -172,10 +172,11 @@ impl Kind for Compatibility {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let cluster = required_workload(cluster)?;
-        let run = |policy: &Policy<Self>, cluster: &Cluster, _, progress: &mut dyn FnMut(_)| {
-            let cluster = &policy.rule.sized(cluster);
-            simulate(cluster, &policy.rule.rule, comparing.settings, progress)
-        };
+        let run =
+            |policy: &NamedPolicy<Self>, cluster: &Cluster, _, progress: &mut dyn FnMut(_)| {
+                let cluster = &policy.rule.sized(cluster);
+                simulate(cluster, &policy.rule.rule, comparing.settings, progress)
+            };
         compare_over_loads(cluster, cluster, comparing, run, caller)
     }
 
@@ -205,12 +206,12 @@ impl Queueing for Cluster {
     }
 
     /// Returns the means of balanced fairness, where they are known.
-    fn exact(&self, load: f64) -> Option<Exact> {
+    fn exact(&self, load: f64) -> Option<ExactMeans> {
         let means = analysis::means(self).ok()?;
         let times = means.numbers.iter().zip(self.arrival_rates());
         let times = times.map(|(number, rate)| number / rate);
         let names = self.names().into_iter().map(String::from);
-        Some(Exact {
+        Some(ExactMeans {
             name: "balanced fairness, exactly".into(),
             load,
             mean_response: means.response(self),

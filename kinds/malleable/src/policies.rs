@@ -7,7 +7,7 @@ use super::simulator::{Course, Dividing, execute};
 use super::synthesis::{Tunable, tuned};
 use super::workload::{Pool, Workload};
 use synth_simulation::sweep::Knows;
-use synth_verb::{Policy, Rules, no_rule, split_name};
+use synth_verb::{NamedPolicy, Rules, no_rule, split_name};
 
 /// The rules that have a name, one a line, each with its parameters and what it does.
 const RULES: &str = "\
@@ -86,7 +86,7 @@ impl Rules for Malleable {
         (true, Knows::Sizes)
     }
 
-    fn fits(policy: &Policy<Self>, _: &Workload) -> Result<(), String> {
+    fn fits(policy: &NamedPolicy<Self>, _: &Workload) -> Result<(), String> {
         policy.rule.online(&policy.name).map(drop)
     }
 }

@@ -15,13 +15,13 @@ use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
-use synth_simulation::sweep::{Comparing, Exact, Whole};
+use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings};
 use synth_typed::{count, part};
-use synth_verb::report::{Besides, Column, Outcome, Outcomes, headed};
+use synth_verb::report::{Besides, Column, Outcomes, PolicyValues, headed};
 use synth_verb::{
-    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Queueing, VerbOutput, VerbResult,
-    compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
+    Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, SynthesisAnswer, VerbOutput,
+    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
     simulate_policy,
 };
 
@@ -101,7 +101,7 @@ impl Kind for Malleable {
         workload: &Workload,
         args: &SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Answer<Self>> {
+    ) -> VerbResult<SynthesisAnswer<Self>> {
         let knobs = args.urgency.zip(args.background);
         let stream = match workload {
             Workload::Stream(stream) => stream,
@@ -116,7 +116,7 @@ impl Kind for Malleable {
                 let (artifact, planned) = synthesis::plan(pool);
                 let summary = report::plan(pool, &planned, caller.width);
                 caller.notify(Notice::Doing("checking"));
-                return Answer::checked(artifact, summary);
+                return SynthesisAnswer::checked(artifact, summary);
             }
         };
         caller.notify(Notice::Interruptible);
@@ -133,13 +133,13 @@ impl Kind for Malleable {
         Ok(match synthesis::online(stream, &options, listener)? {
             synthesis::Outcome::Made(synthesized) => {
                 let summary = report::online(stream, &synthesized, caller.width);
-                Answer::checked(synthesized.artifact, summary)?
+                SynthesisAnswer::checked(synthesized.artifact, summary)?
             }
-            synthesis::Outcome::Overload(times) => Answer::Refused {
+            synthesis::Outcome::Overload(times) => SynthesisAnswer::Refused {
                 why: report::overload(stream, times, caller.width),
                 decided: true,
             },
-            synthesis::Outcome::Interrupted => Answer::Interrupted,
+            synthesis::Outcome::Interrupted => SynthesisAnswer::Interrupted,
         })
     }
 
@@ -207,7 +207,7 @@ impl Kind for Malleable {
                 "{name} goes with jobs that are all there, and here jobs arrive: leave it out"
             ));
         }
-        let run = |policy: &Policy<Self>, stream: &Stream, _, progress: &mut dyn FnMut(_)| {
+        let run = |policy: &NamedPolicy<Self>, stream: &Stream, _, progress: &mut dyn FnMut(_)| {
             let sharing = policy.rule.online(&policy.name)?;
             simulate(stream, sharing, comparing.settings, progress)
         };
@@ -246,9 +246,9 @@ impl Queueing for Stream {
     }
 
     /// Returns what no policy has less mean response time than.
-    fn exact(&self, load: f64) -> Option<Exact> {
+    fn exact(&self, load: f64) -> Option<ExactMeans> {
         let mean_response = relaxation(self);
-        Some(Exact {
+        Some(ExactMeans {
             name: LEAST.into(),
             load,
             mean_response,
@@ -307,12 +307,12 @@ fn compare_pool(
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
     let (pools, options) = pools(pool, comparing, extras, caller.over_loads(comparing))?;
-    let policies = Policy::<Malleable>::resolve_all(comparing, None)?;
+    let policies = NamedPolicy::<Malleable>::resolve_all(comparing, None)?;
     caller.notify(Notice::Interruptible);
     let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());
     let head = headed(quantity, pool.time_unit());
     let mut outcomes = Outcomes::new(comparing, pools[0].record().digest(), head, &options);
-    let mut bounds = Outcome {
+    let mut bounds = PolicyValues {
         policy: LEAST.into(),
         values: Vec::new(),
     };

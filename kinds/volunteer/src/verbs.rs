@@ -16,8 +16,8 @@ use synth_simulation::sweep::Comparing;
 use synth_typed::count;
 use synth_verb::report::{Column, Outcomes, WIDTH, estimate};
 use synth_verb::{
-    Answer, Caller, Kind, NamesFiles, NoArgs, Notice, Policy, Rules, VerbOutput, VerbResult,
-    no_rule, refuse, required_workload, simulate_policy, split_name,
+    Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Rules, SynthesisAnswer, VerbOutput,
+    VerbResult, no_rule, refuse, required_workload, simulate_policy, split_name,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -58,7 +58,7 @@ impl Kind for Volunteer {
         campaign: &Campaign,
         args: &SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Answer<Self>> {
+    ) -> VerbResult<SynthesisAnswer<Self>> {
         let options = Options {
             events: args.budget,
             campaigns: args.campaigns,
@@ -70,9 +70,9 @@ impl Kind for Volunteer {
         match synthesis::synthesize(campaign, &options, &mut listener) {
             Ok(synthesized) => {
                 let summary = report::synthesized(campaign, &synthesized, caller.width);
-                Answer::checked(synthesized.artifact, summary)
+                SynthesisAnswer::checked(synthesized.artifact, summary)
             }
-            Err(NoPolicy::Impossible(shortage)) => Ok(Answer::Refused {
+            Err(NoPolicy::Impossible(shortage)) => Ok(SynthesisAnswer::Refused {
                 why: report::impossible(campaign, &shortage, caller.width),
                 decided: true,
             }),
@@ -81,7 +81,7 @@ impl Kind for Volunteer {
                 let least = 5.0 * found.events;
                 refuse(format!("{found}: give --budget {least:.1e} or more"))
             }
-            Err(NoPolicy::Interrupted) => Ok(Answer::Interrupted),
+            Err(NoPolicy::Interrupted) => Ok(SynthesisAnswer::Interrupted),
         }
     }
 
@@ -130,7 +130,7 @@ impl Kind for Volunteer {
         if comparing.journal.is_some_and(|(_, resume)| resume) {
             return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
         }
-        let policies = Policy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
+        let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
         let settings = comparing.settings;
         let (replications, seed) = (settings.replications, settings.seed);
         let options = format!(" --replications {replications} --seed {seed}");

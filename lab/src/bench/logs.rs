@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::systems::{Draw, Set, Tier, name, seed};
 use synth::kind::VerbResult;
-use synth::multiresource::judge::{Point, Windows};
+use synth::multiresource::judge::{LogWindows, RulePoint};
 use synth::multiresource::replay::{Log, Speed};
-use synth::trace::{Options, Servers, Source, Trace};
+use synth::trace::{ReadOptions, Servers, Source, Trace};
 
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 24.0 * HOUR;
@@ -131,7 +131,7 @@ impl Origin {
     /// # Errors
     /// When one cannot be read, which is a fault of the program.
     pub fn draw(&self, of: Range<u64>) -> VerbResult<(Vec<String>, Vec<Log>)> {
-        let mut options = Options::default();
+        let mut options = ReadOptions::default();
         if let Law::Continuous(demand) = self.law {
             let two = matches!(demand, Demand::Two);
             let shape = if two { "cpu=1,memory=1" } else { "cpu=1" };
@@ -147,17 +147,17 @@ impl Origin {
     }
 
     /// Returns what runs before the first choice: EASY in order of arrival; First-Fit where jobs have no limits.
-    pub fn now(&self) -> Point {
+    pub fn now(&self) -> RulePoint {
         match self.law {
-            Law::Site(_) => Point::EASY,
-            Law::Continuous(_) => Point::FIRST_FIT,
+            Law::Site(_) => RulePoint::EASY,
+            Law::Continuous(_) => RulePoint::FIRST_FIT,
         }
     }
 
     /// Returns how a log is cut: the second half of it into four windows.
-    pub fn windows(&self, log: &Log) -> Windows {
+    pub fn windows(&self, log: &Log) -> LogWindows {
         let span = log.span() / log.tick.per_second() as f64;
-        Windows {
+        LogWindows {
             past: 0.5,
             every: match self.law {
                 Law::Site(_) => WEEK,

@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use super::systems::{Set, System, Tier};
 use synth::artifact::Changes;
-use synth::kind::{Policy, Rules as _, VerbResult};
+use synth::kind::{NamedPolicy, Rules as _, VerbResult};
 use synth::multiresource::MultiresourceKind;
 use synth::multiresource::artifact::{Objective, Preemption};
 use synth::multiresource::bound::lower_bound;
-use synth::multiresource::optimum::{Ended, Limits, Problem, optimum};
+use synth::multiresource::optimum::{Ended, OptimumLimits, Problem, optimum};
 use synth::multiresource::simulator::{Contender, Run};
 use synth::multiresource::synthesis::{
-    Candidate, Choice, ChoiceOptions, Families, Options, Steadiness,
+    CandidateLog, ChoiceLog, ChoiceOptions, Families, Steadiness, SynthesisOptions,
 };
 use synth::multiresource::verbs::family::Sought;
-use synth::multiresource::verbs::solve::{Request, Solved, solve};
+use synth::multiresource::verbs::solve::{SolveRequest, Solved, solve};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Estimate, Health, Ranking, Settings};
 
@@ -225,10 +225,10 @@ fn bounds(
     interrupt: &AtomicBool,
 ) -> (Option<[f64; 2]>, f64) {
     let fleet = &system.fleet;
-    let limits = Limits {
+    let limits = OptimumLimits {
         states: STATES,
         updates: terms.updates,
-        ..Limits::default()
+        ..OptimumLimits::default()
     };
     let server = fleet.one_server().filter(|_| system.tier == Tier::Exact);
     let problem = Problem::mean(preemption);
@@ -261,8 +261,8 @@ fn entrants(
     let fleet = &system.fleet;
     let mut families = Vec::new();
     let mut synthesized = |sought, budget| {
-        let request = Request {
-            options: Options::new(preemption),
+        let request = SolveRequest {
+            options: SynthesisOptions::new(preemption),
             sought,
             choice: ChoiceOptions {
                 interrupt: interrupt.clone(),
@@ -296,8 +296,8 @@ fn entrants(
     entrants.extend(rules.map(|rule| (rule.name().into(), Ok(rule))));
     for (name, _) in &terms.policies {
         // One that is for other systems, or may do more, is not entered here.
-        let policy = Policy::<MultiresourceKind>::resolve(name, Some(fleet), changes).ok();
-        let fits = |own: &Policy<_>| MultiresourceKind::fits(own, fleet).is_ok();
+        let policy = NamedPolicy::<MultiresourceKind>::resolve(name, Some(fleet), changes).ok();
+        let fits = |own: &NamedPolicy<_>| MultiresourceKind::fits(own, fleet).is_ok();
         let policy = policy.filter(|own| may(&own.rule) && fits(own));
         entrants.retain(|(own, _)| own != name);
         entrants.extend(policy.map(|own| (own.name, Ok(own.rule))));
@@ -306,13 +306,13 @@ fn entrants(
 }
 
 /// Returns what each family would have had alone.
-fn alone(choice: &Choice) -> Vec<Alone> {
-    let ratio = |n: usize, own: &Candidate| match own.outcome {
+fn alone(choice: &ChoiceLog) -> Vec<Alone> {
+    let ratio = |n: usize, own: &CandidateLog| match own.outcome {
         Steadiness::Steady if n == 0 => Some(1.0),
         Steadiness::Steady => own.ratio.map(|ratio| ratio.mean).or(own.at_least),
         _ => None,
     };
-    let alone = |(n, own): (usize, &Candidate)| Alone {
+    let alone = |(n, own): (usize, &CandidateLog)| Alone {
         family: own.name.clone(),
         ratio: ratio(n, own),
     };

@@ -21,8 +21,8 @@ use self::systems::{NAME, Set, System, Tier, name};
 use self::table::Results;
 use synth::document::line::{sealed, unsealed};
 use synth::kind::{
-    Caller, Files, NamesFiles, Policy, Run, VerbOutput, VerbResult, files, folder_for_results,
-    json, refuse,
+    Caller, Files, NamedPolicy, NamesFiles, RunVerb, VerbOutput, VerbResult, files,
+    folder_for_results, json, refuse,
 };
 use synth::multiresource::MultiresourceKind;
 use synth::multiresource::artifact::Preemption;
@@ -108,7 +108,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.preemption == Preemption::Setup {
             return refuse("the systems have no setups: give --preemption none or full");
@@ -201,7 +201,7 @@ impl Arguments {
     fn terms(&self, caller: &Caller<'_>) -> VerbResult<Terms> {
         let [budget, events, updates] = if self.short { SHORT } else { FULL };
         let digest = |name: &String| {
-            let policy = Policy::<MultiresourceKind>::resolve(name, None, caller.changes)?;
+            let policy = NamedPolicy::<MultiresourceKind>::resolve(name, None, caller.changes)?;
             VerbResult::Ok((policy.name, policy.digest))
         };
         let budget = self.budget.unwrap_or(budget);

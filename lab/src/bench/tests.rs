@@ -8,7 +8,7 @@ use super::*;
 use synth::document::digest;
 use synth::multiresource::verbs::resolve::own_load;
 use synth::simulation::{Estimate, Health};
-use synth::trace::{Reason, Row};
+use synth::trace::{AccountRow, Reason};
 
 /// A system that changes is another benchmark: a new version, with a name of its own.
 #[test]
@@ -69,7 +69,7 @@ fn logs_are_at_their_load() {
             "{}",
             origin.name
         );
-        let is_missing = |row: &Row| row.reason == Reason::NoLimit;
+        let is_missing = |row: &AccountRow| row.reason == Reason::NoLimit;
         assert!(log.account.rows.iter().all(is_missing), "{:?}", log.account);
     }
 }

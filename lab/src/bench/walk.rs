@@ -10,8 +10,8 @@ use super::measure::{AGAIN, CHOICE, Line, Listener, Ran, Terms, suspects};
 use super::systems::Tier;
 use synth::document::digest;
 use synth::kind::VerbResult;
-use synth::multiresource::judge::{Forward, Goal, Objective, Point, Served, usual};
-use synth::multiresource::policy::Estimate as OfSize;
+use synth::multiresource::judge::{Forward, Goal, JudgeObjective, RulePoint, Served, usual};
+use synth::multiresource::policy::RuntimeEstimate as OfSize;
 use synth::multiresource::replay::{Log, NoResult};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Health, over_replications};
@@ -20,7 +20,7 @@ use synth::simulation::{Health, over_replications};
 pub const LOGS: u64 = 8;
 
 /// Who runs: its name, what it goes by, and its rule; the choice has none.
-pub type Entrant = (String, Knows, Option<Point>);
+pub type Entrant = (String, Knows, Option<RulePoint>);
 
 /// Measures on the logs of one law.
 ///
@@ -67,7 +67,7 @@ pub fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
     let mut all: Vec<Entrant> = choice.into_iter().collect();
     for (name, _) in &terms.policies {
         // What is no rule of backfilling is for the other tiers.
-        if let Ok(mut point) = Point::parse(name) {
+        if let Ok(mut point) = RulePoint::parse(name) {
             if !log.has_limits && point.estimate == OfSize::Limit {
                 point.estimate = OfSize::History;
             }
@@ -98,7 +98,7 @@ pub fn walked(
     interrupt: &AtomicBool,
 ) -> VerbResult<Vec<Ran>> {
     let goal = Goal {
-        objective: Objective::Wait,
+        objective: JudgeObjective::Wait,
         longest: logs.first().and_then(Goal::usual_promise),
         now: origin.now(),
     };

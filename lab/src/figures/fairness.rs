@@ -3,7 +3,7 @@
 
 use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
 use super::rules::of_events;
-use super::{Done, Drawn, Finding};
+use super::{Done, DrawnFigures, PaperFinding};
 use synth::compatibility::analysis;
 use synth::compatibility::simulator::{Rule, simulate};
 use synth::compatibility::workload::{Cluster, Trial};
@@ -33,24 +33,24 @@ fn drawn(degree: u32) -> String {
     )
 }
 
-pub(super) fn figure1(events: u64) -> Done<Drawn> {
+pub(super) fn figure1(events: u64) -> Done<DrawnFigures> {
     let names = ("figure1", "three servers", &["all jobs"][..]);
     of(names, THREE, (2.0, 5.0), events)
 }
 
-pub(super) fn figure2(events: u64) -> Done<Drawn> {
+pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     let one_slow = THREE.replace("{name: b, rate: 1}", "{name: b, rate: 0}");
     let classes = &["class 1", "class 2"][..];
     let names = ("figure2", "two servers, class 2 on one", classes);
     of(names, &one_slow, (2.0, 15.0), events)
 }
 
-pub(super) fn figure3(events: u64) -> Done<Drawn> {
+pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     let names = ("figure3", "two of a hundred servers", &["all jobs"][..]);
     of(names, &drawn(2), (2.0, 3.0), events)
 }
 
-pub(super) fn figure4(events: u64) -> Done<Drawn> {
+pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
     let names = ("figure4", "three of a hundred servers", &["all jobs"][..]);
     of(names, &drawn(3), (3.0, 2.0), events)
 }
@@ -61,7 +61,7 @@ fn of(
     text: &str,
     (rate, delay): (f64, f64),
     events: u64,
-) -> Done<Drawn> {
+) -> Done<DrawnFigures> {
     let cluster = Cluster::parse(text, name)?.workload;
     let own = analysis::load(&cluster).load;
     let at = |load: f64| -> Done<Cluster> { Ok(cluster.scaled(load / own).ok_or("out of range")?) };
@@ -102,7 +102,7 @@ fn of(
         above.push(panel("mean service rate", rate, rates));
         below.push(panel("mean delay", delay, delays));
     }
-    let finding = Finding {
+    let finding = PaperFinding {
         place: "figures 1 to 4",
         says: "one interruption for each job suffices in practice",
         found: format!(
@@ -114,7 +114,7 @@ fn of(
     };
     above.extend(below);
     let figure = Figure::new(name, (400, 380), 3, above);
-    Ok(Drawn::new([figure], [finding]))
+    Ok(DrawnFigures::new([figure], [finding]))
 }
 
 /// Returns delays of each class over the load, with so many interruptions a job.

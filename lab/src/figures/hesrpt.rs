@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::curve::{BLUE, Curve, Figure, GREEN, Kind, ORANGE, PURPLE, Panel, VERMILLION, axis};
-use super::{Done, Drawn, Finding};
+use super::{Done, DrawnFigures, PaperFinding};
 use synth::malleable::artifact::{Quantity, cost};
 use synth::malleable::policies::{self, median};
 use synth::malleable::workload::{Pool, Workload};
@@ -13,7 +13,7 @@ const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
 const DRAWS: u64 = 10;
 const EVENTS_OF_A_DRAW: u64 = 2_000_000;
 
-pub(super) fn figure4(events: u64) -> Done<Drawn> {
+pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
     let draws = (events / EVENTS_OF_A_DRAW).clamp(1, DRAWS);
     let text = include_str!("../../../models/five_hundred_pareto.yaml");
     let Workload::Pool(own) = Workload::parse(text, "five_hundred_pareto")?.workload else {
@@ -49,11 +49,11 @@ pub(super) fn figure4(events: u64) -> Done<Drawn> {
     let title = format!("500 jobs, Pareto sizes, a million servers; medians of {draws} draws");
     let panel = Panel::new(title, across, up, curves.collect());
     let figure = Figure::new("figure4", (900, 620), 1, vec![panel]);
-    Ok(Drawn::new([figure], findings))
+    Ok(DrawnFigures::new([figure], findings))
 }
 
 /// Returns what is found of mean flow times, a row a rule and heSRPT first, over the exponents.
-fn findings(points: &[Vec<(f64, Option<f64>)>]) -> Vec<Finding> {
+fn findings(points: &[Vec<(f64, Option<f64>)>]) -> Vec<PaperFinding> {
     let times = |n: usize, place: usize| {
         let mean = |n: usize| points[n][place].1.unwrap_or(f64::NAN);
         mean(n) / mean(0)
@@ -63,7 +63,7 @@ fn findings(points: &[Vec<(f64, Option<f64>)>]) -> Vec<Finding> {
         let each = all.map(|(place, p)| format!("{:.3} at {p}", times(n, place)));
         format!("times heSRPT: {}", each.collect::<Vec<_>>().join(", "))
     };
-    let finding = |(n, (says, place, within)): (usize, &Claimed)| Finding {
+    let finding = |(n, (says, place, within)): (usize, &Claimed)| PaperFinding {
         place: "4.2, figure 4",
         says,
         found: over(n + 1),

@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 
 use curve::{Done, Figure};
 use synth::kind::{
-    Caller, NamesFiles, Notice, Run, VerbOutput, VerbResult, folder_for_results, refuse,
+    Caller, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, folder_for_results, refuse,
 };
 use synth::report::{Csv, wrap};
 use synth::typed::count;
@@ -40,7 +40,7 @@ pub struct Arguments {
 
 impl NamesFiles for Arguments {}
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let (findings, written) = self.write(|what| caller.notify(Notice::Known(what)))?;
         let table = report(&findings, caller.width);
@@ -67,7 +67,7 @@ pub enum Paper {
 
 /// What a paper says, and what is found.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct PaperFinding {
     /// The section or figure.
     pub place: &'static str,
     /// What it says there.
@@ -79,20 +79,20 @@ pub struct Finding {
 }
 
 /// Figures that are computed together, and what is found from them.
-pub struct Drawn {
+pub struct DrawnFigures {
     figures: Vec<Figure>,
-    findings: Vec<Finding>,
+    findings: Vec<PaperFinding>,
 }
 
-impl Drawn {
-    fn new(figures: impl Into<Vec<Figure>>, findings: impl Into<Vec<Finding>>) -> Self {
+impl DrawnFigures {
+    fn new(figures: impl Into<Vec<Figure>>, findings: impl Into<Vec<PaperFinding>>) -> Self {
         let (figures, findings) = (figures.into(), findings.into());
-        Drawn { figures, findings }
+        DrawnFigures { figures, findings }
     }
 }
 
 /// Computes some figures, with so many events of simulation a point at most.
-type Draw = fn(u64) -> Done<Drawn>;
+type Draw = fn(u64) -> Done<DrawnFigures>;
 
 impl Paper {
     /// Returns what is computed together: numbers of figures, and how.
@@ -129,7 +129,7 @@ impl Arguments {
     ///
     /// # Errors
     /// When there is no such figure, or the folder cannot be written to at the start.
-    fn write(&self, mut tell: impl FnMut(&str)) -> Done<(Vec<Finding>, Done<()>)> {
+    fn write(&self, mut tell: impl FnMut(&str)) -> Done<(Vec<PaperFinding>, Done<()>)> {
         let (only, folder): (&[u32], &Path) = (&self.figure, &self.output);
         let parts = self.paper.parts();
         let known = parts.iter().flat_map(|(numbers, _)| *numbers);
@@ -164,7 +164,7 @@ impl Arguments {
     }
 }
 
-impl Finding {
+impl PaperFinding {
     fn verdict(&self) -> &'static str {
         match self.holds {
             Some(true) => "yes",
@@ -175,7 +175,7 @@ impl Finding {
 }
 
 /// Says what is found, for people.
-pub fn report(findings: &[Finding], width: usize) -> String {
+pub fn report(findings: &[PaperFinding], width: usize) -> String {
     let each = findings.iter().map(|own| {
         let (place, says, found) = (own.place, own.says, &own.found);
         let text = format!("{place}: {says}? {}: {found}", own.verdict());

@@ -7,7 +7,7 @@ use synth::multiresource::artifact::{
 };
 use synth::multiresource::simulator::{Contender, Run, Settings};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, Options, Outcome, Outlook, choose, synthesize,
+    ChoiceOptions, Families, Outlook, SynthesisOptions, SynthesisOutcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Look;
@@ -27,19 +27,19 @@ pub(super) use model;
 
 /// Returns what the analysis is exact for: no backfilling, empty slots keep their clocks. No percentiles, which take most of the
 /// work.
-pub fn plain(preemption: Preemption, route: Option<Route>) -> Options {
-    Options {
+pub fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
+    SynthesisOptions {
         route,
         backfill: Backfill::None,
         empty_slots: EmptySlots::Phantom,
         effort: 0.01,
-        ..Options::new(preemption)
+        ..SynthesisOptions::new(preemption)
     }
 }
 
 /// Returns the MSR policy of these options at its best switching rate (pMSR: at 2), and what was found on the way.
-pub fn tuned(workload: &Workload, options: &Options) -> Done<(MsrConfig, Outlook)> {
-    let Outcome::Policy(synthesis) = synthesize(workload, options)? else {
+pub fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(MsrConfig, Outlook)> {
+    let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("no policy can stabilize this workload".into());
     };
     let policy = synthesis.policy;
@@ -97,7 +97,7 @@ impl Rule {
                 ..StaticQuickswapConfig::published(workload)
             })),
             Rule::Msr(preemption, switching_rate, backfills) => {
-                let options = Options {
+                let options = SynthesisOptions {
                     switching_rate: *switching_rate,
                     ..plain(*preemption, None)
                 };
@@ -109,13 +109,13 @@ impl Rule {
                 Family::Msr(policy).into()
             }
             Rule::Adaptive(objective, budget) => {
-                let options = Options {
+                let options = SynthesisOptions {
                     effort: 0.01,
                     objective: *objective,
-                    ..Options::new(Preemption::None)
+                    ..SynthesisOptions::new(Preemption::None)
                 };
                 let choice = ChoiceOptions::new(Families::Only(&["adaptive-msr"]), *budget, 1);
-                let Outcome::Policy(synthesis) = synthesize(workload, &options)? else {
+                let SynthesisOutcome::Policy(synthesis) = synthesize(workload, &options)? else {
                     return Err("no policy can stabilize this workload".into());
                 };
                 let fleet = workload.clone().into();

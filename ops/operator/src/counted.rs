@@ -93,7 +93,7 @@ impl<S> Resources<S> {
 
 /// The types of a policy, to which jobs belong by demand, or by conditions of a file.
 #[derive(Clone, Debug)]
-pub struct Types<C> {
+pub struct JobTypes<C> {
     /// Demand of each of the K types in whole units (R), on each of its servers.
     demands: Vec<Vec<u64>>,
     nodes: Vec<u32>,
@@ -106,7 +106,7 @@ enum By<C> {
     Conditions(Vec<(usize, Vec<C>)>),
 }
 
-impl<C> Types<C> {
+impl<C> JobTypes<C> {
     /// Returns the types of a fleet. `rules` has types with conditions, one of which their jobs meet if there are any; without
     /// them demand decides, by these prices. `fields` names the fields of conditions in a file.
     ///
@@ -130,7 +130,7 @@ impl<C> Types<C> {
             Some(rules) => By::Conditions(rules),
             None => By::Demand(by_demand()?),
         };
-        Ok(Types {
+        Ok(JobTypes {
             nodes: fleet.types().iter().map(JobType::nodes).collect(),
             demands,
             by,

@@ -58,7 +58,7 @@ pub enum ClusterEvent<'a> {
 
 /// Why a job waits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Waits {
+pub struct WaitReason {
     /// Its type.
     pub job_type: usize,
     /// Jobs that are before it where it waits: older ones of its type, or of all types those before it in the order.

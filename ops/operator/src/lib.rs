@@ -15,15 +15,15 @@ mod site;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-pub use counted::{AmountOf, Resources, Types, type_named};
-pub use event::{ClusterEvent, Submission, Waits};
-pub use host::{Moment, Usual, only_starts, prices, read_policy, second_of};
+pub use counted::{AmountOf, JobTypes, Resources, type_named};
+pub use event::{ClusterEvent, Submission, WaitReason};
+pub use host::{HostMoment, Usual, only_starts, prices, read_policy, second_of};
 pub use place::Places;
-pub use seen::Seen;
+pub use seen::JobView;
 pub use site::Decided;
 use site::Site;
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::policy::{Event, Job, Learned};
+use synth_multiresource::policy::{Event, Job, LearnedRuntimes};
 use synth_simulation::Streams;
 
 /// A job that is known.
@@ -73,7 +73,7 @@ impl Scheduler {
     }
 
     /// The same, with what was [learned](Scheduler::learned) before; none is what the policy file has.
-    pub fn with_learned(policy: &Checked, seed: u64, learned: Option<&Learned>) -> Self {
+    pub fn with_learned(policy: &Checked, seed: u64, learned: Option<&LearnedRuntimes>) -> Self {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
         let mut family = policy.artifact().policy.clone();
@@ -152,7 +152,7 @@ impl Scheduler {
     }
 
     /// Returns what the rule has learned of jobs that have ended, if it learns.
-    pub fn learned(&self) -> Option<Learned> {
+    pub fn learned(&self) -> Option<LearnedRuntimes> {
         self.site.rule.learned()
     }
 
@@ -225,7 +225,7 @@ impl Scheduler {
     }
 
     /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
-    pub fn waits(&self, job: &str) -> Option<Waits> {
+    pub fn waits(&self, job: &str) -> Option<WaitReason> {
         let known = self
             .known
             .get(job)
@@ -238,7 +238,7 @@ impl Scheduler {
             ahead = queue.take_while(|id| ***id != *job).count();
             doing = self.doing();
         }
-        Some(Waits {
+        Some(WaitReason {
             job_type: known.job_type,
             ahead: of_all.unwrap_or(ahead),
             is_of_all: of_all.is_some(),
@@ -379,7 +379,7 @@ impl Scheduler {
         };
         if let Some(seen) = self.seen(&known) {
             let ended = Some(self.now);
-            self.ended.push(Seen { ended, ..seen });
+            self.ended.push(JobView { ended, ..seen });
         }
         match known.place {
             Place::In(job) => {

@@ -155,7 +155,7 @@ impl Started {
 /// The answer to a line.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum Answer {
+pub enum LineAnswer {
     /// What to do.
     Decided {
         /// The time of the line.
@@ -232,7 +232,7 @@ pub fn drive(
         let answer = answered.unwrap_or_else(|error| {
             driven.refused += 1;
             let line = driven.lines;
-            Answer::Refused { error, line }
+            LineAnswer::Refused { error, line }
         });
         let answer = harmless(serde_json::to_string(&answer)?) + "\n";
         output.write_all(answer.as_bytes())?;
@@ -268,7 +268,7 @@ pub fn answer(
     scheduler: &mut Scheduler,
     text: &[u8],
     foresight: &mut dyn Foresight,
-) -> Result<Answer, String> {
+) -> Result<LineAnswer, String> {
     let line: Line = serde_json::from_slice(text).map_err(|e| e.to_string())?;
     line.is_whole(scheduler)?;
     let decided = tell(scheduler, &line)?;
@@ -278,7 +278,7 @@ pub fn answer(
     let forecast = line.forecast.as_deref();
     let forecast = forecast.map(|job| foresight.forecast(scheduler, job));
     let forecast = forecast.map(|known| known.map_or_else(Forecast::Unknown, Forecast::Starts));
-    Ok(Answer::Decided {
+    Ok(LineAnswer::Decided {
         t: line.t,
         start: starts(&decided, scheduler.places()),
         stop: decided.stop.iter().map(|id| id.to_string()).collect(),

@@ -9,7 +9,7 @@ use synth_multiresource::workload::Fleet;
 
 /// A job that is there, or was. Times are in the policy's unit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct JobView {
     /// Its type.
     pub job_type: usize,
     /// How long it holds its room at most; infinity where that is not known.
@@ -31,10 +31,10 @@ const KEPT: usize = 20_000;
 
 /// Jobs that ended, the latest last.
 #[derive(Default)]
-pub(super) struct Ended(VecDeque<Seen>);
+pub(super) struct Ended(VecDeque<JobView>);
 
 impl Ended {
-    pub fn push(&mut self, job: Seen) {
+    pub fn push(&mut self, job: JobView) {
         if self.0.len() == KEPT {
             self.0.pop_front();
         }
@@ -44,14 +44,14 @@ impl Ended {
 
 impl Scheduler {
     /// Returns what is known of a job that is in the queue or in service.
-    pub(super) fn seen(&self, known: &Known) -> Option<Seen> {
+    pub(super) fn seen(&self, known: &Known) -> Option<JobView> {
         let Place::In(job) = known.place else {
             return None;
         };
         let system = &self.site.system;
         let runs = system.runs(job);
         let started = runs.then(|| system.now() - system.ran(job));
-        Some(Seen {
+        Some(JobView {
             job_type: known.job_type,
             limit: known.limit,
             user: known.user,
@@ -67,7 +67,7 @@ impl Scheduler {
     }
 
     /// Returns the jobs that wait or run, by arrival; without those for which others leave no room.
-    pub fn present(&self) -> Vec<(Arc<str>, Seen)> {
+    pub fn present(&self) -> Vec<(Arc<str>, JobView)> {
         let mut known: Vec<_> = self.known.iter().collect();
         known.sort_unstable_by_key(|(_, known)| known.order);
         let seen = |(id, known): (&Arc<str>, &Known)| Some((Arc::clone(id), self.seen(known)?));
@@ -75,14 +75,14 @@ impl Scheduler {
     }
 
     /// Returns the jobs that ended, as many as are kept, the latest last.
-    pub fn ended(&self) -> impl Iterator<Item = &Seen> {
+    pub fn ended(&self) -> impl Iterator<Item = &JobView> {
         self.ended.0.iter()
     }
 
     /// Takes over the jobs that ended under a scheduler before, whose end is the beginning of this one.
     pub fn remember(&mut self, before: &Scheduler) {
         for job in before.ended() {
-            self.ended.push(Seen {
+            self.ended.push(JobView {
                 since: job.since - before.now,
                 started: job.started.map(|start| start - before.now),
                 ended: job.ended.map(|end| end - before.now),

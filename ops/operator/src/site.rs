@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use synth_multiresource::policy::{Action, Event, Family, Job, Policy, System};
 use synth_multiresource::workload::Fleet;
-use synth_simulation::Stream;
+use synth_simulation::RandomStream;
 
 /// What to do now.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,14 +28,14 @@ pub(super) struct Site {
     /// Whether something was noted on which it has not decided.
     is_noted: bool,
     /// The random numbers from which the clocks are drawn.
-    clocks: Stream,
+    clocks: RandomStream,
     /// What has been decided since it was last handed over.
     pub decided: Decided,
 }
 
 impl Site {
     /// Of the policy, on an empty system.
-    pub fn new(family: &Family, fleet: &Fleet, clocks: Stream) -> Self {
+    pub fn new(family: &Family, fleet: &Fleet, clocks: RandomStream) -> Self {
         let rule = family.build(fleet);
         let system = System::for_policy(fleet, &*rule);
         Site {

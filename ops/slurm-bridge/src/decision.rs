@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::time::Instant;
 
-use super::journal::{Round, decide};
+use super::journal::{JournalRound, decide};
 use super::setup::Setup;
 use super::watch::{Changes, Watch};
 use super::{TypeMap, bridgeable};
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::policy::Learned;
+use synth_multiresource::policy::LearnedRuntimes;
 use synth_multiresource::workload::Fleet;
 use synth_operator::protocol::Line;
 use synth_operator::{Scheduler, read_policy, second_of};
@@ -19,7 +19,7 @@ pub(super) struct ActivePolicy {
     pub digest: String,
     pub scheduler: Scheduler,
     /// What the scheduler began with, where it is not what the policy file says.
-    pub learned: Option<Learned>,
+    pub learned: Option<LearnedRuntimes>,
     pub watch: Watch,
     /// Seconds in the policy's unit of time.
     pub second: f64,
@@ -52,10 +52,10 @@ impl ActivePolicy {
 
     /// Begins with what was learned before under the policy of this digest: a policy file that has learned itself,
     /// and is another one, knows better.
-    pub fn begin_with(&mut self, learned: Option<(Learned, String)>) {
+    pub fn begin_with(&mut self, learned: Option<(LearnedRuntimes, String)>) {
         let mut family = self.policy.artifact().policy.clone();
         let learns = family.backfilling();
-        let knows_nothing = learns.map(|own| own.learned == Learned::default());
+        let knows_nothing = learns.map(|own| own.learned == LearnedRuntimes::default());
         let learned = learned
             .filter(|(_, of)| knows_nothing.is_some_and(|nothing| nothing || *of == self.digest));
         self.learned = learned.map(|(learned, _)| learned);
@@ -71,12 +71,17 @@ impl ActivePolicy {
 
     /// Sends what was found to the scheduler; returns its decisions, and whether it accepted every line. `start` is
     /// when the round began without Slurm.
-    pub fn decide(&mut self, found: &mut Changes, now: f64, start: Instant) -> (Round, bool) {
+    pub fn decide(
+        &mut self,
+        found: &mut Changes,
+        now: f64,
+        start: Instant,
+    ) -> (JournalRound, bool) {
         let t = now / self.second;
-        let mut round = Round {
+        let mut round = JournalRound {
             t,
             began: std::mem::take(&mut found.began),
-            ..Round::default()
+            ..JournalRound::default()
         };
         let mut is_sound = true;
         let mut lines = std::mem::take(&mut found.lines);

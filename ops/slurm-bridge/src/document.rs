@@ -11,7 +11,7 @@ use synth_core::document::{
 };
 use synth_multiresource::workload::{Fleet, Resource, Shape};
 use synth_operator::type_named;
-use synth_slurm::commands::{Row, expand};
+use synth_slurm::commands::{QueueRow, expand};
 
 /// What a file says, checked against a policy. Without a file nothing.
 #[derive(Clone, Debug, Default)]
@@ -144,7 +144,7 @@ impl Condition {
     }
 
     /// Whether a job meets the condition; its time limit is given in seconds.
-    pub fn is_met(&self, row: &Row, limit: f64) -> bool {
+    pub fn is_met(&self, row: &QueueRow, limit: f64) -> bool {
         let texts = [
             (&self.partition, &row.partition),
             (&self.qos, &row.qos),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::policy::Learned;
+use synth_multiresource::policy::LearnedRuntimes;
 use synth_operator::Scheduler;
 use synth_operator::protocol::{Line, Started, starts, tell};
 use synth_slurm::commands::Key;
@@ -19,15 +19,15 @@ use synth_slurm::commands::Key;
 /// A line of a journal.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
-pub enum Record {
+pub enum JournalRecord {
     /// A policy takes over.
     Head(Head),
     /// Something was read, decided or seen.
-    Round(Round),
+    JournalRound(JournalRound),
     /// What the policy's estimates have learned of jobs so far.
     Learned {
         /// With it a bridge that begins later goes on.
-        learned: Learned,
+        learned: LearnedRuntimes,
     },
 }
 
@@ -49,13 +49,13 @@ pub struct Head {
     pub seed: u64,
     /// What the policy's estimates have learned of jobs before, where it is not what the policy file says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub learned: Option<Learned>,
+    pub learned: Option<LearnedRuntimes>,
 }
 
 /// What a round did.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Round {
+pub struct JournalRound {
     /// When, in the policy's unit of time.
     pub t: f64,
     /// What was read, as differences, and behind it the time where clocks were due.
@@ -118,7 +118,7 @@ impl Journal {
     }
 
     /// Writes a line; where that fails no further one is written, and the reason is returned once.
-    pub fn write(&mut self, record: &Record) -> Option<io::Error> {
+    pub fn write(&mut self, record: &JournalRecord) -> Option<io::Error> {
         let file = self.file.as_mut()?;
         let line = serde_json::to_string(record).map_err(io::Error::other);
         // In one piece: a line is there whole, or it is the last one.
@@ -131,7 +131,7 @@ impl Journal {
 #[derive(Default)]
 pub(super) struct TakenOver {
     /// What was learned last, and the digest of the policy under which it was.
-    pub learned: Option<(Learned, String)>,
+    pub learned: Option<(LearnedRuntimes, String)>,
     /// Jobs that were sent to servers.
     pub placed: HashMap<Key, Vec<String>>,
 }
@@ -150,15 +150,15 @@ impl TakenOver {
             }
             let object = unsealed(&String::from_utf8_lossy(line));
             match object.and_then(|object| serde_json::from_str(&object).ok()) {
-                Some(Record::Head(head)) => {
+                Some(JournalRecord::Head(head)) => {
                     let learned = head.learned.map(|learned| (learned, head.digest.clone()));
                     own.learned = learned.or(own.learned);
                     digest = Some(head.digest);
                 }
-                Some(Record::Learned { learned }) => {
+                Some(JournalRecord::Learned { learned }) => {
                     own.learned = Some(learned).zip(digest.clone())
                 }
-                Some(Record::Round(round)) => {
+                Some(JournalRecord::JournalRound(round)) => {
                     let starts = round.start.iter();
                     let placed =
                         starts.filter_map(|own| Some((key_of(own.id())?, own.servers().to_vec())));
@@ -174,7 +174,7 @@ impl TakenOver {
 }
 
 /// What a journal says, decided again.
-pub struct Replayed {
+pub struct ReplayedJournal {
     /// Rounds with decisions of this policy.
     pub rounds: u64,
     /// Jobs that were started.
@@ -182,19 +182,19 @@ pub struct Replayed {
     /// The first round that is decided otherwise: its line, what was decided then and now.
     pub differs: Option<(usize, Vec<Started>, Vec<Started>)>,
     /// The jobs that came and ended, in order of arrival.
-    pub jobs: Vec<Recorded>,
+    pub jobs: Vec<EndedJob>,
     /// The scheduler as it stands in the end.
     pub scheduler: Scheduler,
     /// When that is.
     pub t: f64,
     /// By id, jobs that came and have not ended.
-    pub present: BTreeMap<String, Present>,
+    pub present: BTreeMap<String, OpenJob>,
     /// When the bridge began that runs, of several one behind the other, without the time between them.
     began: f64,
 }
 
 /// A job that came and has not ended.
-pub struct Present {
+pub struct OpenJob {
     job_type: String,
     /// When it was first seen to wait \[time\].
     pub arrival: f64,
@@ -204,7 +204,7 @@ pub struct Present {
 
 /// A job that came and ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
+pub struct EndedJob {
     /// Its id.
     pub id: String,
     /// Its type.
@@ -231,12 +231,12 @@ pub fn replay(
     policy: &Checked,
     digest: &str,
     on_line: OnLine<'_>,
-) -> Result<Replayed, String> {
+) -> Result<ReplayedJournal, String> {
     let name = path.display();
     let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut heads: Vec<Head> = Vec::new();
-    let mut replay: Option<Replayed> = None;
+    let mut replay: Option<ReplayedJournal> = None;
     let mut is_own = false;
     for (n, line) in lines.iter().enumerate() {
         // A bridge that was killed may have left the last line unfinished.
@@ -248,12 +248,12 @@ pub fn replay(
             wrong(&"it does not fit its check: it was damaged or changed; take it and what follows out to replay what stands before")
         })?;
         match serde_json::from_str(&object).map_err(|why| wrong(&why))? {
-            Record::Head(head) => {
+            JournalRecord::Head(head) => {
                 is_own = head.digest == digest;
                 if is_own {
                     let learned = head.learned.as_ref();
                     let scheduler = || Scheduler::with_learned(policy, head.seed, learned);
-                    let own = replay.get_or_insert_with(|| Replayed::new(scheduler()));
+                    let own = replay.get_or_insert_with(|| ReplayedJournal::new(scheduler()));
                     // The same policy may begin again: another bridge, or the file was read again.
                     let before = std::mem::replace(&mut own.scheduler, scheduler());
                     own.scheduler.remember(&before);
@@ -261,7 +261,7 @@ pub fn replay(
                 }
                 heads.push(head);
             }
-            Record::Round(round) if is_own => {
+            JournalRecord::JournalRound(round) if is_own => {
                 if let Some(replay) = &mut replay {
                     replay
                         .round(n + 1, &round, on_line)
@@ -269,7 +269,7 @@ pub fn replay(
                 }
             }
             // What was learned comes of the rounds again.
-            Record::Round(_) | Record::Learned { .. } => {}
+            JournalRecord::JournalRound(_) | JournalRecord::Learned { .. } => {}
         }
     }
     if heads.is_empty() {
@@ -285,9 +285,9 @@ pub fn replay(
     })
 }
 
-impl Replayed {
+impl ReplayedJournal {
     fn new(scheduler: Scheduler) -> Self {
-        Replayed {
+        ReplayedJournal {
             rounds: 0,
             starts: 0,
             differs: None,
@@ -299,7 +299,12 @@ impl Replayed {
         }
     }
 
-    fn round(&mut self, place: usize, round: &Round, on_line: OnLine<'_>) -> Result<(), String> {
+    fn round(
+        &mut self,
+        place: usize,
+        round: &JournalRound,
+        on_line: OnLine<'_>,
+    ) -> Result<(), String> {
         if self.began + round.t < self.t {
             self.began = self.t;
         }
@@ -332,7 +337,7 @@ impl Replayed {
     fn notify(&mut self, line: &Line) {
         let now = self.t;
         if let (Some(kind), Some(id)) = (&line.arrive, &line.job) {
-            let job = self.present.entry(id.clone()).or_insert(Present {
+            let job = self.present.entry(id.clone()).or_insert(OpenJob {
                 job_type: String::new(),
                 arrival: now,
                 start: None,
@@ -349,7 +354,7 @@ impl Replayed {
             && let Some(job) = self.present.remove(id)
             && let (Some(start), Some(began)) = (job.start, job.began)
         {
-            self.jobs.push(Recorded {
+            self.jobs.push(EndedJob {
                 id: id.clone(),
                 job_type: job.job_type,
                 arrival: job.arrival,
@@ -371,8 +376,8 @@ pub(super) fn decide(scheduler: &mut Scheduler, line: &Line) -> Result<Vec<Start
 ///
 /// # Errors
 /// When they cannot be written as CSV.
-pub fn jobs_csv(jobs: &[Recorded]) -> csv::Result<String> {
-    let mut sorted: Vec<&Recorded> = jobs.iter().collect();
+pub fn jobs_csv(jobs: &[EndedJob]) -> csv::Result<String> {
+    let mut sorted: Vec<&EndedJob> = jobs.iter().collect();
     sorted.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["type", "arrival", "size", "wait", "latency", "job"])?;
@@ -397,7 +402,7 @@ mod tests {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/production.md");
         let docs = std::fs::read_to_string(docs).unwrap();
         let line = docs.lines().find(|line| line.starts_with("{\"t\":"));
-        let round: Round = serde_json::from_str(line.unwrap()).unwrap();
+        let round: JournalRound = serde_json::from_str(line.unwrap()).unwrap();
         assert_eq!(round.reported.len(), 2);
         assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
     }
@@ -408,9 +413,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.jsonl");
         let round = |t| {
-            Record::Round(Round {
+            JournalRecord::JournalRound(JournalRound {
                 t,
-                ..Round::default()
+                ..JournalRound::default()
             })
         };
         assert!(Journal::open(&path).unwrap().write(&round(1.0)).is_none());
@@ -420,7 +425,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         let objects = text.lines().map(|line| unsealed(line).unwrap());
         let times = objects.map(|object| match serde_json::from_str(&object) {
-            Ok(Record::Round(round)) => round.t,
+            Ok(JournalRecord::JournalRound(round)) => round.t,
             other => panic!("{other:?}"),
         });
         assert_eq!(times.collect::<Vec<f64>>(), [1.0, 2.0]);

@@ -25,7 +25,9 @@ mod verb;
 mod watch;
 
 pub use export::{gangs, slurm as export_slurm};
-pub use journal::{Head, OnLine, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
+pub use journal::{
+    EndedJob, Head, JournalRecord, JournalRound, OnLine, OpenJob, ReplayedJournal, jobs_csv, replay,
+};
 pub use kueue::kueue as export_kueue;
 pub use release::release_all;
 pub use run::{Bridge, Signals};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use super::journal::{Round, key_of};
+use super::journal::{JournalRound, key_of};
 use super::watch::{Changes, Phase, Watch};
 use synth_core::document::exposition::{Exposition, label};
-use synth_slurm::commands::Queue;
+use synth_slurm::commands::SlurmQueue;
 
 /// What is counted from the start of a bridge on.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ policy_info: What the policy does at present, where it says so.
 
 impl Metrics {
     /// Counts a round that was carried out; `wall` is the time of day.
-    pub fn count(&mut self, watch: &Watch, (found, round): (&Changes, &Round), wall: i64) {
+    pub fn count(&mut self, watch: &Watch, (found, round): (&Changes, &JournalRound), wall: i64) {
         if !round.reported.is_empty() {
             self.decisions += 1;
             self.deciding += round.ms / 1e3;
@@ -81,7 +81,7 @@ impl Metrics {
     pub fn write(
         &self,
         path: &Path,
-        (watch, queue, partition): (&Watch, &Queue, &str),
+        (watch, queue, partition): (&Watch, &SlurmQueue, &str),
         (doing, wall): (Option<String>, i64),
     ) -> io::Result<()> {
         let text = self.text(watch, queue, (partition, doing, wall));
@@ -95,7 +95,7 @@ impl Metrics {
     fn text(
         &self,
         watch: &Watch,
-        queue: &Queue,
+        queue: &SlurmQueue,
         (partition, doing, wall): (&str, Option<String>, i64),
     ) -> String {
         let mut text = Exposition::new("synth_bridge_", HELP, &[("partition", partition)]);

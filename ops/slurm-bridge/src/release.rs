@@ -2,17 +2,17 @@
 
 use super::BridgeError;
 use super::decision::ActivePolicy;
-use super::journal::{Round, key_of};
+use super::journal::{JournalRound, key_of};
 use super::setup::HoldBy;
 use super::watch::{Changes, Sent};
-use synth_slurm::commands::{Hold, JobId, Refusal, Slurm, Why};
+use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, Why};
 
 /// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule
 /// gets to know of it.
 pub(super) fn act(
     slurm: &Slurm,
     active: &mut ActivePolicy,
-    (found, round, now): (&Changes, &Round, f64),
+    (found, round, now): (&Changes, &JournalRound, f64),
     say: &mut dyn FnMut(&str),
 ) -> Result<(), BridgeError> {
     let starts = round.start.iter().filter_map(|start| {
@@ -37,8 +37,8 @@ pub(super) fn act(
 }
 
 /// Jobs that were not released: where nobody is let, it ends.
-fn refused(refusals: &[Refusal], say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
-    for Refusal { id, why, text } in refusals {
+fn refused(refusals: &[ActionRefusal], say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    for ActionRefusal { id, why, text } in refusals {
         match why {
             Why::NoRight => {
                 return Err(BridgeError::Refused(format!(

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::BridgeError;
 use super::decision::ActivePolicy;
-use super::journal::{Head, Journal, Record, Round, key_of};
+use super::journal::{Head, Journal, JournalRecord, JournalRound, key_of};
 use super::lock::Lock;
 use super::measured::Measured;
 use super::metrics::Metrics;
@@ -16,8 +16,8 @@ use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
 use super::survey::{Survey, obstacle, plan};
 use super::watch::Changes;
-use synth_operator::Moment;
-use synth_slurm::commands::{Cluster, Hold, Nodes, Queue, Slurm, SlurmError};
+use synth_operator::HostMoment;
+use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
 
 /// Flags that signals set while a bridge runs.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ pub struct Bridge {
     journal: Option<Journal>,
     measured: Measured,
     started: Instant,
-    cluster: Cluster,
+    cluster: SlurmCluster,
     booted_read: Option<Instant>,
     nodes_read: Option<Instant>,
     settled: Instant,
@@ -101,7 +101,7 @@ impl Bridge {
             let before = std::mem::take(&mut journal.before);
             self.active.watch.placed = before.placed;
             self.active.begin_with(before.learned);
-            let failed = journal.write(&Record::Head(self.head()));
+            let failed = journal.write(&JournalRecord::Head(self.head()));
             failed.map_or(Ok(journal), Err)
         });
         let unwritten = |why| {
@@ -195,9 +195,9 @@ impl Bridge {
         self.started.elapsed().as_secs_f64()
     }
 
-    fn moment(&self) -> Moment {
+    fn moment(&self) -> HostMoment {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        Moment {
+        HostMoment {
             now: self.now(),
             wall: since.map_or(0, |since| since.as_secs() as i64),
         }
@@ -264,7 +264,7 @@ impl Bridge {
         let is_worth =
             !round.reported.is_empty() || !round.start.is_empty() || !round.began.is_empty();
         if is_worth {
-            self.note(Record::Round(round.clone()), say);
+            self.note(JournalRecord::JournalRound(round.clone()), say);
         }
         let now = self.now();
         act(&self.slurm, &mut self.active, (&found, &round, now), say)?;
@@ -279,7 +279,7 @@ impl Bridge {
     }
 
     /// Asks which jobs are there at all, where some wait for others.
-    fn note_present(&mut self, queue: &Queue) -> Result<(), SlurmError> {
+    fn note_present(&mut self, queue: &SlurmQueue) -> Result<(), SlurmError> {
         let waits = queue.rows.iter().any(|row| !row.waits_for.is_empty());
         self.active.watch.present = if waits {
             self.slurm.present()?
@@ -350,7 +350,7 @@ impl Bridge {
         Ok(obstacle(watch, row, holds, self.moment().wall))
     }
 
-    fn measure(&mut self, round: &Round, now: f64) {
+    fn measure(&mut self, round: &JournalRound, now: f64) {
         for line in &round.reported {
             if let Some(name) = line.arrive.as_ref().filter(|_| self.rounds > 1)
                 && let Some(i) = self.active.scheduler.places().job_type(name)
@@ -389,7 +389,12 @@ impl Bridge {
         }
     }
 
-    fn write_metrics(&mut self, queue: &Queue, of: (&Changes, &Round), say: &mut dyn FnMut(&str)) {
+    fn write_metrics(
+        &mut self,
+        queue: &SlurmQueue,
+        of: (&Changes, &JournalRound),
+        say: &mut dyn FnMut(&str),
+    ) {
         let Some(path) = &self.setup.metrics else {
             return;
         };
@@ -406,7 +411,7 @@ impl Bridge {
         }
     }
 
-    fn note(&mut self, record: Record, say: &mut dyn FnMut(&str)) {
+    fn note(&mut self, record: JournalRecord, say: &mut dyn FnMut(&str)) {
         let journal = self.journal.as_mut();
         if let Some(why) = journal.and_then(|journal| journal.write(&record)) {
             say(&format!(
@@ -418,7 +423,7 @@ impl Bridge {
     /// What was learned stands in the journal, for the next bridge.
     fn note_learned(&mut self, say: &mut dyn FnMut(&str)) {
         if let Some(learned) = self.active.scheduler.learned() {
-            self.note(Record::Learned { learned }, say);
+            self.note(JournalRecord::Learned { learned }, say);
         }
     }
 
@@ -437,7 +442,7 @@ impl Bridge {
     }
 
     /// Puts the policy that the file now has into the place of the old one; with the queue.
-    fn read_again(&mut self) -> Result<Queue, Box<dyn Error>> {
+    fn read_again(&mut self) -> Result<SlurmQueue, Box<dyn Error>> {
         let mut active = ActivePolicy::read(&self.setup)?;
         let learned = self.active.scheduler.learned();
         let learned = learned.map(|own| (own, self.active.digest.clone()));
@@ -453,13 +458,13 @@ impl Bridge {
     }
 
     /// A scheduler begins with what waits and runs.
-    fn again(&mut self, queue: &Queue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    fn again(&mut self, queue: &SlurmQueue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
         self.active.restart();
         let at = self.moment();
         let mut found = self.active.watch.again(queue, at);
-        self.note(Record::Head(self.head()), say);
+        self.note(JournalRecord::Head(self.head()), say);
         let (round, _) = self.active.decide(&mut found, at.now, Instant::now());
-        self.note(Record::Round(round.clone()), say);
+        self.note(JournalRecord::JournalRound(round.clone()), say);
         let now = self.now();
         act(&self.slurm, &mut self.active, (&found, &round, now), say)
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::resources::{Resources, Source};
 use synth_core::number::shown;
 use synth_multiresource::workload::{Fleet, Shape};
-use synth_slurm::commands::{Amounts, Node};
+use synth_slurm::commands::{Amounts, NodeRow};
 
 /// The servers of a policy, in the order of its shapes, those of one shape in that of its nodes.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl Servers {
     /// Checks that every node has what its server has.
     pub fn check(
         &self,
-        nodes: &[Node],
+        nodes: &[NodeRow],
         is_pooled: bool,
         resources: &Resources,
     ) -> Result<(), String> {

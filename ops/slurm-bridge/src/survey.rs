@@ -7,7 +7,7 @@ use super::setup::{HoldBy, Unknown};
 use super::types::Untyped;
 use super::watch::{Changes, Phase, Watch};
 use synth_operator::protocol::Started;
-use synth_slurm::commands::{Hold, Queue, Row, State};
+use synth_slurm::commands::{Hold, JobState, QueueRow, SlurmQueue};
 
 /// More jobs are not named one by one.
 const NAMED: usize = 20;
@@ -21,7 +21,7 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    pub fn new(watch: &Watch, queue: &Queue) -> Self {
+    pub fn new(watch: &Watch, queue: &SlurmQueue) -> Self {
         // A job without a limit may run as long as the longest.
         let limits = queue.rows.iter().filter_map(|row| row.time_limit);
         let longest = limits.max().unwrap_or(1);
@@ -69,7 +69,7 @@ impl Survey {
 }
 
 /// Says why a job of the queue does not wait for the policy, if it does not.
-pub(super) fn obstacle(watch: &Watch, row: &Row, holds: HoldBy, now: i64) -> Option<String> {
+pub(super) fn obstacle(watch: &Watch, row: &QueueRow, holds: HoldBy, now: i64) -> Option<String> {
     let is_ours = matches!(
         (row.hold, holds),
         (Hold::User, _) | (Hold::Admin, HoldBy::Admin)
@@ -96,7 +96,12 @@ pub(super) fn obstacle(watch: &Watch, row: &Row, holds: HoldBy, now: i64) -> Opt
 }
 
 /// Returns a table of what waits and runs by type, and of what would be released now.
-pub(super) fn plan(watch: &Watch, queue: &Queue, found: &Changes, start: &[Started]) -> String {
+pub(super) fn plan(
+    watch: &Watch,
+    queue: &SlurmQueue,
+    found: &Changes,
+    start: &[Started],
+) -> String {
     let types = watch.types();
     let mut rows: Vec<[String; 4]> =
         vec![["type", "wait", "run", "would be released now"].map(Into::into)];
@@ -126,8 +131,8 @@ pub(super) fn plan(watch: &Watch, queue: &Queue, found: &Changes, start: &[Start
         running.to_string(),
         some(found.pass.iter().map(ToString::to_string).collect()),
     ]);
-    let typed = |row: &&Row| row.state == State::Pending && watch.find(row).is_ok();
-    let is_out = |row: &&Row| {
+    let typed = |row: &&QueueRow| row.state == JobState::Pending && watch.find(row).is_ok();
+    let is_out = |row: &&QueueRow| {
         watch
             .jobs
             .get(&row.key)

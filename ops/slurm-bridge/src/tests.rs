@@ -7,10 +7,10 @@ use super::document::TypesFile;
 use super::types::TypeMap;
 use super::{export_kueue, export_slurm};
 use synth_core::document::DocumentError;
-use synth_make::synthesis::{Options, Outcome, synthesize};
+use synth_make::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::{Fleet, Workload};
-use synth_slurm::commands::{Amounts, Hold, Key, Node, NodeState, Row, State};
+use synth_slurm::commands::{Amounts, Hold, JobState, Key, NodeRow, NodeState, QueueRow};
 
 /// The shapes of `models/section7.yaml`, and a copy of the lean ones that runs for longer.
 const SERVER: &str =
@@ -40,13 +40,13 @@ fn map(text: &str, file: &str) -> Result<TypeMap, String> {
     TypeMap::of(&fleet, &[], written)
 }
 
-fn job(cpus: u64, memory_mib: u64) -> Row {
-    Row {
+fn job(cpus: u64, memory_mib: u64) -> QueueRow {
+    QueueRow {
         key: Key {
             submitted: 0,
             id: "17".parse().unwrap(),
         },
-        state: State::Pending,
+        state: JobState::Pending,
         hold: Hold::User,
         reason: "JobHeldUser".into(),
         depends: false,
@@ -74,8 +74,8 @@ fn job(cpus: u64, memory_mib: u64) -> Row {
     }
 }
 
-fn node(name: &str, cpus: u64, memory_mib: u64) -> Node {
-    Node {
+fn node(name: &str, cpus: u64, memory_mib: u64) -> NodeRow {
+    NodeRow {
         name: name.into(),
         state: NodeState::Up,
         words: "idle".into(),
@@ -95,7 +95,7 @@ fn a_job_is_of_the_cheapest_type_that_holds_it() {
     assert_eq!(of(3, 1025), Some(1), "a megabyte more takes the lean type");
     assert_eq!((of(4, 1025), of(11, 1), of(1, 7169)), (None, None, None));
     let limited = |seconds| {
-        types.type_of(&Row {
+        types.type_of(&QueueRow {
             time_limit: Some(seconds),
             ..job(3, 7168)
         })
@@ -109,7 +109,7 @@ fn a_job_is_of_the_cheapest_type_that_holds_it() {
 #[test]
 fn jobs_without_a_type() {
     let types = map(SERVER, "").unwrap();
-    let several = Row {
+    let several = QueueRow {
         nodes: 2,
         most_nodes: 2,
         ..job(1, 1)
@@ -118,7 +118,7 @@ fn jobs_without_a_type() {
     let mut component = job(1, 1);
     component.key.id = "17+1".parse().unwrap();
     assert_eq!(types.type_of(&component), None);
-    let unknown = Row {
+    let unknown = QueueRow {
         has_unknown_gres: true,
         ..job(1, 1)
     };
@@ -161,7 +161,7 @@ fn a_file_says_which_jobs_are_of_which_type() {
   - {name: wide, match: [{account: \"phys*\", comment: \"wide*\"}]}
   - {name: long}\n";
     let types = map(SERVER, file).unwrap();
-    let of = |change: fn(&mut Row)| {
+    let of = |change: fn(&mut QueueRow)| {
         let mut row = job(3, 512);
         change(&mut row);
         types.type_of(&row)
@@ -319,8 +319,8 @@ fn one_server_is_one_node_or_a_pool() {
 
 fn policy() -> Checked {
     let workload = Workload::parse(SERVER, "t").unwrap().workload;
-    let options = Options::new(synth_multiresource::artifact::Preemption::None);
-    let Outcome::Policy(synthesized) = synthesize(&workload, &options).unwrap() else {
+    let options = SynthesisOptions::new(synth_multiresource::artifact::Preemption::None);
+    let SynthesisOutcome::Policy(synthesized) = synthesize(&workload, &options).unwrap() else {
         panic!("a policy");
     };
     Checked::check(synthesized.artifact.clone()).unwrap()

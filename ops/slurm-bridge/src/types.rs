@@ -8,8 +8,8 @@ use super::servers::Servers;
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::Fleet;
-use synth_operator::{Types, prices};
-use synth_slurm::commands::{Node, Row, expand};
+use synth_operator::{JobTypes, prices};
+use synth_slurm::commands::{NodeRow, QueueRow, expand};
 
 /// The jobs and nodes of a cluster as a policy counts them.
 ///
@@ -22,7 +22,7 @@ use synth_slurm::commands::{Node, Row, expand};
 pub struct TypeMap {
     pub(super) resources: Resources,
     pub(super) servers: Servers,
-    types: Types<Condition>,
+    types: JobTypes<Condition>,
     /// All nodes are one server, so that on how many a job runs does not count.
     pub(super) is_pooled: bool,
 }
@@ -102,7 +102,7 @@ impl TypeMap {
         });
         let fields = "partition, qos, account, user, name, time_limit or comment";
         Ok(TypeMap {
-            types: Types::new(fleet, prices, demands.collect(), written.rules, fields)?,
+            types: JobTypes::new(fleet, prices, demands.collect(), written.rules, fields)?,
             servers: Servers::new(fleet, written.servers)?,
             resources,
             is_pooled: false,
@@ -110,12 +110,12 @@ impl TypeMap {
     }
 
     /// Returns the type of a job; `None` where it has none.
-    pub fn type_of(&self, row: &Row) -> Option<usize> {
+    pub fn type_of(&self, row: &QueueRow) -> Option<usize> {
         self.find(row).ok()
     }
 
     /// Returns the type of a job, or why it has none.
-    pub(super) fn find(&self, row: &Row) -> Result<usize, Untyped> {
+    pub(super) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if row.key.id.is_component() {
             return Err(Untyped::Component);
         }
@@ -140,7 +140,7 @@ impl TypeMap {
     }
 
     /// Returns the type of a job that runs on so many nodes, if there is one.
-    fn on_nodes(&self, row: &Row, nodes: u32) -> Result<Option<usize>, Untyped> {
+    fn on_nodes(&self, row: &QueueRow, nodes: u32) -> Result<Option<usize>, Untyped> {
         let mut units = match self.is_pooled {
             true => self.resources.units(&row.amounts),
             false => self.resources.units(&row.on_each(nodes)),
@@ -162,7 +162,7 @@ impl TypeMap {
     }
 
     /// Returns on which servers a running job is; `None` where one of its nodes is none of them.
-    pub(super) fn servers_of(&self, row: &Row) -> Option<Vec<usize>> {
+    pub(super) fn servers_of(&self, row: &QueueRow) -> Option<Vec<usize>> {
         let nodes = expand(&row.node_list)?;
         nodes
             .iter()
@@ -175,7 +175,7 @@ impl TypeMap {
     ///
     /// # Errors
     /// When a node is missing or has less, or when there are several for one server; says what to do.
-    pub fn check_nodes(&self, nodes: &[Node], is_pooled: bool) -> Result<(), String> {
+    pub fn check_nodes(&self, nodes: &[NodeRow], is_pooled: bool) -> Result<(), String> {
         self.servers.check(nodes, is_pooled, &self.resources)
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::TypeMap;
 use synth_operator::Places;
-use synth_slurm::commands::{Amounts, Key, Node, NodeState, Nodes, Queue, Row, expand};
+use synth_slurm::commands::{
+    Amounts, Key, NodeRow, NodeState, Nodes, QueueRow, SlurmQueue, expand,
+};
 
 /// What of each server the policy does not have: other jobs use it, or its node is down or drained.
 ///
@@ -12,7 +14,7 @@ use synth_slurm::commands::{Amounts, Key, Node, NodeState, Nodes, Queue, Row, ex
 #[derive(Default)]
 pub(super) struct Usage {
     /// The nodes as they were last seen.
-    nodes: Vec<Node>,
+    nodes: Vec<NodeRow>,
     /// By node: what is allocated that no row of the queue accounted for when the nodes were last read, and the lesser
     /// of that and of what it was before. The queue and the nodes are not read at one moment: what was seen once only
     /// may be a job that had just started or ended.
@@ -21,7 +23,7 @@ pub(super) struct Usage {
 
 impl Usage {
     /// Takes in the nodes; tells of those that are down or drained, and again up.
-    pub fn look(&mut self, nodes: &Nodes, queue: &Queue, notes: &mut Vec<String>) {
+    pub fn look(&mut self, nodes: &Nodes, queue: &SlurmQueue, notes: &mut Vec<String>) {
         notes.extend(nodes.unread.note("sinfo"));
         for node in &nodes.rows {
             let was = self.nodes.iter().find(|was| was.name == node.name);
@@ -29,7 +31,7 @@ impl Usage {
             let is_up = node.state == NodeState::Up;
             match (was_up, is_up) {
                 (true, false) => {
-                    let Node { name, words, .. } = node;
+                    let NodeRow { name, words, .. } = node;
                     let reason = match &*node.reason {
                         "" => "no reason is given",
                         reason => reason,
@@ -47,7 +49,7 @@ impl Usage {
             }
         }
         // A node that was not understood stays what it was.
-        let unread = |was: &Node| nodes.unread.known.contains(&was.name);
+        let unread = |was: &NodeRow| nodes.unread.known.contains(&was.name);
         self.nodes.retain(unread);
         self.nodes.splice(0..0, nodes.rows.iter().cloned());
         let rows = by_node(queue);
@@ -67,7 +69,7 @@ impl Usage {
     /// jobs the rule has started.
     pub fn count(
         &self,
-        queue: &Queue,
+        queue: &SlurmQueue,
         map: &TypeMap,
         places: &mut Places,
         is_own: impl Fn(&Key) -> bool,
@@ -93,8 +95,8 @@ impl Usage {
 }
 
 /// Returns the running jobs of each node.
-fn by_node(queue: &Queue) -> HashMap<String, Vec<&Row>> {
-    let mut all: HashMap<String, Vec<&Row>> = HashMap::new();
+fn by_node(queue: &SlurmQueue) -> HashMap<String, Vec<&QueueRow>> {
+    let mut all: HashMap<String, Vec<&QueueRow>> = HashMap::new();
     for row in queue.rows.iter().filter(|row| row.has_nodes()) {
         // A list that cannot be read is of nodes that then have more in use than rows account for.
         for node in expand(&row.node_list).unwrap_or_default() {
@@ -104,12 +106,15 @@ fn by_node(queue: &Queue) -> HashMap<String, Vec<&Row>> {
     all
 }
 
-fn on<'a>(rows: &'a HashMap<String, Vec<&'a Row>>, node: &Node) -> impl Iterator<Item = &'a Row> {
+fn on<'a>(
+    rows: &'a HashMap<String, Vec<&'a QueueRow>>,
+    node: &NodeRow,
+) -> impl Iterator<Item = &'a QueueRow> {
     rows.get(&node.name).into_iter().flatten().copied()
 }
 
 /// Returns what these jobs have on one of their nodes.
-fn of_rows<'a>(rows: impl Iterator<Item = &'a Row>) -> Amounts {
+fn of_rows<'a>(rows: impl Iterator<Item = &'a QueueRow>) -> Amounts {
     let parts = rows.map(|row| row.amounts.part(row.nodes));
     parts.fold(Amounts::default(), |sum, part| sum.plus(&part))
 }

@@ -9,16 +9,18 @@ use std::time::{Duration, Instant, SystemTime};
 use clap::{Args, Subcommand};
 use itertools::Itertools as _;
 
-use crate::{Bridge, OnLine, Replayed, Setup, Signals, jobs_csv, release_all, replay};
-use synth_advice::forecast::Online;
+use crate::{Bridge, OnLine, ReplayedJournal, Setup, Signals, jobs_csv, release_all, replay};
+use synth_advice::forecast::OnlineForecasts;
 use synth_core::number::seconds_in;
 use synth_multiresource::artifact::Checked;
 use synth_operator::protocol::{Foresight as _, Line, Started};
-use synth_operator::{Scheduler, Waits, read_policy};
+use synth_operator::{Scheduler, WaitReason, read_policy};
 use synth_slurm::commands::Slurm;
 use synth_typed::PolicyFile;
 use synth_verb::report::{counted, length, percent};
-use synth_verb::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, refuse};
+use synth_verb::{
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse,
+};
 
 /// Run the jobs of a real cluster by a policy: hold, decide, release
 #[derive(Args)]
@@ -104,7 +106,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         match &self.to {
             None => self.journal.run(caller),
@@ -224,7 +226,7 @@ impl Journal {
         })
     }
 
-    fn replay(&self, on_line: OnLine<'_>) -> Result<Replayed, String> {
+    fn replay(&self, on_line: OnLine<'_>) -> Result<ReplayedJournal, String> {
         replay(&self.file, &self.policy, &self.digest, on_line)
     }
 
@@ -235,7 +237,7 @@ impl Journal {
             came += usize::from(newly_waits(line, scheduler).is_some());
         })?;
         let every = came.div_ceil(LOOKED_AT).max(1);
-        let mut foresight = Online::new(1);
+        let mut foresight = OnlineForecasts::new(1);
         let replayed = self.replay(&mut |line, scheduler, starts| {
             let ids = starts.iter().map(Started::id);
             ids.for_each(|id| foresight.started(id, line.t));
@@ -303,7 +305,7 @@ fn when(starts: Result<[f64; 3], String>, (count, right): (usize, [f64; 3])) -> 
 }
 
 /// Says why a job waits that has waited for so long.
-fn why((job, since, unit): (&str, f64, &str), waits: &Waits, scheduler: &Scheduler) -> String {
+fn why((job, since, unit): (&str, f64, &str), waits: &WaitReason, scheduler: &Scheduler) -> String {
     let places = scheduler.places();
     let name = places.type_name(waits.job_type);
     let ahead = match waits.ahead {

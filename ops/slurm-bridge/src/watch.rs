@@ -9,8 +9,8 @@ use super::types::Untyped;
 use super::usage::Usage;
 use synth_multiresource::workload::Fleet;
 use synth_operator::protocol::Line;
-use synth_operator::{Moment, Places};
-use synth_slurm::commands::{Hold, JobId, Key, Nodes, Queue, Row, State};
+use synth_operator::{HostMoment, Places};
+use synth_slurm::commands::{Hold, JobId, JobState, Key, Nodes, QueueRow, SlurmQueue};
 
 /// A job of the queue, as it was last seen.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +153,7 @@ impl Watch {
     }
 
     /// Compares with what was known.
-    pub fn look(&mut self, queue: &Queue, nodes: Option<&Nodes>, at: Moment) -> Changes {
+    pub fn look(&mut self, queue: &SlurmQueue, nodes: Option<&Nodes>, at: HostMoment) -> Changes {
         self.wall = at.wall;
         let mut found = Changes::default();
         self.depart(queue, &mut found);
@@ -183,7 +183,7 @@ impl Watch {
     }
 
     /// Jobs that the queue does not have any more.
-    fn depart(&mut self, queue: &Queue, found: &mut Changes) {
+    fn depart(&mut self, queue: &SlurmQueue, found: &mut Changes) {
         found.notes.extend(queue.unread.note("squeue"));
         if queue.unread.nameless() > 0 {
             return;
@@ -208,7 +208,7 @@ impl Watch {
         }
     }
 
-    fn compare(&mut self, row: &Row, at: Moment, found: &mut Changes) {
+    fn compare(&mut self, row: &QueueRow, at: HostMoment, found: &mut Changes) {
         let seen = self.jobs.get(&row.key);
         let before = seen.map_or(Phase::Out, |seen| seen.phase);
         let gave_up = seen.is_some_and(|seen| seen.gave_up);
@@ -221,14 +221,14 @@ impl Watch {
             return;
         }
         seen.phase = is;
-        if seen.began.is_none() && row.state == State::Running {
+        if seen.began.is_none() && row.state == JobState::Running {
             seen.began = Some(at.now);
             found.began.push(id_of(row.key));
         }
     }
 
     /// Reports what there is to say of a job that was one thing, and is another.
-    fn report(&self, row: &Row, [before, is]: [Phase; 2], gave_up: bool, found: &mut Changes) {
+    fn report(&self, row: &QueueRow, [before, is]: [Phase; 2], gave_up: bool, found: &mut Changes) {
         let id = id_of(row.key);
         match (before, is) {
             (Phase::Running(a), Phase::Waiting(b)) if a == b && !gave_up => {
@@ -255,9 +255,15 @@ impl Watch {
     }
 
     /// Returns what a job is now.
-    fn phase_of(&mut self, row: &Row, before: Phase, at: Moment, found: &mut Changes) -> Phase {
+    fn phase_of(
+        &mut self,
+        row: &QueueRow,
+        before: Phase,
+        at: HostMoment,
+        found: &mut Changes,
+    ) -> Phase {
         let is_early = row.eligible.is_some_and(|begin| begin > at.wall);
-        if let State::Unknown(letters) = &row.state {
+        if let JobState::Unknown(letters) = &row.state {
             found.notes.push(format!(
                 "job {} is in state {letters}, which is not known here: it stays what it was",
                 row.key.id
@@ -312,7 +318,7 @@ impl Watch {
     }
 
     /// Decides on a held job that could start: it waits, or is let go.
-    fn waiting(&self, row: &Row, found: &mut Changes) -> Phase {
+    fn waiting(&self, row: &QueueRow, found: &mut Changes) -> Phase {
         if self.setup.hold == HoldBy::Admin && row.hold == Hold::User {
             found.hold.push(row.key.id);
         }
@@ -328,7 +334,7 @@ impl Watch {
 
     /// Returns the type of a job that waits, or why it has none. In a fleet the rule says where a job runs: not of one that
     /// says it itself, and was not sent there from here.
-    pub fn find(&self, row: &Row) -> Result<usize, Untyped> {
+    pub fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if self.places.servers() > 1 && row.names_nodes && !self.placed.contains_key(&row.key) {
             return Err(Untyped::OwnNodes);
         }
@@ -345,7 +351,7 @@ impl Watch {
     }
 
     /// Takes note of a released job that Slurm has not started: reported once, given up in the end.
-    fn is_stuck(&mut self, row: &Row, i: usize, now: f64, found: &mut Changes) -> Phase {
+    fn is_stuck(&mut self, row: &QueueRow, i: usize, now: f64, found: &mut Changes) -> Phase {
         if let Some(seen) = self.jobs.get_mut(&row.key) {
             seen.held_since = None;
             let since = *seen.pending_since.get_or_insert(now);
@@ -361,7 +367,7 @@ impl Watch {
         Phase::Running(i)
     }
 
-    fn arrival(&self, row: &Row, i: usize) -> (Order, Line) {
+    fn arrival(&self, row: &QueueRow, i: usize) -> (Order, Line) {
         // As Slurm orders them.
         let since = row.eligible.unwrap_or(row.key.submitted);
         let order = (CAME, since, Some(row.key));
@@ -377,7 +383,7 @@ impl Watch {
         (order, line)
     }
 
-    fn adoption(&self, row: &Row, i: usize) -> (Order, Line) {
+    fn adoption(&self, row: &QueueRow, i: usize) -> (Order, Line) {
         let mut line = Line {
             adopt: Some(self.places.type_name(i).to_owned()),
             ..self.line(row)
@@ -396,7 +402,7 @@ impl Watch {
     }
 
     /// Returns a line of a job: its id, its limit and its user.
-    fn line(&self, row: &Row) -> Line {
+    fn line(&self, row: &QueueRow) -> Line {
         let is_known = self.is_by_job && !row.user.is_empty();
         Line {
             user: is_known.then(|| row.user.clone()),
@@ -454,9 +460,9 @@ impl Watch {
     }
 
     /// Returns how many jobs of a queue have no type: of those that wait, and of the others.
-    pub fn untyped(&self, queue: &Queue) -> [usize; 2] {
+    pub fn untyped(&self, queue: &SlurmQueue) -> [usize; 2] {
         let without = queue.rows.iter().filter(|row| self.find(row).is_err());
-        let waits = |row: &&Row| row.state == State::Pending;
+        let waits = |row: &&QueueRow| row.state == JobState::Pending;
         let waiting = without.clone().filter(waits).count();
         [waiting, without.count() - waiting]
     }
@@ -467,7 +473,7 @@ impl Watch {
     }
 
     /// Returns all that waits and runs, for a scheduler that begins: what has to be reported to it.
-    pub fn again(&mut self, queue: &Queue, at: Moment) -> Changes {
+    pub fn again(&mut self, queue: &SlurmQueue, at: HostMoment) -> Changes {
         let mut running = std::mem::take(&mut self.jobs);
         running.retain(|_, seen| seen.runs());
         self.places.forget();

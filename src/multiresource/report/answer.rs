@@ -12,7 +12,9 @@ use super::upgrades::most_worth;
 use super::{Table, below, claim, percent, span, within, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::simulator::{Run, TypeResult};
-use crate::multiresource::synthesis::{Candidate, Choice, Chosen, Log, Steadiness, USUAL};
+use crate::multiresource::synthesis::{
+    CandidateLog, ChoiceLog, Chosen, Steadiness, SynthesisLog, USUAL,
+};
 use crate::multiresource::workload::{Fleet, JobType};
 use crate::report::{counted, list};
 use crate::simulation::Histogram;
@@ -33,7 +35,7 @@ const SHOWN: f64 = 2.0;
 pub fn summary(
     fleet: &Fleet,
     found: &Synthesized,
-    log: &Log,
+    log: &SynthesisLog,
     in_full: bool,
     width: usize,
 ) -> String {
@@ -47,7 +49,7 @@ pub fn summary(
 const HOW_FOUND: &str = "\nHow it was found, and all that was compared: --verbose. What it promises: `synth show FILE`.\n";
 
 /// Says what is taken and what it does, how long jobs wait, what runs now beside it, how sure that is, and what binds.
-fn answer(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String {
+fn answer(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, width: usize) -> String {
     let (workload, artifact) = (fleet.envelope(), found.artifact());
     let chosen = match found {
         Synthesized::Chosen(chosen) => Some(&**chosen),
@@ -200,9 +202,9 @@ fn waits(
 
 /// Returns the mean waits of the types that wait longest for their size under the rules that are not far behind; `None` if no type
 /// waits, or there is no such rule.
-fn alternatives(fleet: &Fleet, record: &Choice, width: usize) -> Option<String> {
+fn alternatives(fleet: &Fleet, record: &ChoiceLog, width: usize) -> Option<String> {
     let own = record.candidates.first()?;
-    let is_shown = |own: &&Candidate| own.ratio.is_some_and(|ratio| ratio.mean < SHOWN);
+    let is_shown = |own: &&CandidateLog| own.ratio.is_some_and(|ratio| ratio.mean < SHOWN);
     let others = record.candidates.iter().filter(is_shown);
     let others = others.take(ROWS).collect_vec();
     let types = fleet.types().iter().zip(&own.waits).enumerate();
@@ -233,12 +235,12 @@ fn alternatives(fleet: &Fleet, record: &Choice, width: usize) -> Option<String> 
 }
 
 /// Says which rules are as good in the mean, and whether a rule in common use is among them.
-fn level(record: &Choice) -> String {
+fn level(record: &ChoiceLog) -> String {
     let [own, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
     let (count, is_usual) = (others.len(), |name: &&str| USUAL.contains(name));
-    let is_unsettled = |own: &Candidate| own.outcome == Steadiness::Unsettled;
+    let is_unsettled = |own: &CandidateLog| own.outcome == Steadiness::Unsettled;
     if count > 0 && others.iter().all(is_unsettled) {
         let budget = record.budget as f64;
         return format!(
@@ -251,7 +253,7 @@ fn level(record: &Choice) -> String {
             own.name
         );
     }
-    let kept = |own: &&Candidate| own.is_level() && own.kept != Some(false);
+    let kept = |own: &&CandidateLog| own.is_level() && own.kept != Some(false);
     let level = others.iter().filter(kept).map(|own| own.name.as_str());
     let level = level.collect_vec();
     if level.is_empty() {
@@ -269,7 +271,7 @@ fn level(record: &Choice) -> String {
 }
 
 /// Says how what most schedulers do compares.
-fn beside(record: &Choice) -> String {
+fn beside(record: &ChoiceLog) -> String {
     let [own, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
@@ -284,7 +286,7 @@ fn beside(record: &Choice) -> String {
     format!("Compared with it, in {of}: {words}.")
 }
 
-fn compared(other: &Candidate) -> String {
+fn compared(other: &CandidateLog) -> String {
     match (other.outcome, other.ratio, other.at_least) {
         (Steadiness::Unstable, ..) => "cannot keep up at this load".into(),
         (Steadiness::Behind, ..) => "is far behind".into(),
@@ -299,7 +301,7 @@ fn compared(other: &Candidate) -> String {
 
 /// Says what part of all that any policy can carry there is, what binds, and what one more brings.
 /// `best` is the load with the best schedules, where it is another.
-fn load(fleet: &Fleet, artifact: &Artifact, log: &Log, best: Option<f64>) -> String {
+fn load(fleet: &Fleet, artifact: &Artifact, log: &SynthesisLog, best: Option<f64>) -> String {
     let evidence = &artifact.evidence;
     let gangs = fleet.gangs().next().is_some();
     let (bound, proved) = match evidence.proven {

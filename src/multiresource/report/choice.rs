@@ -9,7 +9,7 @@ use super::room::Stability;
 use super::{Table, below, number, within, wrap};
 use crate::multiresource::artifact::{Artifact, Objective};
 use crate::multiresource::synthesis::{
-    Basis, CLOSE, Candidate, Choice, Chosen, Floor, Interval, Steadiness,
+    Basis, CLOSE, CandidateLog, ChoiceLog, Chosen, Floor, LoggedMean, Steadiness,
 };
 use crate::multiresource::workload::Workload;
 use crate::report::list;
@@ -29,7 +29,7 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
         Some(record) if record.decided => {
             format!("none of {rivals} others is better by {} %", 100.0 * CLOSE)
         }
-        Some(record) if record.candidates.iter().any(Candidate::is_better) => {
+        Some(record) if record.candidates.iter().any(CandidateLog::is_better) => {
             match record.promises.is_empty() {
                 true => "the best of the families asked for".into(),
                 false => "the surest to keep what is promised".into(),
@@ -65,7 +65,7 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
 /// Says what was simulated, what follows from it, and what was promised.
 pub(super) fn simulated(
     workload: &Workload,
-    record: &Choice,
+    record: &ChoiceLog,
     artifact: &Artifact,
     floor: Option<Floor>,
     width: usize,
@@ -98,7 +98,7 @@ pub(super) fn left_out(chosen: &Chosen, width: usize) -> String {
 }
 
 /// Says what was simulated, the policy taken first; where a bound is known, with the distance from it.
-fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: usize) -> String {
+fn compared(workload: &Workload, record: &ChoiceLog, floor: Option<Floor>, width: usize) -> String {
     let value = format!("{} [{}]", record.objective.label(), workload.time_unit());
     let (other, counts) = match record.objective.other() {
         Objective::Mean => ("E[T]", "in which all jobs count alike"),
@@ -112,7 +112,7 @@ fn compared(workload: &Workload, record: &Choice, floor: Option<Floor>, width: u
     );
     let knobs = 6 + head.iter().len();
     let mut rows = Table::new(header).words(knobs).wrapping(knobs);
-    let shown = |interval: Option<Interval>| {
+    let shown = |interval: Option<LoggedMean>| {
         interval.map_or("–".into(), |i| within(i.mean, i.half_width))
     };
     let best = record.candidates.first().and_then(|own| own.value);
@@ -191,15 +191,15 @@ pub(super) fn unbeaten(floor: &Floor, unit: &str) -> String {
 }
 
 /// Says what speaks for another choice.
-fn verdict(record: &Choice) -> String {
+fn verdict(record: &ChoiceLog) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
-    let names = |is: &dyn Fn(&Candidate) -> bool| {
+    let names = |is: &dyn Fn(&CandidateLog) -> bool| {
         let some = others.iter().filter(|candidate| is(candidate));
         some.map(|own| own.name.as_str()).collect::<Vec<_>>()
     };
-    let better = list(&names(&Candidate::is_better));
+    let better = list(&names(&CandidateLog::is_better));
     let open = list(&names(&|own| !record.decided && record.is_open(own)));
     let mut text = String::new();
     if !better.is_empty() {
@@ -219,7 +219,7 @@ fn verdict(record: &Choice) -> String {
 const APART: f64 = 0.05;
 
 /// Says that another policy has surely and much less of the mean that was not looked at, and which the most.
-pub(super) fn parts(record: &Choice) -> String {
+pub(super) fn parts(record: &ChoiceLog) -> String {
     let others = record.candidates.iter().skip(1);
     let ratios = others.filter_map(|c| Some((c, c.other_ratio?)));
     let less = ratios.filter(|(_, r)| r.mean + r.half_width < 1.0 - APART);
@@ -239,7 +239,7 @@ pub(super) fn parts(record: &Choice) -> String {
 }
 
 /// Says what was promised, and what the policy does.
-pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
+pub(super) fn promised(record: &ChoiceLog, artifact: &Artifact) -> String {
     let unit = &artifact.workload.time_unit;
     let lines = record.promises.iter().map(|own| {
         let promise = own.words(unit);

@@ -22,7 +22,7 @@ pub use optimum::{Distance, Least, optimum, proved};
 pub use refusal::refusal;
 pub use show::{about, show};
 pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
-pub use size::{Looked, Sizing, Verdict};
+pub use size::{Looked, SizeVerdict, Sizing};
 pub use sweep::{sweep_csv, sweep_page};
 pub use synthesis::Synthesized;
 

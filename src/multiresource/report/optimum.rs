@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Table, below, estimate, number, wrap};
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::bound::{Bound, Document, Proof};
+use crate::multiresource::bound::{Bound, BoundDocument, Proof};
 use crate::multiresource::optimum::{Ended, Optimum, OptimumError, Problem};
 use crate::multiresource::workload::{Fleet, Workload};
 use crate::report::counted;
@@ -176,7 +176,7 @@ fn words(objective: Objective) -> (&'static str, &'static str) {
 }
 
 /// Says what a file has proved.
-pub fn proved(document: &Document, fleet: &Fleet) -> String {
+pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     format!(
         "proved: no policy {}{} has a {} below {} {}\nby {}",
         allowed(document.preemption),

@@ -16,7 +16,7 @@ pub struct Looked {
     /// It in words.
     pub words: String,
     /// Whether all is kept there.
-    pub verdict: Verdict,
+    pub verdict: SizeVerdict,
     /// The policy, or the nearest one.
     pub policy: Option<&'static str>,
     /// What was measured of that.
@@ -25,7 +25,7 @@ pub struct Looked {
 
 /// Whether a size is enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SizeVerdict {
     /// All promises are kept, and that by their whole 95 % intervals.
     Surely,
     /// All are kept as far as runs could see.
@@ -42,7 +42,7 @@ pub enum Verdict {
     NoRoom(String),
 }
 
-impl Verdict {
+impl SizeVerdict {
     /// Returns how sure it is that promises are kept, by a run in which they are.
     pub fn kept(run: Option<&Run>, promises: &[Promise], workload: &Workload) -> Self {
         let is_sure = |promise: &Promise| {
@@ -50,31 +50,31 @@ impl Verdict {
             share.is_some_and(|(kept, error)| kept - error >= promise.share)
         };
         if promises.iter().all(is_sure) {
-            Verdict::Surely
+            SizeVerdict::Surely
         } else {
-            Verdict::Kept
+            SizeVerdict::Kept
         }
     }
 
     /// Returns whether promises are kept.
     pub fn is_kept(&self) -> bool {
-        matches!(self, Verdict::Surely | Verdict::Kept)
+        matches!(self, SizeVerdict::Surely | SizeVerdict::Kept)
     }
 
     /// Returns whether the load is carried.
     pub fn carries(&self) -> bool {
-        !matches!(self, Verdict::Overloaded(_) | Verdict::NoRoom(_))
+        !matches!(self, SizeVerdict::Overloaded(_) | SizeVerdict::NoRoom(_))
     }
 
     fn cell(&self) -> &'static str {
         match self {
-            Verdict::Surely => "meets the target",
-            Verdict::Kept => "borderline, probably meets it",
-            Verdict::NotFound => "borderline, probably misses it",
-            Verdict::Broken => "misses the target",
-            Verdict::RunsAway => "runs away",
-            Verdict::Overloaded(_) => "overloaded",
-            Verdict::NoRoom(_) => "no room",
+            SizeVerdict::Surely => "meets the target",
+            SizeVerdict::Kept => "borderline, probably meets it",
+            SizeVerdict::NotFound => "borderline, probably misses it",
+            SizeVerdict::Broken => "misses the target",
+            SizeVerdict::RunsAway => "runs away",
+            SizeVerdict::Overloaded(_) => "overloaded",
+            SizeVerdict::NoRoom(_) => "no room",
         }
     }
 
@@ -82,17 +82,19 @@ impl Verdict {
     pub fn words(&self, policy: Option<&str>) -> String {
         let policy = policy.unwrap_or("the policy");
         match self {
-            Verdict::Surely | Verdict::Kept => format!("{policy} meets it"),
-            Verdict::NotFound => format!(
+            SizeVerdict::Surely | SizeVerdict::Kept => format!("{policy} meets it"),
+            SizeVerdict::NotFound => format!(
                 "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --budget decides that"
             ),
-            Verdict::Broken => format!(
+            SizeVerdict::Broken => format!(
                 "the nearest policy found, {policy}, misses it by more than its 95 % interval"
             ),
-            Verdict::RunsAway => "all policies that were tried were seen to run away".into(),
-            Verdict::Overloaded(true) => "no policy carries the load, which is proved".into(),
-            Verdict::Overloaded(false) => "whether a policy carries the load is not known".into(),
-            Verdict::NoRoom(why) => why.clone(),
+            SizeVerdict::RunsAway => "all policies that were tried were seen to run away".into(),
+            SizeVerdict::Overloaded(true) => "no policy carries the load, which is proved".into(),
+            SizeVerdict::Overloaded(false) => {
+                "whether a policy carries the load is not known".into()
+            }
+            SizeVerdict::NoRoom(why) => why.clone(),
         }
     }
 }
@@ -132,9 +134,9 @@ impl Sizing<'_> {
         };
         let verdict = &self.looked[&self.least].verdict;
         let doubt = match verdict {
-            Verdict::Surely => {
+            SizeVerdict::Surely => {
                 let less = self.looked.get(&(self.least - 1));
-                let open = less.filter(|own| own.verdict == Verdict::NotFound);
+                let open = less.filter(|own| own.verdict == SizeVerdict::NotFound);
                 let open = open.map(|own| format!(". Whether {} does is not decided", own.words));
                 open.unwrap_or_default()
             }

@@ -13,9 +13,11 @@ use super::{Table, bar, claim, fleet, load, number, percent, proof, wrap};
 use crate::multiresource::artifact::{
     Artifact, Evidence, Method, MsrConfig, Preemption, Proven, Quantity, unmet,
 };
-use crate::multiresource::program::Exact;
+use crate::multiresource::program::ExactLoad;
 use crate::multiresource::schedule::{Fluid, Packing, enumerate};
-use crate::multiresource::synthesis::{Basis, Chosen, Floor, Log, Synthesis, queue_assumptions};
+use crate::multiresource::synthesis::{
+    Basis, Chosen, Floor, Synthesis, SynthesisLog, queue_assumptions,
+};
 use crate::multiresource::workload::{Fleet, Workload};
 use crate::report::class_table;
 
@@ -47,7 +49,7 @@ impl Synthesized {
 }
 
 /// Renders the summary of a policy, with what was learned on the way.
-pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String {
+pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, width: usize) -> String {
     let (workload, artifact) = (fleet.envelope(), found.artifact());
     let summary = match found {
         Synthesized::Analysed(synthesis) => {
@@ -153,10 +155,10 @@ fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) -> String {
 
 /// Returns the load with its proof, exactly where there are fractions (which may be too long for the
 /// artifact), and the number of schedules.
-fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&Exact>) -> String {
+fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&ExactLoad>) -> String {
     let written = evidence.exact.as_ref();
-    let exactly =
-        exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
+    let exactly = exact.is_some_and(ExactLoad::is_proven)
+        || written.is_some_and(|e| e.proven == Proven::Optimum);
     let proof = match exactly && evidence.proven {
         true => "proven best, exactly".into(),
         false => proof(evidence),

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::document::{is_standard_input, text_of};
-use crate::kind::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, files, refuse};
+use crate::kind::{Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, files, refuse};
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::forecast::Online;
+use crate::multiresource::forecast::OnlineForecasts;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol;
-use crate::multiresource::policy::Learned;
+use crate::multiresource::policy::LearnedRuntimes;
 use crate::typed::PolicyFile;
 
 /// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
@@ -36,7 +36,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let policy = self.policy.file()?;
         if is_standard_input(policy) {
@@ -53,7 +53,7 @@ impl Run for Arguments {
             ));
         }
         let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
-        let mut foresight = Online::new(self.seed);
+        let mut foresight = OnlineForecasts::new(self.seed);
         let driven = protocol::drive(&mut scheduler, input, &mut *caller.output, &mut foresight)?;
         scheduler.audit()?;
         let mut output = VerbOutput::default();
@@ -71,7 +71,7 @@ impl Run for Arguments {
 }
 
 /// Reads what was learned, where the file is there.
-fn learned_from(file: &Path) -> Result<Option<Learned>, String> {
+fn learned_from(file: &Path) -> Result<Option<LearnedRuntimes>, String> {
     let name = file.display();
     match text_of(file) {
         Err(why) if why.kind() == ErrorKind::NotFound => Ok(None),

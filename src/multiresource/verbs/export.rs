@@ -7,13 +7,13 @@ use clap::{Args, Subcommand};
 use super::program::Program;
 use crate::document::{is_standard_input, text_of};
 use crate::kind::{
-    Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, files, folder_for_results, refuse,
+    Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, files, folder_for_results, refuse,
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
 use crate::multiresource::live::only_starts;
 use crate::typed::PolicyFile;
-use synth_slurm::order::{self, Order};
+use synth_slurm::order::{self, SlurmOrder};
 
 /// Write files for other programs
 #[derive(Args)]
@@ -27,7 +27,7 @@ pub struct Export {
 enum To {
     /// What an administrator installs so that the policy decides when jobs of a Slurm partition start: job_submit.lua, lines
     /// for slurm.conf, the types of jobs, a systemd unit, and a page that says in which order, and how to go back
-    Slurm(Slurm),
+    SlurmExport(SlurmExport),
     /// What an administrator installs so that Slurm itself follows an order of jobs by limit, CPUs and wait, with nothing held
     /// and no process beside it: job_submit.lua, lines for slurm.conf, scripts that look and go back, and a page that says how
     SlurmPriority(SlurmPriority),
@@ -40,7 +40,7 @@ enum To {
 
 /// What is typed.
 #[derive(Args)]
-pub struct Slurm {
+pub struct SlurmExport {
     #[command(flatten)]
     policy: PolicyFile,
 
@@ -97,7 +97,7 @@ struct Folder {
 impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
         let (read, written) = match &self.to {
-            To::Slurm(typed) => (typed.policy.typed(), None),
+            To::SlurmExport(typed) => (typed.policy.typed(), None),
             To::Kueue(typed) => (typed.policy.typed(), None),
             To::SlurmPriority(typed) => (Some(&*typed.policy).filter(|own| own.exists()), None),
             To::Lp(typed) => (typed.workload.typed(), Some(&*typed.output)),
@@ -106,10 +106,10 @@ impl NamesFiles for Export {
     }
 }
 
-impl Run for Export {
+impl RunVerb for Export {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         match &self.to {
-            To::Slurm(typed) => typed.run(caller),
+            To::SlurmExport(typed) => typed.run(caller),
             To::Kueue(typed) => typed.run(caller),
             To::SlurmPriority(typed) => typed.run(caller),
             To::Lp(typed) => typed.run(caller),
@@ -117,7 +117,7 @@ impl Run for Export {
     }
 }
 
-impl Slurm {
+impl SlurmExport {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let file = saved(
             &self.policy,
@@ -157,10 +157,10 @@ impl Kueue {
 impl SlurmPriority {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let order = if self.policy.exists() || is_standard_input(&self.policy) {
-            Order::of_policy(&Checked::read_with(&self.policy, caller.changes)?)
+            SlurmOrder::of_policy(&Checked::read_with(&self.policy, caller.changes)?)
         } else {
             let name = self.policy.to_string_lossy();
-            Order::named(&name).ok_or_else(|| {
+            SlurmOrder::named(&name).ok_or_else(|| {
                 format!(
                     "`{name}` is no file and no order: give a policy file, or saf (smallest limit × CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3"
                 )

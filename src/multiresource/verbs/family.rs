@@ -53,21 +53,21 @@ pub enum Family {
 
 /// What follows `--family`.
 #[derive(Clone)]
-pub enum Named {
+pub enum FamilyName {
     /// All policies of a family.
     Family(Family),
     /// A rule by its name, as it is.
     Rule(Contender),
 }
 
-impl FromStr for Named {
+impl FromStr for FamilyName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Ok(family) = Family::from_str(text, false) {
-            return Ok(Named::Family(family));
+            return Ok(FamilyName::Family(family));
         }
-        Contender::parse(text).map(Named::Rule).map_err(|why| {
+        Contender::parse(text).map(FamilyName::Rule).map_err(|why| {
             let all = Family::value_variants().iter();
             let mut names =
                 all.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
@@ -76,11 +76,11 @@ impl FromStr for Named {
     }
 }
 
-impl Named {
+impl FamilyName {
     /// Returns the preemption that the rule needs; of a family what is allowed by default.
     pub fn preemption(&self) -> Preemption {
         match self {
-            Named::Rule(rule) if rule.preempts() => Preemption::Full,
+            FamilyName::Rule(rule) if rule.preempts() => Preemption::Full,
             _ => Preemption::None,
         }
     }
@@ -91,28 +91,30 @@ impl Named {
     /// When they do not go together, and when the rule cannot serve the fleet or be in a policy file.
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
-            Named::Rule(rule) => {
+            FamilyName::Rule(rule) => {
                 if matches!(rule, Contender::Rule(..)) {
                     Contender::named(rule.name(), fleet)?;
                 }
                 Sought::of(rule.settings(fleet)?, fleet)
             }
-            Named::Family(family) => family.sought(),
+            FamilyName::Family(family) => family.sought(),
         };
         let stops = match self {
-            Named::Rule(rule) => rule.preempts(),
-            Named::Family(family) => {
+            FamilyName::Rule(rule) => rule.preempts(),
+            FamilyName::Family(family) => {
                 matches!(family, Family::Msr | Family::TunedMaxWeight | Family::Auto)
             }
         };
         match (self, preemption) {
-            (Named::Family(Family::TunedMaxWeight), Preemption::None) => {
+            (FamilyName::Family(Family::TunedMaxWeight), Preemption::None) => {
                 refuse("tuned-max-weight stops jobs: it goes with --preemption full, or setup")
             }
-            (Named::Rule(rule), Preemption::None | Preemption::Setup) if stops => refuse(format!(
-                "{} stops jobs at no cost: it goes with --preemption full",
-                rule.name()
-            )),
+            (FamilyName::Rule(rule), Preemption::None | Preemption::Setup) if stops => {
+                refuse(format!(
+                    "{} stops jobs at no cost: it goes with --preemption full",
+                    rule.name()
+                ))
+            }
             (_, Preemption::Full | Preemption::Setup) if !stops => refuse(
                 "of the families only msr and tuned-max-weight preempt, and of the rules max-weight, discretized-max-weight and server-filling: the others go with --preemption none",
             ),

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json, read_policy,
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, json, read_policy,
     refuse,
 };
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::fit::{self, Arrivals, Options};
+use crate::multiresource::fit::{self, FitOptions, FittedArrivals};
 use crate::multiresource::report;
 use crate::multiresource::verbs::replay::places;
 use crate::multiresource::workload::Fleet;
@@ -41,8 +41,8 @@ pub struct Arguments {
     rounding_loss: f64,
 
     /// How jobs arrive in the workload
-    #[arg(long, value_enum, default_value_t = Arrivals::Auto)]
-    arrivals: Arrivals,
+    #[arg(long, value_enum, default_value_t = FittedArrivals::Auto)]
+    arrivals: FittedArrivals,
 
     /// Tell types apart by the limits that jobs promise, too
     #[arg(long, conflicts_with = "since")]
@@ -53,7 +53,7 @@ pub struct Arguments {
     since: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::Options,
+    reading: trace::ReadOptions,
 }
 
 impl NamesFiles for Arguments {
@@ -63,7 +63,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let source = Source::named(&self.trace);
         caller.notify(Notice::Doing("reading the trace"));
@@ -73,7 +73,7 @@ impl Run for Arguments {
         let servers = reading.servers;
         reading.servers = servers.or(policy.as_ref().map(Servers::from));
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
-        let options = Options {
+        let options = FitOptions {
             source: format!("synth fit {}", source.name()),
             max_types: self.max_types.min(1000) as usize,
             rounding_loss: self.rounding_loss,
@@ -115,15 +115,15 @@ fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
 /// When the log cannot be read or fitted, and when it is interrupted.
 pub fn workload_of(
     file: &Path,
-    reading: &trace::Options,
+    reading: &trace::ReadOptions,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Fleet> {
     let source = Source::named(file);
-    let options = Options {
+    let options = FitOptions {
         source: format!("synth fit {}", source.name()),
         max_types: 48,
         rounding_loss: 0.002,
-        arrivals: Arrivals::Auto,
+        arrivals: FittedArrivals::Auto,
         // A rule that was chosen on the log may go by limits, where all jobs have one.
         by_limit: true,
         since: None,
@@ -140,7 +140,7 @@ fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
 }
 
 /// Returns the types of a policy, with their demands in the order in which the trace's servers have the resources.
-fn types_of(fleet: &Fleet, reading: &trace::Options) -> VerbResult<Vec<(String, Vec<f64>)>> {
+fn types_of(fleet: &Fleet, reading: &trace::ReadOptions) -> VerbResult<Vec<(String, Vec<f64>)>> {
     let own = Servers::from(fleet);
     let servers = reading.servers.as_ref().unwrap_or(&own);
     let places = places(&servers.resources, &own.resources).ok_or_else(|| {

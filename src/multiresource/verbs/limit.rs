@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::known;
 use super::resolve::own_load;
 use crate::kind::{
-    Caller, Files, NamesFiles, Policy, Rules as _, Run, VerbOutput, VerbResult, files, json,
+    Caller, Files, NamedPolicy, NamesFiles, Rules as _, RunVerb, VerbOutput, VerbResult, files,
+    json,
 };
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::workload::Fleet;
@@ -75,10 +76,10 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(self.workload.file()?)?, caller);
-        let policies = Policy::<MultiresourceKind>::resolve_each(
+        let policies = NamedPolicy::<MultiresourceKind>::resolve_each(
             &self.policies,
             Some(&fleet),
             caller.changes,
@@ -129,7 +130,7 @@ const FIRST: u64 = LONGER.pow(2);
 
 /// Runs a policy at a load until that says something, or has all the events that it may.
 fn seen(
-    policy: &Policy<MultiresourceKind>,
+    policy: &NamedPolicy<MultiresourceKind>,
     fleet: &Fleet,
     load: f64,
     settings: &Settings,

@@ -8,12 +8,15 @@ use clap::Args;
 use super::known;
 use super::resolve::own_load;
 use crate::kind::{
-    Caller, Files, NamesFiles, Policy, Rules as _, Run, VerbOutput, VerbResult, files, json, refuse,
+    Caller, Files, NamedPolicy, NamesFiles, Rules as _, RunVerb, VerbOutput, VerbResult, files,
+    json, refuse,
 };
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::bound::{Bound, document, lower_bound};
-use crate::multiresource::optimum::{Limits, Optimum, OptimumError, Problem, Step, optimum};
+use crate::multiresource::optimum::{
+    Optimum, OptimumError, OptimumLimits, OptimumStep, Problem, optimum,
+};
 use crate::multiresource::report::{self, Distance, Least};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
@@ -91,15 +94,18 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return refuse("--setup-rate goes with --preemption setup");
         }
         let own = known(Fleet::read(self.workload.file()?)?, caller);
         own.counts_amounts()?;
-        let policies =
-            Policy::<MultiresourceKind>::resolve_each(&self.policies, Some(&own), caller.changes)?;
+        let policies = NamedPolicy::<MultiresourceKind>::resolve_each(
+            &self.policies,
+            Some(&own),
+            caller.changes,
+        )?;
         let load = own_load(Some(seconds(self.time_limit)), &own)?;
         let (load, fleet) = match self.load {
             Some(to) => (to, own.scaled(to / load)?),
@@ -166,16 +172,16 @@ impl Arguments {
         caller: &mut Caller<'_>,
     ) -> VerbResult<(Solved, Option<Bound>)> {
         let count = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
-        let limits = Limits {
+        let limits = OptimumLimits {
             tolerance: self.tolerance,
             states: count(self.states),
             time: seconds(self.time_limit),
-            ..Limits::default()
+            ..OptimumLimits::default()
         };
         let interrupt = caller.interrupt.clone();
         let mut listener = caller.doing();
         listener("solving the dynamic program");
-        let mut step = |step: Step| {
+        let mut step = |step: OptimumStep| {
             let [low, high] = step.bounds.map(number);
             listener(&format!(
                 "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
@@ -202,7 +208,7 @@ impl Arguments {
     /// Simulates a policy, and says how far it is above the bound.
     fn distance(
         &self,
-        policy: &Policy<MultiresourceKind>,
+        policy: &NamedPolicy<MultiresourceKind>,
         fleet: &Fleet,
         settings: &Settings,
         bound: f64,

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use crate::kind::{Policy, VerbResult, refuse};
+use crate::kind::{NamedPolicy, VerbResult, refuse};
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::artifact::{Checked, Finding, check_against};
-use crate::multiresource::program::{self, Limits};
+use crate::multiresource::program::{self, SolveLimits};
 use crate::multiresource::workload::{Fleet, Record};
 use crate::report::number;
 
 /// Checks that a policy file is for types that are known; takes its own where none are.
 pub(super) fn has_types_of(
-    policy: &Policy<MultiresourceKind>,
+    policy: &NamedPolicy<MultiresourceKind>,
     types: &mut Option<Fleet>,
 ) -> VerbResult<()> {
     let Some(file) = &policy.file else {
@@ -74,8 +74,8 @@ const SCALED_BY: f64 = 0.01;
 /// # Errors
 /// When too little is known of it, or the solver fails.
 pub fn own_load(time: Option<Duration>, fleet: &Fleet) -> VerbResult<f64> {
-    let usual = Limits::default();
-    let limits = Limits {
+    let usual = SolveLimits::default();
+    let limits = SolveLimits {
         time: time.map_or(usual.time, |time| time.min(usual.time)),
         face: 0,
         ..usual

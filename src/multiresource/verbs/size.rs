@@ -10,13 +10,13 @@ use std::sync::atomic::Ordering;
 
 use itertools::Itertools as _;
 
-use super::solve::{Request, Solved, solve};
+use super::solve::{SolveRequest, Solved, solve};
 use crate::document::{DocumentError, suggest};
 use crate::kind::VerbResult;
 use crate::multiresource::artifact::{Delay, Promise};
-use crate::multiresource::report::{Looked, Sizing, Synthesized, Verdict};
+use crate::multiresource::report::{Looked, SizeVerdict, Sizing, Synthesized};
 use crate::multiresource::schedule::{size_step, steps};
-use crate::multiresource::synthesis::Log;
+use crate::multiresource::synthesis::SynthesisLog;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 
@@ -42,7 +42,7 @@ pub struct Sizes<'a> {
 /// What came of the search.
 pub enum SizeAnswer {
     /// The fleet with the least size, its policy, and what was found of the sizes.
-    Found(Box<Fleet>, Box<(Synthesized, Log)>, String),
+    Found(Box<Fleet>, Box<(Synthesized, SynthesisLog)>, String),
     /// No size was found, and why.
     Not(String),
     /// It was interrupted before there was one.
@@ -50,7 +50,7 @@ pub enum SizeAnswer {
 }
 
 /// What was found at a size, with the policy where one keeps all.
-type Look = (Looked, Option<Box<(Synthesized, Log)>>);
+type Look = (Looked, Option<Box<(Synthesized, SynthesisLog)>>);
 type Tries = BTreeMap<u64, Look>;
 
 impl<'a> Sizes<'a> {
@@ -129,7 +129,7 @@ impl<'a> Sizes<'a> {
     /// When the request does not fit the fleet, and when the solver fails.
     pub fn least(
         &self,
-        request: &Request,
+        request: &SolveRequest,
         width: usize,
         listener: &mut dyn FnMut(&str),
     ) -> VerbResult<SizeAnswer> {
@@ -159,7 +159,7 @@ impl<'a> Sizes<'a> {
     fn concluded(
         &self,
         mut tries: Tries,
-        request: &Request,
+        request: &SolveRequest,
         width: usize,
     ) -> VerbResult<SizeAnswer> {
         let interrupted = request.choice.interrupt.load(Ordering::Relaxed);
@@ -226,7 +226,12 @@ fn least(tries: &Tries) -> Option<u64> {
 }
 
 /// Returns what was found at a size, or that there is none and why.
-fn looked(words: String, solved: Result<Solved, String>, request: &Request, fleet: &Fleet) -> Look {
+fn looked(
+    words: String,
+    solved: Result<Solved, String>,
+    request: &SolveRequest,
+    fleet: &Fleet,
+) -> Look {
     let without = |verdict| (None, verdict, None, None);
     let (policy, verdict, run, found) = match solved {
         Ok(Solved::Policy(found)) => {
@@ -237,19 +242,19 @@ fn looked(words: String, solved: Result<Solved, String>, request: &Request, flee
                 Synthesized::Analysed(_) => ("msr", None),
             };
             let promises = &request.choice.promises;
-            let verdict = Verdict::kept(run.as_ref(), promises, fleet.envelope());
+            let verdict = SizeVerdict::kept(run.as_ref(), promises, fleet.envelope());
             (Some(policy), verdict, run, Some(found))
         }
         Ok(Solved::Unkept(nearest)) => {
             let verdict = match nearest.surely {
-                true => Verdict::Broken,
-                false => Verdict::NotFound,
+                true => SizeVerdict::Broken,
+                false => SizeVerdict::NotFound,
             };
             (Some(nearest.policy), verdict, nearest.run, None)
         }
-        Ok(Solved::Overloaded(overload)) => without(Verdict::Overloaded(overload.decided)),
-        Ok(Solved::Broken(_)) => without(Verdict::RunsAway),
-        Err(why) => without(Verdict::NoRoom(why)),
+        Ok(Solved::Overloaded(overload)) => without(SizeVerdict::Overloaded(overload.decided)),
+        Ok(Solved::Broken(_)) => without(SizeVerdict::RunsAway),
+        Err(why) => without(SizeVerdict::NoRoom(why)),
     };
     let looked = Looked {
         words,

@@ -10,15 +10,15 @@ use crate::multiresource::program::Solution;
 use crate::multiresource::report::Synthesized;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::synthesis::{
-    self, Analysed, ChoiceError, ChoiceOptions, Chosen, Floor, Log, Options, Outcome, Overload,
-    Stage, Unkept,
+    self, Analysed, ChoiceError, ChoiceOptions, Chosen, Floor, Overload, SelectionStage,
+    SynthesisLog, SynthesisOptions, SynthesisOutcome, Unkept,
 };
 use crate::multiresource::workload::{Fleet, Workload};
 
 /// How a policy is found.
-pub struct Request {
+pub struct SolveRequest {
     /// Of its MSR policy.
-    pub options: Options,
+    pub options: SynthesisOptions,
     /// Which policies are considered.
     pub sought: Sought,
     /// How one is chosen by simulation.
@@ -28,7 +28,7 @@ pub struct Request {
 /// What came of it.
 pub enum Solved {
     /// A policy that is not checked yet, and how it was found.
-    Policy(Box<(Synthesized, Log)>),
+    Policy(Box<(Synthesized, SynthesisLog)>),
     /// No policy carries the load, as far as is known.
     Overloaded(Box<Overload>),
     /// No policy was found that keeps what is promised.
@@ -43,7 +43,7 @@ pub enum Solved {
 /// When the options do not go together, and when the solver fails.
 pub fn solve(
     fleet: &Fleet,
-    request: &Request,
+    request: &SolveRequest,
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Solved> {
     fleet.counts_amounts()?;
@@ -52,8 +52,10 @@ pub fn solve(
         None => over_fleet(fleet, request, listener),
     };
     let error = match outcome {
-        Ok(Outcome::Policy(found)) => return Ok(Solved::Policy(found)),
-        Ok(Outcome::Overloaded(overload)) => return Ok(Solved::Overloaded(Box::new(overload))),
+        Ok(SynthesisOutcome::Policy(found)) => return Ok(Solved::Policy(found)),
+        Ok(SynthesisOutcome::Overloaded(overload)) => {
+            return Ok(Solved::Overloaded(Box::new(overload)));
+        }
         Err(error) => error,
     };
     Ok(match *error.downcast::<ChoiceError>()? {
@@ -64,7 +66,7 @@ pub fn solve(
 }
 
 /// Tells a stage of a choice.
-fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(Stage) {
+fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(SelectionStage) {
     |stage| {
         let spent = 100.0 * stage.spent;
         listener(&format!("{} ({spent:.0} % of the budget)", stage.what));
@@ -75,9 +77,9 @@ fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(Stage) {
 fn of_server(
     fleet: &Fleet,
     workload: &Workload,
-    request: &Request,
+    request: &SolveRequest,
     listener: &mut dyn FnMut(&str),
-) -> VerbResult<Outcome<(Synthesized, Log)>> {
+) -> VerbResult<SynthesisOutcome<(Synthesized, SynthesisLog)>> {
     let options = &request.options;
     let msr = match &request.sought {
         Sought::StrictMsfq(threshold) => return strict_msfq(workload, options, *threshold),
@@ -85,35 +87,42 @@ fn of_server(
         Sought::Analysed | Sought::Among(_) => synthesis::synthesize(workload, options)?,
     };
     let msr = match msr {
-        Outcome::Policy(msr) => msr,
-        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+        SynthesisOutcome::Policy(msr) => msr,
+        SynthesisOutcome::Overloaded(overload) => {
+            return Ok(SynthesisOutcome::Overloaded(overload));
+        }
     };
     // Before the choice, which takes all the time that there is.
     let known = [msr.policy.schedules.clone()];
-    let mut log = Log {
+    let mut log = SynthesisLog {
         upgrades: synthesis::upgrades(fleet, options, &known),
-        ..Log::of(&msr)
+        ..SynthesisLog::of(&msr)
     };
     if !matches!(request.sought, Sought::Among(_)) {
-        return Ok(Outcome::Policy(Box::new((Synthesized::Analysed(msr), log))));
+        return Ok(SynthesisOutcome::Policy(Box::new((
+            Synthesized::Analysed(msr),
+            log,
+        ))));
     }
     listener("simulating candidates");
     let stages = telling(listener);
     let chosen = synthesis::choose(fleet, options, &request.choice, msr, stages)?;
     log.choice = chosen.choice.clone();
     let found = Synthesized::Chosen(Box::new(chosen));
-    Ok(Outcome::Policy(Box::new((found, log))))
+    Ok(SynthesisOutcome::Policy(Box::new((found, log))))
 }
 
 /// Makes strict MSFQ with this threshold, or that which is best by its exact means.
 fn strict_msfq(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     threshold: Option<u32>,
-) -> VerbResult<Outcome<(Synthesized, Log)>> {
+) -> VerbResult<SynthesisOutcome<(Synthesized, SynthesisLog)>> {
     let (chosen, solution) = match synthesis::strict_msfq(workload, options, threshold)? {
-        Outcome::Policy(policy) => *policy,
-        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+        SynthesisOutcome::Policy(policy) => *policy,
+        SynthesisOutcome::Overloaded(overload) => {
+            return Ok(SynthesisOutcome::Overloaded(overload));
+        }
     };
     Ok(logged(&workload.clone().into(), options, chosen, &solution))
 }
@@ -121,31 +130,33 @@ fn strict_msfq(
 /// Returns a policy that was selected, with a log of how it was found.
 fn logged(
     fleet: &Fleet,
-    options: &Options,
+    options: &SynthesisOptions,
     chosen: Chosen,
     solution: &Solution,
-) -> Outcome<(Synthesized, Log)> {
+) -> SynthesisOutcome<(Synthesized, SynthesisLog)> {
     let mixes = solution.mixes.iter();
     let known: Vec<Vec<Schedule>> = mixes.map(|mix| mix.schedules.clone()).collect();
-    let log = Log {
+    let log = SynthesisLog {
         rounds: solution.rounds,
         columns: solution.columns,
         choice: chosen.choice.clone(),
         upgrades: synthesis::upgrades(fleet, options, &known),
-        ..Log::default()
+        ..SynthesisLog::default()
     };
-    Outcome::Policy(Box::new((Synthesized::Chosen(Box::new(chosen)), log)))
+    SynthesisOutcome::Policy(Box::new((Synthesized::Chosen(Box::new(chosen)), log)))
 }
 
 /// Makes a rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
 fn over_fleet(
     fleet: &Fleet,
-    request: &Request,
+    request: &SolveRequest,
     listener: &mut dyn FnMut(&str),
-) -> VerbResult<Outcome<(Synthesized, Log)>> {
+) -> VerbResult<SynthesisOutcome<(Synthesized, SynthesisLog)>> {
     let analysed = match Analysed::of_fleet(fleet, &request.options)? {
-        Outcome::Policy(analysed) => *analysed,
-        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+        SynthesisOutcome::Policy(analysed) => *analysed,
+        SynthesisOutcome::Overloaded(overload) => {
+            return Ok(SynthesisOutcome::Overloaded(overload));
+        }
     };
     let solution = analysed.solution().clone();
     let chosen = match request.sought {
@@ -163,10 +174,10 @@ const ROWS: usize = 2000;
 
 /// Returns what no policy can beat, where that is proved of the objective: by the dynamic program if that closes in passing and sizes are
 /// not known, else by the best bound that a part of a choice's time finds.
-pub fn floor(fleet: &Fleet, request: &Request) -> Option<Floor> {
+pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<Floor> {
     let (sought, choice) = (request.options.problem(), &request.choice);
     let left = || synthesis::left(choice.end);
-    let limits = optimum::Limits::in_passing().within(left());
+    let limits = optimum::OptimumLimits::in_passing().within(left());
     let solve = |server| optimum::optimum(server, sought, &limits, &choice.interrupt, |_| ()).ok();
     let knows_sizes = fleet.envelope().has_limits();
     let server = fleet.one_server().filter(|_| !knows_sizes);

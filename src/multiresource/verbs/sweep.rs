@@ -8,10 +8,12 @@ use std::time::Instant;
 use clap::Args;
 
 use super::known;
-use crate::kind::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, refuse};
+use crate::kind::{
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse,
+};
 use crate::multiresource::artifact::{Preemption, Route};
 use crate::multiresource::report;
-use crate::multiresource::synthesis::{self, Options};
+use crate::multiresource::synthesis::{self, SynthesisOptions};
 use crate::multiresource::workload::Workload;
 use crate::typed::{WorkloadFile, positive, seconds, time};
 
@@ -60,15 +62,15 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let workload = known(Workload::read(self.workload.file()?)?, caller);
-        let options = Options {
+        let options = SynthesisOptions {
             setup_rate: self.setup_rate,
             route: self.route,
             effort: self.effort,
             end: self.time.map(|limit| Instant::now() + seconds(limit)),
-            ..Options::new(self.preemption)
+            ..SynthesisOptions::new(self.preemption)
         };
         caller.notify(Notice::Doing("solving the program"));
         let (points, interrupt) = (self.points as usize, Arc::clone(&caller.interrupt));

@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::family::{Family, Named, Sought};
+use super::family::{Family, FamilyName, Sought};
 use super::fit;
 use super::promise::promise;
 use super::size::{SizeAnswer, Sizes};
-use super::solve::{Request, Solved, floor, solve};
+use super::solve::{SolveRequest, Solved, floor, solve};
 use crate::kind::{
-    Answer, Caller, Files, NamesFiles, Notice, VerbResult, files, json, refuse, unchecked,
+    Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, files, json, refuse, unchecked,
 };
 use crate::multiresource::artifact::{
     Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
-use crate::multiresource::program::Limits;
+use crate::multiresource::program::SolveLimits;
 use crate::multiresource::report::{self, Synthesized};
 use crate::multiresource::synthesis::{
-    self, BUDGET, ChoiceOptions, Families, Log, MsfqOutlook, Options,
+    self, BUDGET, ChoiceOptions, Families, MsfqOutlook, SynthesisLog, SynthesisOptions,
 };
 use crate::multiresource::workload::Fleet;
 use crate::trace;
@@ -57,7 +57,7 @@ pub struct SynthesisArgs {
     /// preempt, msr and tuned-max-weight. Any other name is that of a rule, as it is (`synth rules` lists them):
     /// first-fit, msfq:20
     #[arg(long, value_name = "NAME")]
-    family: Option<Named>,
+    family: Option<FamilyName>,
 
     /// A policy of your own: schedules with weights or rates of an MSR policy, to be analysed, or the turns of Static
     /// Quickswap, to be simulated (docs/policies.md)
@@ -73,7 +73,7 @@ pub struct SynthesisArgs {
     criteria: Criteria,
 
     #[command(flatten)]
-    reading: trace::Options,
+    reading: trace::ReadOptions,
 
     /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
@@ -153,8 +153,8 @@ impl SynthesisArgs {
     }
 
     /// Returns the options of an MSR policy, from which every choice begins.
-    fn options(&self) -> Options {
-        Options {
+    fn options(&self) -> SynthesisOptions {
+        SynthesisOptions {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
             route: self.route,
@@ -162,17 +162,17 @@ impl SynthesisArgs {
             empty_slots: self.empty_slots.unwrap_or(EmptySlots::Release),
             objective: self.objective,
             effort: self.effort,
-            limits: Limits {
-                time: self.within(PROOF).unwrap_or(Limits::default().time),
-                ..Limits::default()
+            limits: SolveLimits {
+                time: self.within(PROOF).unwrap_or(SolveLimits::default().time),
+                ..SolveLimits::default()
             },
-            ..Options::new(self.preemption())
+            ..SynthesisOptions::new(self.preemption())
         }
     }
 
     /// Returns the preemption that is allowed.
     fn preemption(&self) -> Preemption {
-        let of_rule = || self.family.as_ref().map(Named::preemption);
+        let of_rule = || self.family.as_ref().map(FamilyName::preemption);
         self.preemption.or_else(of_rule).unwrap_or(Preemption::None)
     }
 
@@ -213,7 +213,7 @@ impl SynthesisArgs {
     }
 
     /// Returns the options of the synthesis.
-    fn request(&self, fleet: &Fleet, caller: &Caller<'_>) -> VerbResult<Request> {
+    fn request(&self, fleet: &Fleet, caller: &Caller<'_>) -> VerbResult<SolveRequest> {
         let (now, sought) = (Instant::now(), self.sought(fleet)?);
         let families = match &sought {
             Sought::Among(families) => families.clone(),
@@ -221,8 +221,8 @@ impl SynthesisArgs {
         };
         let promises = self.slo.iter();
         let promises = promises.map(|text| promise(text, fleet.envelope()));
-        Ok(Request {
-            options: Options {
+        Ok(SolveRequest {
+            options: SynthesisOptions {
                 end: self.within(ANALYSIS).map(|time| now + time),
                 ..self.options()
             },
@@ -262,12 +262,12 @@ pub fn synthesize(
     fleet: &Fleet,
     args: &SynthesisArgs,
     caller: &mut Caller<'_>,
-) -> VerbResult<Answer<Multiresource>> {
+) -> VerbResult<SynthesisAnswer<Multiresource>> {
     fleet.counts_amounts()?;
     let mut args = args.clone();
     let mut stops_nothing = "";
     if fleet.is_one_server() {
-        if let Some(Named::Family(Family::Partition | Family::Pooled)) = args.family {
+        if let Some(FamilyName::Family(Family::Partition | Family::Pooled)) = args.family {
             return refuse(OVER_A_FLEET);
         }
     } else {
@@ -281,27 +281,29 @@ pub fn synthesize(
     let width = caller.width;
     if let Some(file) = &args.log_of_jobs {
         match args.criteria.best((file, &args.reading), fleet, caller) {
-            Ok(Ok(policy)) => args.family = Some(Named::Rule(Rule::from(policy).into())),
-            Ok(Err(why)) => return Ok(Answer::Refused { why, decided: true }),
-            Err(_) if caller.interrupt.load(Ordering::Relaxed) => return Ok(Answer::Interrupted),
+            Ok(Ok(policy)) => args.family = Some(FamilyName::Rule(Rule::from(policy).into())),
+            Ok(Err(why)) => return Ok(SynthesisAnswer::Refused { why, decided: true }),
+            Err(_) if caller.interrupt.load(Ordering::Relaxed) => {
+                return Ok(SynthesisAnswer::Interrupted);
+            }
             Err(why) => return Err(why),
         }
     }
-    let is_own = args.policy.is_some() || matches!(args.family, Some(Named::Rule(_)));
+    let is_own = args.policy.is_some() || matches!(args.family, Some(FamilyName::Rule(_)));
     if fleet.envelope().has_priorities() && !is_own {
         caller.notify(Notice::Known(NO_PRIORITIES));
     }
     let request = args.request(fleet, caller)?;
     let mut listener = caller.doing();
     listener("solving the program");
-    let refused = |why, decided| Ok(Answer::Refused { why, decided });
+    let refused = |why, decided| Ok(SynthesisAnswer::Refused { why, decided });
     let (size, found, mut summary) = match &args.size {
         Some(name) => {
             let sizes = Sizes::named(name, fleet)?;
             match sizes.least(&request, width, &mut listener)? {
                 SizeAnswer::Found(size, found, text) => (size, found, text),
                 SizeAnswer::Not(why) => return refused(why, true),
-                SizeAnswer::Interrupted => return Ok(Answer::Interrupted),
+                SizeAnswer::Interrupted => return Ok(SynthesisAnswer::Interrupted),
             }
         }
         None => match solve(fleet, &request, &mut listener)? {
@@ -320,7 +322,7 @@ pub fn synthesize(
     summary += stops_nothing;
     summary += &thresholds(&size, &request, &found, width).unwrap_or_default();
     let documents = args.log.iter().map(|file| Ok((file.clone(), json(&log)?)));
-    Ok(Answer::Policy {
+    Ok(SynthesisAnswer::NamedPolicy {
         documents: documents.collect::<VerbResult<_>>()?,
         artifact: Box::new(found.artifact().clone()),
         summary,
@@ -331,9 +333,9 @@ pub fn synthesize(
 fn checked(
     fleet: &Fleet,
     args: &SynthesisArgs,
-    request: &Request,
-    (found, mut log): (Synthesized, Log),
-) -> VerbResult<(Synthesized, Log)> {
+    request: &SolveRequest,
+    (found, mut log): (Synthesized, SynthesisLog),
+) -> VerbResult<(Synthesized, SynthesisLog)> {
     // As far as the checker gets in the time that is left.
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
@@ -347,7 +349,7 @@ fn checked(
 /// Describes strict MSFQ by its threshold, if such a policy was asked for.
 fn thresholds(
     fleet: &Fleet,
-    request: &Request,
+    request: &SolveRequest,
     found: &Synthesized,
     width: usize,
 ) -> Option<String> {
@@ -376,8 +378,8 @@ const STOPS_NOTHING: &str = "\nNo job is stopped: rules over a fleet do not pree
 fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     use Family::{Auto, Partition, Pooled};
     let is_of_server = match args.family {
-        Some(Named::Family(family)) => !matches!(family, Auto | Pooled | Partition),
-        Some(Named::Rule(_)) | None => false,
+        Some(FamilyName::Family(family)) => !matches!(family, Auto | Pooled | Partition),
+        Some(FamilyName::Rule(_)) | None => false,
     };
     let typed = first_typed(&[
         ("--backfill", args.backfill.is_some()),

@@ -90,7 +90,7 @@ impl<Q: Quantity> Claim<Q> {
     pub fn is_plain<'a>(
         &'a self,
         path: &str,
-        known: &Known<'_>,
+        known: &KnownNames<'_>,
         time: &str,
         seen: &mut HashSet<(Q, Subject<'a>)>,
         findings: &mut Findings,
@@ -115,7 +115,7 @@ impl<Q: Quantity> Claim<Q> {
     }
 
     /// Checks that the subject is one that the quantity may be claimed of, and is known. Returns whether it is.
-    pub fn has_subject(&self, known: &Known<'_>, findings: &mut Findings) -> bool {
+    pub fn has_subject(&self, known: &KnownNames<'_>, findings: &mut Findings) -> bool {
         let of = self.quantity.row().of;
         let subject = self.subject();
         let keys = [
@@ -203,7 +203,7 @@ impl<'a> Subject<'a> {
 
 /// The names that subjects may have.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'a> {
+pub struct KnownNames<'a> {
     /// Shapes of servers; empty where there is one server.
     pub servers: &'a [&'a str],
     /// Types of jobs.

@@ -12,11 +12,11 @@ mod quantity;
 mod read;
 mod seal;
 
-pub use claim::{ArrivalLaw, Claim, HoldsFor, Known, Laws, SizeLaw, Subject, Unmet, find};
+pub use claim::{ArrivalLaw, Claim, HoldsFor, KnownNames, Laws, SizeLaw, Subject, Unmet, find};
 pub use finding::{Examined, Finding, Findings, Grounds};
 pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
 pub use quantity::quantities;
-pub use quantity::{Method, Of, Quantity, Row, Side, Standing, Unit};
+pub use quantity::{Method, Of, Quantity, QuantityRow, Side, Standing, Unit};
 pub use read::{ArtifactError, Checked, heading, parse};
 pub use seal::Changes;
 
@@ -32,9 +32,9 @@ use crate::document::{DocumentError, Parsed, Published, harmless};
 pub const VERSION: u32 = 2;
 
 /// What is written to a document and read back.
-pub trait Part: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {}
+pub trait Stored: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {}
 
-impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> Part for T {}
+impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> Stored for T {}
 
 /// What the artifact of one kind of workload holds. It is implemented by a marker type, one a kind.
 pub trait Content: Copy + Debug + PartialEq + 'static {
@@ -43,13 +43,13 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     /// The same, as workloads have it.
     const WORKLOAD: &'static str = Self::NAME;
     /// The workload that the policy is for, with all its numbers.
-    type Workload: Part;
+    type Workload: Stored;
     /// All that the online rules need beside the workload.
-    type Policy: Part;
+    type Policy: Stored;
     /// What is claimed of a policy.
     type Quantity: Quantity;
     /// What proves the policy, or a bound on all policies.
-    type Evidence: Part;
+    type Evidence: Stored;
     /// The workload as the checker derived it anew: what a simulator runs the policy on.
     type Checked: Clone + Debug;
 

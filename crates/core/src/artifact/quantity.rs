@@ -1,11 +1,11 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::Part;
+use super::Stored;
 
 /// How claims are derived: one enum a kind of workload. It says how, and not under which
 /// assumptions, which is for [`HoldsFor`](super::HoldsFor) to say.
-pub trait Method: Part + Copy + Eq {
+pub trait Method: Stored + Copy + Eq {
     /// What a number so derived is worth where all that it holds for is met.
     fn standing(self) -> Standing;
 }
@@ -24,11 +24,11 @@ pub enum Standing {
 }
 
 /// What is claimed of policies: one enum a kind of workload, generated from one table, `quantities!`.
-pub trait Quantity: Part + Copy + Eq + Hash + 'static {
+pub trait Quantity: Stored + Copy + Eq + Hash + 'static {
     /// How claims are derived.
     type Method: Method;
     /// Conditions of the kind's own under which claims hold.
-    type Conditions: Part + Default + Eq;
+    type Conditions: Stored + Default + Eq;
     /// How a run measures it.
     type Measure: Copy + Debug + 'static;
 
@@ -36,7 +36,7 @@ pub trait Quantity: Part + Copy + Eq + Hash + 'static {
     const ALL: &'static [Self];
 
     /// What the table says of it.
-    fn row(self) -> &'static Row<Self::Measure>;
+    fn row(self) -> &'static QuantityRow<Self::Measure>;
 
     /// Returns the unit of its value, for a workload with this unit of time.
     fn unit(self, time: &str) -> String {
@@ -46,7 +46,7 @@ pub trait Quantity: Part + Copy + Eq + Hash + 'static {
 
 /// What is known of a quantity.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<M> {
+pub struct QuantityRow<M> {
     /// Its name, as documents have it.
     pub name: &'static str,
     /// Its name for people.
@@ -141,12 +141,12 @@ macro_rules! quantities {
 
             const ALL: &'static [Self] = &[$($Quantity::$Variant),+];
 
-            fn row(self) -> &'static $crate::artifact::Row<$Measure> {
-                use $crate::artifact::{Of, Row, Unit};
+            fn row(self) -> &'static $crate::artifact::QuantityRow<$Measure> {
+                use $crate::artifact::{Of, QuantityRow, Unit};
                 match self {
                     $(
                         $Quantity::$Variant => const {
-                            &Row {
+                            &QuantityRow {
                                 name: $name,
                                 label: $label,
                                 unit: Unit::$unit,

@@ -67,7 +67,7 @@ pub struct Parsed<W> {
 }
 
 /// A checked value and what to warn of, or all its faults.
-pub type Checked<W> = Result<(W, Vec<Fault>), Vec<Fault>>;
+pub type CheckedOrFaults<W> = Result<(W, Vec<Fault>), Vec<Fault>>;
 
 impl<'a> Document<'a> {
     /// Reads YAML; `name` stands for the file in messages.
@@ -123,7 +123,7 @@ impl<'a> Document<'a> {
     /// in the document of what is checked at another one.
     pub fn conclude<W>(
         &self,
-        checked: Checked<W>,
+        checked: CheckedOrFaults<W>,
         respelt: impl Fn(&Place) -> Option<Place>,
     ) -> Result<Parsed<W>, DocumentError> {
         let here = |fault: Fault| match respelt(&fault.place) {

@@ -9,7 +9,7 @@ use num_traits::ToPrimitive;
 
 use super::BoundError;
 use synth_multiresource::artifact::Objective;
-use synth_multiresource::bound::{Certificate, Costs, Layout, Rates, Row, pooled};
+use synth_multiresource::bound::{BoundCertificate, Constraint, Costs, Layout, TypeRates, pooled};
 use synth_multiresource::workload::Fleet;
 
 /// What has to hold by more than the solver's tolerance, so that what it returns proves a bound.
@@ -33,15 +33,15 @@ pub fn by_cells(
     objective: Objective,
     preempts: bool,
     mut rows: usize,
-) -> Result<(f64, Certificate), BoundError> {
+) -> Result<(f64, BoundCertificate), BoundError> {
     let (costs, rates) = Costs::new(fleet, objective)?;
-    let schedules = pooled(fleet, Certificate::MOST_SCHEDULES);
+    let schedules = pooled(fleet, BoundCertificate::MOST_SCHEDULES);
     let schedules = schedules.ok_or(BoundError::Large(rows))?;
     let mut layout = refined(fleet, &schedules, preempts, rows)?;
     loop {
         let found = solve(&layout, &costs, &rates, rows);
         let proved = found.and_then(|values| {
-            let certificate = Certificate::rounded(preempts, layout.exact().to_vec(), &values);
+            let certificate = BoundCertificate::rounded(preempts, layout.exact().to_vec(), &values);
             Ok((certificate.check(fleet, objective)?, certificate))
         });
         rows /= SMALLER;
@@ -101,7 +101,7 @@ fn refined(
 fn solve(
     layout: &Layout,
     costs: &Costs,
-    rates: &Rates<BigRational>,
+    rates: &TypeRates<BigRational>,
     rows: usize,
 ) -> Result<Vec<f64>, BoundError> {
     let number = |fraction: &BigRational| fraction.to_f64().unwrap_or(f64::NAN);
@@ -110,7 +110,7 @@ fn solve(
     let work: f64 = arrivals.iter().zip(&service).map(|(l, m)| l / m).sum();
     let unit = work / arrivals.iter().sum::<f64>();
     let scaled = |rates: Vec<f64>| rates.into_iter().map(|rate| rate * unit).collect();
-    let rates = Rates {
+    let rates = TypeRates {
         arrivals: scaled(arrivals),
         service: scaled(service),
     };
@@ -143,7 +143,12 @@ impl Condition {
     }
 }
 
-fn conditions(layout: &Layout, rates: &Rates<f64>, costs: &[f64], margin: f64) -> Vec<Condition> {
+fn conditions(
+    layout: &Layout,
+    rates: &TypeRates<f64>,
+    costs: &[f64],
+    margin: f64,
+) -> Vec<Condition> {
     let mut all = Vec::new();
     layout.each_row(|row| {
         let mut form = BTreeMap::new();
@@ -152,14 +157,14 @@ fn conditions(layout: &Layout, rates: &Rates<f64>, costs: &[f64], margin: f64) -
         });
         all.push(Condition {
             terms: form.into_iter().filter(|(_, by)| *by != 0.0).collect(),
-            is_of_bound: matches!(row, Row::Drift(_)),
+            is_of_bound: matches!(row, Constraint::Drift(_)),
             least: match &row {
-                Row::Drift(state) => {
+                Constraint::Drift(state) => {
                     let jobs = state.jobs.iter().zip(costs);
                     -jobs.map(|(q, c)| *q as f64 * c).sum::<f64>()
                 }
-                Row::DriftGrows(_, j) => margin - costs[*j],
-                Row::Start(..) | Row::StartGrows(..) => margin,
+                Constraint::DriftGrows(_, j) => margin - costs[*j],
+                Constraint::Start(..) | Constraint::StartGrows(..) => margin,
             },
         });
         true

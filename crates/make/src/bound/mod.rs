@@ -8,7 +8,7 @@ mod prices;
 pub use cells::by_cells;
 pub use prices::{by_prices, by_sizes};
 use synth_multiresource::artifact::{Objective, Preemption};
-pub use synth_multiresource::bound::{CertificateError, Document, Proof};
+pub use synth_multiresource::bound::{BoundDocument, CertificateError, Proof};
 
 use synth_multiresource::workload::{Fleet, JobType};
 
@@ -74,8 +74,8 @@ pub fn lower_bound(
 }
 
 /// Returns the bound as a file that `synth check` proves anew.
-pub fn document(fleet: &Fleet, sought: (Objective, Preemption), bound: &Bound) -> Document {
-    Document::new(fleet, sought, bound.least, bound.proof.clone())
+pub fn document(fleet: &Fleet, sought: (Objective, Preemption), bound: &Bound) -> BoundDocument {
+    BoundDocument::new(fleet, sought, bound.least, bound.proof.clone())
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use good_lp::{
 };
 
 use super::BoundError;
-use crate::program::{Limits, quiet, solve};
+use crate::program::{SolveLimits, quiet, solve};
 use synth_multiresource::artifact::{Objective, Preemption};
 use synth_multiresource::bound::{
-    CertificateError, Cut, Inequality, Proof, check_prices, check_sizes, costs, least_by_sizes,
+    CertificateError, Inequality, PriceCut, Proof, check_prices, check_sizes, costs, least_by_sizes,
 };
 use synth_multiresource::workload::{Fleet, JobType};
 
@@ -30,7 +30,7 @@ pub fn by_prices(
     objective: Objective,
     preemption: Preemption,
     is_over: &dyn Fn() -> bool,
-) -> Result<(f64, Vec<Cut>), BoundError> {
+) -> Result<(f64, Vec<PriceCut>), BoundError> {
     let costs = costs(fleet.envelope(), objective)?;
     let mut cuts = Vec::new();
     let is_residual_known =
@@ -63,7 +63,7 @@ pub fn by_sizes(
         return Ok(never_wait);
     }
     let cuts = candidates(fleet, &costs(fleet.envelope(), objective)?, is_over);
-    let roughly = |cut: &Cut| least_by_sizes(cut, fleet, objective, ROUGH).unwrap_or(0.0);
+    let roughly = |cut: &PriceCut| least_by_sizes(cut, fleet, objective, ROUGH).unwrap_or(0.0);
     let tried = cuts.into_iter().map(|cut| (roughly(&cut), cut));
     let Some((_, cut)) = tried.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return Ok(never_wait);
@@ -77,7 +77,7 @@ pub fn by_sizes(
 /// How well a bound is known, relatively, when prices are compared.
 const ROUGH: f64 = 0.05;
 
-fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<Cut> {
+fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<PriceCut> {
     let k = costs.len();
     let Some(all) = cut(fleet, (0..k).collect()) else {
         return Vec::new();
@@ -93,7 +93,7 @@ fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<C
     order.sort_by(|a, b| per_work(*b).total_cmp(&per_work(*a)));
     let firsts = (2..k).step_by(1 + k / FIRSTS).map(|n| order[..n].to_vec());
     let alone = (0..k).filter(|_| k > 1).map(|i| vec![i]);
-    let mut cuts: Vec<Cut> = firsts
+    let mut cuts: Vec<PriceCut> = firsts
         .chain(alone)
         .take_while(|_| !is_over())
         .filter_map(|types| cut(fleet, types))
@@ -103,13 +103,13 @@ fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<C
 }
 
 /// Returns the prices of the program over some types, if it has any.
-fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<Cut> {
+fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     types.sort_unstable();
     let part = fleet.only(&types).ok()?;
-    let limits = Limits {
+    let limits = SolveLimits {
         work: WORK,
         face: 0,
-        ..Limits::default()
+        ..SolveLimits::default()
     };
     let found = solve(&part, &limits).ok()?.certificate;
     let pairs = found.prices.iter().zip(part.types());
@@ -119,7 +119,7 @@ fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<Cut> {
     let priced: Vec<usize> = priced.map(|(i, _)| *i).collect();
     match priced.len() {
         0 => None,
-        all if all == types.len() => Some(Cut {
+        all if all == types.len() => Some(PriceCut {
             types,
             values,
             servers: found.servers,

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::optimum::{Limits, Problem, optimum};
+use crate::optimum::{OptimumLimits, Problem, optimum};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::AtomicBool;
@@ -206,7 +206,8 @@ fn proofs_by_sizes_are_checked_anew() {
             panic!("{bound:?}")
         };
         let own = document(&fleet, (MEAN, preemption), &bound);
-        let read: Document = serde_json::from_str(&serde_json::to_string(&own).unwrap()).unwrap();
+        let read: BoundDocument =
+            serde_json::from_str(&serde_json::to_string(&own).unwrap()).unwrap();
         assert_eq!(read, own);
         assert!(read.check().is_ok());
         let mut beyond = own.clone();
@@ -272,7 +273,7 @@ fn no_bound_is_above_the_optimum() {
                 let best = optimum(
                     fleet.one_server().unwrap(),
                     problem,
-                    &Limits::default(),
+                    &OptimumLimits::default(),
                     &never,
                     |_| (),
                 )
@@ -333,7 +334,7 @@ fn proofs_are_of_one_workload() {
     let document = document(&fleet, (MEAN, Preemption::None), &bound);
     assert!(document.check().is_ok());
     let text = serde_json::to_string(&document).unwrap();
-    let read: Document = serde_json::from_str(&text).unwrap();
+    let read: BoundDocument = serde_json::from_str(&text).unwrap();
     assert_eq!(read, document);
     let mut beyond = document.clone();
     beyond.bound *= 1.001;

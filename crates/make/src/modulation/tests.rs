@@ -4,7 +4,7 @@ use nalgebra::DVector;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::program::{self, Limits};
+use crate::program::{self, SolveLimits};
 use synth_multiresource::artifact::{Preemption, Route, section_seven};
 use synth_multiresource::schedule::{Packing, Schedule};
 use synth_queues::ctmc;
@@ -205,7 +205,7 @@ fn a_chain_beyond_its_limit_is_refused() {
 fn the_least_to_drain_of_appendix_j() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/vms.yaml");
     let workload = Workload::read(path.as_ref()).unwrap().workload;
-    let solved = program::solve(&workload, &Limits::default()).unwrap();
+    let solved = program::solve(&workload, &SolveLimits::default()).unwrap();
     let mix = fewer_drains(&workload, solved.mixes[0].clone(), &solved.face);
     let load = mix.loads(&workload).into_iter().fold(0.0, f64::max);
     assert!((load / 0.655 - 1.0).abs() < 1e-12, "{load}");

@@ -55,7 +55,7 @@ impl Problem {
 
 /// Limits on the work.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct OptimumLimits {
     /// Relative distance between the bounds, and of what the last growth of the box changed.
     pub tolerance: f64,
     /// States at most.
@@ -68,9 +68,9 @@ pub struct Limits {
     pub time: Duration,
 }
 
-impl Default for Limits {
+impl Default for OptimumLimits {
     fn default() -> Self {
-        Limits {
+        OptimumLimits {
             tolerance: 0.005,
             // Below 400 MB.
             states: 20_000_000,
@@ -81,11 +81,11 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl OptimumLimits {
     /// Returns the same, but no longer than this.
     #[must_use]
     pub fn within(self, time: Duration) -> Self {
-        Limits {
+        OptimumLimits {
             time: self.time.min(time),
             ..self
         }
@@ -93,10 +93,10 @@ impl Limits {
 
     /// For an answer in passing: within half a second or so, and on any machine the same answer.
     pub fn in_passing() -> Self {
-        Limits {
+        OptimumLimits {
             states: 100_000,
             updates: 60_000_000,
-            ..Limits::default()
+            ..OptimumLimits::default()
         }
     }
 }
@@ -157,7 +157,7 @@ pub struct Optimum {
 
 /// Progress.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct OptimumStep {
     /// States of the present box.
     pub states: usize,
     /// Sweeps over it.
@@ -166,7 +166,7 @@ pub struct Step {
     pub bounds: [f64; 2],
 }
 
-impl Step {
+impl OptimumStep {
     /// Memory that they take \[bytes\].
     pub fn bytes(&self) -> f64 {
         BYTES * self.states as f64
@@ -180,9 +180,9 @@ impl Step {
 pub fn optimum(
     workload: &Workload,
     problem: Problem,
-    limits: &Limits,
+    limits: &OptimumLimits,
     interrupt: &AtomicBool,
-    progress: impl FnMut(Step),
+    progress: impl FnMut(OptimumStep),
 ) -> Result<Optimum, OptimumError> {
     if workload.start_latency().is_some() {
         return refused(
@@ -236,9 +236,9 @@ pub fn optimum(
 /// close or a limit is reached.
 fn closed_in(
     mut solver: impl Dynamic,
-    limits: &Limits,
+    limits: &OptimumLimits,
     interrupt: &AtomicBool,
-    mut progress: impl FnMut(Step),
+    mut progress: impl FnMut(OptimumStep),
 ) -> Optimum {
     let (end, mut updates) = (Instant::now().checked_add(limits.time), limits.updates);
     let is_cut =
@@ -255,7 +255,7 @@ fn closed_in(
             updates = updates.saturating_sub((count * states) as u64);
             if sweeps >= reported + 16 {
                 reported = sweeps;
-                progress(Step {
+                progress(OptimumStep {
                     states,
                     sweeps,
                     bounds,

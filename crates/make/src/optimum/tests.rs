@@ -9,15 +9,15 @@ fn one_server(cpu: u32, jobs: &str) -> Workload {
     Workload::parse(&text, "t").unwrap().workload
 }
 
-fn found(workload: &Workload, sought: Problem, limits: &Limits) -> Optimum {
+fn found(workload: &Workload, sought: Problem, limits: &OptimumLimits) -> Optimum {
     optimum(workload, sought, limits, &AtomicBool::new(false), |_| {}).unwrap()
 }
 
 /// The least mean, without setups.
 fn solve(workload: &Workload, preemption: Preemption, tolerance: f64) -> Optimum {
-    let limits = Limits {
+    let limits = OptimumLimits {
         tolerance,
-        ..Limits::default()
+        ..OptimumLimits::default()
     };
     found(workload, Problem::mean(preemption), &limits)
 }
@@ -63,7 +63,7 @@ fn small(jobs: &str) -> Workload {
     one_server(2, jobs)
 }
 
-fn within(workload: &Workload, objective: Objective, limits: &Limits) -> Optimum {
+fn within(workload: &Workload, objective: Objective, limits: &OptimumLimits) -> Optimum {
     let sought = Problem {
         objective,
         ..Problem::mean(Preemption::None)
@@ -80,10 +80,10 @@ fn four_types_alike_are_one() {
     };
     let jobs = [("a", 0.1), ("b", 0.2), ("c", 0.3), ("d", 0.4)].map(|(n, r)| type_of(n, r));
     let workload = small(&jobs.concat());
-    let limits = Limits {
+    let limits = OptimumLimits {
         tolerance: 2e-3,
         states: 200_000,
-        ..Limits::default()
+        ..OptimumLimits::default()
     };
     let found = within(&workload, Objective::Mean, &limits);
     let exact = 1.0 + crate::analysis::erlang_c(2.0, 1.0) / (2.0 - 1.0);
@@ -98,7 +98,7 @@ fn the_weighted_optimum_is_the_mean_where_types_are_alike() {
     let workload = small(
         "  - {name: a, demand: {cpu: 1}, arrival_rate: .2, mean_size: 1}\n  - {name: b, demand: {cpu: 1}, arrival_rate: .9, mean_size: 1}\n",
     );
-    let limits = Limits::default();
+    let limits = OptimumLimits::default();
     let [mean, weighted] =
         [Objective::Mean, Objective::Weighted].map(|o| within(&workload, o, &limits));
     assert!((mean.lower / weighted.lower - 1.0).abs() < 1e-9);
@@ -120,7 +120,7 @@ fn the_box_is_the_optimum_of_a_linear_program() {
             [weights[0] / rates[0], weights[1] / rates[1]],
         ),
     ] {
-        let found = within(&workload, objective, &Limits::default());
+        let found = within(&workload, objective, &OptimumLimits::default());
         let least = flows(rates, [1.0, 2.0], costs, [found.limits[0], found.limits[1]]);
         let bounds = found.lower..=found.upper_in_box;
         assert!(bounds.contains(&least), "{least} not in {bounds:?}");
@@ -192,7 +192,7 @@ fn what_is_too_large_is_reported_beforehand() {
     let said = optimum(
         &small(&types),
         Problem::mean(Preemption::None),
-        &Limits::default(),
+        &OptimumLimits::default(),
         &never,
         |_| panic!("nothing is computed"),
     );
@@ -205,9 +205,9 @@ fn what_is_too_large_is_reported_beforehand() {
 #[test]
 fn work_is_limited() {
     let workload = small("  - {name: a, demand: {cpu: 1}, arrival_rate: 1.9, mean_size: 1}\n");
-    let limits = Limits {
+    let limits = OptimumLimits {
         updates: 10_000,
-        ..Limits::default()
+        ..OptimumLimits::default()
     };
     let found = within(&workload, Objective::Mean, &limits);
     assert_eq!(found.ended, Ended::Cut);
@@ -216,9 +216,9 @@ fn work_is_limited() {
 }
 
 fn with_setups(workload: &Workload, setup_rate: f64, tolerance: f64) -> Optimum {
-    let limits = Limits {
+    let limits = OptimumLimits {
         tolerance,
-        ..Limits::default()
+        ..OptimumLimits::default()
     };
     let sought = Problem {
         setup_rate: Some(setup_rate),

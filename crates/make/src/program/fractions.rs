@@ -30,7 +30,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use super::solution::{Exact, Mix, Solution, nearest};
+use super::solution::{ExactLoad, Mix, Solution, nearest};
 use synth_multiresource::schedule::{Packing, Schedule};
 use synth_multiresource::workload::{JobType, Workload};
 use system::{Echelon, Fractions, dot};
@@ -49,13 +49,13 @@ const TRIED: usize = 5_000;
 
 /// Returns the optimum of a solved program in fractions; a search, where one is needed, visits at most `nodes`
 /// nodes. `None` where an offered load is no fraction, or the doubles are too far from a vertex.
-pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<Exact> {
+pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<ExactLoad> {
     let program = Program::new(workload)?;
     let (schedules, times) = program.times(solution)?;
     let total: BigInt = times.numerators.iter().sum();
     let load = program.load(&times);
     let weight = |x: BigInt| BigRational::new(x, total.clone());
-    Some(Exact {
+    Some(ExactLoad {
         prices: program.prices(solution, &schedules, &load, nodes),
         weights: times.numerators.into_iter().map(weight).collect(),
         load,

@@ -9,7 +9,7 @@ use super::master::{Master, Primal};
 use super::pricing::{Effort, Priced, Search, Tree, efforts};
 use super::problem::{Column, Problem};
 use super::solution::MET;
-use super::{Knapsack, Limits, ProgramError};
+use super::{Knapsack, ProgramError, SolveLimits};
 use synth_multiresource::artifact::ShapeWorth;
 use synth_multiresource::schedule::{Schedule, worth};
 
@@ -67,7 +67,7 @@ impl<'a> Generation<'a> {
     pub fn new(
         problem: &'a Problem,
         columns: Vec<Column>,
-        limits: &Limits,
+        limits: &SolveLimits,
     ) -> Result<Self, ProgramError> {
         let mut master = Master::new(problem)?;
         master.add(columns)?;

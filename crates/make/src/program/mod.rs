@@ -31,7 +31,8 @@ pub use fractions::exact;
 pub use least_drain::most_even;
 pub(crate) use pricing::{Knapsack, quiet};
 pub use solution::{
-    Certificate, Exact, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, Solution, nearest,
+    ExactLoad, LOAD_MARGIN, LoadCertificate, Mix, PROOF_GAP, ProgramError, Solution, SolveLimits,
+    nearest,
 };
 pub use solve::{solve, solve_from};
 

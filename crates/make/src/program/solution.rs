@@ -23,7 +23,7 @@ pub(super) const MET: f64 = 1e-11;
 
 /// Limits on the work of [`solve`](super::solve).
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct SolveLimits {
     /// Work of the searches for columns and proofs, in nodes of depth-first ones: some 20 ns each; past it the answer is "not
     /// proven", on each machine the same.
     pub work: u64,
@@ -36,9 +36,9 @@ pub struct Limits {
     pub face: usize,
 }
 
-impl Default for Limits {
+impl Default for SolveLimits {
     fn default() -> Self {
-        Limits {
+        SolveLimits {
             work: 1_000_000_000,
             time: Duration::MAX,
             longer: usize::MAX,
@@ -49,7 +49,7 @@ impl Default for Limits {
 
 /// Two-sided evidence for the load.
 #[derive(Clone, Debug)]
-pub struct Certificate {
+pub struct LoadCertificate {
     /// `max_i ρ_i` of the mixes: the load ρ from above.
     pub load: f64,
     /// Prices `y` (K), nonnegative, of sum 1.
@@ -61,7 +61,7 @@ pub struct Certificate {
     pub bound: f64,
 }
 
-impl Certificate {
+impl LoadCertificate {
     /// Returns `y_i/b_i` (K): what a running job of each type is worth.
     pub fn values(&self, types: &[JobType]) -> Vec<f64> {
         let pairs = self.prices.iter().zip(types);
@@ -86,9 +86,9 @@ pub struct Solution {
     /// one with little to drain.
     pub mixes: Vec<Mix>,
     /// The proof that they are best, or the gap that is left.
-    pub certificate: Certificate,
+    pub certificate: LoadCertificate,
     /// The optimum in fractions, where it was sought and there is one.
-    pub exact: Option<Exact>,
+    pub exact: Option<ExactLoad>,
     /// Of one server, schedules that optimal mixes may use, those of this mix among them; none where any optimum
     /// was taken.
     pub face: Vec<Schedule>,
@@ -100,7 +100,7 @@ pub struct Solution {
 
 /// The program's optimum in fractions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Exact {
+pub struct ExactLoad {
     /// `ρ = max_i b_i / (πW)_i` of the mix.
     pub load: BigRational,
     /// The schedules `W` (N × K) of the mix.
@@ -112,7 +112,7 @@ pub struct Exact {
     pub prices: Option<Vec<BigRational>>,
 }
 
-impl Exact {
+impl ExactLoad {
     /// Returns whether ρ is proven from both sides.
     pub fn is_proven(&self) -> bool {
         self.prices.is_some()

@@ -3,7 +3,7 @@
 use super::generation::Generation;
 use super::least_drain;
 use super::problem::{Column, Problem};
-use super::solution::{Certificate, Limits, Mix, ProgramError, Solution};
+use super::solution::{LoadCertificate, Mix, ProgramError, Solution, SolveLimits};
 use synth_core::number::shown;
 use synth_multiresource::schedule::{Fluid, Packing, Schedule};
 use synth_multiresource::workload::{Fleet, Workload};
@@ -14,7 +14,7 @@ use synth_multiresource::workload::{Fleet, Workload};
 /// When HiGHS does not end optimal, or numbers are out of its range.
 pub fn solve(
     servers: &(impl Clone + Into<Fleet>),
-    limits: &Limits,
+    limits: &SolveLimits,
 ) -> Result<Solution, ProgramError> {
     solve_from(&servers.clone().into(), limits, &[])
 }
@@ -26,7 +26,7 @@ pub fn solve(
 /// As [`solve`].
 pub fn solve_from(
     fleet: &Fleet,
-    limits: &Limits,
+    limits: &SolveLimits,
     known: &[Vec<Schedule>],
 ) -> Result<Solution, ProgramError> {
     if let Some(workload) = fleet.one_server() {
@@ -47,7 +47,7 @@ pub fn solve_from(
     let proof = &generation.proof;
     let prices = proof.values.iter().zip(&problem.offered);
     let mut solution = Solution {
-        certificate: Certificate {
+        certificate: LoadCertificate {
             load: load(fleet, &mixes),
             prices: prices.map(|(v, b)| v * b).collect(),
             servers: proof.servers.clone(),

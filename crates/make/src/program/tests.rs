@@ -55,7 +55,7 @@ pub(super) fn random_workload(seed: u64) -> Workload {
 fn proofs_hold_against_all_schedules_of_random_systems() {
     for seed in 0..300 {
         let workload = random_workload(seed);
-        let solution = solve(&workload, &Limits::default()).unwrap();
+        let solution = solve(&workload, &SolveLimits::default()).unwrap();
         let certificate = &solution.certificate;
         assert!(
             certificate.proven(),
@@ -89,7 +89,9 @@ fn loads_of_the_models() {
         ("one_or_all", 6.0 * (0.9 / 32.0 + 0.1), 1e-12),
         ("borg_top10", 1.0 / 1.10172817, 1e-8),
     ] {
-        let certificate = solve(&model(name), &Limits::default()).unwrap().certificate;
+        let certificate = solve(&model(name), &SolveLimits::default())
+            .unwrap()
+            .certificate;
         assert!(certificate.proven(), "{name}: gap {}", certificate.gap());
         assert!(
             (certificate.load - load).abs() < tolerance,
@@ -102,7 +104,7 @@ fn loads_of_the_models() {
 /// Where the optimum is unique it is found: section 7 has {(0,0,2), (1,4,0)}, half and half.
 #[test]
 fn the_unique_optimum_of_section_seven() {
-    let mut mix = solve(&model("section7"), &Limits::default())
+    let mut mix = solve(&model("section7"), &SolveLimits::default())
         .unwrap()
         .mixes
         .remove(0);
@@ -119,7 +121,7 @@ fn a_rare_type_is_not_starved() {
   - {name: common, demand: {cpu: 3}, arrival_rate: 2, mean_size: 1}
   - {name: rare, demand: {cpu: 7}, arrival_rate: 1e-9, mean_size: 1}\n";
     let workload = Workload::parse(text, "rare").unwrap().workload;
-    let solution = solve(&workload, &Limits::default()).unwrap();
+    let solution = solve(&workload, &SolveLimits::default()).unwrap();
     let loads = solution.mixes[0].loads(&workload);
     assert!(solution.certificate.proven());
     assert!(
@@ -137,7 +139,7 @@ fn a_rare_type_is_not_starved() {
 fn the_load_is_linear_in_the_rates() {
     for seed in 300..330 {
         let workload = random_workload(seed);
-        let load = |w: &Workload| solve(w, &Limits::default()).unwrap().certificate.load;
+        let load = |w: &Workload| solve(w, &SolveLimits::default()).unwrap().certificate.load;
         let doubled = workload.scaled(2.0).unwrap();
         assert!(
             (load(&doubled) / load(&workload) / 2.0 - 1.0).abs() < 2e-9,
@@ -149,9 +151,9 @@ fn the_load_is_linear_in_the_rates() {
 /// No time for the proof: the answer says so, and its mix is still one.
 #[test]
 fn without_time_nothing_is_called_proven() {
-    let limits = Limits {
+    let limits = SolveLimits {
         time: Duration::ZERO,
-        ..Limits::default()
+        ..SolveLimits::default()
     };
     let solution = solve(&model("section7"), &limits).unwrap();
     assert!(!solution.certificate.proven());
@@ -173,7 +175,9 @@ fn loads_of_very_different_size() {
   - {{name: rare, demand: {{cpu: 7}}, arrival_rate: {rare:e}, mean_size: 1}}\n"
         );
         let workload = Workload::parse(&text, "range").unwrap().workload;
-        let certificate = solve(&workload, &Limits::default()).unwrap().certificate;
+        let certificate = solve(&workload, &SolveLimits::default())
+            .unwrap()
+            .certificate;
         assert!(certificate.proven(), "{common} {rare}: {certificate:?}");
         assert!(
             (certificate.load / load - 1.0).abs() < 1e-9,
@@ -220,7 +224,9 @@ fn values_of_very_different_size() {
             let workload = Workload::parse(&text(capacity, jobs), "far")
                 .unwrap()
                 .workload;
-            solve(&workload, &Limits::default()).unwrap().certificate
+            solve(&workload, &SolveLimits::default())
+                .unwrap()
+                .certificate
         };
         let (less, all) = (solved(&others), solved(&with));
         assert!(less.proven() && all.proven(), "{capacity}: {all:?}");
@@ -270,7 +276,7 @@ fn loads_out_of_range_are_refused_by_name() {
   - {name: never, demand: {cpu: 3}, arrival_rate: 1e-150, mean_size: 1}
   - {name: common, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}\n";
     let workload = Workload::parse(text, "range").unwrap().workload;
-    let refused = solve(&workload, &Limits::default())
+    let refused = solve(&workload, &SolveLimits::default())
         .unwrap_err()
         .to_string();
     assert!(
@@ -284,7 +290,7 @@ fn loads_out_of_range_are_refused_by_name() {
         )
         .replace("rate: 1, mean_size: 1", "rate: 1e50, mean_size: 3e257");
     let workload = Workload::parse(&beyond, "range").unwrap().workload;
-    let refused = solve(&workload, &Limits::default()).unwrap_err();
+    let refused = solve(&workload, &SolveLimits::default()).unwrap_err();
     assert!(
         refused.to_string().contains("more than a double can hold"),
         "{refused}"
@@ -306,7 +312,7 @@ mod instances;
 fn many_types_are_proven() {
     for (class, seed) in instances::CLASSES.into_iter().cartesian_product(1..=3) {
         let workload = instance(class, 30, seed);
-        let solution = solve(&workload, &Limits::default()).unwrap();
+        let solution = solve(&workload, &SolveLimits::default()).unwrap();
         let certificate = &solution.certificate;
         let load = solution.mixes[0]
             .loads(&workload)
@@ -337,7 +343,9 @@ fn hard_classes_are_proven() {
     ] {
         assert!(instances::HARD.contains(&class));
         let workload = instance(class, types, seed);
-        let certificate = solve(&workload, &Limits::default()).unwrap().certificate;
+        let certificate = solve(&workload, &SolveLimits::default())
+            .unwrap()
+            .certificate;
         let gap = certificate.gap();
         assert!(certificate.proven(), "{class} {types} {seed}: {gap}");
     }
@@ -347,7 +355,7 @@ fn hard_classes_are_proven() {
 #[test]
 fn a_known_optimum_is_where_it_starts() {
     let workload = instance("cloud", 50, 1);
-    let limits = Limits::default();
+    let limits = SolveLimits::default();
     let solution = solve(&workload, &limits).unwrap();
     let again = solve_from(
         &workload.clone().into(),

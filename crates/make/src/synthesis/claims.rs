@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Options, PHASE_LIMIT, SynthesisError, queue_assumptions};
+use super::{PHASE_LIMIT, SynthesisError, SynthesisOptions, queue_assumptions};
 use crate::analysis::{AnalysisError, Cost, TypeQueue, least_work};
 use crate::modulation::Modulation;
 use crate::program::Solution;
@@ -46,7 +46,7 @@ fn claim(
 /// Returns all claims; and of each type whose exact mean is out of reach, why.
 pub(super) fn claims(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     policy: &MsrConfig,
     modulation: &Modulation,
     solution: &Solution,
@@ -113,7 +113,7 @@ fn memoryless(method: Method) -> Derivation {
 
 struct Claims<'a> {
     workload: &'a Workload,
-    options: &'a Options,
+    options: &'a SynthesisOptions,
     policy: &'a MsrConfig,
     modulation: &'a Modulation,
     all: Vec<Claim>,

@@ -8,7 +8,7 @@ use synth_multiresource::artifact::{Method, Objective, Preemption, Promise, Rout
 
 /// How a policy was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Log {
+pub struct SynthesisLog {
     /// Rounds of column generation.
     pub rounds: usize,
     /// Columns in the last master program, of all shapes together.
@@ -18,7 +18,7 @@ pub struct Log {
     pub routes: Vec<RouteTried>,
     /// How it was chosen by simulation, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub choice: Option<Choice>,
+    pub choice: Option<ChoiceLog>,
     /// A lower bound on what any policy can reach, if one was sought and found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lower_bound: Option<Floor>,
@@ -55,7 +55,7 @@ pub struct RouteTried {
     pub method: Method,
 }
 
-impl Log {
+impl SynthesisLog {
     /// The log of a policy that was found by analysis.
     pub fn of(synthesis: &Synthesis) -> Self {
         let known = synthesis.routes.iter();
@@ -66,18 +66,18 @@ impl Log {
             value: Some(outlook.value).filter(|value| value.is_finite()),
             method: outlook.method,
         });
-        Log {
+        SynthesisLog {
             rounds: synthesis.solution.rounds,
             columns: synthesis.solution.columns,
             routes: tried.collect(),
-            ..Log::default()
+            ..SynthesisLog::default()
         }
     }
 }
 
 /// How the policy was chosen among families, by simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Choice {
+pub struct ChoiceLog {
     /// The objective that was minimized \[time\].
     pub objective: Objective,
     /// The promises about types.
@@ -96,7 +96,7 @@ pub struct Choice {
     /// differs from it by less than 1 %.
     pub decided: bool,
     /// The selected policy comes first, the others in the order of the objective, those without a steady state last.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<CandidateLog>,
 }
 
 /// A relative difference between policies that is not worth longer runs.
@@ -115,9 +115,9 @@ pub const USUAL: [&str; 6] = [
 /// The default budget of a selection by simulation, in events of First-Fit with few types.
 pub const BUDGET: u64 = 400_000_000;
 
-impl Choice {
+impl ChoiceLog {
     /// Whether a candidate may be better or worse than the selected policy, by more than is worth longer runs.
-    pub fn is_open(&self, candidate: &Candidate) -> bool {
+    pub fn is_open(&self, candidate: &CandidateLog) -> bool {
         match (candidate.outcome, candidate.ratio) {
             (Steadiness::Unstable | Steadiness::Behind, _) => false,
             _ if candidate.kept == Some(false) || candidate.at_least.is_some() => false,
@@ -131,17 +131,17 @@ impl Choice {
 
     /// Returns how many candidates have settled.
     pub fn settled(&self) -> usize {
-        let steady = |candidate: &&Candidate| candidate.outcome == Steadiness::Steady;
+        let steady = |candidate: &&CandidateLog| candidate.outcome == Steadiness::Steady;
         self.candidates.iter().filter(steady).count()
     }
 }
 
-impl Candidate {
+impl CandidateLog {
     /// Whether it keeps the promises, and its objective is that of the selected policy within 1 % or what may be chance;
     /// an interval of more than 5 % to both sides is not conclusive.
     pub fn is_level(&self) -> bool {
-        let is_known = |r: &Interval| r.half_width <= 5.0 * CLOSE;
-        let is_near = |r: &Interval| r.mean <= 1.0 + CLOSE.max(r.half_width);
+        let is_known = |r: &LoggedMean| r.half_width <= 5.0 * CLOSE;
+        let is_near = |r: &LoggedMean| r.mean <= 1.0 + CLOSE.max(r.half_width);
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 
@@ -153,7 +153,7 @@ impl Candidate {
 
 /// A policy that was simulated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Candidate {
+pub struct CandidateLog {
     /// Its family, or the rule that people run now.
     pub name: String,
     /// Its knobs, in words.
@@ -166,10 +166,10 @@ pub struct Candidate {
     /// The objective \[time\], with its 95 % interval: for the selected policy as measured in a run of its own, `None` if
     /// that was too short; for the others that value times the ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Interval>,
+    pub value: Option<LoggedMean>,
     /// The ratio of the objective to that of the selected policy, on the same arrivals and sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<Interval>,
+    pub ratio: Option<LoggedMean>,
     /// How many times as much at least, at 95 %, if the run ended as soon as that was more than once: then there is neither a
     /// value nor a ratio, since both would be too small.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,10 +177,10 @@ pub struct Candidate {
     /// Mean wait \[time\] of the jobs of each type, in the order of the workload: for the selected policy from the run of its own, and
     /// of the others that times the ratio of the two on the same arrivals and sizes. Empty without a ratio.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub waits: Vec<Interval>,
+    pub waits: Vec<LoggedMean>,
     /// The same of the mean that is not the objective: of `weighted`, or of `mean` where that is weighted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub other_ratio: Option<Interval>,
+    pub other_ratio: Option<LoggedMean>,
     /// The largest mean slowdown of a type over the smallest, on the arrivals and sizes of the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowdown_ratio: Option<f64>,
@@ -191,7 +191,7 @@ pub struct Candidate {
 
 /// A mean from simulation, with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
+pub struct LoggedMean {
     /// The mean.
     pub mean: f64,
     /// Half the width of the interval around it.

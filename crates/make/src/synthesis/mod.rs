@@ -12,10 +12,11 @@ mod sweep;
 mod upgrades;
 
 pub use choice::{
-    Analysed, Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage, Unkept, choose,
+    Analysed, Basis, ChoiceError, ChoiceOptions, Chosen, Families, SelectionStage, Unkept, choose,
 };
 pub use log::{
-    BUDGET, CLOSE, Candidate, Choice, Floor, Interval, Log, RouteTried, Steadiness, USUAL,
+    BUDGET, CLOSE, CandidateLog, ChoiceLog, Floor, LoggedMean, RouteTried, Steadiness,
+    SynthesisLog, USUAL,
 };
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable, strict_msfq};
 pub use partition::{Partitioned, partition};
@@ -28,7 +29,9 @@ use std::time::{Duration, Instant};
 use crate::analysis::AnalysisError;
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::optimum::Problem;
-use crate::program::{Certificate, Exact, LOAD_MARGIN, Limits, Mix, ProgramError, Solution};
+use crate::program::{
+    ExactLoad, LOAD_MARGIN, LoadCertificate, Mix, ProgramError, Solution, SolveLimits,
+};
 use synth_multiresource::artifact::{
     ArrivalLaw, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrConfig, Objective,
     Preemption, Route, SizeLaw,
@@ -50,7 +53,7 @@ const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 
 /// What the user decides; the rest is found.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SynthesisOptions {
     /// The preemption that is allowed.
     pub preemption: Preemption,
     /// γ [1/time], with [`Preemption::Setup`] only.
@@ -71,16 +74,16 @@ pub struct Options {
     /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally.
     pub effort: f64,
     /// Limits on the work of the program.
-    pub limits: Limits,
+    pub limits: SolveLimits,
     /// When all of this has to be over, if ever: what is not done by then is left out, and what comes out depends on
     /// the machine.
     pub end: Option<Instant>,
 }
 
-impl Options {
+impl SynthesisOptions {
     /// The defaults for one kind of preemption: backfilling, slots released, all else found.
     pub fn new(preemption: Preemption) -> Self {
-        Options {
+        SynthesisOptions {
             preemption,
             setup_rate: None,
             switching_rate: None,
@@ -90,7 +93,7 @@ impl Options {
             objective: Objective::Mean,
             bounds: false,
             effort: 1.0,
-            limits: Limits::default(),
+            limits: SolveLimits::default(),
             end: None,
         }
     }
@@ -106,8 +109,8 @@ impl Options {
     }
 
     /// The limits of a program that is solved now.
-    fn limits_now(&self) -> Limits {
-        Limits {
+    fn limits_now(&self) -> SolveLimits {
+        SolveLimits {
             time: self.limits.time.min(self.left()),
             ..self.limits.clone()
         }
@@ -132,22 +135,25 @@ pub fn left(end: Option<Instant>) -> Duration {
 
 /// The outcome. Both are answers; none is an error.
 #[derive(Debug)]
-pub enum Outcome<T = Synthesis> {
+pub enum SynthesisOutcome<T = Synthesis> {
     /// A policy that stabilizes the workload.
     Policy(Box<T>),
     /// No policy is known to stabilize the workload, and why.
     Overloaded(Overload),
 }
 
-impl<T> Outcome<T> {
+impl<T> SynthesisOutcome<T> {
     /// Returns the outcome of a further step, which only a policy takes.
     ///
     /// # Errors
     /// The errors of the step.
-    pub fn and_then<U, E>(self, step: impl FnOnce(T) -> Result<U, E>) -> Result<Outcome<U>, E> {
+    pub fn and_then<U, E>(
+        self,
+        step: impl FnOnce(T) -> Result<U, E>,
+    ) -> Result<SynthesisOutcome<U>, E> {
         Ok(match self {
-            Outcome::Policy(policy) => Outcome::Policy(Box::new(step(*policy)?)),
-            Outcome::Overloaded(overload) => Outcome::Overloaded(overload),
+            SynthesisOutcome::Policy(policy) => SynthesisOutcome::Policy(Box::new(step(*policy)?)),
+            SynthesisOutcome::Overloaded(overload) => SynthesisOutcome::Overloaded(overload),
         })
     }
 }
@@ -180,9 +186,9 @@ pub struct Overload {
     /// be below or above 1.
     pub decided: bool,
     /// The load, and the prices that prove it.
-    pub certificate: Certificate,
+    pub certificate: LoadCertificate,
     /// The same in fractions, where there are any.
-    pub exact: Option<Exact>,
+    pub exact: Option<ExactLoad>,
 }
 
 /// Options that fit no policy, or a failure of the solver.
@@ -208,7 +214,10 @@ pub enum SynthesisError {
 /// # Errors
 /// When options contradict each other or the given switching rate is unstable; when the
 /// solver fails.
-pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
+pub fn synthesize(
+    workload: &Workload,
+    options: &SynthesisOptions,
+) -> Result<SynthesisOutcome, SynthesisError> {
     let solved = proof::solved(&workload.clone().into(), options)?;
     solved.and_then(|solution| of_solution(workload, options, solution))
 }
@@ -220,9 +229,9 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
 /// As [`synthesize`]; and when these schedules do not carry the load.
 pub fn analyse(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     own: &MsrConfig,
-) -> Result<Outcome, ChoiceError> {
+) -> Result<SynthesisOutcome, ChoiceError> {
     let solved = proof::solved(&workload.clone().into(), options)?;
     solved.and_then(|solution| of_own(workload, options, own, solution))
 }
@@ -230,7 +239,7 @@ pub fn analyse(
 /// Returns the policy of one's own schedules, for a solved program.
 fn of_own(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     own: &MsrConfig,
     mut solution: Solution,
 ) -> Result<Synthesis, ChoiceError> {
@@ -250,7 +259,7 @@ fn of_own(
     solution.exact = None;
     solution.mixes = vec![mix];
     let of_chain = own.rates.as_ref().map(|_| own.switching_rate);
-    let options = Options {
+    let options = SynthesisOptions {
         switching_rate: of_chain.or(options.switching_rate),
         bounds: true,
         ..options.clone()
@@ -268,7 +277,7 @@ fn of_own(
 /// Returns the policy for a solved program of load below 1.
 fn of_solution(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     solution: Solution,
 ) -> Result<Synthesis, SynthesisError> {
     let draft = first_draft(workload, options, &solution);
@@ -278,7 +287,7 @@ fn of_solution(
 /// Returns the policy whose schedules are those of the draft and of the solution.
 fn of_draft(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     solution: Solution,
     draft: MsrConfig,
 ) -> Result<Synthesis, SynthesisError> {
@@ -319,7 +328,7 @@ pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor 
     }
 }
 
-fn check_options(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
+fn check_options(workload: &Workload, options: &SynthesisOptions) -> Result<(), SynthesisError> {
     let mean = mean_size(workload);
     let check = |name: &str, rate: f64| {
         if RATES.contains(&(rate * mean)) {
@@ -361,7 +370,7 @@ fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
 }
 
 /// The policy but for route and switching rate, which stand at 1 per mean size.
-fn first_draft(workload: &Workload, options: &Options, solution: &Solution) -> MsrConfig {
+fn first_draft(workload: &Workload, options: &SynthesisOptions, solution: &Solution) -> MsrConfig {
     MsrConfig {
         preemption: options.preemption,
         order: modulation::least_drain_order(&solution.mixes[0].schedules),

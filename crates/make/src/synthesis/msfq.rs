@@ -6,8 +6,8 @@ use itertools::Itertools;
 
 use super::choice::{Basis, Chosen};
 use super::proof::solved;
-use super::{Options, Outcome, SynthesisError, claims, proof, refused};
-use crate::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, Stream};
+use super::{SynthesisError, SynthesisOptions, SynthesisOutcome, claims, proof, refused};
+use crate::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, OneOrAllType};
 use crate::analysis::weights;
 use crate::program::Solution;
 use synth_multiresource::artifact::{Family, Method, Objective, StaticQuickswapConfig};
@@ -19,8 +19,8 @@ use synth_multiresource::workload::{Fleet, Workload};
 pub struct MsfqOutlook {
     /// Which types they are.
     pub system: OneOrAll,
-    light: Stream,
-    heavy: Stream,
+    light: OneOrAllType,
+    heavy: OneOrAllType,
     /// Weights of the two mean response times, light jobs first.
     weights: [f64; 2],
 }
@@ -58,7 +58,7 @@ impl MsfqOutlook {
         let system = OneOrAll::new(workload).ok()?;
         let stream = |i: usize| {
             let kind = &workload.types()[i];
-            (kind.is_poisson() && kind.holding().is_exponential()).then(|| Stream {
+            (kind.is_poisson() && kind.holding().is_exponential()).then(|| OneOrAllType {
                 arrival_rate: kind.arrival_rate(),
                 service_rate: kind.service_rate(),
             })
@@ -158,9 +158,9 @@ impl MsfqOutlook {
 /// solver fails.
 pub fn strict_msfq(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     threshold: Option<u32>,
-) -> Result<Outcome<(Chosen, Solution)>, SynthesisError> {
+) -> Result<SynthesisOutcome<(Chosen, Solution)>, SynthesisError> {
     let why = |why: String| SynthesisError::Refused(format!("msfq-strict: {why}"));
     let unfit = |unfit: Unsuitable| why(unfit.to_string());
     OneOrAll::new(workload).map_err(unfit)?;

@@ -3,9 +3,11 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::{Options, Outcome, Overload, SynthesisError, check_options, claims, refused};
+use super::{
+    Overload, SynthesisError, SynthesisOptions, SynthesisOutcome, check_options, claims, refused,
+};
 use crate::modulation;
-use crate::program::{self, Exact, Knapsack, LOAD_MARGIN, Mix, Solution, nearest};
+use crate::program::{self, ExactLoad, Knapsack, LOAD_MARGIN, Mix, Solution, nearest};
 use synth_multiresource::artifact::{
     Artifact, Claim, Evidence, ExactRecord, Family, Fraction, MOST_DIGITS, Preemption, Proven,
 };
@@ -22,8 +24,8 @@ const NODES: u64 = 2_000_000;
 /// When options contradict each other, and when the solver fails.
 pub(super) fn solved(
     fleet: &Fleet,
-    options: &Options,
-) -> Result<Outcome<Solution>, SynthesisError> {
+    options: &SynthesisOptions,
+) -> Result<SynthesisOutcome<Solution>, SynthesisError> {
     check_options(fleet.envelope(), options)?;
     let mut solution = program::solve(fleet, &options.limits_now())?;
     if let Some(workload) = fleet.one_server() {
@@ -40,17 +42,17 @@ pub(super) fn solved(
     let certificate = &solution.certificate;
     // Decided in fractions if there are any, and otherwise with a margin.
     if certificate.load < 1.0 - LOAD_MARGIN {
-        return Ok(Outcome::Policy(Box::new(solution)));
+        return Ok(SynthesisOutcome::Policy(Box::new(solution)));
     }
     let exact = solution.exact;
-    let is_below = |exact: &Exact| exact.load < BigRational::one();
+    let is_below = |exact: &ExactLoad| exact.load < BigRational::one();
     if exact.as_ref().is_some_and(is_below) {
         return refused(format!(
             "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
         ));
     }
-    Ok(Outcome::Overloaded(Overload {
-        decided: exact.as_ref().is_some_and(Exact::is_proven)
+    Ok(SynthesisOutcome::Overloaded(Overload {
+        decided: exact.as_ref().is_some_and(ExactLoad::is_proven)
             || certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN,
         certificate: solution.certificate,
         exact,
@@ -58,7 +60,7 @@ pub(super) fn solved(
 }
 
 /// Makes the doubles the nearest to the fractions.
-fn adopt(workload: &Workload, exact: Exact, solution: &mut Solution) {
+fn adopt(workload: &Workload, exact: ExactLoad, solution: &mut Solution) {
     solution.mixes = vec![exact.mix()];
     let certificate = &mut solution.certificate;
     certificate.load = nearest(&exact.load);
@@ -117,7 +119,7 @@ pub(super) fn artifact(
 }
 
 /// Returns the fractions as an artifact carries them; `None` where they are too long.
-fn record(exact: &Exact) -> Option<ExactRecord> {
+fn record(exact: &ExactLoad) -> Option<ExactRecord> {
     let fractions = |all: &Vec<BigRational>| -> Option<Vec<Fraction>> {
         all.iter().cloned().map(Fraction::new).collect()
     };
@@ -138,7 +140,7 @@ fn record(exact: &Exact) -> Option<ExactRecord> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::program::Limits;
+    use crate::program::SolveLimits;
     use std::time::Duration;
 
     /// Where the proof in doubles had no time, prices and mix are those of the fractions, every job
@@ -147,11 +149,11 @@ mod tests {
     fn a_proof_in_fractions_needs_none_in_doubles() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
         let workload = Workload::read(path.as_ref()).unwrap().workload;
-        let sound = program::solve(&workload, &Limits::default()).unwrap();
+        let sound = program::solve(&workload, &SolveLimits::default()).unwrap();
         let exact = program::exact(&workload, &sound, 1_000_000).unwrap();
-        let limits = Limits {
+        let limits = SolveLimits {
             time: Duration::ZERO,
-            ..Limits::default()
+            ..SolveLimits::default()
         };
         let mut solution = program::solve(&workload, &limits).unwrap();
         assert!(!solution.certificate.proven());

@@ -2,7 +2,7 @@
 
 use super::claims::LAWS;
 use super::minimum::minimum;
-use super::{Options, PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, mean_size, refused};
+use super::{PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, SynthesisOptions, mean_size, refused};
 use crate::analysis::{self, AnalysisError, Cost, PaperBounds};
 use crate::modulation::{Modulation, ModulationError};
 use synth_multiresource::artifact::{Drain, Method, MsrConfig, Preemption, Route};
@@ -61,7 +61,7 @@ impl Outlook {
 /// with what was found of it. ln α is found as well as the effort allows.
 pub(super) fn with_best_route(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     draft: MsrConfig,
 ) -> Result<(MsrConfig, Vec<RouteOption>), SynthesisError> {
     let mut searches: Vec<RateSearch<'_>> = Vec::new();
@@ -144,7 +144,7 @@ fn best_route(searches: &mut [RateSearch<'_>]) -> Result<Option<usize>, Synthesi
 }
 
 /// Returns the routes that the options leave, in the order in which equals are preferred.
-pub(super) fn candidates(options: &Options) -> Vec<Route> {
+pub(super) fn candidates(options: &SynthesisOptions) -> Vec<Route> {
     let all = Route::ALL.to_vec();
     let mut routes = options.route.map_or(all, |route| vec![route]);
     if options.preemption == Preemption::Full {
@@ -157,7 +157,7 @@ pub(super) fn candidates(options: &Options) -> Vec<Route> {
 /// The search for the best switching rate of one route.
 pub(super) struct RateSearch<'a> {
     workload: &'a Workload,
-    options: &'a Options,
+    options: &'a SynthesisOptions,
     route: Route,
     pub modulation: Modulation,
     /// What is known so far: first the prediction.
@@ -169,7 +169,7 @@ impl<'a> RateSearch<'a> {
     /// other routes may be taken.
     pub fn new(
         workload: &'a Workload,
-        options: &'a Options,
+        options: &'a SynthesisOptions,
         draft: &MsrConfig,
         route: Route,
         limit: usize,

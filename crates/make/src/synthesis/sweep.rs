@@ -2,7 +2,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::proof::solved;
 use super::route_and_rate::{self, RateSearch};
-use super::{Options, Outcome, PHASE_LIMIT, SynthesisError, first_draft, refused};
+use super::{
+    PHASE_LIMIT, SynthesisError, SynthesisOptions, SynthesisOutcome, first_draft, refused,
+};
 use crate::analysis::{self, AnalysisError, Cost, PaperBounds, TypeQueue};
 use synth_multiresource::artifact::Route;
 use synth_multiresource::workload::Workload;
@@ -34,14 +36,14 @@ pub struct SweepPoint {
 /// As [`super::synthesize`], and where no policy can stabilize the workload.
 pub fn sweep(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     points: usize,
     interrupt: &AtomicBool,
     begun: impl FnOnce(),
 ) -> Result<Vec<SweepPoint>, SynthesisError> {
     let solution = match solved(&workload.clone().into(), options)? {
-        Outcome::Policy(solution) => solution,
-        Outcome::Overloaded(overload) => {
+        SynthesisOutcome::Policy(solution) => solution,
+        SynthesisOutcome::Overloaded(overload) => {
             return refused(format!(
                 "no policy can be said to stabilize this workload: load ρ = {}, and it must be below 1; `synth --workload FILE --preemption full` has the proof",
                 overload.certificate.load

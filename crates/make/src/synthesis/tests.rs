@@ -15,9 +15,9 @@ pub(super) fn section7(load: f64) -> Workload {
     model("section7").scaled(load / 0.9).unwrap()
 }
 
-pub(super) fn synthesized(workload: &Workload, options: &Options) -> Synthesis {
+pub(super) fn synthesized(workload: &Workload, options: &SynthesisOptions) -> Synthesis {
     match synthesize(workload, options).unwrap() {
-        Outcome::Policy(synthesized) => *synthesized,
+        SynthesisOutcome::Policy(synthesized) => *synthesized,
         other => panic!("{other:?}"),
     }
 }
@@ -49,11 +49,11 @@ fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
 /// Best switching rates and mean numbers there, from an independent computation (six digits).
 #[test]
 fn best_switching_rates_of_section_seven() {
-    let none = |route: &str| Options {
+    let none = |route: &str| SynthesisOptions {
         route: Some(route.parse().unwrap()),
-        ..Options::new(Preemption::None)
+        ..SynthesisOptions::new(Preemption::None)
     };
-    let setup = |route: &str, rate| Options {
+    let setup = |route: &str, rate| SynthesisOptions {
         preemption: Preemption::Setup,
         setup_rate: Some(rate),
         ..none(route)
@@ -91,9 +91,9 @@ fn best_switching_rates_of_section_seven() {
 /// The best route is taken, and what is kept of the tuning says so.
 #[test]
 fn the_best_route_is_taken() {
-    let synthesized = synthesized(&section7(0.9), &Options::new(Preemption::None));
+    let synthesized = synthesized(&section7(0.9), &SynthesisOptions::new(Preemption::None));
     assert_eq!(synthesized.policy.route.to_string(), "sequential-eager");
-    let tried = Log::of(&synthesized).routes;
+    let tried = SynthesisLog::of(&synthesized).routes;
     assert_eq!(tried.len(), 4);
     let mean = claim(&synthesized, Quantity::MeanResponse, None)
         .unwrap()
@@ -111,9 +111,9 @@ fn the_best_route_is_taken() {
 fn the_weighted_objective_is_tuned_for() {
     let workload = section7(0.8);
     let of = |objective| {
-        let options = Options {
+        let options = SynthesisOptions {
             objective,
-            ..Options::new(Preemption::None)
+            ..SynthesisOptions::new(Preemption::None)
         };
         let synthesized = synthesized(&workload, &options);
         let value = |quantity| claim(&synthesized, quantity, None).unwrap().value;
@@ -131,10 +131,10 @@ fn the_weighted_objective_is_tuned_for() {
 #[test]
 fn bounds_take_over_where_exact_means_are_out_of_reach() {
     let workload = section7(0.9);
-    let exact = synthesized(&workload, &Options::new(Preemption::None));
-    let options = Options {
+    let exact = synthesized(&workload, &SynthesisOptions::new(Preemption::None));
+    let options = SynthesisOptions {
         effort: 1e-9,
-        ..Options::new(Preemption::None)
+        ..SynthesisOptions::new(Preemption::None)
     };
     let bounded = synthesized(&workload, &options);
     assert_eq!(bounded.out_of_reach.len(), 3);
@@ -158,14 +158,14 @@ fn bounds_take_over_where_exact_means_are_out_of_reach() {
 #[test]
 fn claims_for_sizes_with_stages() {
     let workload = model("section7_phases");
-    let full = synthesized(&workload, &Options::new(Preemption::Full));
+    let full = synthesized(&workload, &SynthesisOptions::new(Preemption::Full));
     let number = claim(&full, Quantity::MeanNumber, Some("type-2")).unwrap();
     assert_eq!(number.method, Method::ExactQbd);
     assert_eq!(
         number.holds_for.sizes,
         Some(synth_multiresource::artifact::SizeLaw::PhaseType)
     );
-    let none = synthesized(&workload, &Options::new(Preemption::None));
+    let none = synthesized(&workload, &SynthesisOptions::new(Preemption::None));
     let number = claim(&none, Quantity::MeanNumber, Some("type-2")).unwrap();
     assert_eq!(number.method, Method::ExactQbd);
     assert_eq!(unmet_by(&none, &workload, &number), unmet_of(true, false));
@@ -196,10 +196,10 @@ fn claims_for_laws_that_are_not_followed() {
         (Preemption::Setup, [met, sizes, arrivals, both], met),
         (Preemption::None, [sizes, sizes, both, both], sizes),
     ] {
-        let options = Options {
+        let options = SynthesisOptions {
             setup_rate: (preemption == Preemption::Setup).then_some(10.0),
             effort: 0.1,
-            ..Options::new(preemption)
+            ..SynthesisOptions::new(preemption)
         };
         let synthesized = synthesized(&workload, &options);
         let found = |quantity, kind| {
@@ -223,7 +223,7 @@ fn claims_for_laws_that_are_not_followed() {
             (Method::ExactQbd, both)
         );
         assert_eq!(found(Quantity::Load, None), (Method::ExactProgram, met));
-        let mut tried = Log::of(&synthesized).routes.into_iter();
+        let mut tried = SynthesisLog::of(&synthesized).routes.into_iter();
         assert!(tried.any(|tried| tried.method == Method::ExactQbd));
         synthesized.artifact.check().unwrap();
     }
@@ -239,9 +239,9 @@ fn bounds_for_other_arrivals_are_called_approximate() {
             "name: b, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1",
         ],
     );
-    let options = Options {
+    let options = SynthesisOptions {
         effort: 1e-9,
-        ..Options::new(Preemption::None)
+        ..SynthesisOptions::new(Preemption::None)
     };
     let synthesized = synthesized(&batches, &options);
     for (kind, expected) in [("a", unmet_of(false, true)), ("b", unmet_of(false, false))] {
@@ -261,7 +261,7 @@ fn a_sweep_meets_the_exact_values() {
     let workload = section7(0.9);
     let swept = sweep(
         &workload,
-        &Options::new(Preemption::None),
+        &SynthesisOptions::new(Preemption::None),
         25,
         &AtomicBool::new(false),
         || (),
@@ -302,18 +302,18 @@ fn where_switching_never_pays_means_keep_their_digits() {
         ],
     );
     for setup_rate in [0.01, 1.0] {
-        let options = Options {
+        let options = SynthesisOptions {
             setup_rate: Some(setup_rate),
-            ..Options::new(Preemption::Setup)
+            ..SynthesisOptions::new(Preemption::Setup)
         };
         synthesized(&workload, &options).artifact.check().unwrap();
     }
     let mean = |rate| {
-        let options = Options {
+        let options = SynthesisOptions {
             setup_rate: Some(1.0),
             switching_rate: Some(rate),
             route: Some(Route::ALL[0]),
-            ..Options::new(Preemption::Setup)
+            ..SynthesisOptions::new(Preemption::Setup)
         };
         let synthesized = synthesized(&workload, &options);
         synthesized.artifact.check().unwrap();
@@ -348,18 +348,18 @@ fn far_apart_scales_of_time_check() {
             ],
         );
         for preemption in [Preemption::Full, Preemption::None, Preemption::Setup] {
-            let options = Options {
+            let options = SynthesisOptions {
                 setup_rate: (preemption == Preemption::Setup).then_some(2.0),
                 effort: 0.01,
-                ..Options::new(preemption)
+                ..SynthesisOptions::new(preemption)
             };
             synthesized(&workload, &options).artifact.check().unwrap();
         }
     }
     for rate in [3e5, 1e9, 1e12] {
-        let options = Options {
+        let options = SynthesisOptions {
             switching_rate: Some(rate),
-            ..Options::new(Preemption::Full)
+            ..SynthesisOptions::new(Preemption::Full)
         };
         synthesized(&section7(0.9), &options)
             .artifact
@@ -378,7 +378,7 @@ fn too_many_jobs_to_drain_are_refused() {
             "name: b, demand: {cpu: 99999}, arrival_rate: .01, mean_size: 2",
         ],
     );
-    let error = synthesize(&workload, &Options::new(Preemption::None)).unwrap_err();
+    let error = synthesize(&workload, &SynthesisOptions::new(Preemption::None)).unwrap_err();
     assert!(
         error.to_string().contains("full preemption has none"),
         "{error}"
@@ -396,9 +396,9 @@ fn thousands_of_switches_a_job_are_taken_where_they_pay() {
             "name: short, demand: {cpu: 1.875}, arrival_rate: 1.8, mean_size: 1",
         ],
     );
-    let options = Options {
+    let options = SynthesisOptions {
         setup_rate: Some(1e4),
-        ..Options::new(Preemption::Setup)
+        ..SynthesisOptions::new(Preemption::Setup)
     };
     let synthesized = synthesized(&workload, &options);
     synthesized.artifact.check().unwrap();
@@ -409,7 +409,7 @@ fn thousands_of_switches_a_job_are_taken_where_they_pay() {
     assert!(rate > 1e3, "{rate}");
     // On both sides it is worse.
     for factor in [0.5, 2.0] {
-        let options = Options {
+        let options = SynthesisOptions {
             switching_rate: Some(factor * rate),
             ..options.clone()
         };
@@ -422,12 +422,12 @@ fn thousands_of_switches_a_job_are_taken_where_they_pay() {
 /// Without a proof either load may be the higher one; but what fits a server fits a larger one.
 #[test]
 fn a_larger_server_has_no_higher_load() {
-    let options = Options {
-        limits: Limits {
+    let options = SynthesisOptions {
+        limits: SolveLimits {
             time: std::time::Duration::ZERO,
-            ..Limits::default()
+            ..SolveLimits::default()
         },
-        ..Options::new(Preemption::Full)
+        ..SynthesisOptions::new(Preemption::Full)
     };
     let synthesized = synthesized(&model("vms"), &options);
     let known = [synthesized.policy.schedules.clone()];
@@ -442,7 +442,7 @@ fn a_larger_server_has_no_higher_load() {
 #[test]
 fn an_interrupt_gives_the_best_so_far() {
     let workload = model("section7");
-    let options = Options::new(Preemption::None);
+    let options = SynthesisOptions::new(Preemption::None);
     for (stage, basis) in [("trying", Basis::Unseen), ("measuring", Basis::Settled)] {
         let synthesized = Box::new(synthesized(&workload, &options));
         let choice = ChoiceOptions::new(Families::All, 40_000_000, 1);
@@ -486,7 +486,7 @@ fn there_is_an_answer_however_little_is_known() {
         (format!("{light}, {heavy}"), 1, false),
     ] {
         let workload = server(&jobs);
-        let options = Options::new(Preemption::None);
+        let options = SynthesisOptions::new(Preemption::None);
         let synthesized = Box::new(synthesized(&workload, &options));
         let choice = ChoiceOptions::new(Families::All, budget, 1);
         let chosen = choose(

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::Options;
-use crate::program::{self, Limits};
+use super::SynthesisOptions;
+use crate::program::{self, SolveLimits};
 use synth_multiresource::schedule::{Schedule, smallest_step};
 use synth_multiresource::workload::Fleet;
 
@@ -44,15 +44,15 @@ pub struct Upgrade {
 
 /// Returns what each step brings. A step that cannot be solved, or for which no time is left, is counted only. `known` are
 /// schedules over all types for each shape (H), if any are: what fits now fits then.
-pub fn upgrades(fleet: &Fleet, options: &Options, known: &[Vec<Schedule>]) -> Upgrades {
+pub fn upgrades(fleet: &Fleet, options: &SynthesisOptions, known: &[Vec<Schedule>]) -> Upgrades {
     let all = purchases(fleet);
     let end = options.end.map(|_| Instant::now() + options.left() / PART);
-    let limits = Limits {
+    let limits = SolveLimits {
         longer: LONGER,
         work: options.limits.work / u64::from(PART) / all.len().max(1) as u64,
         ..options.limits.clone()
     };
-    let options = Options {
+    let options = SynthesisOptions {
         limits,
         end,
         ..options.clone()
@@ -110,7 +110,7 @@ mod tests {
     /// What a step would bring is what the program says of the larger server.
     #[test]
     fn upgrades_are_solved_again() {
-        let options = Options::new(Preemption::None);
+        let options = SynthesisOptions::new(Preemption::None);
         let found = upgrades(&section7(0.8).into(), &options, &[]);
         assert_eq!((found.found.len(), found.skipped), (3, 0));
         let text = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
@@ -127,7 +127,7 @@ mod tests {
                 .unwrap()
                 .workload;
             let larger = larger.scaled(0.8 / 0.9).unwrap();
-            let expected = program::solve(&larger, &Limits::default()).unwrap();
+            let expected = program::solve(&larger, &SolveLimits::default()).unwrap();
             assert!(
                 (step.load / expected.certificate.load - 1.0).abs() < 1e-9,
                 "{resource}"

@@ -27,7 +27,7 @@ pub struct Evidence {
     pub exact: Option<ExactRecord>,
     /// The run that claims come from, where some were simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub simulation: Option<Simulation>,
+    pub simulation: Option<SimulationRecord>,
 }
 
 /// What a server of one shape is worth at the prices of the types.
@@ -51,7 +51,7 @@ pub struct ShapeWorth {
 /// How simulated claims were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Simulation {
+pub struct SimulationRecord {
     /// Seed of its arrivals and sizes.
     pub seed: u64,
     /// Independent replications.

@@ -16,13 +16,13 @@ pub use crate::policy::{
     ConservativeBackfillConfig, DiscretizedMaxWeightConfig, Drain, EasyBackfillConfig,
     EasyByMeanConfig, EmptySlots, Family, FcfsConfig, FirstFitConfig, Guard, GuardedConfig,
     LeastServersFirstConfig, MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig,
-    MsrConfig, Order, PartitionConfig, Placement, PooledConfig, PooledEasyConfig, Preemption,
+    MsrConfig, PartitionConfig, Placement, PooledConfig, PooledEasyConfig, Preemption,
     PriorityConfig, RandomizedTimersConfig, ReservingConfig, Route, ServerFillingConfig,
-    StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
+    StartOrder, StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
 };
 pub use check::{check_against, check_within, retract};
 pub(crate) use check::{signs_of_server, worth_of_server};
-pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulation};
+pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, SimulationRecord};
 pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub use objective::{Delay, Objective, Promise};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity};

@@ -7,7 +7,7 @@ use num_traits::{One, ToPrimitive, Zero};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Layout, Rates, Row};
+use super::layout::{Constraint, Layout, TypeRates};
 use crate::artifact::Objective;
 use crate::schedule::{Packing, enumerate};
 use crate::workload::{Fleet, JobType};
@@ -16,7 +16,7 @@ use synth_core::document::DocumentError;
 /// A function V from which a lower bound follows: see [`bound`](super).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Certificate {
+pub struct BoundCertificate {
     /// Whether policies may stop running jobs.
     pub preempts: bool,
     /// Numbers of jobs of each type below which each has a coordinate of its own (K).
@@ -63,7 +63,7 @@ pub enum CertificateError {
     Prices(String),
     /// What has to hold does not, at this place.
     #[error("V does not prove a bound: what has to hold does not with {:?} jobs of the types", .0.state().jobs)]
-    Fails(Row),
+    Fails(Constraint),
 }
 
 /// What a job in the system costs: its weight (K) over the divisor, so that the mean cost is the objective (Little).
@@ -83,7 +83,7 @@ impl Costs {
     pub fn new(
         fleet: &Fleet,
         objective: Objective,
-    ) -> Result<(Self, Rates<BigRational>), CertificateError> {
+    ) -> Result<(Self, TypeRates<BigRational>), CertificateError> {
         let laws = |why: &str| CertificateError::Laws(why.into());
         if fleet.envelope().start_latency().is_some() {
             return Err(laws("jobs that start at once, without `start_latency`"));
@@ -110,7 +110,7 @@ impl Costs {
         };
         let divisor = weights.iter().zip(&arrivals).map(|(w, l)| w * l).sum();
         let service = means.into_iter().map(|mean| mean.recip()).collect();
-        Ok((Costs { weights, divisor }, Rates { arrivals, service }))
+        Ok((Costs { weights, divisor }, TypeRates { arrivals, service }))
     }
 }
 
@@ -129,7 +129,7 @@ pub fn pooled(fleet: &Fleet, most: usize) -> Option<Vec<Vec<u32>>> {
     found.complete.then_some(found.schedules)
 }
 
-impl Certificate {
+impl BoundCertificate {
     /// The most schedules of a system of which bounds are proved by cells.
     pub const MOST_SCHEDULES: usize = 5_000;
 
@@ -140,7 +140,7 @@ impl Certificate {
             .fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
         let exponent = largest.log2().ceil() as i32 - 52;
         let scale = (-f64::from(exponent)).exp2();
-        Certificate {
+        BoundCertificate {
             preempts,
             exact,
             exponent,
@@ -174,7 +174,7 @@ impl Certificate {
         &self,
         layout: &Layout,
         costs: &Costs,
-        rates: &Rates<BigRational>,
+        rates: &TypeRates<BigRational>,
     ) -> Result<f64, CertificateError> {
         let both = rates.arrivals.iter().chain(&rates.service);
         let unit = both.fold(BigInt::one(), |unit, rate| unit.lcm(rate.denom()));
@@ -184,7 +184,7 @@ impl Certificate {
                 .map(|rate| rate.numer() * (&unit / rate.denom()));
             each.collect()
         };
-        let rates = Rates {
+        let rates = TypeRates {
             arrivals: whole(&rates.arrivals),
             service: whole(&rates.service),
         };
@@ -202,7 +202,7 @@ impl Certificate {
                 sum += by * &values[unknown]
             });
             let holds = match &row {
-                Row::Drift(state) => {
+                Constraint::Drift(state) => {
                     let jobs = state.jobs.iter().zip(&in_quanta);
                     let cost: BigRational = jobs.map(|(q, c)| c * BigInt::from(*q)).sum();
                     let here = cost + BigRational::from(sum);
@@ -211,10 +211,10 @@ impl Certificate {
                     }
                     true
                 }
-                Row::DriftGrows(_, j) => {
+                Constraint::DriftGrows(_, j) => {
                     in_quanta[*j].clone() + BigRational::from(sum) >= BigRational::zero()
                 }
-                Row::Start(..) | Row::StartGrows(..) => sum >= BigInt::zero(),
+                Constraint::Start(..) | Constraint::StartGrows(..) => sum >= BigInt::zero(),
             };
             if !holds {
                 failing = Some(row);

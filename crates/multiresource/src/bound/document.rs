@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Certificate, CertificateError, Cut, check_prices, check_sizes};
+use super::{BoundCertificate, CertificateError, PriceCut, check_prices, check_sizes};
 use crate::artifact::{Objective, Preemption};
 use crate::workload::{Fleet, Record};
 use synth_core::document::DocumentError;
@@ -13,11 +13,11 @@ use synth_core::document::DocumentError;
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
     /// A function of the state, checked in whole numbers.
-    Potential(Certificate),
+    Potential(BoundCertificate),
     /// Inequalities by prices, checked in double precision.
-    Prices(Vec<Cut>),
+    Prices(Vec<PriceCut>),
     /// Prices, and jobs in the order of what is left of them, checked in double precision. The weight of the prices has no meaning.
-    Sizes(Cut),
+    Sizes(PriceCut),
 }
 
 impl Proof {
@@ -57,7 +57,7 @@ pub enum Format {
 /// A lower bound with its proof, as `synth optimum --proof` writes it and `synth check` reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Document {
+pub struct BoundDocument {
     /// What the file is.
     pub format: Format,
     /// Version of its shape: 1.
@@ -82,7 +82,7 @@ const VERSION: u32 = 1;
 /// How far above what is proved a bound may be written, relatively: the digits of a double.
 const ROUNDING: f64 = 1e-12;
 
-impl Document {
+impl BoundDocument {
     /// Returns the document of a bound.
     pub fn new(
         fleet: &Fleet,
@@ -90,7 +90,7 @@ impl Document {
         bound: f64,
         proof: Proof,
     ) -> Self {
-        Document {
+        BoundDocument {
             format: Format::Bound,
             version: VERSION,
             kind: "multiresource".into(),

@@ -7,7 +7,7 @@ use crate::schedule::Schedule;
 
 /// Jobs in the system of each type (K), and which schedule runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct State {
+pub struct BoundState {
     /// Q.
     pub jobs: Vec<i64>,
     /// The place of s among the schedules.
@@ -16,32 +16,32 @@ pub struct State {
 
 /// One thing that has to hold.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Row {
+pub enum Constraint {
     /// Cost and drift are at least the bound, in this state.
-    Drift(State),
+    Drift(BoundState),
     /// Cost and drift do not fall as jobs of a type come, from this state on.
-    DriftGrows(State, usize),
+    DriftGrows(BoundState, usize),
     /// V does not fall as this schedule takes the place of that of the state, which has one job fewer.
-    Start(State, usize),
+    Start(BoundState, usize),
     /// Nor does that, as jobs of a type come, from this state on.
-    StartGrows(State, usize, usize),
+    StartGrows(BoundState, usize, usize),
 }
 
-impl Row {
+impl Constraint {
     /// Returns the state that it is about.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &BoundState {
         match self {
-            Row::Drift(state)
-            | Row::DriftGrows(state, _)
-            | Row::Start(state, _)
-            | Row::StartGrows(state, ..) => state,
+            Constraint::Drift(state)
+            | Constraint::DriftGrows(state, _)
+            | Constraint::Start(state, _)
+            | Constraint::StartGrows(state, ..) => state,
         }
     }
 }
 
 /// λ and μ (K each) \[1/time\].
 #[derive(Clone, Debug)]
-pub struct Rates<N> {
+pub struct TypeRates<N> {
     /// Arrival rates.
     pub arrivals: Vec<N>,
     /// Rates of completion of a running job.
@@ -123,7 +123,7 @@ impl Layout {
     }
 
     /// Calls `visit` with all that has to hold, until that returns `false`.
-    pub fn each_row(&self, mut visit: impl FnMut(Row) -> bool) {
+    pub fn each_row(&self, mut visit: impl FnMut(Constraint) -> bool) {
         let k = self.exact.len();
         // One more than the cells: a job fewer is in another cell at the first number of the last one, and in the same from there on.
         let last = |j: usize| match self.exact[j] {
@@ -137,8 +137,11 @@ impl Layout {
                     continue;
                 };
                 let grows = (0..k).filter(|j| open(*j));
-                let grows = grows.map(|j| Row::DriftGrows(state.clone(), j));
-                if !grows.chain([Row::Drift(state.clone())]).all(&mut visit) {
+                let grows = grows.map(|j| Constraint::DriftGrows(state.clone(), j));
+                if !grows
+                    .chain([Constraint::Drift(state.clone())])
+                    .all(&mut visit)
+                {
                     return;
                 }
             }
@@ -154,14 +157,14 @@ impl Layout {
                     continue;
                 };
                 for before in (0..k).filter_map(|i| self.without(place, i)) {
-                    let state = State {
+                    let state = BoundState {
                         schedule: before,
                         ..state.clone()
                     };
                     let grows = (0..k).filter(|j| open(*j));
-                    let grows = grows.map(|j| Row::StartGrows(state.clone(), place, j));
+                    let grows = grows.map(|j| Constraint::StartGrows(state.clone(), place, j));
                     if !grows
-                        .chain([Row::Start(state.clone(), place)])
+                        .chain([Constraint::Start(state.clone(), place)])
                         .all(&mut visit)
                     {
                         return;
@@ -193,16 +196,21 @@ impl Layout {
     }
 
     /// Adds up the change that a row is about as a combination of the unknowns: `sink(unknown, coefficient)`, several for one unknown.
-    pub fn form<N: Number>(&self, row: &Row, rates: &Rates<N>, sink: &mut impl FnMut(usize, N)) {
+    pub fn form<N: Number>(
+        &self,
+        row: &Constraint,
+        rates: &TypeRates<N>,
+        sink: &mut impl FnMut(usize, N),
+    ) {
         let one = N::whole(1);
         match row {
-            Row::Drift(state) => self.drift(state, rates, &one, sink),
-            Row::DriftGrows(state, j) => {
+            Constraint::Drift(state) => self.drift(state, rates, &one, sink),
+            Constraint::DriftGrows(state, j) => {
                 self.drift(&more(state, *j), rates, &one, sink);
                 self.drift(state, rates, &-one, sink);
             }
-            Row::Start(state, after) => self.start(state, *after, &one, sink),
-            Row::StartGrows(state, after, j) => {
+            Constraint::Start(state, after) => self.start(state, *after, &one, sink),
+            Constraint::StartGrows(state, after, j) => {
                 self.start(&more(state, *j), *after, &one, sink);
                 self.start(state, *after, &-one, sink);
             }
@@ -211,7 +219,7 @@ impl Layout {
 
     fn start<N: Number>(
         &self,
-        state: &State,
+        state: &BoundState,
         after: usize,
         scale: &N,
         sink: &mut impl FnMut(usize, N),
@@ -222,12 +230,12 @@ impl Layout {
 
     fn drift<N: Number>(
         &self,
-        state: &State,
-        rates: &Rates<N>,
+        state: &BoundState,
+        rates: &TypeRates<N>,
         scale: &N,
         sink: &mut impl FnMut(usize, N),
     ) {
-        let State { jobs, schedule } = state;
+        let BoundState { jobs, schedule } = state;
         let mut total = N::whole(0);
         let mut moved = jobs.clone();
         for i in 0..jobs.len() {
@@ -296,16 +304,16 @@ fn at(
     schedule: usize,
     running: &[u32],
     open: impl Fn(usize) -> bool,
-) -> Option<State> {
+) -> Option<BoundState> {
     let jobs = corner.iter().zip(running).enumerate();
     let jobs = jobs.map(|(j, (&c, &s))| (open(j) || i64::from(s) <= c).then_some(c.max(s.into())));
-    Some(State {
+    Some(BoundState {
         jobs: jobs.collect::<Option<_>>()?,
         schedule,
     })
 }
 
-fn more(state: &State, j: usize) -> State {
+fn more(state: &BoundState, j: usize) -> BoundState {
     let mut more = state.clone();
     more.jobs[j] += 1;
     more

@@ -36,8 +36,8 @@ mod layout;
 mod prices;
 mod sizes;
 
-pub use certificate::{Certificate, CertificateError, Costs, pooled};
-pub use document::{Document, Proof};
-pub use layout::{Layout, Rates, Row, State};
-pub use prices::{Cut, Inequality, check_prices, costs};
+pub use certificate::{BoundCertificate, CertificateError, Costs, pooled};
+pub use document::{BoundDocument, Proof};
+pub use layout::{BoundState, Constraint, Layout, TypeRates};
+pub use prices::{Inequality, PriceCut, check_prices, costs};
 pub use sizes::{check_sizes, least_by_sizes};

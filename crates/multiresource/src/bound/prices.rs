@@ -23,7 +23,7 @@ use synth_core::artifact::Findings;
 /// and any nonnegative combination of these that is at most the cost bounds it. Such v are the program's prices, of all types or of some.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Cut {
+pub struct PriceCut {
     /// The types that have a price, in ascending order.
     pub types: Vec<usize>,
     /// What a job of each of them is worth on each of the servers that it runs on, > 0.
@@ -46,7 +46,7 @@ pub struct Inequality {
 /// Rounding of what servers are worth.
 const ROUNDING: f64 = 1e-9;
 
-impl Cut {
+impl PriceCut {
     /// Returns what it says of the mean numbers of jobs. That servers are worth no more is not looked at.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl Cut {
 /// # Errors
 /// When sizes are not exponential with preemption, arrivals not Poisson, or the prices prove nothing.
 pub fn check_prices(
-    cuts: &[Cut],
+    cuts: &[PriceCut],
     fleet: &Fleet,
     objective: Objective,
     preemption: Preemption,

@@ -1,6 +1,6 @@
 //! A bound for policies that may know sizes: with prices, what is left of short jobs is at least that of one server.
 
-use super::{CertificateError, Cut, costs};
+use super::{CertificateError, PriceCut, costs};
 use crate::artifact::Objective;
 use crate::workload::Fleet;
 use synth_queues::law::Size;
@@ -52,7 +52,7 @@ struct Arriving {
 /// # Errors
 /// When arrivals are not Poisson, the types are not the fleet's, or a law has no closed form. That servers are worth no more is not looked at.
 pub fn least_by_sizes(
-    cut: &Cut,
+    cut: &PriceCut,
     fleet: &Fleet,
     objective: Objective,
     tolerance: f64,
@@ -92,7 +92,7 @@ pub fn least_by_sizes(
 /// # Errors
 /// When they prove nothing.
 pub fn check_sizes(
-    cut: &Cut,
+    cut: &PriceCut,
     fleet: &Fleet,
     objective: Objective,
 ) -> Result<f64, CertificateError> {

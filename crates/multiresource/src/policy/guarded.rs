@@ -1,6 +1,6 @@
 //! A rule under guard: the decisions. Its settings are in `family`, since they hold one of any family.
 
-use super::{Event, Job, Knows, Learned, Policy, System};
+use super::{Event, Job, Knows, LearnedRuntimes, Policy, System};
 
 /// Any rule but a Markovian Service Rate policy, under guard: from B jobs in the system on, a policy that is proved to be stable
 /// takes over, until fewer than b remain. On one server that is a Markovian Service Rate policy without
@@ -63,7 +63,7 @@ impl Policy for Guarded {
         self.rule.ahead(i, job).filter(|_| !self.guarding)
     }
 
-    fn learned(&self) -> Option<Learned> {
+    fn learned(&self) -> Option<LearnedRuntimes> {
         self.rule.learned()
     }
 

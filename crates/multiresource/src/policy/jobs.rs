@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use synth_simulation::{Meter, Moment};
+use synth_simulation::{FirstMoment, Meter};
 
 /// A job as rules know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -122,9 +122,9 @@ pub(super) struct Type {
     /// Slots that hold room and serve no job: setups in progress.
     pub held: u32,
     /// Of the number in system.
-    pub present: Moment,
+    pub present: FirstMoment,
     /// Of the number in service.
-    pub busy: Moment,
+    pub busy: FirstMoment,
     pub offered: Meter,
 }
 

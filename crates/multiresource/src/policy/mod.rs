@@ -55,8 +55,9 @@ pub use backfilling::named::{
     LeastServersFirstConfig, MostServersFirstConfig, PooledEasyConfig, PriorityConfig,
 };
 pub use backfilling::{
-    Backfilling, BackfillingConfig, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Guess,
-    Judged, Learned, Priority, Promise, QueueOrder, Reservations, Users, Worth, worth,
+    Backfilling, BackfillingConfig, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Guess, JobFacts,
+    JudgedJob, LearnedRuntimes, Priority, QueueOrder, Reservations, RuntimeEstimate, Users, Worth,
+    worth,
 };
 pub use discretized::{DiscretizedMaxWeight, DiscretizedMaxWeightConfig};
 pub(crate) use family::NAMED_RULES;
@@ -72,7 +73,7 @@ pub use msr::{Admission, Backfill, Drain, EmptySlots, Msr, MsrConfig, Preemption
 pub use one_or_all::OneOrAll;
 pub use own::own_policy;
 pub use partition::{Partition, PartitionConfig};
-pub use pooled::{Order, Pooled, PooledConfig};
+pub use pooled::{Pooled, PooledConfig, StartOrder};
 pub use quickswap::{
     AdaptiveQuickswap, AdaptiveQuickswapConfig, StaticQuickswap, StaticQuickswapConfig,
     time_of_turns,
@@ -168,7 +169,7 @@ pub trait Policy: CloneRule {
     }
 
     /// Returns what it has learned of jobs that have ended, if it learns.
-    fn learned(&self) -> Option<Learned> {
+    fn learned(&self) -> Option<LearnedRuntimes> {
         None
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::backfilling::{
-    Backfilling, BackfillingConfig, Estimate, Estimates, Priority, QueueOrder, Reservations,
+    Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
 use super::family::Family;
 use super::msr::{Backfill, EmptySlots, MsrConfig, Preemption, Route};
@@ -142,7 +142,7 @@ impl WrittenOrder {
             faults.push(Fault::new(at.then(place), why, "write one of these words"));
         };
         let estimate = self.estimate.as_deref().unwrap_or("limit");
-        let estimate = Estimate::parse(estimate).map_err(|why| word("estimate", why));
+        let estimate = RuntimeEstimate::parse(estimate).map_err(|why| word("estimate", why));
         let reservations = self.reservations.as_deref().unwrap_or("first");
         let reservations = Reservations::parse(reservations);
         let reservations = reservations.map_err(|why| word("reservations", why));

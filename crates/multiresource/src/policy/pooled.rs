@@ -19,7 +19,7 @@ use synth_core::artifact::{Findings, nonnegative};
 #[serde(deny_unknown_fields)]
 pub struct PooledConfig {
     /// Which job starts next.
-    pub order: Order,
+    pub order: StartOrder,
     /// On which of the servers where it may.
     pub placement: Placement,
     /// ζ ≥ 0: a job starts only where room stays for so many times the jobs of each shorter type that come
@@ -33,7 +33,7 @@ pub struct PooledConfig {
 /// Which job starts next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum StartOrder {
     /// The oldest, and none before it.
     Fcfs,
     /// The oldest that fits on a server.
@@ -46,7 +46,7 @@ pub enum Order {
 
 impl PooledConfig {
     /// First-Fit and its kin: no room is kept.
-    pub const fn plain(order: Order, placement: Placement) -> Self {
+    pub const fn plain(order: StartOrder, placement: Placement) -> Self {
         PooledConfig {
             order,
             placement,
@@ -58,10 +58,10 @@ impl PooledConfig {
     /// Returns the rule without a reserve or a zone.
     fn choices(&self) -> Backfilling {
         let (order, reservations) = match self.order {
-            Order::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
-            Order::Oldest => (QueueOrder::Arrival, Reservations::None),
-            Order::Largest => (QueueOrder::Largest, Reservations::None),
-            Order::Smallest => (QueueOrder::Smallest, Reservations::None),
+            StartOrder::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
+            StartOrder::Oldest => (QueueOrder::Arrival, Reservations::None),
+            StartOrder::Largest => (QueueOrder::Largest, Reservations::None),
+            StartOrder::Smallest => (QueueOrder::Smallest, Reservations::None),
         };
         Backfilling {
             order,
@@ -83,10 +83,12 @@ impl PolicyConfig for PooledConfig {
 
     fn words(&self, workload: &Workload) -> String {
         let order = match self.order {
-            Order::Fcfs => "the oldest job starts, and none before it",
-            Order::Oldest => "the oldest job that fits somewhere starts",
-            Order::Largest => "the largest job that fits somewhere starts, by dominant share",
-            Order::Smallest => "the smallest job that fits somewhere starts, by dominant share",
+            StartOrder::Fcfs => "the oldest job starts, and none before it",
+            StartOrder::Oldest => "the oldest job that fits somewhere starts",
+            StartOrder::Largest => "the largest job that fits somewhere starts, by dominant share",
+            StartOrder::Smallest => {
+                "the smallest job that fits somewhere starts, by dominant share"
+            }
         };
         let placement = match self.placement {
             Placement::First => "on the first server that has room for it",
@@ -168,11 +170,11 @@ impl PolicyConfig for PooledConfig {
     fn alias(&self) -> Option<&'static str> {
         Some(match (self.order, self.placement) {
             _ if self.reserve > 0.0 || self.zone.is_some() => "pooled",
-            (Order::Fcfs, _) => "fcfs",
-            (Order::Oldest, Placement::First) => "first-fit",
-            (Order::Oldest, Placement::Best) => "best-fit",
-            (Order::Largest, _) => "most-servers-first",
-            (Order::Smallest, _) => "least-servers-first",
+            (StartOrder::Fcfs, _) => "fcfs",
+            (StartOrder::Oldest, Placement::First) => "first-fit",
+            (StartOrder::Oldest, Placement::Best) => "best-fit",
+            (StartOrder::Largest, _) => "most-servers-first",
+            (StartOrder::Smallest, _) => "least-servers-first",
         })
     }
 
@@ -266,7 +268,7 @@ impl Pooled {
     }
 
     fn start_all(&mut self, system: &mut System) {
-        if self.policy.order == Order::Fcfs {
+        if self.policy.order == StartOrder::Fcfs {
             while let Some(i) = system.oldest_type()
                 && self.start(i, system)
             {}
@@ -302,7 +304,8 @@ impl Policy for Pooled {
         match event {
             // An arrival frees no room: no other job has come to fit.
             Event::Arrival(i) => {
-                let is_first = self.policy.order != Order::Fcfs || system.oldest_type() == Some(i);
+                let is_first =
+                    self.policy.order != StartOrder::Fcfs || system.oldest_type() == Some(i);
                 if is_first && system.waiting(i) == 1 && system.fits(i) {
                     self.start(i, system);
                 }

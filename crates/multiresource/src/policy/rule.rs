@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Family, Knows, Policy, Unsuitable};
 use crate::schedule::Packing;
-use crate::workload::{Fleet, Known, Workload};
+use crate::workload::{Fleet, KnownSize, Workload};
 use synth_core::artifact::Findings;
 
 /// A rule with all its numbers, as a policy file has them. Most rules need no more than the first two methods.
@@ -250,8 +250,8 @@ impl<'a> TuningContext<'a> {
 /// which no limits are.
 pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsuitable> {
     let known = match workload.known() {
-        Some(Known::Type) => "nothing but their types is known (`known: type`)",
-        Some(Known::Limit(_) | Known::TypeLimit) if sizes => {
+        Some(KnownSize::Type) => "nothing but their types is known (`known: type`)",
+        Some(KnownSize::Limit(_) | KnownSize::TypeLimit) if sizes => {
             "limits are known (`known: {limit: …}` or `known: type-limit`)"
         }
         None if !sizes => {

@@ -9,7 +9,7 @@ use crate::policy::{
     Backfilling, BackfillingConfig, Family, Knows, NAMED_RULES, NamedRule, Parameter, Policy,
     Unsuitable, Violation, require_known,
 };
-use crate::workload::{Fleet, Known, Workload};
+use crate::workload::{Fleet, KnownSize, Workload};
 use synth_core::document::nearest;
 use synth_simulation::{Progress, Settings};
 
@@ -186,7 +186,7 @@ impl Contender {
             _ if !plans => Knows::Means,
             (Contender::Rule(_, Some(inflation)), _) if *inflation > 1.0 => Knows::Estimates,
             (Contender::Rule(_, Some(_)), _) => Knows::Sizes,
-            (_, Some(Known::Limit(_) | Known::TypeLimit)) => Knows::Estimates,
+            (_, Some(KnownSize::Limit(_) | KnownSize::TypeLimit)) => Knows::Estimates,
             _ => Knows::Sizes,
         }
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::policy::{Action, System};
-use crate::workload::{JobType, Known, Workload};
+use crate::workload::{JobType, KnownSize, Workload};
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
-use synth_simulation::{Calendar, Sampler, Stream};
+use synth_simulation::{Calendar, RandomStream, Sampler};
 
 /// The ends of jobs with sizes of any law: a running job's end is known when it starts. No policy sees it. By default all
 /// jobs come with their sizes.
@@ -40,10 +40,10 @@ impl Ends {
             latency: workload.start_latency().map(Sampler::of),
             mean_latency: workload.start_latency().map_or(0.0, Size::mean),
             limits: match workload.known() {
-                None | Some(Known::Type) => Limits::Unknown,
-                Some(Known::Size) => Limits::Factor(Sampler::Deterministic(1.0)),
-                Some(Known::Limit(factor)) => Limits::Factor(Sampler::of(factor)),
-                Some(Known::TypeLimit) => {
+                None | Some(KnownSize::Type) => Limits::Unknown,
+                Some(KnownSize::Size) => Limits::Factor(Sampler::Deterministic(1.0)),
+                Some(KnownSize::Limit(factor)) => Limits::Factor(Sampler::of(factor)),
+                Some(KnownSize::TypeLimit) => {
                     let limit = |t: &JobType| t.limit().map_or(f64::INFINITY, Decimal::value);
                     Limits::OfType(types.iter().map(limit).collect())
                 }
@@ -55,7 +55,14 @@ impl Ends {
     /// Lets a job of type i arrive. Its size \[time\] is drawn where it is NaN; how long it holds its room before it runs,
     /// and its limit, come from the same stream, whatever the policy.
     #[inline(always)]
-    pub fn arrive(&self, i: usize, now: f64, size: f64, sizes: &mut Stream, system: &mut System) {
+    pub fn arrive(
+        &self,
+        i: usize,
+        now: f64,
+        size: f64,
+        sizes: &mut RandomStream,
+        system: &mut System,
+    ) {
         let size = if size.is_nan() {
             self.laws[i].draw(sizes)
         } else {

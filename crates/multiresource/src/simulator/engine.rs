@@ -4,8 +4,8 @@ use super::server::{Happened, Server};
 use crate::policy::{Counters, Violation};
 use crate::workload::Workload;
 use synth_simulation::{
-    Arrival, Arrivals, BURST, Class, Measured, Passed, Recorder, Replication, Settings, Stream,
-    Streams,
+    Arrival, Arrivals, BURST, JobClass, Passed, RandomStream, Recorder, Replication,
+    ReplicationSoFar, Settings, Streams,
 };
 
 /// A run under way: arrivals, servers, and what is measured. Arrivals, sizes and service stand in
@@ -22,8 +22,8 @@ pub(super) struct Engine {
     /// Sizes that come with them; empty where none do.
     fixed_sizes: Box<[f64]>,
     next: usize,
-    sizes: Stream,
-    service: Stream,
+    sizes: RandomStream,
+    service: RandomStream,
     /// Switches until the open bucket of the series began.
     switches: u64,
     /// Time under guard until then.
@@ -36,9 +36,9 @@ const BLOCK: usize = 256;
 impl Engine {
     /// The `replication`-th run of this workload, with these classes. `server` gets the stream of service.
     pub fn new(
-        classes: &[Class],
+        classes: &[JobClass],
         workload: &Workload,
-        server: impl FnOnce(&mut Stream) -> Server,
+        server: impl FnOnce(&mut RandomStream) -> Server,
         settings: &Settings,
         replication: u32,
     ) -> Self {
@@ -142,7 +142,7 @@ impl Engine {
     }
 }
 
-impl Measured for Engine {
+impl ReplicationSoFar for Engine {
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }

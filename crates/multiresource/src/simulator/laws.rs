@@ -3,11 +3,13 @@
 use crate::workload::{JobType, Workload};
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation};
-use synth_simulation::{Arrivals, Batches, Modulated, Process, Sampler, Stream, numbers, weights};
+use synth_simulation::{
+    Arrivals, Batches, Modulated, Process, RandomStream, Sampler, numbers, weights,
+};
 
 /// The arrivals of a workload from time 0 on. Those of all types are drawn as one process where
 /// all are Poisson, or one chain modulates all.
-pub(super) fn arrivals(workload: &Workload, stream: Stream) -> Arrivals {
+pub(super) fn arrivals(workload: &Workload, stream: RandomStream) -> Arrivals {
     let types = workload.types().iter();
     if workload.is_poisson() {
         let rates: Vec<f64> = types.map(JobType::arrival_rate).collect();

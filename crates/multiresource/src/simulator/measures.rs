@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::policy::Counters;
 use crate::workload::{Fleet, JobType, Workload};
 use synth_queues::law::CommonModulation;
-use synth_simulation::{self as simulation, Class, Estimate, Results, Sample, Stretch};
+use synth_simulation::{self as simulation, EndedRuns, Estimate, JobClass, Sample, Stretch};
 
 /// Results of a run on servers with several resources.
 pub type Run = simulation::Run<Measures, Offered>;
@@ -41,11 +41,11 @@ pub struct Offered {
 }
 
 /// The job types of a workload as statistics see them, in its order.
-pub fn classes(workload: &Workload) -> Vec<Class> {
+pub fn classes(workload: &Workload) -> Vec<JobClass> {
     let types = workload.types().iter().zip(workload.load_shares());
     let common = workload.modulation().map_or(0.0, CommonModulation::excess);
     let common = workload.total_arrival_rate() * common;
-    let class = types.map(|(job_type, weight)| Class {
+    let class = types.map(|(job_type, weight)| JobClass {
         name: job_type.name().into(),
         arrival_rate: job_type.arrival_rate(),
         mean_size: job_type.mean_size(),
@@ -59,7 +59,7 @@ pub fn classes(workload: &Workload) -> Vec<Class> {
 }
 
 /// The same of a fleet, with the parts of all that its servers have of each resource that jobs hold.
-pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<Class> {
+pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
     let capacity = fleet.capacity();
     let part = |job_type: &JobType| {
         let pairs = job_type.demand().iter().zip(&capacity);
@@ -122,7 +122,7 @@ impl Columns {
 }
 
 /// The results of replications on this workload.
-pub(super) fn run(workload: &Workload, results: &Results<'_>, counters: Counters) -> Run {
+pub(super) fn run(workload: &Workload, results: &EndedRuns<'_>, counters: Counters) -> Run {
     let own = Columns::of(workload);
     let of_run = |sample: Option<&Sample>| Measures {
         utilization: sample.map_or(Vec::new(), |s| utilization(workload, s)),

@@ -33,7 +33,7 @@ pub use synth_simulation::{
 use crate::policy::{Knows, Policy, System, Violation};
 use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
-use synth_simulation::{Class, FromAbove, Streams, go_on, results};
+use synth_simulation::{FromAbove, JobClass, Streams, go_on, results};
 
 /// Simulates a policy on one server. `progress` is notified now and then of how far it is.
 ///
@@ -52,7 +52,7 @@ pub fn simulate<P: Policy>(
 /// A simulation that can go on from where it is.
 pub struct Simulation<'w> {
     fleet: &'w Fleet,
-    classes: Vec<Class>,
+    classes: Vec<JobClass>,
     engines: Vec<Engine>,
     above: FromAbove<Engine>,
 }

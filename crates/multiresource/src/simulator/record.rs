@@ -8,7 +8,7 @@ use super::server::Due;
 use super::stepping::{Coming, Stepping};
 use crate::policy::{Action, Event, System};
 use crate::workload::Fleet;
-use synth_simulation::{Arrival, Class, Stint, Streams, Stretch};
+use synth_simulation::{Arrival, JobClass, Stint, Streams, Stretch};
 
 /// Arrivals before a stretch can begin: the system is empty at first.
 const WARM_UP: f64 = 1000.0;
@@ -127,9 +127,10 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(fleet: &Fleet, classes: &[Class]) -> Self {
+    fn of(fleet: &Fleet, classes: &[JobClass]) -> Self {
         let used = |j: usize| -> f64 {
-            let of_class = |class: &Class| class.arrival_rate * class.mean_size * class.demands[j];
+            let of_class =
+                |class: &JobClass| class.arrival_rate * class.mean_size * class.demands[j];
             classes.iter().map(of_class).sum()
         };
         let resources = fleet.envelope().resources();
@@ -143,7 +144,7 @@ impl Parts {
 }
 
 /// Returns where the stretch begins and ends.
-fn busiest(classes: &[Class], parts: &Parts, fleet: &Fleet, seed: u64) -> [f64; 2] {
+fn busiest(classes: &[JobClass], parts: &Parts, fleet: &Fleet, seed: u64) -> [f64; 2] {
     let rate: f64 = classes.iter().map(|class| class.arrival_rate).sum();
     let largest =
         (0..classes.len()).max_by(|a, b| parts.of_types[*a].total_cmp(&parts.of_types[*b]));

@@ -1,7 +1,7 @@
 use super::ends::Ends;
 use crate::policy::Completed;
 use crate::policy::{Event, Policy, System};
-use synth_simulation::{Stay, Stream};
+use synth_simulation::{RandomStream, Stay};
 
 /// A server with its queues, or those of a fleet; its rule, and the ends of its jobs.
 ///
@@ -57,7 +57,7 @@ impl Server {
         mut system: System,
         mut policy: Box<dyn Policy>,
         ends: Option<Ends>,
-        service: &mut Stream,
+        service: &mut RandomStream,
     ) -> Self {
         if ends.is_none() {
             system.noting = false;
@@ -74,7 +74,11 @@ impl Server {
     }
 
     /// This system, in which jobs of known sizes wait and run already: from here on under this policy.
-    pub fn resume(mut system: System, mut policy: Box<dyn Policy>, service: &mut Stream) -> Self {
+    pub fn resume(
+        mut system: System,
+        mut policy: Box<dyn Policy>,
+        service: &mut RandomStream,
+    ) -> Self {
         let mut ends = Ends::default();
         ends.follow(&system);
         system.clear_actions();
@@ -170,7 +174,7 @@ impl Server {
 
     /// Lets what is due happen at time `now`, and the rule react.
     #[inline(always)]
-    pub fn happen(&mut self, mut now: f64, due: Due, service: &mut Stream) -> Happened {
+    pub fn happen(&mut self, mut now: f64, due: Due, service: &mut RandomStream) -> Happened {
         let slot = match due {
             Due::Wake => {
                 self.wake(now);
@@ -212,7 +216,7 @@ impl Server {
 
     /// Lets a job of type i arrive at time `now`, and the rule react. Its size \[time\], or NaN where it is to be drawn.
     #[inline(always)]
-    pub fn arrive(&mut self, i: usize, now: f64, size: f64, sizes: &mut Stream) {
+    pub fn arrive(&mut self, i: usize, now: f64, size: f64, sizes: &mut RandomStream) {
         match &self.ends {
             Some(ends) => ends.arrive(i, now, size, sizes, &mut self.system),
             None => drop(self.system.arrive_sized(i, now, f64::NAN)),

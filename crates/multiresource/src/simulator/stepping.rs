@@ -5,15 +5,15 @@ use super::laws;
 use super::server::Server;
 use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, Workload};
-use synth_simulation::{Arrival, Arrivals, Stream, Streams};
+use synth_simulation::{Arrival, Arrivals, RandomStream, Streams};
 
 /// A run of a fleet in which nothing starts by itself. Arrivals and sizes are those of the simulator, with the same
 /// seed and number of the replication.
 pub struct Stepping {
     pub(super) server: Server,
     pub(super) coming: Coming,
-    sizes: Stream,
-    pub(super) service: Stream,
+    sizes: RandomStream,
+    pub(super) service: RandomStream,
 }
 
 impl Stepping {
@@ -96,7 +96,7 @@ pub(super) struct Coming {
 
 impl Coming {
     /// Returns those of a workload from this stream.
-    pub fn new(workload: &Workload, stream: Stream) -> Self {
+    pub fn new(workload: &Workload, stream: RandomStream) -> Self {
         let mut coming = Coming {
             arrivals: laws::arrivals(workload, stream),
             next: Arrival::default(),

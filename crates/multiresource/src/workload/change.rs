@@ -3,7 +3,7 @@
 
 use super::check::{Draft, DraftJob, DraftShape};
 use super::fleet::ONE_SERVER;
-use super::{Fleet, Header, Workload};
+use super::{Fleet, Workload, WorkloadHeader};
 use synth_core::document::{DocumentError, Fault, place};
 use synth_core::number::{Decimal, shown};
 use synth_queues::law::{ArrivalProcess, Size};
@@ -12,7 +12,7 @@ use synth_queues::law::{ArrivalProcess, Size};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
     /// What holds for all types and servers.
-    pub header: Header,
+    pub header: WorkloadHeader,
     /// Names of the R resources.
     pub resources: Vec<String>,
     /// Names of the resources that consist of devices.
@@ -20,12 +20,12 @@ pub struct Parts {
     /// The shapes of servers: how many there are, and the capacity of one (R); 0 where it has none of a resource.
     pub shapes: Vec<(u32, Vec<Decimal>)>,
     /// The types of jobs.
-    pub types: Vec<Part>,
+    pub types: Vec<ChangedType>,
 }
 
 /// A type of jobs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct ChangedType {
     /// Its name.
     pub name: String,
     /// On how many servers its jobs run at once, ≥ 1.
@@ -83,7 +83,7 @@ impl Parts {
 
     /// Returns whether some type fits on a server of this capacity.
     fn is_used(&self, capacity: &[Decimal]) -> bool {
-        let fits = |part: &Part| part.demand.iter().zip(capacity).all(|(d, c)| d <= c);
+        let fits = |part: &ChangedType| part.demand.iter().zip(capacity).all(|(d, c)| d <= c);
         self.types.iter().any(fits)
     }
 
@@ -221,14 +221,14 @@ mod tests {
     #[test]
     fn what_was_counted_is_a_workload_of_one_server_or_of_a_fleet() {
         let mut parts = Parts {
-            header: Header {
+            header: WorkloadHeader {
                 time_unit: "s".into(),
-                ..Header::default()
+                ..WorkloadHeader::default()
             },
             resources: vec!["cpu".into(), "gpu".into()],
             devices: Vec::new(),
             shapes: vec![(1, decimals([8.0, 2.0]))],
-            types: vec![Part {
+            types: vec![ChangedType {
                 nodes: 1,
                 name: "a".into(),
                 demand: decimals([2.0, 0.0]),

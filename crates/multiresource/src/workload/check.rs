@@ -1,6 +1,6 @@
 //! The checks that turn plain values into a [`Fleet`]: jobs here, servers in [`super::servers`].
 
-use super::{Fleet, Header, JobType, Known, Resource, Workload, most_alone};
+use super::{Fleet, JobType, KnownSize, Resource, Workload, WorkloadHeader, most_alone};
 use synth_core::document::{DocumentError, Fault, check_names, check_unit, place, within};
 use synth_core::number::{Decimal, Units, in_units};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Holding, Part, Size};
@@ -15,7 +15,7 @@ pub(super) const WITHOUT_FAULTS: &str = "a draft is built once it has no faults"
 /// A fleet as given, nothing checked. `None` stands for a number that is already reported.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Draft {
-    pub header: Header,
+    pub header: WorkloadHeader,
     pub shapes: Vec<DraftShape>,
     /// Names of the resources that consist of devices.
     pub devices: Vec<String>,
@@ -68,7 +68,7 @@ impl Draft {
     pub(super) fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         check_unit(&self.header.time_unit, &mut faults);
-        faults.extend(self.header.known.iter().flat_map(Known::faults));
+        faults.extend(self.header.known.iter().flat_map(KnownSize::faults));
         faults.extend(self.faults_of_start_latency());
         self.check_jobs(&mut faults);
         for i in 0..self.jobs.len() {
@@ -152,7 +152,7 @@ impl Draft {
         let DraftJob { name, limit, .. } = &self.jobs[i];
         let message = match limit {
             Some(limit) if *limit > Decimal::ZERO => return,
-            None if self.header.known != Some(Known::TypeLimit) => return,
+            None if self.header.known != Some(KnownSize::TypeLimit) => return,
             Some(limit) => format!("limit of type `{name}` is {limit}, expected a number > 0"),
             None => format!(
                 "type `{name}` has no limit, and `known: type-limit` says that every type has one"
@@ -272,7 +272,7 @@ impl Draft {
             return Err(faults);
         }
         let workload = Workload {
-            header: Header {
+            header: WorkloadHeader {
                 start_latency: self.start_latency(),
                 ..self.header.clone()
             },

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::check::{Draft, DraftJob, DraftShape};
 use super::fleet::ONE_SERVER;
-use super::{Fleet, Header, Known, Workload};
+use super::{Fleet, KnownSize, Workload, WorkloadHeader};
 use synth_core::document::{
     Document, DocumentError, Fault, Pairs, Parsed, Place, Published, Step, meant, place, read_file,
     to_yaml,
@@ -50,7 +50,7 @@ struct FleetDocument {
     time_unit: String,
     /// What is known of the size of a job when it arrives. If it is left out: only its type.
     #[serde(skip_serializing_if = "Option::is_none")]
-    known: Option<Known>,
+    known: Option<KnownSize>,
     /// A Markov chain that changes the arrival rates of all types.
     #[serde(skip_serializing_if = "Option::is_none")]
     modulation: Option<CommonModulation>,
@@ -358,7 +358,7 @@ impl FleetDocument {
             }
         };
         Some(Draft {
-            header: Header {
+            header: WorkloadHeader {
                 source: self.source,
                 time_unit: self.time_unit,
                 known: self.known,

@@ -72,7 +72,7 @@ mod record;
 mod servers;
 
 pub use by_demand::{ByDemand, alike};
-pub use change::{Part, Parts};
+pub use change::{ChangedType, Parts};
 pub use dominating::Dominating;
 pub use fleet::{Fleet, Shape};
 pub use record::{Record, RecordServer, RecordType};
@@ -88,7 +88,7 @@ use synth_queues::law::{self, ArrivalProcess, CommonModulation, Holding, Size};
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    header: Header,
+    header: WorkloadHeader,
     resources: Vec<Resource>,
     types: Vec<JobType>,
     unserved: Vec<String>,
@@ -96,13 +96,13 @@ pub struct Workload {
 
 /// What holds for all types and servers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Header {
+pub struct WorkloadHeader {
     /// Where the figures come from.
     pub source: Option<String>,
     /// The one unit of time of all rates and sizes.
     pub time_unit: String,
     /// What is known of a job's size when it comes, beside its type.
-    pub known: Option<Known>,
+    pub known: Option<KnownSize>,
     /// A modulation of the arrivals of all types.
     pub modulation: Option<CommonModulation>,
     /// The time between the decision to start a job and its first instruction.
@@ -112,7 +112,7 @@ pub struct Header {
 /// What is known of a job's size when it comes, beside the law of its type's sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Known {
+pub enum KnownSize {
     /// Nothing.
     Type,
     /// The size itself.
@@ -124,10 +124,10 @@ pub enum Known {
     TypeLimit,
 }
 
-impl Known {
+impl KnownSize {
     /// Returns what is wrong with it.
     fn faults(&self) -> Vec<Fault> {
-        let Known::Limit(factor) = self else {
+        let KnownSize::Limit(factor) = self else {
             return Vec::new();
         };
         let place = place!("known", "limit");
@@ -155,10 +155,10 @@ impl Known {
     /// One word, and the law's.
     fn canonical(&self) -> String {
         match self {
-            Known::Type => "type".into(),
-            Known::Size => "size".into(),
-            Known::TypeLimit => "type-limit".into(),
-            Known::Limit(factor) => format!("limit {}", factor.canonical()),
+            KnownSize::Type => "type".into(),
+            KnownSize::Size => "size".into(),
+            KnownSize::TypeLimit => "type-limit".into(),
+            KnownSize::Limit(factor) => format!("limit {}", factor.canonical()),
         }
     }
 }
@@ -355,7 +355,7 @@ impl Workload {
     }
 
     /// Returns what is known of a job's size when it comes, if the document says so.
-    pub fn known(&self) -> Option<&Known> {
+    pub fn known(&self) -> Option<&KnownSize> {
         self.header.known.as_ref()
     }
 
@@ -372,7 +372,7 @@ impl Workload {
 
     /// Returns whether a job's size, or a limit that it never exceeds, is known when it comes.
     pub fn has_limits(&self) -> bool {
-        self.known().is_some_and(|known| *known != Known::Type)
+        self.known().is_some_and(|known| *known != KnownSize::Type)
     }
 
     /// Returns whether some type has a priority other than 0.
@@ -465,7 +465,7 @@ fn named(label: &str, name: &str) -> String {
     format!("{label} {}:{name}", name.len())
 }
 
-impl Header {
+impl WorkloadHeader {
     /// Returns the first lines of the text that a digest is of, one a field.
     fn canonical(&self, format: &str) -> String {
         let mut text = named(&format!("{format}\ntime_unit"), &self.time_unit);

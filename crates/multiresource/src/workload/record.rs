@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Draft, DraftJob, DraftShape};
-use super::{Fleet, Header, JobType, Known, Workload};
+use super::{Fleet, JobType, KnownSize, Workload, WorkloadHeader};
 use synth_core::document::{Fault, Place, Step, place};
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
@@ -21,7 +21,7 @@ pub struct Record {
     pub time_unit: String,
     /// What is known of a job's size when it comes, beside its type; absent where nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub known: Option<Known>,
+    pub known: Option<KnownSize>,
     /// What modulates the arrivals of all types; absent where nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulation: Option<CommonModulation>,
@@ -218,7 +218,7 @@ impl Record {
             priority: job.priority,
         });
         Draft {
-            header: Header {
+            header: WorkloadHeader {
                 source: self.source.clone(),
                 time_unit: self.time_unit.clone(),
                 known: self.known.clone(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::header::Header;
+use super::header::SweepHeader;
 use super::journal::Journal;
 use crate::comparison::Ranking;
 use crate::run::{Health, Run};
@@ -16,15 +16,15 @@ pub struct Cell<M = (), C = ()> {
     pub load: f64,
     /// What came of it.
     #[serde(flatten)]
-    pub outcome: Outcome<M, C>,
+    pub outcome: CellOutcome<M, C>,
 }
 
 impl<M, C> Cell<M, C> {
     /// Returns its run, if there is one.
     pub fn run(&self) -> Option<&Run<M, C>> {
         match &self.outcome {
-            Outcome::Run(run) => Some(run),
-            Outcome::Failure(_) => None,
+            CellOutcome::Run(run) => Some(run),
+            CellOutcome::Failure(_) => None,
         }
     }
 
@@ -37,7 +37,7 @@ impl<M, C> Cell<M, C> {
 /// What came of a cell.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome<M = (), C = ()> {
+pub enum CellOutcome<M = (), C = ()> {
     /// It ran; the run says whether it is stable.
     Run(Box<Run<M, C>>),
     /// It could not be run, or had to be stopped, and why.
@@ -49,7 +49,7 @@ pub enum Outcome<M = (), C = ()> {
 pub struct Comparison<M = (), C = ()> {
     /// What it is about.
     #[serde(flatten)]
-    pub header: Header,
+    pub header: SweepHeader,
     /// Whether it was interrupted before all cells were there.
     pub interrupted: bool,
     /// What ran, load by load.
@@ -58,7 +58,7 @@ pub struct Comparison<M = (), C = ()> {
     pub rankings: Vec<AtLoad>,
     /// Means that are known without a run, at loads where they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub exact: Vec<Exact>,
+    pub exact: Vec<ExactMeans>,
     /// Where finished cells stand, to be removed once the results are written.
     #[serde(skip)]
     pub journal: Option<Journal>,
@@ -66,7 +66,7 @@ pub struct Comparison<M = (), C = ()> {
 
 /// Exact means at a load, to stand beside those that were simulated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Exact {
+pub struct ExactMeans {
     /// What they are of; the same at all loads.
     pub name: String,
     /// The load ρ.
@@ -89,7 +89,7 @@ pub struct AtLoad {
 
 impl<M, C> Comparison<M, C> {
     /// Ranks the policies at each load by the cells that are there.
-    pub fn new(header: Header, cells: Vec<Cell<M, C>>, interrupted: bool) -> Self {
+    pub fn new(header: SweepHeader, cells: Vec<Cell<M, C>>, interrupted: bool) -> Self {
         let mut comparison = Comparison {
             exact: Vec::new(),
             rankings: Vec::new(),
@@ -109,7 +109,7 @@ impl<M, C> Comparison<M, C> {
     }
 
     /// Returns the exact means at a load, where they are known.
-    pub fn exact(&self, load: f64) -> Option<&Exact> {
+    pub fn exact(&self, load: f64) -> Option<&ExactMeans> {
         let mut exact = self.exact.iter();
         exact.find(|exact| exact.load.to_bits() == load.to_bits())
     }
@@ -173,14 +173,15 @@ mod tests {
     #[test]
     fn files_are_called_by_their_last_part_unless_two_share_it() {
         let names = ["fcfs", "a/p.json", "b/p.json", "c/q.json"];
-        let comparison: Comparison = Comparison::new(Header::sample(&names), Vec::new(), false);
+        let comparison: Comparison =
+            Comparison::new(SweepHeader::sample(&names), Vec::new(), false);
         let labels = names.map(|name| comparison.label(name));
         assert_eq!(labels, ["fcfs", "a/p.json", "b/p.json", "q.json"]);
     }
 
     #[test]
     fn a_title_tells_what_a_policy_may_do_and_knows() {
-        let mut header = Header::sample(&["fcfs", "a/p.json", "srpt", "easy:3"]);
+        let mut header = SweepHeader::sample(&["fcfs", "a/p.json", "srpt", "easy:3"]);
         for (n, preempts, knows) in [
             (1, true, Knows::Means),
             (2, true, Knows::Sizes),

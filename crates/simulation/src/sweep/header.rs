@@ -11,7 +11,7 @@ use synth_core::document::digest;
 
 /// What a comparison is about. Two of the same header have the same results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct SweepHeader {
     /// `synth-comparison`.
     pub format: String,
     /// Version of the document's shape.
@@ -19,7 +19,7 @@ pub struct Header {
     /// The program and its version.
     pub tool: String,
     /// What arrives.
-    pub workload: Subject,
+    pub workload: SweepSubject,
     /// When a cell ends, and what it draws from.
     pub settings: Budgets,
     /// The policies, in the order of the arguments.
@@ -33,7 +33,7 @@ pub struct Header {
 
 /// The workload of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Subject {
+pub struct SweepSubject {
     /// The file as it was named.
     pub file: String,
     /// Where its figures come from, if it says.
@@ -181,12 +181,12 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Returns the shard of each cell, from 1, in the order of [`Header::cells`]: the cell with the most work
+/// Returns the shard of each cell, from 1, in the order of [`SweepHeader::cells`]: the cell with the most work
 /// first, each to the shard that has the least so far (R. L. Graham, SIAM Journal on Applied
 /// Mathematics 17, 1969: at most 4/3 of the least possible makespan). Work is counted in whole
 /// events, so that every machine deals alike.
 #[must_use]
-pub fn deal(header: &Header, shards: usize) -> Vec<usize> {
+pub fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
     let work: Vec<u64> = header.cells().map(|(_, load)| header.work(load)).collect();
     let mut order: Vec<usize> = (0..work.len()).collect();
     order.sort_by_key(|&cell| (std::cmp::Reverse(work[cell]), cell));
@@ -201,7 +201,7 @@ pub fn deal(header: &Header, shards: usize) -> Vec<usize> {
     dealt
 }
 
-impl Header {
+impl SweepHeader {
     /// Returns all cells, each by the place of its policy and its load, in the order in which one process runs them.
     pub fn cells(&self) -> impl Iterator<Item = (usize, f64)> {
         let policies = 0..self.policies.len();
@@ -275,12 +275,12 @@ pub fn quoted(text: &str) -> String {
 }
 
 #[doc(hidden)]
-impl Header {
+impl SweepHeader {
     /// Returns the header of a comparison that nothing was run of, for tests of what renders it.
     ///
     /// # Panics
     /// Never: it has the shape of a header.
-    pub fn sample(names: &[&str]) -> Header {
+    pub fn sample(names: &[&str]) -> SweepHeader {
         let policy = |name: &&str| serde_json::json!({"name": name, "digest": null});
         let policies: Vec<Value> = names.iter().map(policy).collect();
         let header = serde_json::json!({
@@ -296,10 +296,10 @@ impl Header {
 mod tests {
     use super::*;
 
-    fn header(policies: usize, loads: &[f64]) -> Header {
+    fn header(policies: usize, loads: &[f64]) -> SweepHeader {
         let names: Vec<String> = (0..policies).map(|n| format!("p{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut header = Header::sample(&names);
+        let mut header = SweepHeader::sample(&names);
         header.loads = loads.to_vec();
         header.settings.events = 20_000_000;
         header
@@ -307,7 +307,10 @@ mod tests {
 
     #[test]
     fn differences_name_what_differs() {
-        let (one, mut other) = (Header::sample(&["fcfs"]), Header::sample(&["fcfs"]));
+        let (one, mut other) = (
+            SweepHeader::sample(&["fcfs"]),
+            SweepHeader::sample(&["fcfs"]),
+        );
         assert!(differences(&one, &other, &[]).is_empty());
         other.settings.seed = 2;
         other.policies[0].digest = Some("sha256:1".into());

@@ -2,7 +2,7 @@
 //! on the disk before the next cell begins.
 //!
 //! A part of a comparison is what one shard has run, in a file of its own. Its first line is the
-//! [`Heading`], with the whole plan; a line a cell follows; the last line says that it is whole. Each line
+//! [`PartHeading`], with the whole plan; a line a cell follows; the last line says that it is whole. Each line
 //! has a check. While its cells run, it is the journal of its shard.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::header::{Header, Shard, differences, quoted};
+use super::header::{Shard, SweepHeader, differences, quoted};
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::{digest, fault_of_json};
 
@@ -29,7 +29,7 @@ pub struct Share {
 
 /// The first line of a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Heading {
+pub struct PartHeading {
     /// The kind of workload.
     pub kind: String,
     /// `synth-part`.
@@ -44,7 +44,7 @@ pub struct Heading {
     /// of a comparison.
     pub plan: String,
     /// The comparison.
-    pub comparison: Header,
+    pub comparison: SweepHeader,
     /// The text of the workload: whoever merges needs no other file.
     pub document: String,
 }
@@ -59,16 +59,16 @@ pub(super) struct End {
     pub cells: usize,
 }
 
-impl Heading {
+impl PartHeading {
     pub(super) const FORMAT: &'static str = "synth-part";
     pub(super) const VERSION: u32 = 1;
 
     /// Returns the heading of this share of a comparison.
-    pub(super) fn new(comparison: &Header, share: &Share) -> Self {
-        let mut heading = Heading {
+    pub(super) fn new(comparison: &SweepHeader, share: &Share) -> Self {
+        let mut heading = PartHeading {
             kind: share.kind.clone(),
-            format: Heading::FORMAT.into(),
-            version: Heading::VERSION,
+            format: PartHeading::FORMAT.into(),
+            version: PartHeading::VERSION,
             shard: share.shard.number,
             shards: share.shard.of,
             plan: String::new(),
@@ -81,7 +81,7 @@ impl Heading {
 
     /// Returns what identifies the plan.
     pub(super) fn digest(&self) -> String {
-        let plan = Heading {
+        let plan = PartHeading {
             shard: 0,
             plan: String::new(),
             ..self.clone()

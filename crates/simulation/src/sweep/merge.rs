@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::comparison::{Cell, Comparison};
 use super::header::{Shard, deal, differences};
-use super::journal::{DAMAGED, End, Heading, JournalError, same};
+use super::journal::{DAMAGED, End, JournalError, PartHeading, same};
 use synth_core::document::line::unsealed;
 use synth_core::document::{all_bytes_of, fault_of_json};
 
@@ -26,7 +26,7 @@ fn listed(lines: &[String]) -> String {
 #[derive(Clone, Debug)]
 struct Part {
     path: String,
-    heading: Heading,
+    heading: PartHeading,
     /// Lines of cells, without their checks.
     cells: Vec<String>,
     /// Why it is not whole.
@@ -37,7 +37,7 @@ struct Part {
 #[derive(Debug)]
 pub struct Whole {
     /// What it is about; of which shard does not matter.
-    pub heading: Heading,
+    pub heading: PartHeading,
     /// By shard.
     parts: Vec<Part>,
 }
@@ -133,7 +133,7 @@ impl Whole {
 ///
 /// # Errors
 /// When something else is there.
-pub(super) fn is_there(output: &Path, heading: &Heading) -> Result<bool, JournalError> {
+pub(super) fn is_there(output: &Path, heading: &PartHeading) -> Result<bool, JournalError> {
     if !output.exists() {
         return Ok(false);
     }
@@ -192,13 +192,13 @@ impl Part {
 }
 
 /// Returns the heading of a part.
-fn heading(path: &str, first: &str) -> Result<Heading, JournalError> {
+fn heading(path: &str, first: &str) -> Result<PartHeading, JournalError> {
     let object = unsealed(first);
     let object = object.ok_or_else(|| no_part(path, "its first line has no check that fits"))?;
-    let heading: Heading =
+    let heading: PartHeading =
         serde_json::from_str(&object).map_err(|error| no_part(path, &fault_of_json(&error)))?;
     let format = format!("{} {}", heading.format, heading.version);
-    let known = format!("{} {}", Heading::FORMAT, Heading::VERSION);
+    let known = format!("{} {}", PartHeading::FORMAT, PartHeading::VERSION);
     if format != known {
         let why = format!("it is {format}, and here {known} is read");
         return Err(no_part(path, &why));

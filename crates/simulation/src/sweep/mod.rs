@@ -9,11 +9,11 @@ mod journal;
 mod merge;
 mod plan;
 
-pub use comparison::{AtLoad, Cell, Comparison, Exact, Outcome};
-pub use header::{Budgets, Entrant, Header, Knows, Shard, Subject, differences, quoted};
-pub use journal::{Heading, Journal, JournalError, Share};
+pub use comparison::{AtLoad, Cell, CellOutcome, Comparison, ExactMeans};
+pub use header::{Budgets, Entrant, Knows, Shard, SweepHeader, SweepSubject, differences, quoted};
+pub use journal::{Journal, JournalError, PartHeading, Share};
 pub use merge::Whole;
-pub use plan::{Cells, Comparing, Stage, sweep};
+pub use plan::{Cells, Comparing, SweepStage, sweep};
 
 #[cfg(test)]
 mod tests;

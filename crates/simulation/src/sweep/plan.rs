@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::comparison::{Cell, Comparison, Outcome};
-use super::header::{Budgets, Entrant, Header, Shard, Subject, deal};
-use super::journal::{Heading, Journal, JournalError, Share};
+use super::comparison::{Cell, CellOutcome, Comparison};
+use super::header::{Budgets, Entrant, Shard, SweepHeader, SweepSubject, deal};
+use super::journal::{Journal, JournalError, PartHeading, Share};
 use super::merge::is_there;
 use crate::run::{Ending, Run};
 use crate::settings::{Progress, Settings};
@@ -77,13 +77,18 @@ impl Comparing<'_> {
 
     /// Returns the header of the comparison of a workload with this total arrival rate.
     #[must_use]
-    pub fn header(&self, workload: Subject, own_rate: f64, policies: Vec<Entrant>) -> Header {
+    pub fn header(
+        &self,
+        workload: SweepSubject,
+        own_rate: f64,
+        policies: Vec<Entrant>,
+    ) -> SweepHeader {
         let load = |rate: &f64| rate / own_rate * workload.load;
         let loads = match self.rates {
             [] => self.loads().to_vec(),
             rates => rates.iter().map(load).collect(),
         };
-        Header {
+        SweepHeader {
             format: "synth-comparison".into(),
             version: 1,
             tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
@@ -104,7 +109,7 @@ impl Comparing<'_> {
 
 /// How far a comparison is.
 #[derive(Clone, Copy, Debug)]
-pub struct Stage<'a> {
+pub struct SweepStage<'a> {
     /// The policy that runs.
     pub policy: &'a str,
     /// The load ρ.
@@ -124,10 +129,10 @@ pub struct Stage<'a> {
 /// # Errors
 /// When a load cannot be reached, or the journal not be read or written.
 pub fn sweep<C: Cells>(
-    header: Header,
+    header: SweepHeader,
     runs: &C,
     request: &Comparing<'_>,
-    mut progress: impl FnMut(Stage<'_>),
+    mut progress: impl FnMut(SweepStage<'_>),
 ) -> Result<Comparison<C::Measures, C::OfClass>, C::Error> {
     let Some((mut journal, finished)) = open::<CellOf<C>>(&header, request)? else {
         return Ok(Comparison::new(header, Vec::new(), false));
@@ -154,7 +159,7 @@ pub fn sweep<C: Cells>(
             Some((at, there)) if at.to_bits() == load.to_bits() => scene.insert((at, there)),
             _ => scene.insert((load, runs.scene(load)?)),
         };
-        let mut stage = Stage {
+        let mut stage = SweepStage {
             policy,
             load,
             done,
@@ -167,14 +172,14 @@ pub fn sweep<C: Cells>(
             progress(stage);
         };
         let outcome = match runs.run(scene, n, &mut listener) {
-            Err(why) => Outcome::Failure(why),
+            Err(why) => CellOutcome::Failure(why),
             Ok(mut run) => {
                 // One that was cut short may by chance be precise enough; it still is another run than without the
                 // interruption.
                 if is_interrupted() {
                     run.ending = Ending::Interrupted;
                 }
-                Outcome::Run(Box::new(run))
+                CellOutcome::Run(Box::new(run))
             }
         };
         let cell = Cell {
@@ -205,7 +210,7 @@ pub fn sweep<C: Cells>(
 type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
 
 fn open<T: DeserializeOwned>(
-    header: &Header,
+    header: &SweepHeader,
     request: &Comparing<'_>,
 ) -> Result<Opened<T>, JournalError> {
     let Some((output, resume)) = request.journal else {
@@ -214,7 +219,7 @@ fn open<T: DeserializeOwned>(
     let (journal, finished) = match request.share {
         None => Journal::open(output, header, &["file", "source", "load"], resume)?,
         Some(share) => {
-            let heading = Heading::new(header, share);
+            let heading = PartHeading::new(header, share);
             if resume && is_there(output, &heading)? {
                 return Ok(None);
             }
@@ -228,5 +233,5 @@ type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
 
 /// Returns whether a cell's run was interrupted.
 fn is_cut<M, C>(cell: &Cell<M, C>) -> bool {
-    matches!(&cell.outcome, Outcome::Run(run) if run.ending == Ending::Interrupted)
+    matches!(&cell.outcome, CellOutcome::Run(run) if run.ending == Ending::Interrupted)
 }

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Cells, Comparing, Comparison, Header, Journal, JournalError, Outcome, Shard, Share, Whole,
-    sweep,
+    CellOutcome, Cells, Comparing, Comparison, Journal, JournalError, Shard, Share, SweepHeader,
+    Whole, sweep,
 };
 use crate::{Progress, Run, Settings};
 use synth_core::artifact::Changes;
@@ -79,7 +79,7 @@ fn shared(
     resume: bool,
     share: Option<&Share>,
 ) -> Result<Comparison<Nothing, Nothing>, JournalError> {
-    let header = Header::sample(&["fast", "slow", "none"]);
+    let header = SweepHeader::sample(&["fast", "slow", "none"]);
     let request = Comparing {
         file: "",
         policies: &[],
@@ -110,7 +110,7 @@ fn all_cells_run_load_by_load_and_are_ranked() {
         assert_eq!(names, ["fast", "slow"]);
         assert!(at.ranking.apart("fast", "slow"));
         let failed = comparison.cell("none", at.load).map(|cell| &cell.outcome);
-        assert!(matches!(failed, Some(Outcome::Failure(why)) if why == "it cannot"));
+        assert!(matches!(failed, Some(CellOutcome::Failure(why)) if why == "it cannot"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Job, early};
+use super::{ReplayJob, early};
 use synth_simulation::Streams;
 
 /// Where a mean may be.
@@ -96,7 +96,12 @@ impl Interval {
 
 /// Whole parts of the span, each this long \[ticks\], drawn with replacement and put one after the other: as many as
 /// there are (Zakay and Feitelson, 2013). What comes in a part stays together. `None` where there are fewer than two.
-pub fn resampled(jobs: &[Job], part: f64, seed: u64, replication: u32) -> Option<Vec<Job>> {
+pub fn resampled(
+    jobs: &[ReplayJob],
+    part: f64,
+    seed: u64,
+    replication: u32,
+) -> Option<Vec<ReplayJob>> {
     // What was there when the log began is part of no week.
     let jobs = &jobs[early(jobs)..];
     let span = jobs.last()?.submit;
@@ -111,7 +116,7 @@ pub fn resampled(jobs: &[Job], part: f64, seed: u64, replication: u32) -> Option
         let from = (stream.uniform() * count).floor() * part;
         let own = &jobs[place(from)..place(from + part)];
         let moved = n as f64 * part - from;
-        drawn.extend(own.iter().map(|job| Job {
+        drawn.extend(own.iter().map(|job| ReplayJob {
             submit: job.submit + moved,
             ..*job
         }));

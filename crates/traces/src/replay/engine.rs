@@ -4,7 +4,7 @@ use super::scene::DecisionState;
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::{Action, Event, Knows, Policy, System};
 use synth_multiresource::simulator::{Contender, Due, Ends, Failure, Server};
-use synth_simulation::{Stream, Streams};
+use synth_simulation::{RandomStream, Streams};
 
 /// Why there is no result on a log.
 #[derive(Debug, thiserror::Error)]
@@ -96,7 +96,7 @@ pub struct Walk<'a> {
     next: usize,
     /// When each job that has come left; NaN before.
     ends: Vec<f64>,
-    service: Stream,
+    service: RandomStream,
     needs_limits: bool,
     decides_on_state: bool,
     /// Arrivals, completions and clocks so far.

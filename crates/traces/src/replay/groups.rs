@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::log::{Job, Log};
+use super::log::{Log, ReplayJob};
 use super::measured::{Visit, percentiles};
 use super::scene::Kinds;
 
@@ -47,9 +47,9 @@ const USERS: usize = 5;
 impl Groups {
     /// Groups the jobs of a log, whose kinds are these.
     pub fn of(log: &Log, kinds: &Kinds) -> Self {
-        let work = |job: &Job| job.size * kinds.most_held(job.kind);
+        let work = |job: &ReplayJob| job.size * kinds.most_held(job.kind);
         let work: Vec<f64> = log.jobs.iter().map(work).collect();
-        let length = |job: &Job| {
+        let length = |job: &ReplayJob| {
             let seconds = job.size / log.tick.per_second() as f64;
             LENGTHS.partition_point(|(least, _)| *least <= seconds) - 1
         };
@@ -156,7 +156,7 @@ fn users(log: &Log, work: &[f64]) -> (Vec<String>, Vec<u8>) {
     };
     let mut names: Vec<String> = first.iter().map(name).collect();
     names.push(format!("{others} other users"));
-    let group = |job: &Job| {
+    let group = |job: &ReplayJob| {
         let place = first.iter().position(|(user, _)| *user == job.user);
         place.unwrap_or(first.len()) as u8
     };

@@ -1,12 +1,12 @@
 //! The jobs of a trace, in memory.
 
 use crate::trace::{
-    Account, Format, Options, Reason, Seen, Servers, Source, Tick, Trace, TraceError,
+    Account, Observed, ReadOptions, Reason, Servers, Source, Tick, Trace, TraceError, TraceFormat,
 };
 
 /// A job that is replayed. Times are whole ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Job {
+pub struct ReplayJob {
     /// When it comes, after the first \[ticks\], ≥ 0.
     pub submit: f64,
     /// How long it holds its room \[ticks\], ≥ 1.
@@ -26,13 +26,13 @@ pub struct Job {
     /// What it was sent to, a number in [`Account::classes`].
     pub class: u32,
     /// Whether it arrives, or ran or waited when the log began.
-    pub seen: Seen,
+    pub seen: Observed,
 }
 
-impl Job {
+impl ReplayJob {
     /// Returns a job of this kind of which no more is known than its submission and its size.
     pub fn new(kind: u32, submit: f64, size: f64) -> Self {
-        Job {
+        ReplayJob {
             submit,
             size,
             limit: size,
@@ -42,7 +42,7 @@ impl Job {
             kind,
             user: 0,
             class: 0,
-            seen: Seen::Whole,
+            seen: Observed::Whole,
         }
     }
 
@@ -58,7 +58,7 @@ impl Job {
 pub struct Log {
     /// The N ≥ 1 jobs that are replayed, by submission, those of one instant in the order of the file; before all others
     /// those that ran when the log began, and then those that waited, in the order in which they were submitted.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<ReplayJob>,
     /// The vectors of demands (R each) that jobs name.
     pub vectors: Vec<Box<[f64]>>,
     /// By vector, on how many servers at once.
@@ -70,7 +70,7 @@ pub struct Log {
     /// When the log begins, mostly with its first job, by its clock \[ticks\].
     pub begin: i64,
     /// Its format.
-    pub format: Format,
+    pub format: TraceFormat,
     /// What was done with its lines.
     pub account: Account,
     /// Jobs whose size is known in part only: they are not replayed.
@@ -82,7 +82,7 @@ pub struct Log {
 }
 
 /// Returns how many of these jobs, which are the first ones, were there when the log began.
-pub fn early(jobs: &[Job]) -> usize {
+pub fn early(jobs: &[ReplayJob]) -> usize {
     jobs.partition_point(|job| job.seen.is_early())
 }
 
@@ -96,7 +96,7 @@ impl Log {
     /// As [`Log::read`], and where the source cannot be opened.
     pub fn of_source(
         source: &Source,
-        options: &Options,
+        options: &ReadOptions,
         listener: &mut dyn FnMut(&str),
     ) -> Result<(Self, String), TraceError> {
         let name = source.name();
@@ -116,7 +116,7 @@ impl Log {
         let (mut running, mut waiting) = (Vec::new(), Vec::new());
         let mut first = None;
         while let Some(job) = trace.next_job()? {
-            if job.seen == Seen::Censored {
+            if job.seen == Observed::Censored {
                 censored += 1;
                 continue;
             }
@@ -127,12 +127,12 @@ impl Log {
             }
             has_limits |= job.limit > 0;
             let of_its_state = match job.seen {
-                Seen::Initial => &mut running,
-                Seen::Waiting => &mut waiting,
+                Observed::Initial => &mut running,
+                Observed::Waiting => &mut waiting,
                 _ => &mut jobs,
             };
             let limit = Some(job.limit as f64).filter(|limit| *limit > 0.0);
-            of_its_state.push(Job {
+            of_its_state.push(ReplayJob {
                 limit: job.limit.max(job.size) as f64,
                 promised: limit.unwrap_or(f64::INFINITY),
                 waited: job.waited.map_or(f64::NAN, |waited| waited as f64),
@@ -140,7 +140,7 @@ impl Log {
                 user: job.user,
                 class: job.class,
                 seen: job.seen,
-                ..Job::new(job.demand, submit as f64, job.size as f64)
+                ..ReplayJob::new(job.demand, submit as f64, job.size as f64)
             });
             if jobs.len() % (1 << 18) == 0 {
                 listener(jobs.len());
@@ -161,7 +161,7 @@ impl Log {
     }
 
     /// Returns a log without jobs of these servers.
-    pub fn blank(servers: Servers, tick: Tick, format: Format) -> Self {
+    pub fn blank(servers: Servers, tick: Tick, format: TraceFormat) -> Self {
         Log {
             jobs: Vec::new(),
             vectors: Vec::new(),
@@ -190,7 +190,7 @@ impl Log {
     }
 
     /// Leaves out the jobs for which `is_out` holds, and accounts for their lines.
-    pub fn leave_out(&mut self, reason: Reason, is_out: impl Fn(&Job) -> bool) {
+    pub fn leave_out(&mut self, reason: Reason, is_out: impl Fn(&ReplayJob) -> bool) {
         let total = self.servers.total();
         for job in self.jobs.extract_if(.., |job| is_out(job)) {
             let kind = job.kind as usize;
@@ -201,7 +201,7 @@ impl Log {
     }
 
     /// Returns the jobs that arrive: all but those that were there when the log began.
-    pub fn arrivals(&self) -> &[Job] {
+    pub fn arrivals(&self) -> &[ReplayJob] {
         &self.jobs[early(&self.jobs)..]
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::engine::Replayed;
-use super::log::Job;
+use super::log::ReplayJob;
 use super::scene::{DecisionState, Kinds};
 
 /// Of which jobs measures are: those submitted in a part of the span.
@@ -49,7 +49,7 @@ impl Window {
 
 /// Measures of the jobs in a window. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Measured {
+pub struct WindowMeasures {
     /// How many jobs are measured.
     pub jobs: u64,
     /// Mean of the time from a job's submission to its end, without its size and its start latency.
@@ -139,7 +139,7 @@ pub fn visits<'a>(
     // Rounding must not make a wait of none.
     let grain = clock.size(if scene.is_whole() { 0.0 } else { 1e-6 });
     let starts_known = if replayed.runs_through { 0.0 } else { f64::NAN };
-    let visit = move |(n, (job, end)): (usize, (&Job, &f64))| {
+    let visit = move |(n, (job, end)): (usize, (&ReplayJob, &f64))| {
         let (submit, held) = (clock.submit(job.submit), scene.held(n));
         let wait = end - submit - held;
         Visit {
@@ -168,7 +168,7 @@ pub fn passes(visits: &[Visit]) -> impl Iterator<Item = bool> {
     })
 }
 
-impl Measured {
+impl WindowMeasures {
     /// Measures, of the visits of all jobs, which are of these kinds, those submitted within these seconds.
     pub fn of(visits: &[Visit], window: [f64; 2], kinds: &Kinds) -> Self {
         let [from, to] = window;
@@ -187,7 +187,7 @@ impl Measured {
             pairs.for_each(|(used, held)| *used += held * within / length);
         }
         let passes = passes(visits).take(last).skip(first);
-        Measured {
+        WindowMeasures {
             jobs: own.len() as u64,
             mean_wait: total_wait / own.len() as f64,
             mean_response: mean(Visit::response),
@@ -221,7 +221,7 @@ pub fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
 
 /// Time averages over a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Step {
+pub struct SeriesStep {
     /// When it begins \[s\].
     pub time: f64,
     /// Jobs that wait.
@@ -235,7 +235,7 @@ pub struct Step {
 }
 
 /// Averages over steps of this length \[s\] from 0 to `span`; none where starts are not known.
-pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec<Step> {
+pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec<SeriesStep> {
     if !starts_known(visits) {
         return Vec::new();
     }
@@ -256,7 +256,7 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
         pairs.for_each(|(own, held)| own.add(visit.start, visit.end, *held));
     }
     let averages: Vec<Vec<f64>> = averages.into_iter().map(Averages::by_step).collect();
-    let step_at = |n: usize| Step {
+    let step_at = |n: usize| SeriesStep {
         time: n as f64 * step,
         waiting: averages[0][n],
         running: averages[1][n],

@@ -40,9 +40,10 @@ mod speed;
 pub use blocks::{Blocks, Interval, resampled};
 pub use engine::{NoResult, Replayed, Stopped, Walk, replay};
 pub use groups::{Groups, OfGroup};
-pub use log::{Job, Log, early};
+pub use log::{Log, ReplayJob, early};
 pub use measured::{
-    Measured, Step, Visit, Window, bounded_slowdown, passes, percentiles, time_series, visits,
+    SeriesStep, Visit, Window, WindowMeasures, bounded_slowdown, passes, percentiles, time_series,
+    visits,
 };
 pub use record::record;
 pub use scene::{DecisionState, Kinds, gathered};

@@ -3,7 +3,7 @@
 use csv::{ReaderBuilder, Trim};
 use serde::Deserialize;
 
-use super::Job;
+use super::ReplayJob;
 
 /// A row; other columns are ignored.
 #[derive(Deserialize)]
@@ -19,7 +19,7 @@ struct Row {
 ///
 /// # Errors
 /// When a column is missing, a type unknown, a time negative or no finite number; when there is no job. Names the line.
-pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<Job>, String> {
+pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<ReplayJob>, String> {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text);
     let header = reader.headers().map_err(|why| why.to_string())?.clone();
@@ -42,9 +42,9 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<Job>, String> {
             let (own, types) = (&row.job_type, types.join(", "));
             format!("line {line}: unknown type `{own}`; those of the policy are {types}")
         })?;
-        jobs.push(Job {
+        jobs.push(ReplayJob {
             line: line as u32,
-            ..Job::new(kind as u32, row.arrival, row.size)
+            ..ReplayJob::new(kind as u32, row.arrival, row.size)
         });
     }
     jobs.sort_by(|a, b| a.submit.total_cmp(&b.submit));

@@ -2,13 +2,13 @@
 
 use itertools::Itertools as _;
 
-use super::log::{Job, Log};
+use super::log::{Log, ReplayJob};
 use super::speed::Clock;
-use crate::trace::Seen;
+use crate::trace::Observed;
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_multiresource::policy::{Job as Come, System};
-use synth_multiresource::workload::{Fleet, Header, Known, Part, Workload};
+use synth_multiresource::workload::{ChangedType, Fleet, KnownSize, Workload, WorkloadHeader};
 use synth_queues::law::{ArrivalProcess, Size};
 
 /// The demands that jobs name, exact or rounded to those of types.
@@ -83,7 +83,7 @@ impl Kinds {
 #[derive(Clone, Debug)]
 pub struct DecisionState<'a> {
     /// The jobs, by submission.
-    pub jobs: &'a [Job],
+    pub jobs: &'a [ReplayJob],
     /// By the kind of a job: its type in the workload.
     pub types: Vec<u32>,
     /// Servers and types.
@@ -103,7 +103,7 @@ pub struct DecisionState<'a> {
 
 impl<'a> DecisionState<'a> {
     /// Returns jobs without a start latency, with their sizes where they came without a limit, and seed 1.
-    pub fn new(jobs: &'a [Job], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
+    pub fn new(jobs: &'a [ReplayJob], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
         DecisionState {
             jobs,
             types,
@@ -117,7 +117,7 @@ impl<'a> DecisionState<'a> {
     }
 
     /// Returns the same jobs, where those that came without a limit have none.
-    pub fn promised(jobs: &'a [Job], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
+    pub fn promised(jobs: &'a [ReplayJob], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
         DecisionState {
             promised: true,
             ..DecisionState::new(jobs, types, fleet, clock)
@@ -159,7 +159,7 @@ impl<'a> DecisionState<'a> {
     /// Starts the jobs that ran when the log began, the largest first, so that small ones leave them their servers. Those
     /// that do not fit wait. Returns how many these jobs are.
     pub(super) fn begun(&self, mut system: System, limited: bool) -> (System, usize) {
-        let run = |job: &&Job| job.seen == Seen::Initial;
+        let run = |job: &&ReplayJob| job.seen == Observed::Initial;
         let count = self.jobs.iter().take_while(run).count();
         let come = (0..count).map(|n| (self.type_of(n), self.arrive(n, 0.0, limited, &mut system)));
         let mut come: Vec<(usize, Come)> = come.collect();
@@ -190,7 +190,7 @@ impl<'a> DecisionState<'a> {
 /// Where it is out of the range of what can be counted.
 pub fn gathered(
     log: &Log,
-    jobs: &[Job],
+    jobs: &[ReplayJob],
     kinds: &Kinds,
     clock: Clock,
     latency: f64,
@@ -209,7 +209,7 @@ pub fn gathered(
     for (((name, demand), nodes), (count, size)) in demands.zip(counts) {
         places.push(types.len() as u32);
         if count > 0 {
-            types.push(Part {
+            types.push(ChangedType {
                 name: name.clone(),
                 nodes: *nodes,
                 demand: demand.clone(),
@@ -225,14 +225,14 @@ pub fn gathered(
     }
     let constant = |mean| Size::Deterministic { mean };
     let known = match sizes {
-        true => Known::Size,
-        false => Known::Limit(constant(Decimal::ONE)),
+        true => KnownSize::Size,
+        false => KnownSize::Limit(constant(Decimal::ONE)),
     };
-    let header = Header {
+    let header = WorkloadHeader {
         start_latency: (latency > 0.0).then(|| constant(decimal(latency))),
         time_unit: log.tick.unit().into(),
         known: Some(known),
-        ..Header::default()
+        ..WorkloadHeader::default()
     };
     Ok((log.servers.workload(header, types).check()?, places))
 }

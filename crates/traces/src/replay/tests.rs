@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::trace::{Options, Servers, Source, Trace};
+use crate::trace::{ReadOptions, Servers, Source, Trace};
 use synth_core::number::Decimal;
 use synth_multiresource::simulator::Contender;
 
@@ -26,7 +26,7 @@ fn beside(name: &str) -> Option<PathBuf> {
     there.then_some(path)
 }
 
-fn log(path: &Path, options: &Options) -> Log {
+fn log(path: &Path, options: &ReadOptions) -> Log {
     let mut trace = Trace::open(&Source::named(path), options).unwrap();
     Log::read(&mut trace, |_| ()).unwrap()
 }
@@ -60,9 +60,9 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
 }
 
 /// Measures of all jobs under a rule by name.
-fn under(log: &Log, rule: &str, speed: Speed) -> Measured {
+fn under(log: &Log, rule: &str, speed: Speed) -> WindowMeasures {
     let visits = played(log, rule, speed);
-    Measured::of(&visits, [0.0, log.span()], &Kinds::exact(log))
+    WindowMeasures::of(&visits, [0.0, log.span()], &Kinds::exact(log))
 }
 
 /// A log with jobs of these times of submission, sizes and processors, on a server with four of them.
@@ -84,7 +84,7 @@ fn limited(cpus: u32, jobs: &str) -> Log {
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    log(file.path(), &Options::default())
+    log(file.path(), &ReadOptions::default())
 }
 
 fn starts(log: &Log, rule: &str) -> Vec<f64> {
@@ -99,10 +99,10 @@ fn what_runs_at_the_beginning_runs_on() {
     let text = "time,start,end,cpu\n0,0,100,4\n10,100,130,4\n70,130,140,4\n";
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    let options = Options {
+    let options = ReadOptions {
         servers: Some(Servers::shapes("cpu=4").unwrap()),
-        from: Some(crate::trace::Edge::After(60.0)),
-        ..Options::default()
+        from: Some(crate::trace::TraceEdge::After(60.0)),
+        ..ReadOptions::default()
     };
     let log = log(file.path(), &options);
     for rule in ["fcfs", "easy+sjf", "first-fit", "conservative"] {
@@ -299,7 +299,7 @@ fn a_course_adds_up() {
     let kinds = Kinds::exact(&log);
     let sum = |step: f64| {
         let steps = time_series(&visits, 30.0, step, &kinds);
-        let sum = |of: fn(&Step) -> f64| steps.iter().map(of).sum::<f64>() * step;
+        let sum = |of: fn(&SeriesStep) -> f64| steps.iter().map(of).sum::<f64>() * step;
         [
             sum(|s| s.waiting),
             sum(|s| s.running),
@@ -381,7 +381,7 @@ fn a_log_of_the_sp2_is_replayed_to_the_second() {
     let Some(path) = beside("sdsc-sp2-1998-first5000.swf") else {
         return;
     };
-    let log = log(&path, &Options::default());
+    let log = log(&path, &ReadOptions::default());
     assert_eq!(log.jobs.len(), 4606);
     assert_eq!(log.work(), [387_596_226.0]);
     assert!((log.load() - 0.653_667_029).abs() < 5e-10);

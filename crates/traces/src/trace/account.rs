@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// What a job was sent to: each is empty where that is not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Class {
+pub struct SentTo {
     /// The partition, or several between commas.
     pub partition: String,
     /// The account, or group.
@@ -130,7 +130,7 @@ impl Reason {
 
 /// What is known of the lines of one reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct AccountRow {
     /// Why.
     pub reason: Reason,
     /// How many lines.
@@ -149,10 +149,10 @@ pub struct Account {
     pub lines: u64,
     /// Jobs that take part.
     pub jobs: u64,
-    /// The work of all jobs that take part, as in [`Row::work`].
+    /// The work of all jobs that take part, as in [`AccountRow::work`].
     pub work: f64,
     /// By reason, in the order of [`Reason`].
-    pub rows: Vec<Row>,
+    pub rows: Vec<AccountRow>,
     /// The first ten faults, each with its line, column and what was expected.
     pub faults: Vec<String>,
     /// What else should be known of how it was read.
@@ -174,7 +174,7 @@ pub struct Account {
     pub passed_limits: HashMap<u32, u64>,
     /// What jobs were sent to, by the numbers that they carry; none where the format tells nothing of it.
     #[serde(skip)]
-    pub classes: Vec<Class>,
+    pub classes: Vec<SentTo>,
     /// The same numbers, by partition, account and quality of service with zeros between.
     #[serde(skip)]
     pub(super) numbers: HashMap<Vec<u8>, u32>,
@@ -247,7 +247,7 @@ impl Account {
     pub fn note(&mut self, reason: Reason, line: u32, work: f64) {
         let place = self.rows.binary_search_by_key(&reason, |row| row.reason);
         let at = place.unwrap_or_else(|at| {
-            let fresh = Row {
+            let fresh = AccountRow {
                 reason,
                 lines: 0,
                 first_line: line,
@@ -286,7 +286,7 @@ impl Account {
         if number == next {
             let [partition, account, qos] =
                 names.map(|name| String::from_utf8_lossy(name).into_owned());
-            self.classes.push(Class {
+            self.classes.push(SentTo {
                 partition,
                 account,
                 qos,

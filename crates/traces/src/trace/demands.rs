@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 /// The distinct vectors of demands (R each) and numbers of servers, in the order in which they were first seen.
 ///
-/// A trace has some tens of them. From [`Demands::MOST`] on, demands are rounded up to three significant
-/// digits as they come, so that the table stays small; [`Demands::rounded`] tells.
+/// A trace has some tens of them. From [`DemandTable::MOST`] on, demands are rounded up to three significant
+/// digits as they come, so that the table stays small; [`DemandTable::rounded`] tells.
 #[derive(Clone, Debug, Default)]
-pub struct Demands {
+pub struct DemandTable {
     vectors: Vec<Box<[f64]>>,
     nodes: Vec<u32>,
     numbers: HashMap<Box<[u64]>, u32>,
@@ -15,7 +15,7 @@ pub struct Demands {
     rounded: u64,
 }
 
-impl Demands {
+impl DemandTable {
     /// The most vectors that stand as they were written.
     pub const MOST: usize = 2000;
 
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn equal_vectors_have_one_number() {
-        let mut demands = Demands::default();
+        let mut demands = DemandTable::default();
         let wide = [4.0, 0.5];
         assert_eq!(demands.number(&wide, 1, |_| true), 0);
         assert_eq!(demands.number(&[4.0, 0.25], 1, |_| true), 1);
@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn a_table_of_many_vectors_stays_small() {
-        let mut demands = Demands::default();
+        let mut demands = DemandTable::default();
         let numbers =
             (0..1_000_000_u32).map(|n| demands.number(&[f64::from(n) + 0.5], 1, |_| true));
         let last = numbers.last().unwrap();
-        assert!(demands.vectors().len() < Demands::MOST + 9 * 900);
+        assert!(demands.vectors().len() < DemandTable::MOST + 9 * 900);
         assert!(demands.rounded() > 0);
         let held = demands.vectors()[last as usize][0];
         assert!((999_999.5..=1_010_000.0).contains(&held));

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::Account;
 use super::format::{Fate, Raw};
-use super::{Seen, Trace};
+use super::{Observed, Trace};
 
 /// The row of a job that counts so far.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl Counted {
             submit: raw.submit,
             start: raw.start,
             rank: match raw.fate {
-                _ if raw.is_open || raw.seen == Seen::Censored => raw.last(),
+                _ if raw.is_open || raw.seen == Observed::Censored => raw.last(),
                 Fate::Completed if raw.size < 0 => i64::MIN,
                 _ => raw.last().saturating_add(ENDED),
             },

@@ -9,7 +9,8 @@ use super::format::{self, Fate, Opened, Raw, Reader, Rows};
 use super::input::Source;
 use super::window::{Activity, Why, Window};
 use super::{
-    Account, Demands, Edge, Format, Job, Options, Reason, Seen, Servers, Shape, Tick, TraceError,
+    Account, DemandTable, Observed, ReadOptions, Reason, ServerShape, Servers, Tick, TraceEdge,
+    TraceError, TraceFormat, TraceJob,
 };
 use buffer::Buffer;
 
@@ -21,8 +22,8 @@ pub struct Trace {
     reader: Box<dyn Reader>,
     /// One over the capacity of all servers together (R); 0 where there is none.
     per_capacity: Vec<f64>,
-    options: Options,
-    demands: Demands,
+    options: ReadOptions,
+    demands: DemandTable,
     /// By vector, the largest fraction of a resource of all servers together.
     shares: Vec<f64>,
     account: Account,
@@ -61,12 +62,12 @@ impl Trace {
     /// # Errors
     /// When it cannot be read, has no known format or not the one that is named, or does not tell its servers and
     /// the options do not, either.
-    pub fn open(source: &Source, options: &Options) -> Result<Self, TraceError> {
+    pub fn open(source: &Source, options: &ReadOptions) -> Result<Self, TraceError> {
         Ok(Self::of(format::open(source, options)?, options))
     }
 
     /// Returns the jobs of a file that is open.
-    pub(super) fn of((tick, servers, rows, reader): Opened, options: &Options) -> Self {
+    pub(super) fn of((tick, servers, rows, reader): Opened, options: &ReadOptions) -> Self {
         let per = |total: f64| if total > 0.0 { 1.0 / total } else { 0.0 };
         let per_capacity: Vec<f64> = servers.total().into_iter().map(per).collect();
         Trace {
@@ -75,7 +76,7 @@ impl Trace {
             servers,
             reader,
             options: options.clone(),
-            demands: Demands::default(),
+            demands: DemandTable::default(),
             shares: Vec::new(),
             account: Account {
                 remarks: rows.remarks.clone(),
@@ -103,7 +104,7 @@ impl Trace {
     /// # Errors
     /// When the file cannot be read further, too many of its lines are faulty or too far out of order, or no job takes
     /// part.
-    pub fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
+    pub fn next_job(&mut self) -> Result<Option<TraceJob>, TraceError> {
         loop {
             while self.buffer.len() <= Self::MOST_OUT_OF_ORDER {
                 let Some(raw) = self.read()? else {
@@ -150,7 +151,7 @@ impl Trace {
         };
         (self.demand, self.account.supposed) = (demand, supposed);
         let size = self.last - job.begun();
-        let seen = Seen::Censored;
+        let seen = Observed::Censored;
         Ok(Some(Raw { size, seen, ..job }))
     }
 
@@ -190,7 +191,7 @@ impl Trace {
     }
 
     /// Returns the format that was named or found.
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> TraceFormat {
         self.rows.format
     }
 
@@ -200,7 +201,7 @@ impl Trace {
     }
 
     /// Returns the vectors of demands of the jobs read so far.
-    pub fn demands(&self) -> &Demands {
+    pub fn demands(&self) -> &DemandTable {
         &self.demands
     }
 
@@ -217,7 +218,7 @@ impl Trace {
 
     /// The work of a job that was read here: its size \[ticks\] times the largest fraction of a resource of all servers
     /// together that it holds.
-    pub fn work(&self, job: &Job) -> f64 {
+    pub fn work(&self, job: &TraceJob) -> f64 {
         self.shares[job.demand as usize] * job.size as f64
     }
 
@@ -230,7 +231,7 @@ impl Trace {
     /// Returns on how many servers at once the job of this line runs; `demand` becomes that on each of them. Where there
     /// is one server, or nodes are a resource, they are not distinguished.
     fn take_apart(&mut self, raw: &Raw) -> u32 {
-        let is_one = matches!(self.servers.shapes[..], [Shape { count: 1, .. }]);
+        let is_one = matches!(self.servers.shapes[..], [ServerShape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
         let mut nodes = raw.nodes.max(1);
         if raw.nodes == 1 || is_one || self.servers.resources.iter().any(counts) {
@@ -256,7 +257,7 @@ impl Trace {
     }
 
     /// Decides what is done with a line; returns the job, if it takes part.
-    fn admit(&mut self, raw: Raw) -> Option<Job> {
+    fn admit(&mut self, raw: Raw) -> Option<TraceJob> {
         self.account.noted = 0;
         let (job, work) = self.decide(&raw);
         if let Some(key) = raw.id {
@@ -266,7 +267,7 @@ impl Trace {
     }
 
     /// The same, and the work of the line.
-    fn decide(&mut self, raw: &Raw) -> (Option<Job>, f64) {
+    fn decide(&mut self, raw: &Raw) -> (Option<TraceJob>, f64) {
         self.account.lines += 1;
         let nodes = self.take_apart(raw);
         let share = self.share(&self.demand, nodes);
@@ -305,7 +306,7 @@ impl Trace {
             limit = size;
         }
         // Events stand in order; that jobs are known when they end, or the file does, is no disorder of it.
-        let is_late = self.rows.format == Format::Borg || raw.line < self.before.1;
+        let is_late = self.rows.format == TraceFormat::Borg || raw.line < self.before.1;
         if raw.submit < self.before.0 && !is_late {
             note(Reason::Unsorted);
         }
@@ -318,7 +319,7 @@ impl Trace {
             self.shares.push(share);
         }
         let waited = raw.start.map(|start| start.saturating_sub(raw.submit));
-        let job = Job {
+        let job = TraceJob {
             line: raw.line,
             submit: raw.submit,
             size,
@@ -329,7 +330,7 @@ impl Trace {
             batch: raw.batch,
             waited: waited.map(|waited| waited.max(0).unsigned_abs()),
             end: match raw.end {
-                Some(end) if size == raw.size.unsigned_abs() && raw.seen == Seen::Whole => end,
+                Some(end) if size == raw.size.unsigned_abs() && raw.seen == Observed::Whole => end,
                 _ => raw.begun().saturating_add_unsigned(size),
             },
             seen: raw.seen,
@@ -365,7 +366,7 @@ impl Trace {
     }
 
     /// Counts a job, and returns it as the log has it; `None` if it is outside its span.
-    fn takes_part(&mut self, job: Job) -> Result<Option<Job>, TraceError> {
+    fn takes_part(&mut self, job: TraceJob) -> Result<Option<TraceJob>, TraceError> {
         if self.span.is_none() {
             self.window = self.window(job.submit)?;
         }
@@ -396,10 +397,10 @@ impl Trace {
             self.gap.note(self.arrivals, job.submit, job.line);
             self.arrivals += 1;
         }
-        if job.seen == Seen::Censored {
+        if job.seen == Observed::Censored {
             self.account.note(Reason::Censored, job.line, work);
             if self.options.censored_end {
-                job.seen = Seen::Whole;
+                job.seen = Observed::Whole;
             }
         }
         self.account.jobs += 1;
@@ -408,15 +409,15 @@ impl Trace {
     }
 
     /// Returns an edge of the options \[ticks\], where the first job was submitted at `first`.
-    fn instant(&self, edge: Option<Edge>, first: i64) -> Result<Option<f64>, TraceError> {
+    fn instant(&self, edge: Option<TraceEdge>, first: i64) -> Result<Option<f64>, TraceError> {
         let per_second = self.tick().per_second() as f64;
         let first = first as f64 / per_second;
         let why = "its times are no dates: write --from and --to as a time after the first job, such as 120d";
-        let at = |edge: Edge| match edge {
-            Edge::After(time) => Ok((first + time) * per_second),
+        let at = |edge: TraceEdge| match edge {
+            TraceEdge::After(time) => Ok((first + time) * per_second),
             // Clocks of other logs begin with the log: it would have begun after three years.
-            Edge::At(at) if first > 1e8 => Ok(at * per_second),
-            Edge::At(_) => Err(self.rows.wrong(why)),
+            TraceEdge::At(at) if first > 1e8 => Ok(at * per_second),
+            TraceEdge::At(_) => Err(self.rows.wrong(why)),
         };
         edge.map(at).transpose()
     }

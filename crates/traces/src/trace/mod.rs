@@ -4,7 +4,7 @@
 //! A trace is a sequence of jobs, each with the instant of its submission, how long it held its room, the
 //! amounts of resources that it held, and perhaps a limit that was promised. Times are whole *ticks*, the
 //! resolution of the clock in the file: sums over a trace are exact, and a replay of it repeats. A job's
-//! demands are its *vector*; of these a trace has few, so that a [`Job`] carries the number of its vector
+//! demands are its *vector*; of these a trace has few, so that a [`TraceJob`] carries the number of its vector
 //! in a table ([`Demands`]).
 //!
 //! # Practice
@@ -24,13 +24,13 @@ mod jobs;
 mod servers;
 mod window;
 
-pub use account::{Account, Class, Reason, Row};
-pub use demands::Demands;
+pub use account::{Account, AccountRow, Reason, SentTo};
+pub use demands::DemandTable;
 pub use error::TraceError;
-pub use format::{EXPORT, Format, nodes};
+pub use format::{EXPORT, TraceFormat, nodes};
 pub use input::Source;
 pub use jobs::Trace;
-pub use servers::{Servers, Shape};
+pub use servers::{ServerShape, Servers};
 
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ use synth_typed::{either, share, time};
 /// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "How the trace is read")]
-pub struct Options {
+pub struct ReadOptions {
     /// What its jobs ran on: one server, such as cpu=128,memory=512, a fleet, such as
     /// "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each fraction of a gpu on one device), or a file that lists nodes
     /// (cpu_milli, memory_mib, gpu) [default: what the file tells]
@@ -51,7 +51,7 @@ pub struct Options {
 
     /// Its format [default: found out, and told]
     #[arg(long, requires = "trace", value_enum)]
-    pub format: Option<Format>,
+    pub format: Option<TraceFormat>,
 
     /// Of a table (csv): what stands in which column, such as time=submit_s,size=held_s,cpu=cores
     #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
@@ -78,11 +78,11 @@ pub struct Options {
     /// (120d, or a number of seconds). Jobs that ran or waited then are its initial state [default: with the first job,
     /// or where the rows are complete, such as those of sacct -S]
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
-    pub from: Option<Edge>,
+    pub from: Option<TraceEdge>,
 
     /// Leave out what came later, likewise
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
-    pub to: Option<Edge>,
+    pub to: Option<TraceEdge>,
 
     /// Leave out the jobs of other partitions (sacct, swf); for `forecast slurm`: the live partition
     #[arg(long, value_name = "NAME", requires = "trace")]
@@ -113,7 +113,7 @@ pub struct Options {
 
 /// Where a part of a trace begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Edge {
+pub enum TraceEdge {
     /// So long after the first job \[s\].
     After(f64),
     /// At this instant of the log's own clock \[s since 1970\].
@@ -121,7 +121,7 @@ pub enum Edge {
 }
 
 /// A date, or a time after the first job.
-fn edge(text: &str) -> Result<Edge, String> {
+fn edge(text: &str) -> Result<TraceEdge, String> {
     // A number alone counts seconds, unless it is too large for that.
     let at = match text.parse().ok().and_then(stamp) {
         Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {
@@ -132,8 +132,11 @@ fn edge(text: &str) -> Result<Edge, String> {
         Some((at, _)) => Some(at),
         None => instant(text.as_bytes()),
     };
-    at.map_or_else(|| time(text).map(Edge::After), |at| Ok(Edge::At(at)))
-        .map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
+    at.map_or_else(
+        || time(text).map(TraceEdge::After),
+        |at| Ok(TraceEdge::At(at)),
+    )
+    .map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
 }
 
 /// Shapes of servers, as they are written or as a file lists them.
@@ -156,7 +159,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 /// A job that takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct TraceJob {
     /// Line of the file, from 1.
     pub line: u32,
     /// Its vector, a number in [`Demands`].
@@ -178,12 +181,12 @@ pub struct Job {
     /// When it ended, or until when it was seen \[ticks\]; later than its size after its start if it was suspended.
     pub end: i64,
     /// How it is known.
-    pub seen: Seen,
+    pub seen: Observed,
 }
 
 /// How much of a job the trace saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Seen {
+pub enum Observed {
     /// From its submission to its end.
     #[default]
     Whole,
@@ -195,10 +198,10 @@ pub enum Seen {
     Waiting,
 }
 
-impl Seen {
+impl Observed {
     /// Returns whether the job was submitted before the trace began: it is no arrival.
     pub fn is_early(self) -> bool {
-        matches!(self, Seen::Initial | Seen::Waiting)
+        matches!(self, Observed::Initial | Observed::Waiting)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use itertools::Itertools as _;
 
 use synth_core::number::Decimal;
-use synth_multiresource::workload::{self, Fleet, Header, Part, Parts};
+use synth_multiresource::workload::{self, ChangedType, Fleet, Parts, WorkloadHeader};
 
 /// What the trace's jobs ran on, as `--servers` says it, or the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,26 +15,26 @@ pub struct Servers {
     /// Names of the resources that consist of devices: a demand below 1 is on one, others take whole devices.
     pub devices: Vec<String>,
     /// The H ≥ 1 shapes of servers.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<ServerShape>,
 }
 
 /// Servers that are alike.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
+pub struct ServerShape {
     /// How many there are, ≥ 1.
     pub count: u32,
     /// Capacity of one of them (R), ≥ 0.
     pub capacity: Vec<Decimal>,
 }
 
-impl Shape {
+impl ServerShape {
     /// Groups servers with these capacities (R each) by shape, in the order in which each shape is first seen.
     pub fn group(capacities: impl IntoIterator<Item = Vec<Decimal>>) -> Vec<Self> {
-        let mut shapes: Vec<Shape> = Vec::new();
+        let mut shapes: Vec<ServerShape> = Vec::new();
         for capacity in capacities {
             match shapes.iter_mut().find(|shape| shape.capacity == capacity) {
                 Some(shape) => shape.count += 1,
-                None => shapes.push(Shape { count: 1, capacity }),
+                None => shapes.push(ServerShape { count: 1, capacity }),
             }
         }
         shapes
@@ -45,7 +45,7 @@ impl From<&Fleet> for Servers {
     /// Returns what the jobs of a workload run on.
     fn from(fleet: &Fleet) -> Self {
         let resources = fleet.envelope().resources().iter();
-        let shape = |shape: &workload::Shape| Shape {
+        let shape = |shape: &workload::Shape| ServerShape {
             count: shape.count(),
             capacity: shape.capacity().to_vec(),
         };
@@ -59,7 +59,7 @@ impl From<&Fleet> for Servers {
 
 impl Servers {
     /// Returns servers without devices.
-    pub fn new(resources: Vec<String>, shapes: Vec<Shape>) -> Self {
+    pub fn new(resources: Vec<String>, shapes: Vec<ServerShape>) -> Self {
         Servers {
             resources,
             devices: Vec::new(),
@@ -68,7 +68,7 @@ impl Servers {
     }
 
     /// Returns the workload of these types on these servers.
-    pub fn workload(&self, header: Header, types: Vec<Part>) -> Parts {
+    pub fn workload(&self, header: WorkloadHeader, types: Vec<ChangedType>) -> Parts {
         let shapes = self.shapes.iter();
         let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
         Parts {
@@ -91,7 +91,7 @@ impl Servers {
         if (0..demand.len()).any(|r| is_split(r) && self.has_devices(r)) {
             return false;
         }
-        let fits = |shape: &&Shape| {
+        let fits = |shape: &&ServerShape| {
             let mut pairs = demand.iter().zip(&shape.capacity);
             pairs.all(|(demand, capacity)| *demand <= capacity.value())
         };
@@ -132,7 +132,7 @@ impl Servers {
 
     /// Capacity of all servers together (R).
     pub fn total(&self) -> Vec<f64> {
-        let of = |shape: &Shape, j: usize| f64::from(shape.count) * shape.capacity[j].value();
+        let of = |shape: &ServerShape, j: usize| f64::from(shape.count) * shape.capacity[j].value();
         let total = |j: usize| self.shapes.iter().map(|shape| of(shape, j)).sum();
         (0..self.resources.len()).map(total).collect()
     }
@@ -184,7 +184,7 @@ impl Servers {
             let amounts: HashMap<String, Decimal> = amounts.into_iter().collect();
             let amount = |name| amounts.get(name).copied().unwrap_or(Decimal::ZERO);
             let capacity = resources.iter().map(amount).collect();
-            Shape { count, capacity }
+            ServerShape { count, capacity }
         };
         let shapes = shapes.into_iter().map(shape).collect();
         Ok(Servers {
@@ -220,7 +220,7 @@ fn least(shapes: impl Iterator<Item = (f64, u32)>, mut amount: f64) -> Option<u3
 /// As [`Servers::shapes`] reads them.
 impl std::fmt::Display for Servers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let amounts = |shape: &Shape| {
+        let amounts = |shape: &ServerShape| {
             let pairs = self.resources.iter().zip(&shape.capacity);
             let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
             let devices = |name| match self.devices.contains(name) {
@@ -230,7 +230,7 @@ impl std::fmt::Display for Servers {
             let words = there.map(|(name, amount)| format!("{name}{}={amount}", devices(name)));
             words.format(",").to_string()
         };
-        if let [shape @ Shape { count: 1, .. }] = &self.shapes[..] {
+        if let [shape @ ServerShape { count: 1, .. }] = &self.shapes[..] {
             return f.write_str(&amounts(shape));
         }
         let shapes = self.shapes.iter();

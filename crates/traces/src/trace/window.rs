@@ -26,7 +26,7 @@
 //! beginning of less than 1 % of the span, changes no result notably, and is not looked at.
 
 use super::format::Raw;
-use super::{Account, Format, Job, Seen, Trace};
+use super::{Account, Observed, Trace, TraceFormat, TraceJob};
 use synth_core::number::date;
 
 /// The highest rate of submissions before the first end, over the rate after it.
@@ -60,7 +60,7 @@ impl Activity {
     /// Adds the row of a job, unless it neither ran nor ended.
     pub fn note(&mut self, raw: &Raw) {
         let ran = || (raw.size >= 0).then(|| raw.last());
-        let is_open = raw.is_open || raw.seen == Seen::Censored;
+        let is_open = raw.is_open || raw.seen == Observed::Censored;
         let end = raw.end.or_else(ran).map(|end| end.max(raw.submit));
         if self.rows.len() < ROWS && (end.is_some() || is_open) {
             let end = end.filter(|_| !is_open);
@@ -70,14 +70,14 @@ impl Activity {
     }
 
     /// Returns the first end of the rows submitted from an instant on, if they may have been selected by activity.
-    pub fn first_end(mut self, from: i64, format: Format) -> Option<FirstEnd> {
+    pub fn first_end(mut self, from: i64, format: TraceFormat) -> Option<FirstEnd> {
         self.rows.retain(|(submit, _)| *submit >= from);
         self.rows.sort_unstable();
         let (first, last) = (self.rows.first()?.0, self.rows.last()?.0);
         let end = self.rows.iter().filter_map(|(_, end)| *end).min()?;
         let before = end.saturating_sub(first) as f64;
         let is_short = before <= SHORTEST * last.saturating_sub(first) as f64;
-        if end >= last || is_short || matches!(format, Format::Azure | Format::Borg) {
+        if end >= last || is_short || matches!(format, TraceFormat::Azure | TraceFormat::Borg) {
             return None;
         }
         let (early, late) = (self.rows).split_at(self.rows.partition_point(|row| row.0 < end));
@@ -91,8 +91,12 @@ impl Activity {
         let sparse = at_most(few, few + many, before / (before + length)).ln();
         let survival = self.survival(early, late, end);
         let both = sparse + survival;
-        let most: f64 = if format == Format::Sacct { 1e-3 } else { 1e-6 };
-        let is_evident = format != Format::Swf
+        let most: f64 = if format == TraceFormat::Sacct {
+            1e-3
+        } else {
+            1e-6
+        };
+        let is_evident = format != TraceFormat::Swf
             && sparse <= MOST[0].ln()
             && survival <= MOST[1].ln()
             && both <= most.ln();
@@ -188,7 +192,7 @@ impl Window {
     }
 
     /// Returns a job as the log has it, which has this much work; `None` if it had ended before the log begins.
-    pub fn place(&mut self, job: Job, work: f64) -> Option<Job> {
+    pub fn place(&mut self, job: TraceJob, work: f64) -> Option<TraceJob> {
         self.span = [self.span[0].min(job.submit), self.span[1].max(job.submit)];
         let is_early = job.submit < self.begin;
         self.work[usize::from(!is_early)] += work;
@@ -196,7 +200,7 @@ impl Window {
             return Some(job);
         }
         let placed = job.present_at(self.begin);
-        let runs = |own: &Job| usize::from(own.seen != Seen::Initial);
+        let runs = |own: &TraceJob| usize::from(own.seen != Observed::Initial);
         self.earlier[placed.as_ref().map_or(2, runs)] += 1;
         placed
     }
@@ -246,12 +250,12 @@ impl Window {
     }
 }
 
-impl Job {
+impl TraceJob {
     /// Returns the job as it is present at an instant after its submission; `None` if it has ended.
     ///
     /// A running job has the rest of its size and of its limit left. A waiting job arrives with both of them whole. What
     /// is known about a job that had not ended with the log is taken as its size: it is there until then at least.
-    fn present_at(self, instant: i64) -> Option<Job> {
+    fn present_at(self, instant: i64) -> Option<TraceJob> {
         let start = self.waited.map_or(self.submit, |waited| {
             self.submit.saturating_add_unsigned(waited)
         });
@@ -259,21 +263,21 @@ impl Job {
             return None;
         }
         if start >= instant {
-            return Some(Job {
+            return Some(TraceJob {
                 submit: instant,
                 waited: self.waited.map(|_| start.abs_diff(instant)),
-                seen: Seen::Waiting,
+                seen: Observed::Waiting,
                 ..self
             });
         }
         // A job that was suspended has no more left than it ran in all.
         let size = self.size.min(self.end.abs_diff(instant));
-        Some(Job {
+        Some(TraceJob {
             submit: instant,
             size,
             limit: self.limit.saturating_sub(self.size - size),
             waited: self.waited.map(|_| 0),
-            seen: Seen::Initial,
+            seen: Observed::Initial,
             ..self
         })
     }

@@ -20,7 +20,7 @@ pub use number::{
     bar, below, brief, change, counted, decimals, estimate, fitting, length, number, percent, span,
     within,
 };
-pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outcomes_table};
+pub use outcomes::{Column, Outcomes, PolicyValues, outcomes_csv, outcomes_page, outcomes_table};
 pub use page::{Grid, Page, Rows, Section, Shown, grid};
 pub use run::{RunWords, class_table, headed, policy_report, run_report, verdict_table};
 pub use table::{Table, WIDTH, wrap};

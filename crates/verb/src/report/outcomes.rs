@@ -27,7 +27,7 @@ pub struct Outcomes {
     /// What the numbers are.
     pub columns: Vec<Column>,
     /// Each policy with its numbers, one a column; none where it has none.
-    pub policies: Vec<Outcome>,
+    pub policies: Vec<PolicyValues>,
     /// Policies that could not be run, and why.
     pub failures: Vec<String>,
     /// The head of the column of names.
@@ -70,7 +70,7 @@ impl Column {
 
 /// A policy with its numbers.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct PolicyValues {
     /// Its name.
     pub policy: String,
     /// One a column.
@@ -80,7 +80,7 @@ pub struct Outcome {
 impl Outcomes {
     /// Of a comparison that was typed, with these options besides; without any number yet.
     pub fn new(comparing: &Comparing<'_>, digest: String, head: String, options: &str) -> Self {
-        let policies = comparing.policies.iter().map(|policy| Outcome {
+        let policies = comparing.policies.iter().map(|policy| PolicyValues {
             policy: policy.clone(),
             values: Vec::new(),
         });
@@ -125,7 +125,7 @@ impl Outcomes {
     }
 }
 
-impl Outcome {
+impl PolicyValues {
     fn value(&self, column: usize) -> Option<Estimate> {
         self.values.get(column).copied().flatten()
     }

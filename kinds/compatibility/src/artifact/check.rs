@@ -6,7 +6,7 @@ use super::means::{Means, means};
 use super::{Artifact, Claim, Evidence, Method, Part, Policy, Quantity, unmet};
 use crate::workload::Cluster;
 use synth_core::artifact::{
-    Findings, Grounds, Known, is_close, nonnegative, positive, sums_to_one,
+    Findings, Grounds, KnownNames, is_close, nonnegative, positive, sums_to_one,
 };
 
 /// How near sums of many doubles are to what they are to be.
@@ -141,10 +141,10 @@ fn most_loaded(routing: &[Vec<Part>], cluster: &Cluster, f: &mut Findings) -> Op
 fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     let types: Vec<&str> = cluster.classes().iter().map(|c| &*c.name).collect();
     let servers: Vec<&str> = cluster.servers().iter().map(|s| &*s.name).collect();
-    let known = Known {
+    let known = KnownNames {
         servers: &servers,
         types: &types,
-        ..Known::default()
+        ..KnownNames::default()
     };
     // Nothing is derived for a load of 1 or more: the sums do not exist.
     let sound = findings.is_clear("evidence");

@@ -11,8 +11,8 @@ use super::artifact::{Artifact, Claim, Quantity, unmet};
 use super::workload::{Class, Cluster};
 use processor_sharing::ProcessorSharing;
 use synth_simulation::{
-    self as simulation, Estimate, INTERRUPTIONS, MEASURED, Progress, Queue, QueueRun, Sample,
-    Settings, Stream, busy_column,
+    self as simulation, Estimate, INTERRUPTIONS, MEASURED, Progress, Queue, QueueRun, RandomStream,
+    Sample, Settings, busy_column,
 };
 use virtual_queue::VirtualQueue;
 
@@ -54,7 +54,7 @@ pub fn simulate(
     progress: impl FnMut(Progress),
 ) -> Result<Run, String> {
     let rates: Vec<f64> = cluster.servers().iter().map(|s| s.rate.value()).collect();
-    let candidates = |routing: Stream| Candidates::of(cluster, routing);
+    let candidates = |routing: RandomStream| Candidates::of(cluster, routing);
     let queue = Queue {
         classes: &cluster.statistics(),
         rates: &cluster.arrival_rates(),
@@ -76,13 +76,13 @@ pub fn simulate(
     };
     if let Rule::Fair(interruptions) = rule {
         let slice = cluster.slice(*interruptions).unwrap_or(f64::INFINITY);
-        let virtual_queue = |[service, routing]: [Stream; 2]| {
+        let virtual_queue = |[service, routing]: [RandomStream; 2]| {
             VirtualQueue::new(candidates(routing), &rates, slice, service)
         };
         return queue.simulate(virtual_queue, settings, progress, measures);
     }
     let shortest = *rule == Rule::ShortestPs;
-    let sharing = |[service, routing]: [Stream; 2]| {
+    let sharing = |[service, routing]: [RandomStream; 2]| {
         ProcessorSharing::new(candidates(routing), &rates, shortest, service)
     };
     queue.simulate(sharing, settings, progress, measures)
@@ -95,11 +95,11 @@ struct Candidates {
     /// How many there are.
     all: u32,
     drawn: Vec<u32>,
-    routing: Stream,
+    routing: RandomStream,
 }
 
 impl Candidates {
-    fn of(cluster: &Cluster, routing: Stream) -> Self {
+    fn of(cluster: &Cluster, routing: RandomStream) -> Self {
         let own = |class: &Class| class.servers.iter().map(|s| *s as u32).collect();
         Candidates {
             of_class: cluster.classes().iter().map(own).collect(),

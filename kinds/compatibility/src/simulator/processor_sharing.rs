@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Candidates;
-use synth_simulation::{Departure, Discipline, Gauges, Stream, Tournament};
+use synth_simulation::{Departure, Discipline, Gauges, RandomStream, Tournament};
 
 /// Servers that share themselves.
 pub(super) struct ProcessorSharing {
@@ -17,7 +17,7 @@ pub(super) struct ProcessorSharing {
     ends: Tournament,
     /// Jobs at the servers.
     present: usize,
-    service: Stream,
+    service: RandomStream,
 }
 
 /// All jobs of a server get the same work: what each got since the server was empty says when they are done.
@@ -50,7 +50,12 @@ impl Server {
 }
 
 impl ProcessorSharing {
-    pub fn new(candidates: Candidates, rates: &[f64], shortest: bool, service: Stream) -> Self {
+    pub fn new(
+        candidates: Candidates,
+        rates: &[f64],
+        shortest: bool,
+        service: RandomStream,
+    ) -> Self {
         let server = |rate: &f64| Server {
             rate: *rate,
             got: 0.0,

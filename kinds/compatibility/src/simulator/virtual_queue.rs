@@ -2,7 +2,7 @@
 
 use super::Candidates;
 use crate::policy::{FairQueue, Job};
-use synth_simulation::{Calendar, Departure, Discipline, Gauges, Stream};
+use synth_simulation::{Calendar, Departure, Discipline, Gauges, RandomStream};
 
 /// Jobs in the virtual queue, with what is left of them.
 pub(super) struct VirtualQueue {
@@ -16,7 +16,7 @@ pub(super) struct VirtualQueue {
     /// When jobs in service end, or are interrupted.
     calendar: Calendar,
     running: u64,
-    service: Stream,
+    service: RandomStream,
 }
 
 /// A job, by its number.
@@ -51,7 +51,7 @@ fn is_due(jobs: &[Underway]) -> impl Fn(f64, u32) -> bool {
 }
 
 impl VirtualQueue {
-    pub fn new(candidates: Candidates, rates: &[f64], slice: f64, service: Stream) -> Self {
+    pub fn new(candidates: Candidates, rates: &[f64], slice: f64, service: RandomStream) -> Self {
         VirtualQueue {
             queue: FairQueue::new(rates.len()),
             candidates,

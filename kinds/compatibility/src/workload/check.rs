@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{AssignmentRecord, Class, ClassRecord, Cluster, Record, Server};
-use synth_core::document::{Checked, Fault, check_names, check_unit, place, suggest, within};
+use synth_core::document::{
+    CheckedOrFaults, Fault, check_names, check_unit, place, suggest, within,
+};
 use synth_core::number::Decimal;
 use synth_queues::law::Part;
 
@@ -15,7 +17,7 @@ const MOST_SERVERS: u32 = 100_000;
 
 impl Record {
     /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
-    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Checked<Cluster> {
+    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> CheckedOrFaults<Cluster> {
         check_unit(&self.time_unit, &mut faults);
         self.check_size(&mut faults);
         self.check_servers(&mut faults);
@@ -139,7 +141,7 @@ impl Record {
     }
 
     /// Builds the cluster of a record without faults.
-    fn build(&self) -> Checked<Cluster> {
+    fn build(&self) -> CheckedOrFaults<Cluster> {
         let mut warnings = Vec::new();
         let mut cluster = Cluster {
             record: self.clone(),

@@ -100,7 +100,7 @@ impl Cluster {
     }
 
     /// The classes, as statistics see them, or all jobs as one. The size of a job is the time that it takes alone.
-    pub fn statistics(&self) -> Vec<simulation::Class> {
+    pub fn statistics(&self) -> Vec<simulation::JobClass> {
         let (rates, arrivals) = (self.service_rates(), self.arrival_rates());
         let drawn = self.assignment();
         let drawn = drawn.map(|own| f64::from(own.random.degree) * rates[0]);
@@ -112,7 +112,7 @@ impl Cluster {
             let sizes = (mean_size, self.size());
             // Of all servers together: each job is served at the rate of those that it may be on.
             let part = 1.0 / (mean_size * rates.iter().sum::<f64>());
-            simulation::Class::poisson(name, rate, sizes, weight).demanding(vec![part])
+            simulation::JobClass::poisson(name, rate, sizes, weight).demanding(vec![part])
         };
         let each = self.names().into_iter().zip(arrivals).zip(alone);
         if !self.are_distinguished() {

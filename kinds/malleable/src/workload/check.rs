@@ -4,7 +4,8 @@ use super::{
     Curve, Job, Objective, Pool, Record, SizesRecord, Speedup, SpeedupRecord, Stream, Workload,
 };
 use synth_core::document::{
-    Checked, Fault, Place, SENSIBLE, check_names, check_unit, has_fault, place, sensible, within,
+    CheckedOrFaults, Fault, Place, SENSIBLE, check_names, check_unit, has_fault, place, sensible,
+    within,
 };
 use synth_core::number::Decimal;
 use synth_queues::law::Part;
@@ -26,7 +27,7 @@ const MOST_LOGARITHM: f64 = 60.0;
 
 impl Record {
     /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
-    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Checked<Workload> {
+    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> CheckedOrFaults<Workload> {
         let mut warnings = Vec::new();
         self.check_scalars(&mut faults);
         self.check_jobs(&mut faults);

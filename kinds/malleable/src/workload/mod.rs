@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
-use synth_simulation::Class;
+use synth_simulation::JobClass;
 
 /// What is to be small; T_i is the time at which job i ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -105,10 +105,10 @@ impl Stream {
     }
 
     /// Its jobs, as statistics see them; the size of a job is the time that it takes alone.
-    pub fn statistics(&self) -> Vec<Class> {
+    pub fn statistics(&self) -> Vec<JobClass> {
         let mean_size = self.size().mean() / self.curve.at(self.servers());
         let sizes = (mean_size, self.size());
-        let class = Class::poisson(ALL_JOBS, self.arrival_rate(), sizes, 1.0);
+        let class = JobClass::poisson(ALL_JOBS, self.arrival_rate(), sizes, 1.0);
         vec![class.demanding(vec![self.size().mean() / self.most_work() / mean_size])]
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Artifact, Claim, Method, Policy, Quantity};
 use crate::workload::{Campaign, HostsRecord, Processor, Version};
 use synth_core::artifact::{
-    Findings, Grounds, Known, Quantity as _, Subject, Unit, is_close, nonnegative, positive,
+    Findings, Grounds, KnownNames, Quantity as _, Subject, Unit, is_close, nonnegative, positive,
 };
 use synth_core::document::unusable;
 use synth_simulation::student;
@@ -76,9 +76,9 @@ fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
 
 fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
     let names: Vec<&str> = campaign.batches().iter().map(|b| b.name.as_str()).collect();
-    let known = Known {
+    let known = KnownNames {
         batches: &names,
-        ..Known::default()
+        ..KnownNames::default()
     };
     // Campaigns have no negative numbers: of so many with a mean no interval is wider, relatively.
     let others = artifact.evidence.campaigns.saturating_sub(1).max(1);

@@ -4,7 +4,7 @@ mod thresholds;
 
 use super::*;
 use crate::workload::Processor;
-use synth_simulation::{Stream, Streams};
+use synth_simulation::{RandomStream, Streams};
 
 const RULE: Dispatch = Dispatch {
     first_percentile: 50.0,
@@ -329,7 +329,7 @@ fn idle_processors_take_a_job_each() {
 }
 
 /// A random request: several applications, types of processors and jobs, some of them twice.
-fn random(stream: &mut Stream) -> Request {
+fn random(stream: &mut RandomStream) -> Request {
     let mut up_to = |n: f64| (stream.uniform() * n).floor();
     let mut host = || Host {
         count: 1 + up_to(8.0) as u32,

@@ -10,7 +10,7 @@ use super::standing::Standings;
 use super::store::{Change, Store};
 use crate::policy::Dispatch;
 use crate::workload::{Campaign, Processor, Quality};
-use synth_simulation::{Sampler, Stream, Streams, Tournament};
+use synth_simulation::{RandomStream, Sampler, Streams, Tournament};
 
 /// How jobs are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub(super) struct Engine<'a> {
     pub store: Store,
     pub batches: Vec<State>,
     /// The law of the sizes of each batch, and what they are drawn from.
-    sizes: Vec<(Sampler, Stream)>,
+    sizes: Vec<(Sampler, RandomStream)>,
     /// Batches that have something to send, or may have.
     pub active: Vec<usize>,
     pub standings: Standings,

@@ -3,7 +3,7 @@
 
 use crate::policy;
 use crate::workload::{Campaign, Processor};
-use synth_simulation::{Sampler, Stream, Streams};
+use synth_simulation::{RandomStream, Sampler, Streams};
 
 /// Types of processors.
 pub(super) const TYPES: usize = Processor::ALL.len();
@@ -143,7 +143,7 @@ pub(super) struct Group {
 
 impl Group {
     /// Returns how long a host stays on or off \[time\]; infinity where it always is on.
-    pub fn turn(&self, on: bool, stream: &mut Stream) -> f64 {
+    pub fn turn(&self, on: bool, stream: &mut RandomStream) -> f64 {
         let law = self.turns.as_ref().map(|laws| &laws[usize::from(on)]);
         law.map_or(f64::INFINITY, |law| law.draw(stream))
     }
@@ -173,9 +173,9 @@ pub(super) struct Host {
     /// Until when its jobs have run.
     pub since: f64,
     /// Draws when it is on and off.
-    pub turns: Stream,
+    pub turns: RandomStream,
     /// Draws its results.
-    pub results: Stream,
+    pub results: RandomStream,
 }
 
 impl Host {

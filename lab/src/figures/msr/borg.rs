@@ -4,7 +4,7 @@ use super::super::curve::{
     Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
 };
 use super::super::rules::{Plan, Rule, Sweep, first_fit, model, named, sweep, words};
-use super::super::{Done, Drawn, Finding};
+use super::super::{Done, DrawnFigures, PaperFinding};
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Look;
@@ -39,7 +39,7 @@ fn published() -> Done<Vec<Curve>> {
 }
 
 /// Figure 5: the Borg trace as it was published; its ten types as a stationary workload; and the same in bursts.
-pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
+pub(in crate::figures) fn figure5(events: u64) -> Done<DrawnFigures> {
     let (steady, text) = (
         model!("borg_top10"),
         include_str!("../../../../models/borg_top10.yaml"),
@@ -91,7 +91,7 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
         (stationary, holds(&steady)),
         (in_bursts, holds(&bursty)),
     ];
-    let findings = found.map(|(found, holds)| Finding {
+    let findings = found.map(|(found, holds)| PaperFinding {
         place: "8.3, figure 5",
         says: "pMSR is 40 % and 15 % better than First-Fit and MaxWeight at .8",
         found,
@@ -103,5 +103,5 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
         panel("in bursts of ten minutes", of(&bursty)),
     ];
     let figure = Figure::new("figure5", (440, 600), 3, panels);
-    Ok(Drawn::new([figure], findings))
+    Ok(DrawnFigures::new([figure], findings))
 }

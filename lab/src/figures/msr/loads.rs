@@ -4,7 +4,7 @@ use super::super::curve::{BLUE, Curve, Figure, GREEN, GREY, ORANGE, PURPLE, Pane
 use super::super::rules::{
     Plan, Rule, Sweep, first_fit, named, nmsr_with_backfilling, plain, sweep, tuned, words,
 };
-use super::super::{Done, Drawn, Finding};
+use super::super::{Done, DrawnFigures, PaperFinding};
 use super::jobs;
 use super::theory::{Placed, at_load, full, total};
 use synth::multiresource::artifact::Preemption;
@@ -15,7 +15,7 @@ const LOADS: [f64; 12] = [
 ];
 
 /// Figure 4: rules over the load.
-pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
+pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
     let of_msr = |preemption| -> Done<Vec<Placed>> {
         let placed = LOADS.map(|load| -> Done<Placed> {
             let workload = at_load(load)?;
@@ -60,7 +60,7 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
         Ok(total(&found.1, &found.2)?.exact)
     };
     let findings = vec![
-        Finding {
+        PaperFinding {
             place: "7.4",
             says: "First-Fit becomes unstable around ρ = .9",
             found: missing.map_or("a mean at every load".into(), |load| {
@@ -70,7 +70,7 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
                 .filter(|load| **load >= 0.88)
                 .map(|load| *load < 0.93),
         },
-        Finding {
+        PaperFinding {
             place: "7.4",
             says: "First-Fit performs well below .9",
             found: format!(
@@ -81,7 +81,7 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
             ),
             holds: first_fit.at(0.8).map(|_| true),
         },
-        Finding {
+        PaperFinding {
             place: "7.4",
             says: "nMSR is the best nonpreemptive policy at high load",
             found: format!(
@@ -94,5 +94,5 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<Drawn> {
         },
     ];
     let figure = Figure::new("figure4", (500, 640), 2, panels);
-    Ok(Drawn::new([figure], findings))
+    Ok(DrawnFigures::new([figure], findings))
 }

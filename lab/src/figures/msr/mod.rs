@@ -11,7 +11,7 @@ use super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
 };
 use super::rules::{plain, tuned};
-use super::{Done, Drawn, Finding};
+use super::{Done, DrawnFigures, PaperFinding};
 use synth::multiresource::artifact::{MsrConfig, Preemption, Route};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
@@ -26,7 +26,7 @@ fn jobs(range: (f64, f64)) -> Axis {
 }
 
 /// Figure 2: pMSR and nMSR over the switching rate.
-pub(super) fn figure2(events: u64) -> Done<Drawn> {
+pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     let (mut panels, mut findings) = (Vec::new(), Vec::new());
     for (load, heights) in [
         (0.9, [(20.0, 2000.0), (100.0, 5000.0)]),
@@ -41,7 +41,7 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
         findings.push(theorem8(&at_load(load)?, load)?);
     }
     let figure = Figure::new("figure2", (500, 490), 2, panels);
-    Ok(Drawn::new([figure], findings))
+    Ok(DrawnFigures::new([figure], findings))
 }
 
 /// Returns a policy at these switching rates.
@@ -55,7 +55,7 @@ fn switching(high: f64) -> Axis {
 }
 
 /// Draws pMSR over the switching rate.
-fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Finding)> {
+fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, PaperFinding)> {
     let workload = at_load(load)?;
     let (policy, _) = tuned(&workload, &plain(Preemption::Full, None))?;
     let placed = over(&workload, &policy, spread(0.01, 100.0, 61));
@@ -65,7 +65,7 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Findi
     panel.chart.lines = vec![(ALPHA, "α = 2".into())];
     let at = |rate| -> Done<f64> { Ok(total(&workload, &at_rate(&policy, rate))?.exact) };
     let (slow, two, limit) = (at(0.1)?, at(ALPHA)?, at(ENDLESS)?);
-    let finding = Finding {
+    let finding = PaperFinding {
         place: "7.1",
         says: "α ≥ 2 has most of what switching brings to pMSR",
         found: format!("ρ = {load}: {slow:.2} at α = .1, {two:.2} at 2, {limit:.2} in the limit"),
@@ -75,7 +75,7 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Findi
 }
 
 /// Draws nMSR on its four routes over the switching rate, the worst first so that the best lies on top.
-fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [Finding; 2])> {
+fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [PaperFinding; 2])> {
     let workload = at_load(load)?;
     let (mut curves, mut best, mut largest) = (Vec::new(), Vec::new(), 0.0_f64);
     let colors = [BLUE, ORANGE, PURPLE, GREY];
@@ -102,13 +102,13 @@ fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [Findin
     ];
     let off = last.2 / last.1 - 1.0;
     let findings = [
-        Finding {
+        PaperFinding {
             place: "7.2",
             says: "the predicted α is within 2.1 % of α*",
             found: format!("ρ = {load}: {:+.1} % on {}", 100.0 * off, Route::ALL[0]),
             holds: Some(off.abs() < 0.021),
         },
-        Finding {
+        PaperFinding {
             place: "7.2",
             says: "routes have minimal impact",
             found: format!("ρ = {load}: best means from {least:.1} to {most:.1}"),
@@ -119,7 +119,7 @@ fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [Findin
 }
 
 /// Figure 3: sMSR over the setup rate, beside nMSR and pMSR.
-pub(super) fn figure3(events: u64) -> Done<Drawn> {
+pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     let workload = at_load(0.9)?;
     let gammas = spread(0.5, 3e4, 49);
     let (patient, _) = tuned(&workload, &plain(Preemption::None, None))?;
@@ -148,12 +148,12 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
     let across = axis(title, (0.5, 3e4), true);
     let mut panel = Panel::new("sMSR, ρ = 0.9", across, jobs((20.0, 2500.0)), curves);
     panel.chart.lines = vec![(low, format!("γ = {low:.2}"))];
-    let finding = Finding {
+    let finding = PaperFinding {
         place: "7.3",
         says: "sMSR beats nMSR when γ is significantly higher than μ",
         found: format!("from γ = {low:.1} μ on, each on its best route"),
         holds: Some(low > 2.0),
     };
     let figure = Figure::new("figure3", (800, 640), 1, vec![panel]);
-    Ok(Drawn::new([figure], [finding]))
+    Ok(DrawnFigures::new([figure], [finding]))
 }

@@ -2,13 +2,13 @@
 
 use super::super::curve::{Curve, Kind};
 use super::super::rules::{model, of_events, plain, tuned};
-use super::super::{Done, Finding};
+use super::super::{Done, PaperFinding};
 use synth::ctmc::RelativeCompletions;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
 use synth::multiresource::modulation::Modulation;
 use synth::multiresource::simulator::Contender;
-use synth::multiresource::synthesis::{Options, PHASE_LIMIT};
+use synth::multiresource::synthesis::{PHASE_LIMIT, SynthesisOptions};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Look;
 use synth::simulation::Estimate;
@@ -50,7 +50,7 @@ pub(super) fn at_rate(policy: &MsrConfig, switching_rate: f64) -> MsrConfig {
 }
 
 pub(super) fn smsr(workload: &Workload, gamma: f64) -> Done<MsrConfig> {
-    let options = Options {
+    let options = SynthesisOptions {
         setup_rate: Some(gamma),
         ..plain(Preemption::Setup, None)
     };
@@ -111,7 +111,7 @@ pub(super) fn full(
 
 /// Counts means of types that theorem 8 to the letter excludes: with the law of the states *before* a completion. Over routes,
 /// 41 rates, and types.
-pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<Finding> {
+pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<PaperFinding> {
     let (mut all, mut printed, mut corrected) = (0, 0, 0);
     for route in Route::ALL {
         let (policy, found) = tuned(workload, &plain(Preemption::None, Some(route)))?;
@@ -137,7 +137,7 @@ pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<Finding> {
             }
         }
     }
-    Ok(Finding {
+    Ok(PaperFinding {
         place: "theorem 8",
         says: "bounds E[Q_i] (nMSR)",
         found: format!(

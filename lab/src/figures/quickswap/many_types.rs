@@ -4,7 +4,7 @@ use super::super::curve::{BLUE, Figure, GREEN, GREY, ORANGE, PURPLE, Panel, SKY,
 use super::super::rules::{
     Plan, Rule, Sweep, first_fit, model, named, nmsr_with_backfilling, sweep, words,
 };
-use super::super::{Done, Drawn, Finding};
+use super::super::{Done, DrawnFigures, PaperFinding};
 use super::{ACROSS, at_rate};
 use synth::multiresource::artifact::Objective;
 use synth::multiresource::simulator::Run;
@@ -37,7 +37,7 @@ const WEIGHTED: Part = |run| run.weighted_response;
 const ALL: Part = |run| run.mean_response;
 
 /// Figure 5: four types; and Figure 8: ServerFilling, which preempts, beside those that do not.
-pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
+pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.25, 4.5, 4.75];
     let scene = |rate| at_rate(&model!("four_types"), rate);
     let runs = sweep(scene, rivals(events + events / 2), &rates, (events, 8))?;
@@ -72,7 +72,7 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
         [msf, first_fit, full, overlap, adaptive].map(words);
     let [weighted, all] = filled.map(|(own, others)| (words(own), words(others)));
     let findings = vec![
-        Finding {
+        PaperFinding {
             place: "6.3, figure 5",
             says: "Static and Adaptive Quickswap beat MSF and First-Fit",
             found: format!(
@@ -83,7 +83,7 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
                 Some(all && both[0]? && both[1]?)
             }),
         },
-        Finding {
+        PaperFinding {
             place: "D, figure 8",
             says: "ServerFilling greatly outperforms all non-preemptive policies, weighted and unweighted",
             found: format!(
@@ -99,11 +99,11 @@ pub(in crate::figures) fn figure5_and_8(events: u64) -> Done<Drawn> {
         Figure::new("figure5", (550, 560), 2, both(&five, 1.0)),
         Figure::new("figure8", (550, 560), 2, both(&eight, 0.8)),
     ];
-    Ok(Drawn::new(figures, findings))
+    Ok(DrawnFigures::new(figures, findings))
 }
 
 /// Figures 6 and 7: Borg, cell B. Sizes are up to 14 000 time units and turns 100 000: few runs, and those long.
-pub(in crate::figures) fn figure6_and_7(events: u64) -> Done<Drawn> {
+pub(in crate::figures) fn figure6_and_7(events: u64) -> Done<DrawnFigures> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.46];
     let scene = |rate| at_rate(&model!("borg_cell_b"), rate);
     let runs = sweep(scene, rivals(5 * events), &rates, (3 * events, 2))?;
@@ -132,7 +132,7 @@ pub(in crate::figures) fn figure6_and_7(events: u64) -> Done<Drawn> {
     let means: Vec<Option<Estimate>> = means.collect();
     let [msf, first_fit, static_quickswap, adaptive] = [0, 1, 2, 4].map(|n| words(means[n]));
     let ratio = means[0].zip(means[4]);
-    let finding = Finding {
+    let finding = PaperFinding {
         place: "6.4",
         says: "on Borg Adaptive and Static win by two orders of magnitude at high λ",
         found: format!(
@@ -144,5 +144,5 @@ pub(in crate::figures) fn figure6_and_7(events: u64) -> Done<Drawn> {
         Figure::new("figure6", (900, 620), 1, vec![six]),
         Figure::new("figure7", (550, 500), 2, seven),
     ];
-    Ok(Drawn::new(figures, [finding]))
+    Ok(DrawnFigures::new(figures, [finding]))
 }

@@ -11,7 +11,7 @@ use super::path::path;
 use super::rules::{
     Plan, Rule, first_fit, model, named, nmsr_with_backfilling, plain, sweep, tuned, words,
 };
-use super::{Done, Drawn, Finding};
+use super::{Done, DrawnFigures, PaperFinding};
 use itertools::izip;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::analysis::one_or_all::MsfqQueue;
@@ -57,7 +57,7 @@ fn over_threshold(rate: f64) -> Done<Vec<(f64, [Option<f64>; 2])>> {
 }
 
 /// Figure 1: the same arrivals under MSF and under MSFQ.
-pub(super) fn figure1(events: u64) -> Done<Drawn> {
+pub(super) fn figure1(events: u64) -> Done<DrawnFigures> {
     let length = (events as f64 / 15.0).min(4000.0);
     let panel = |rate: f64, high| -> Done<Panel> {
         let workload = one_or_all(rate)?;
@@ -74,11 +74,11 @@ pub(super) fn figure1(events: u64) -> Done<Drawn> {
     };
     let panels = vec![panel(6.0, 1500.0)?, panel(7.5, 10_000.0)?];
     let figure = Figure::new("figure1", (1000, 320), 1, panels);
-    Ok(Drawn::new([figure], []))
+    Ok(DrawnFigures::new([figure], []))
 }
 
 /// Figure 2: the threshold.
-pub(super) fn figure2(events: u64) -> Done<Drawn> {
+pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
     let colors = [(7.5, VERMILLION), (7.0, ORANGE), (6.0, BLUE), (5.0, GREEN)];
     let few: [u32; 8] = [0, 1, 2, 4, 8, 16, 24, 31];
     let (mut curves, mut cost, mut gain) = (Vec::new(), Vec::new(), String::new());
@@ -111,13 +111,13 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
         .iter()
         .map(|(rate, cost, best)| format!("{cost:.1} % at λ = {rate} (best {best})"));
     let findings = vec![
-        Finding {
+        PaperFinding {
             place: "6.2",
             says: "any ℓ > 0 is of dramatic benefit",
             found: gain,
             holds: Some(true),
         },
-        Finding {
+        PaperFinding {
             place: "6.2",
             says: "ℓ = k − 1 is a good heuristic",
             found: format!("it costs {}", costs.collect::<Vec<_>>().join(", ")),
@@ -128,7 +128,7 @@ pub(super) fn figure2(events: u64) -> Done<Drawn> {
     let up = axis("mean response time E[T] [s]", (5.0, 2000.0), true);
     let panel = Panel::new("MSFQ over its threshold; ℓ = 0 is MSF", across, up, curves);
     let figure = Figure::new("figure2", (900, 620), 1, vec![panel]);
-    Ok(Drawn::new([figure], findings))
+    Ok(DrawnFigures::new([figure], findings))
 }
 
 /// Returns mean response times of all jobs, weighted by load, and of light and of heavy ones.
@@ -177,7 +177,7 @@ fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
 const MSFQ: &str = "MSFQ, ℓ = 31, strict";
 
 /// Figure 3: all and each of the types over the arrival rate.
-pub(super) fn figure3(events: u64) -> Done<Drawn> {
+pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     let rates = FINE.map(|n| 0.25 * f64::from(n));
     let all = rates.map(|rate| Ok((rate, known(rate)?)));
     let all = all.collect::<Done<Vec<_>>>()?;
@@ -218,11 +218,11 @@ pub(super) fn figure3(events: u64) -> Done<Drawn> {
     let first_fit = runs[0].curve(|run| run.mean_response).at(7.5);
     let findings = of_rates(&panels[0], first_fit)?;
     let figure = Figure::new("figure3", (550, 500), 2, panels);
-    Ok(Drawn::new([figure], findings))
+    Ok(DrawnFigures::new([figure], findings))
 }
 
 /// Returns what is found of all jobs over the arrival rate.
-fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<Finding>> {
+fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<PaperFinding>> {
     let exact = |label: &str, rate| panel.at(label, Kind::Exact, rate);
     let (msf, msfq) = (exact("MSF", 7.5)?, exact(MSFQ, 7.5)?);
     let early = (exact("MSF", 2.0)?, exact(MSFQ, 2.0)?);
@@ -232,7 +232,7 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<Finding>> {
     };
     let (five, six, seven) = (off(5.0)?, off(6.0)?, off(7.0)?);
     Ok(vec![
-        Finding {
+        PaperFinding {
             place: "6.2",
             says: "MSFQ beats all others by two orders of magnitude at high λ",
             found: format!(
@@ -241,13 +241,13 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<Finding>> {
             ),
             holds: Some(msf > 50.0 * msfq),
         },
-        Finding {
+        PaperFinding {
             place: "6.2",
             says: "MSFQ has the best mean in all cases",
             found: format!("λ = 2: {:.3}, MSF {:.3}", early.1, early.0),
             holds: Some(early.1 <= early.0),
         },
-        Finding {
+        PaperFinding {
             place: "6.2",
             says: "the analysis is highly accurate",
             found: format!("{five:+.1} % at λ = 5, {six:+.1} % at 6, {seven:+.1} % at 7"),
@@ -257,7 +257,7 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<Finding>> {
 }
 
 /// Figure 4: how long the phases are, in the mean of a cycle.
-pub(super) fn figure4(_: u64) -> Done<Drawn> {
+pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
     let names = [
         "phase 1: heavy jobs",
         "phases 2 and 3 together",
@@ -296,7 +296,7 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
         Ok(Some(length).filter(|own| !own.is_nan()).unwrap_or(0.0))
     };
     let (msf, msfq) = (at(0, names[0])?, at(1, names[0])?);
-    let finding = Finding {
+    let finding = PaperFinding {
         place: "6.2",
         says: "shorter switching phases make phases 1 and 2 much shorter",
         found: format!(
@@ -307,5 +307,5 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
         holds: Some(msf > 10.0 * msfq),
     };
     let figure = Figure::new("figure4", (550, 560), 2, panels);
-    Ok(Drawn::new([figure], [finding]))
+    Ok(DrawnFigures::new([figure], [finding]))
 }

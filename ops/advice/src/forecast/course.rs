@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::draw::{Moment, Present, Site};
+use super::draw::{ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Log, Stopped, Walk};
@@ -10,7 +10,7 @@ use synth_traces::replay::{Log, Stopped, Walk};
 /// A log that comes again under a rule; and of each moment what was known then.
 pub(super) struct Course<'a> {
     log: &'a Log,
-    site: &'a Site,
+    site: &'a ForecastSite,
     walk: Walk<'a>,
     /// What is known.
     pub past: Past,
@@ -20,7 +20,7 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    pub fn new(log: &'a Log, site: &'a Site, walk: Walk<'a>) -> Self {
+    pub fn new(log: &'a Log, site: &'a ForecastSite, walk: Walk<'a>) -> Self {
         Course {
             log,
             site,
@@ -58,15 +58,15 @@ impl<'a> Course<'a> {
     }
 
     /// Returns what is there now, and of each job its place in the log.
-    pub fn moment(&self) -> (Moment, Vec<usize>) {
+    pub fn moment(&self) -> (Snapshot, Vec<usize>) {
         let present = self.walk.present();
         let places = present.iter().map(|(n, ..)| *n).collect();
-        let jobs = present.into_iter().map(|(n, started, servers)| Present {
+        let jobs = present.into_iter().map(|(n, started, servers)| PresentJob {
             job: self.log.jobs[n],
             started,
             servers,
         });
-        let moment = Moment {
+        let moment = Snapshot {
             at: self.log.jobs[self.next - 1].submit,
             jobs: jobs.collect(),
             occupied: Vec::new(),

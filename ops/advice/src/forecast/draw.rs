@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use itertools::Itertools as _;
 use rayon::prelude::*;
 
-use super::past::{Law, Past};
+use super::past::{Past, RuntimeLaw};
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::Policy;
 use synth_multiresource::workload::Fleet;
-use synth_simulation::{Stream, Streams};
+use synth_simulation::{RandomStream, Streams};
 use synth_traces::replay::{
-    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, early, gathered,
+    Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Stopped, Walk, early, gathered,
 };
 
 /// The servers, and how the jobs of a log are seen there.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct ForecastSite {
     /// Servers and types.
     pub fleet: Fleet,
     /// By the kind of a job: its type.
@@ -29,9 +29,9 @@ pub struct Site {
 
 /// A job that waits or runs.
 #[derive(Clone, Debug)]
-pub struct Present {
+pub struct PresentJob {
     /// The job; its size is not looked at.
-    pub job: Job,
+    pub job: ReplayJob,
     /// When it started in the policy's time, if it runs.
     pub started: Option<f64>,
     /// On which servers of a fleet; nothing where that is not known.
@@ -40,11 +40,11 @@ pub struct Present {
 
 /// What is there at a moment.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct Snapshot {
     /// When it is, on the axis of submissions \[ticks\].
     pub at: f64,
     /// The jobs, by submission.
-    pub jobs: Vec<Present>,
+    pub jobs: Vec<PresentJob>,
     /// What others use: servers, each with units of its resources.
     pub occupied: Vec<(usize, Vec<u64>)>,
 }
@@ -96,7 +96,7 @@ const HORIZON: f64 = 60.0 * DAY;
 /// With these probabilities a job's length stands at the level of all jobs that are the same, and at that of all of its user.
 const SHARED: [f64; 2] = [0.2, 0.5];
 
-impl Site {
+impl ForecastSite {
     /// Returns the servers of a log, to which jobs come at a speed.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl Site {
     pub fn of_log(log: &Log, speed: Speed) -> Result<Self, DocumentError> {
         let clock = Clock::whole(speed);
         let (fleet, types) = gathered(log, &log.jobs, &Kinds::exact(log), clock, 0.0, false)?;
-        Ok(Site {
+        Ok(ForecastSite {
             fleet,
             types,
             clock,
@@ -113,7 +113,7 @@ impl Site {
     }
 
     /// Returns what the policy sees of these jobs.
-    pub(super) fn scene<'a>(&self, jobs: &'a [Job]) -> DecisionState<'a> {
+    pub(super) fn scene<'a>(&self, jobs: &'a [ReplayJob]) -> DecisionState<'a> {
         let (types, fleet) = (self.types.clone(), self.fleet.clone());
         DecisionState::promised(jobs, types, fleet, self.clock)
     }
@@ -131,7 +131,7 @@ impl Site {
     /// When the policy makes a decision that no server could carry out.
     pub fn forecast(
         &self,
-        moment: &Moment,
+        moment: &Snapshot,
         past: &Past,
         policy: &dyn Policy,
         jobs: &[usize],
@@ -168,8 +168,8 @@ impl Site {
 
 /// Jobs that are there at a moment, from which the queue is run forward.
 struct Ahead<'a> {
-    site: &'a Site,
-    moment: &'a Moment,
+    site: &'a ForecastSite,
+    moment: &'a Snapshot,
     past: &'a Past,
     /// Those whose starts are asked for.
     jobs: &'a [usize],
@@ -179,7 +179,7 @@ struct Ahead<'a> {
 
 impl Ahead<'_> {
     /// Returns how long a job has run \[ticks\].
-    fn ran(&self, own: &Present) -> f64 {
+    fn ran(&self, own: &PresentJob) -> f64 {
         let ran = |start| self.site.clock.ticks(self.now - start);
         own.started.map_or(0.0, ran)
     }
@@ -192,8 +192,8 @@ impl Ahead<'_> {
         horizon: f64,
     ) -> Result<Vec<Vec<f64>>, Stopped> {
         let moment = self.moment;
-        let law = |own: &Present| self.past.law(&own.job, self.ran(own));
-        let laws: Vec<Law> = moment.jobs.iter().map(law).collect();
+        let law = |own: &PresentJob| self.past.law(&own.job, self.ran(own));
+        let laws: Vec<RuntimeLaw> = moment.jobs.iter().map(law).collect();
         let rules: Vec<_> = (0..draws.runs).map(|_| policy.clone_rule()).collect();
         let runs = rules.into_par_iter().enumerate().map(|(n, rule)| {
             let seed = draws.seed.wrapping_add(n as u64);
@@ -203,9 +203,9 @@ impl Ahead<'_> {
                 let standing = moment.jobs.iter().zip(&laws).map(|(own, law)| {
                     let level = levels.of(&own.job);
                     let size = law.at(level).max(self.ran(own).floor() + 1.0).ceil();
-                    Job { size, ..own.job }
+                    ReplayJob { size, ..own.job }
                 });
-                let mut all: Vec<Job> = standing.collect();
+                let mut all: Vec<ReplayJob> = standing.collect();
                 let until = self.come(horizon, &mut levels, most, &mut all);
                 let starts = self.run(&all, rule.clone_rule(), seed)?;
                 // Those that come later than all starts change nothing.
@@ -229,14 +229,20 @@ impl Ahead<'_> {
     fn by_limits(&self, policy: &dyn Policy) -> Result<Vec<f64>, Stopped> {
         let all = self.moment.jobs.iter().map(|own| {
             let size = own.job.own_limit().max(self.ran(own).floor() + 1.0);
-            Job { size, ..own.job }
+            ReplayJob { size, ..own.job }
         });
         self.run(&all.collect::<Vec<_>>(), policy.clone_rule(), 0)
     }
 
     /// Appends jobs that come later: days of the past, drawn with replacement, up to so many jobs in all. Returns until when
     /// these are all that come.
-    fn come(&self, horizon: f64, levels: &mut Levels, most: usize, all: &mut Vec<Job>) -> f64 {
+    fn come(
+        &self,
+        horizon: f64,
+        levels: &mut Levels,
+        most: usize,
+        all: &mut Vec<ReplayJob>,
+    ) -> f64 {
         let (at, past) = (self.moment.at, self.past);
         let came = &past.jobs()[early(past.jobs())..];
         let Some(first) = came.first() else {
@@ -253,10 +259,10 @@ impl Ahead<'_> {
             let back = (levels.fresh() * days).floor() + 1.0;
             let from = at - back * length;
             let place = came.partition_point(|job| job.submit < from);
-            let of_day = |job: &&Job| job.submit < from + length;
+            let of_day = |job: &&ReplayJob| job.submit < from + length;
             for job in came[place..].iter().take_while(of_day) {
                 let submit = begin + (job.submit - from);
-                let mut job = Job { submit, ..*job };
+                let mut job = ReplayJob { submit, ..*job };
                 if job.size.is_nan() {
                     job.size = past.law(&job, 0.0).at(levels.fresh()).ceil().max(1.0);
                 }
@@ -271,7 +277,12 @@ impl Ahead<'_> {
     }
 
     /// Runs the queue forward once, with these jobs: those that are there, and behind them those that come.
-    fn run(&self, all: &[Job], policy: Box<dyn Policy>, seed: u64) -> Result<Vec<f64>, Stopped> {
+    fn run(
+        &self,
+        all: &[ReplayJob],
+        policy: Box<dyn Policy>,
+        seed: u64,
+    ) -> Result<Vec<f64>, Stopped> {
         let (site, moment, now) = (self.site, self.moment, self.now);
         let mut scene = site.scene(all);
         scene.seed = seed;
@@ -288,7 +299,7 @@ impl Ahead<'_> {
 /// Where lengths are drawn: the errors of a user's jobs are not independent, so some share their level. Every second run
 /// has the opposite levels of the one before.
 struct Levels {
-    random: Stream,
+    random: RandomStream,
     mirrored: bool,
     of_same: HashMap<(u32, u64, u32), f64>,
     of_user: HashMap<u32, f64>,
@@ -308,7 +319,7 @@ impl Levels {
         self.random.uniform()
     }
 
-    fn of(&mut self, job: &Job) -> f64 {
+    fn of(&mut self, job: &ReplayJob) -> f64 {
         let (which, own) = (self.fresh(), self.fresh());
         let [same, user] = SHARED;
         let key = (job.user, job.promised.to_bits(), job.kind);

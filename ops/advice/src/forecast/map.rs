@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::calibration::{Calibration, Quantiles};
-use super::draw::{Draws, Moment, Present, Site};
+use super::draw::{Draws, ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
 use synth_multiresource::policy::Policy;
-use synth_traces::replay::{Job, Kinds, Log, Stopped};
+use synth_traces::replay::{Kinds, Log, ReplayJob, Stopped};
 
 /// Waits by width and limit. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -18,12 +18,12 @@ pub struct Map {
     /// Their limits, the shortest first.
     pub limits: Vec<f64>,
     /// By width and limit.
-    pub cells: Vec<Vec<Cell>>,
+    pub cells: Vec<Vec<MapCell>>,
 }
 
 /// What jobs of one width and limit would wait.
 #[derive(Clone, Debug, Serialize)]
-pub struct Cell {
+pub struct MapCell {
     /// The share that starts at once.
     pub at_once: f64,
     /// Waits by which one, five and nine of ten start.
@@ -34,7 +34,7 @@ pub struct Cell {
 pub(super) struct Probes {
     per_second: f64,
     names: Vec<String>,
-    jobs: Vec<Vec<Job>>,
+    jobs: Vec<Vec<ReplayJob>>,
     /// By width and limit \[s\].
     draws: Vec<Vec<Vec<f64>>>,
     first: usize,
@@ -79,10 +79,10 @@ impl Probes {
             limits.push(f64::INFINITY);
         }
         let limits = picked(&limits, |limit| limit);
-        let job = |kind: &u32, limit: &f64| Job {
+        let job = |kind: &u32, limit: &f64| ReplayJob {
             limit: *limit,
             promised: *limit,
-            ..Job::new(*kind, 0.0, f64::NAN)
+            ..ReplayJob::new(*kind, 0.0, f64::NAN)
         };
         let name = |kind: &u32| kinds.demands[*kind as usize].0.clone();
         let row = |kind: &u32| limits.iter().map(|limit| job(kind, limit)).collect();
@@ -106,8 +106,8 @@ impl Probes {
     /// Looks what each would wait now.
     pub fn look(
         &mut self,
-        site: &Site,
-        moment: &Moment,
+        site: &ForecastSite,
+        moment: &Snapshot,
         past: &Past,
         policy: &dyn Policy,
         draws: Draws,
@@ -122,8 +122,8 @@ impl Probes {
         for (job, found) in jobs.zip(self.draws.iter_mut().flatten()) {
             let mut moment = moment.clone();
             let submit = moment.at;
-            moment.jobs.push(Present {
-                job: Job { submit, ..*job },
+            moment.jobs.push(PresentJob {
+                job: ReplayJob { submit, ..*job },
                 started: None,
                 servers: Vec::new(),
             });
@@ -138,7 +138,7 @@ impl Probes {
         let cell = |mut draws: Vec<f64>| {
             draws.sort_unstable_by(f64::total_cmp);
             let at_once = draws.iter().filter(|wait| **wait <= 0.0).count();
-            Cell {
+            MapCell {
                 at_once: at_once as f64 / draws.len().max(1) as f64,
                 waits: calibration.quantiles(&draws),
             }

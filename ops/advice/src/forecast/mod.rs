@@ -26,11 +26,11 @@ mod past;
 mod score;
 
 pub use calibration::{Calibration, LEVELS, Quantiles};
-pub use draw::{Draws, Moment, Present, Site};
-pub use map::{Cell, Map};
-pub use online::Online;
-pub use past::{Law, Past};
-pub use score::{Forecast, Record, Scored, Scoring};
+pub use draw::{Draws, ForecastSite, PresentJob, Snapshot};
+pub use map::{Map, MapCell};
+pub use online::OnlineForecasts;
+pub use past::{Past, RuntimeLaw};
+pub use score::{ForecastRecord, Scored, ScoredForecast, Scoring};
 
 #[cfg(test)]
 mod tests;

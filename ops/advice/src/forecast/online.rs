@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use super::calibration::{Calibration, Quantiles};
-use super::draw::{Draws, Moment, Present, Site};
+use super::draw::{Draws, ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
 use synth_core::number::seconds_in;
 use synth_operator::protocol::Foresight;
-use synth_operator::{Scheduler, Seen};
-use synth_traces::replay::{Clock, Job, Speed};
+use synth_operator::{JobView, Scheduler};
+use synth_traces::replay::{Clock, ReplayJob, Speed};
 
 /// Forecasts for one scheduler after the other, and how right they were.
-pub struct Online {
+pub struct OnlineForecasts {
     draws: Draws,
     calibration: Calibration,
     /// Of jobs that have not started: when each was first forecast \[s\], and what was said.
@@ -29,10 +29,10 @@ const TICKS: f64 = 1000.0;
 /// With fewer jobs that have ended nobody knows how long jobs run.
 const FEWEST: usize = 10;
 
-impl Online {
+impl OnlineForecasts {
     /// Returns forecasts without a record yet.
     pub fn new(seed: u64) -> Self {
-        Online {
+        OnlineForecasts {
             draws: Draws::new(seed),
             calibration: Calibration::default(),
             open: HashMap::new(),
@@ -78,12 +78,12 @@ impl Online {
                 "{known} jobs have ended so far, and {FEWEST} are needed to know how long jobs run"
             ));
         }
-        let there = |(_, seen): &(_, Seen)| Present {
+        let there = |(_, seen): &(_, JobView)| PresentJob {
             job: scene.job(seen),
             started: seen.started,
             servers: seen.servers.clone(),
         };
-        let moment = Moment {
+        let moment = Snapshot {
             at: scheduler.now() * scene.per_unit,
             jobs: present.iter().map(there).collect(),
             occupied: scheduler.occupied(),
@@ -95,7 +95,7 @@ impl Online {
     }
 }
 
-impl Foresight for Online {
+impl Foresight for OnlineForecasts {
     fn forecast(&mut self, scheduler: &Scheduler, job: &str) -> Result<[f64; 3], String> {
         let now = scheduler.now();
         self.second = seconds_in(scheduler.fleet().time_unit()).unwrap_or(1.0);
@@ -124,7 +124,7 @@ impl Foresight for Online {
 
 /// The servers of a scheduler, and how its jobs are seen there.
 struct Scene {
-    site: Site,
+    site: ForecastSite,
     /// Ticks in the scheduler's unit of time.
     per_unit: f64,
 }
@@ -134,7 +134,7 @@ impl Scene {
         let fleet = scheduler.fleet().clone();
         let per_unit = TICKS * second;
         Scene {
-            site: Site {
+            site: ForecastSite {
                 types: (0..fleet.types().len() as u32).collect(),
                 fleet,
                 clock: Clock::in_units(Speed::ONE, per_unit),
@@ -144,26 +144,26 @@ impl Scene {
         }
     }
 
-    fn job(&self, seen: &Seen) -> Job {
+    fn job(&self, seen: &JobView) -> ReplayJob {
         let limit = seen.limit * self.per_unit;
         let ran = seen.ended.zip(seen.started).map(|(end, start)| end - start);
         let size = ran.map_or(f64::NAN, |ran| (ran * self.per_unit).max(1.0));
-        Job {
+        ReplayJob {
             limit,
             promised: limit,
             user: seen.user,
-            ..Job::new(seen.job_type as u32, seen.since * self.per_unit, size)
+            ..ReplayJob::new(seen.job_type as u32, seen.since * self.per_unit, size)
         }
     }
 
     /// Returns what the scheduler knows of the past. Jobs that could not run now are none that come.
-    fn past<T>(&self, scheduler: &Scheduler, present: &[(T, Seen)]) -> Past {
+    fn past<T>(&self, scheduler: &Scheduler, present: &[(T, JobView)]) -> Past {
         let mut past = Past::default();
         let ended = scheduler.ended();
         ended.for_each(|seen| past.learn(&self.job(seen)));
         let all = scheduler.ended().chain(present.iter().map(|own| &own.1));
         let all = all.filter(|seen| scheduler.is_open(seen.job_type));
-        let mut came: Vec<Job> = all.map(|seen| self.job(seen)).collect();
+        let mut came: Vec<ReplayJob> = all.map(|seen| self.job(seen)).collect();
         came.sort_by(|a, b| a.submit.total_cmp(&b.submit));
         came.iter().for_each(|job| past.comes_with(job));
         past

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use synth_traces::replay::Job;
-use synth_traces::trace::Seen;
+use synth_traces::replay::ReplayJob;
+use synth_traces::trace::Observed;
 
 /// Jobs that have come, of which some have ended.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,7 @@ pub struct Past {
     /// By class, the lengths of jobs that ended, the latest last.
     lengths: HashMap<Class, Vec<f64>>,
     /// All that have come, by submission; NaN for the sizes of those that have not ended.
-    came: Vec<Job>,
+    came: Vec<ReplayJob>,
 }
 
 /// Jobs that are alike.
@@ -31,7 +31,7 @@ enum Class {
 
 impl Class {
     /// Returns those of a job, the narrowest first, with how many of the latest are looked at.
-    fn all(job: &Job) -> [(Class, usize); 5] {
+    fn all(job: &ReplayJob) -> [(Class, usize); 5] {
         let (user, promised) = (job.user, job.promised);
         let has_limit = promised.is_finite();
         [
@@ -49,20 +49,20 @@ impl Class {
 const DOUBT: f64 = 2.0;
 
 /// What lengths are counted in: limits, or ticks where there is none.
-fn unit(job: &Job) -> f64 {
+fn unit(job: &ReplayJob) -> f64 {
     let limit = Some(job.promised).filter(|limit| limit.is_finite());
     limit.unwrap_or(1.0)
 }
 
 impl Past {
     /// A job has come; nothing is looked at of its size.
-    pub fn came(&mut self, job: &Job) {
+    pub fn came(&mut self, job: &ReplayJob) {
         let size = f64::NAN;
-        self.comes_with(&Job { size, ..*job });
+        self.comes_with(&ReplayJob { size, ..*job });
     }
 
     /// A job came; NaN for its size where it has not ended.
-    pub fn comes_with(&mut self, job: &Job) {
+    pub fn comes_with(&mut self, job: &ReplayJob) {
         self.came.push(*job);
     }
 
@@ -75,8 +75,8 @@ impl Past {
 
     /// Jobs may be like this one, which has ended after its size. Of one that ran when the log began only the rest is
     /// known: it says nothing.
-    pub fn learn(&mut self, job: &Job) {
-        if job.seen == Seen::Initial {
+    pub fn learn(&mut self, job: &ReplayJob) {
+        if job.seen == Observed::Initial {
             return;
         }
         for (class, _) in Class::all(job) {
@@ -92,12 +92,12 @@ impl Past {
     }
 
     /// Returns all that have come.
-    pub fn jobs(&self) -> &[Job] {
+    pub fn jobs(&self) -> &[ReplayJob] {
         &self.came
     }
 
     /// Returns how long a job may run that has run for so long \[ticks\].
-    pub fn law(&self, job: &Job, ran: f64) -> Law {
+    pub fn law(&self, job: &ReplayJob, ran: f64) -> RuntimeLaw {
         let unit = unit(job);
         let mut lengths: Vec<(f64, f64)> = Vec::new();
         let mut rest = 1.0;
@@ -129,15 +129,15 @@ impl Past {
             };
             lengths.push((longest, 1.0));
         }
-        Law(lengths)
+        RuntimeLaw(lengths)
     }
 }
 
 /// How long a job may run \[ticks\]: lengths in ascending order, each with the probability of all up to it.
 #[derive(Clone, Debug)]
-pub struct Law(Vec<(f64, f64)>);
+pub struct RuntimeLaw(Vec<(f64, f64)>);
 
-impl Law {
+impl RuntimeLaw {
     /// Returns the length at a level in \[0, 1\].
     pub fn at(&self, level: f64) -> f64 {
         let place = self.0.partition_point(|(_, up_to)| *up_to < level);

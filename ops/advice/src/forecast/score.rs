@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use super::calibration::{Calibration, Quantiles};
 use super::course::Course;
-use super::draw::{Draws, Site};
+use super::draw::{Draws, ForecastSite};
 use super::map::{Map, Probes};
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Log, NoResult, Speed, Stopped, Walk};
 
 /// A forecast, and what came. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
-pub struct Forecast {
+pub struct ScoredForecast {
     /// Line of the job.
     pub line: u32,
     /// When it was submitted, after the first.
@@ -53,11 +53,11 @@ pub struct Scoring<'a> {
 #[derive(Clone, Debug, Serialize)]
 pub struct Scored {
     /// Those that are counted: behind the first tenth, from which the levels are learned.
-    pub forecasts: Vec<Forecast>,
+    pub forecasts: Vec<ScoredForecast>,
     /// Jobs that waited, and all.
     pub waited: [usize; 2],
     /// The record; nothing where no job waited.
-    pub record: Option<Record>,
+    pub record: Option<ForecastRecord>,
     /// The longest waits by width and limit, where they were requested.
     pub map: Option<Map>,
     /// How long the computer took for a forecast on average, and at most with how many jobs that waited \[s\].
@@ -70,7 +70,7 @@ pub struct Scored {
 
 /// How right forecasts were. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
-pub struct Record {
+pub struct ForecastRecord {
     /// Of how many.
     pub forecasts: usize,
     /// Which shares started by the times said of one, five and nine of ten.
@@ -99,17 +99,17 @@ impl Scoring<'_> {
     /// When the rule cannot serve such jobs, and when it is interrupted.
     pub fn run(
         &self,
-        make: impl FnOnce(&Site) -> Result<Box<dyn Policy>, String>,
+        make: impl FnOnce(&ForecastSite) -> Result<Box<dyn Policy>, String>,
         mapped: bool,
         listener: &mut dyn FnMut(usize),
     ) -> Result<Scored, NoResult> {
         let log = self.log;
-        let site = Site::of_log(log, self.speed)?;
+        let site = ForecastSite::of_log(log, self.speed)?;
         let scene = site.scene(&log.jobs);
         let policy = make(&site).map_err(NoResult::Refused)?;
         let mut course = Course::new(log, &site, Walk::new(&scene, policy));
         let mut probes = mapped.then(|| Probes::of(log));
-        let (mut forecasts, mut waited) = (Vec::<Forecast>::new(), 0);
+        let (mut forecasts, mut waited) = (Vec::<ScoredForecast>::new(), 0);
         let (mut spent, mut slowest) = (0.0, (0.0, 0));
         while let Some(come) = course.step()? {
             if self.interrupt.load(Ordering::Relaxed) {
@@ -149,7 +149,7 @@ impl Scoring<'_> {
             }
             for (place, (draws, by_limits)) in chosen.into_iter().zip(drawn) {
                 let job = &log.jobs[places[place]];
-                forecasts.push(Forecast {
+                forecasts.push(ScoredForecast {
                     line: job.line,
                     submitted: site.seconds(site.clock.submit(job.submit)),
                     waiting,
@@ -170,7 +170,7 @@ impl Scoring<'_> {
         let first = (LEARNING * forecasts.len() as f64) as usize;
         let forecasts = forecasts.split_off(first);
         Ok(Scored {
-            record: (!forecasts.is_empty()).then(|| Record::of(&forecasts, log.has_limits)),
+            record: (!forecasts.is_empty()).then(|| ForecastRecord::of(&forecasts, log.has_limits)),
             forecasts,
             waited: [waited, log.arrivals().len()],
             map: probes.map(|probes| probes.map(&calibration)),
@@ -181,7 +181,7 @@ impl Scoring<'_> {
 }
 
 /// Says of each what the forecasts before it allow; returns where the levels end.
-fn calibrate(forecasts: &mut [Forecast]) -> Calibration {
+fn calibrate(forecasts: &mut [ScoredForecast]) -> Calibration {
     let mut calibration = Calibration::default();
     for own in forecasts {
         calibration.look(own.submitted);
@@ -193,24 +193,24 @@ fn calibrate(forecasts: &mut [Forecast]) -> Calibration {
     calibration
 }
 
-impl Record {
-    fn of(forecasts: &[Forecast], has_limits: bool) -> Self {
+impl ForecastRecord {
+    fn of(forecasts: &[ScoredForecast], has_limits: bool) -> Self {
         let raw = Calibration::default();
         let count = forecasts.len() as f64;
-        let share = |is: &dyn Fn(&Forecast) -> bool| {
+        let share = |is: &dyn Fn(&ScoredForecast) -> bool| {
             forecasts.iter().filter(|own| is(own)).count() as f64 / count
         };
-        let by = |said: &dyn Fn(&Forecast) -> Quantiles| {
+        let by = |said: &dyn Fn(&ScoredForecast) -> Quantiles| {
             [0, 1, 2].map(|n| share(&|own| own.wait <= said(own).0[n]))
         };
-        let error = |of: &dyn Fn(&Forecast) -> f64| {
+        let error = |of: &dyn Fn(&ScoredForecast) -> f64| {
             let errors = forecasts.iter();
             let errors = errors.map(|own| (of(own).min(ENDLESS) - own.wait).abs());
             let errors = errors.sorted_unstable_by(f64::total_cmp).collect_vec();
             errors[errors.len() / 2]
         };
         let limits = |value: f64| if has_limits { value } else { f64::NAN };
-        Record {
+        ForecastRecord {
             forecasts: forecasts.len(),
             started: by(&|own| own.said),
             uncalibrated: by(&|own| raw.quantiles(&own.draws)),

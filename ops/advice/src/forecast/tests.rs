@@ -9,7 +9,7 @@ use super::*;
 use synth_multiresource::policy::Policy;
 use synth_multiresource::simulator::Contender;
 use synth_traces::replay::{Log, Speed};
-use synth_traces::trace::{Options, Source, Trace};
+use synth_traces::trace::{ReadOptions, Source, Trace};
 
 /// A job of a log: submission, run time, processors, limit and user; −1 for a limit that is not known.
 type Line = (u64, u64, u64, i64, u64);
@@ -28,11 +28,11 @@ fn log(processors: u64, jobs: &[Line]) -> Log {
     let file = folder.path().join("log.swf");
     std::fs::write(&file, text).unwrap();
     let source = Source::named(&file);
-    let mut trace = Trace::open(&source, &Options::default()).unwrap();
+    let mut trace = Trace::open(&source, &ReadOptions::default()).unwrap();
     Log::read(&mut trace, |_| ()).unwrap()
 }
 
-fn rule(name: &str) -> impl Fn(&Site) -> Result<Box<dyn Policy>, String> {
+fn rule(name: &str) -> impl Fn(&ForecastSite) -> Result<Box<dyn Policy>, String> {
     move |site| {
         let rule = Contender::named(name, &site.fleet)?;
         rule.rule(&site.fleet).map_err(|why| why.to_string())
@@ -93,23 +93,23 @@ fn a_job_that_has_run_for_long_ends_as_the_longer_ones_did() {
     let mut jobs: Vec<Line> = past.map(|(at, size)| (at, size, 2, 100, 1)).to_vec();
     jobs.extend([(5000, 70, 1, 100, 1), (5040, 10, 2, 100, 1)]);
     let log = log(2, &jobs);
-    let site = Site::of_log(&log, Speed::ONE).unwrap();
+    let site = ForecastSite::of_log(&log, Speed::ONE).unwrap();
     let mut known = Past::default();
     for (n, job) in log.jobs[..5].iter().enumerate() {
         known.came(job);
         known.ended(n, job.size);
     }
-    let running = Present {
+    let running = PresentJob {
         job: log.jobs[5],
         started: Some(5000.0),
         servers: Vec::new(),
     };
-    let waiting = Present {
+    let waiting = PresentJob {
         job: log.jobs[6],
         started: None,
         servers: Vec::new(),
     };
-    let moment = Moment {
+    let moment = Snapshot {
         occupied: Vec::new(),
         at: 5040.0,
         jobs: vec![running, waiting],

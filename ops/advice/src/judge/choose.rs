@@ -6,15 +6,15 @@ use itertools::{Itertools as _, iproduct};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::past::{Outcome, Past};
-use super::point::{Point, between, plain};
-use synth_multiresource::policy::Estimate;
+use super::past::{Past, PastOutcome};
+use super::point::{RulePoint, between, plain};
+use synth_multiresource::policy::RuntimeEstimate;
 use synth_traces::replay::{Log, Stopped};
 
 /// What is to be small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub enum Objective {
+pub enum JudgeObjective {
     /// The mean wait, with a fifth of the weight on the bounded slowdown
     #[default]
     Wait,
@@ -28,18 +28,18 @@ pub enum Objective {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Goal {
     /// What is to be small.
-    pub objective: Objective,
+    pub objective: JudgeObjective,
     /// A promise: nobody waits longer than so many times the longest wait under the rule that runs now.
     pub longest: Option<f64>,
     /// The rule that runs now.
-    pub now: Point,
+    pub now: RulePoint,
 }
 
 /// A rule that was chosen.
 #[derive(Clone, Debug, Serialize)]
-pub struct Choice {
+pub struct ChosenRule {
     /// The rule.
-    pub point: Point,
+    pub point: RulePoint,
     /// What is to be small, over that of the rule that runs now: geometric mean over the pasts.
     pub ratio: f64,
     /// The longest wait that is promised \[s\].
@@ -65,13 +65,13 @@ impl Goal {
     }
 
     /// Returns the logarithm of what is to be small, over that of the rule that runs now.
-    fn against(&self, own: &Outcome, now: &Outcome) -> f64 {
+    fn against(&self, own: &PastOutcome, now: &PastOutcome) -> f64 {
         let wait = ((own.mean_wait + GRAIN) / (now.mean_wait + GRAIN)).ln();
         let slowdown = (own.mean_bounded_slowdown / now.mean_bounded_slowdown).ln();
         match self.objective {
-            Objective::Wait => 0.8 * wait + 0.2 * slowdown,
-            Objective::Slowdown => slowdown,
-            Objective::Both => (wait + slowdown) / 2.0,
+            JudgeObjective::Wait => 0.8 * wait + 0.2 * slowdown,
+            JudgeObjective::Slowdown => slowdown,
+            JudgeObjective::Both => (wait + slowdown) / 2.0,
         }
     }
 }
@@ -94,7 +94,7 @@ const PROMISED: [f64; 2] = [0.25, 0.5];
 
 /// A rule that is tried.
 struct Tried {
-    point: Point,
+    point: RulePoint,
     /// Logarithms of what is to be small, by past so far.
     scores: Vec<f64>,
     /// By how much the others are ahead.
@@ -128,7 +128,7 @@ fn sort(tried: &mut [Tried]) {
 struct Race<'a> {
     goal: &'a Goal,
     pasts: &'a [Past<'a>],
-    now: Vec<Outcome>,
+    now: Vec<PastOutcome>,
     interrupt: &'a AtomicBool,
 }
 
@@ -139,9 +139,9 @@ struct Race<'a> {
 pub(super) fn choose(
     goal: &Goal,
     pasts: &[Past<'_>],
-    estimates: &[Estimate],
+    estimates: &[RuntimeEstimate],
     interrupt: &AtomicBool,
-) -> Result<Choice, Stopped> {
+) -> Result<ChosenRule, Stopped> {
     let now = pasts.par_iter().map(|past| past.replay(&goal.now));
     let race = Race {
         goal,
@@ -155,13 +155,13 @@ pub(super) fn choose(
     let is_narrow = goal.longest.is_some_and(|times| times < USUAL);
     let kinds = all.iter().map(|own| own.point).filter(|_| is_narrow);
     let kinds = kinds.unique_by(|own| (own.reservations.rule(), own.estimate.name()));
-    let kinds: Vec<Point> = kinds.take(KINDS).collect();
+    let kinds: Vec<RulePoint> = kinds.take(KINDS).collect();
     let between = race.promised(between(&kinds), &PROMISED);
     let tried = all.len() + between.len();
     all.extend(race.run(between, MARGIN)?);
     sort(&mut all);
     let best = all.first().expect("people run some rules");
-    Ok(Choice {
+    Ok(ChosenRule {
         point: best.point,
         ratio: best.score().exp(),
         promised: race.longest(),
@@ -179,11 +179,11 @@ impl Race<'_> {
     }
 
     /// Returns the points with each of these parts of the longest wait that is promised, if one is.
-    fn promised(&self, points: Vec<Point>, parts: &[f64]) -> Vec<Point> {
+    fn promised(&self, points: Vec<RulePoint>, parts: &[f64]) -> Vec<RulePoint> {
         let Some(longest) = self.longest() else {
             return points;
         };
-        let with = |(part, own): (&f64, &Point)| Point {
+        let with = |(part, own): (&f64, &RulePoint)| RulePoint {
             longest_wait: Some(part * longest),
             ..*own
         };
@@ -191,7 +191,7 @@ impl Race<'_> {
     }
 
     /// Tries rules on one past after the other, the busiest first; of those with a handicap few are left after two.
-    fn run(&self, points: Vec<Point>, handicap: f64) -> Result<Vec<Tried>, Stopped> {
+    fn run(&self, points: Vec<RulePoint>, handicap: f64) -> Result<Vec<Tried>, Stopped> {
         let entrant = |point| Tried {
             point,
             scores: Vec::new(),

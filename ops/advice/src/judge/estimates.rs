@@ -4,15 +4,17 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use synth_multiresource::policy::{Estimate, Estimator, Judged, Learned, Promise, Worth, worth};
+use synth_multiresource::policy::{
+    Estimator, JobFacts, JudgedJob, LearnedRuntimes, RuntimeEstimate, Worth, worth,
+};
 use synth_traces::replay::{DecisionState, Log};
-use synth_traces::trace::Seen;
+use synth_traces::trace::Observed;
 
 /// What an estimate is worth.
 #[derive(Clone, Debug, Serialize)]
 pub struct OfEstimate {
     /// Which.
-    pub estimate: Estimate,
+    pub estimate: RuntimeEstimate,
     /// Of all jobs, and by users.
     pub worth: [Worth; 3],
 }
@@ -39,8 +41,8 @@ impl Estimates {
     /// All kinds, since the rule of today may go by each, in a clock of which a day has so many units.
     pub fn new(day: f64) -> Self {
         Estimates {
-            kinds: Estimate::NAMED.map(|(_, estimate)| Kind {
-                estimator: Estimator::new(estimate, day, &Learned::default()),
+            kinds: RuntimeEstimate::NAMED.map(|(_, estimate)| Kind {
+                estimator: Estimator::new(estimate, day, &LearnedRuntimes::default()),
                 table: Vec::new(),
             }),
             open: Vec::new(),
@@ -49,11 +51,15 @@ impl Estimates {
     }
 
     /// The kinds that are tried on a log.
-    pub fn of(log: &Log) -> &'static [Estimate] {
+    pub fn of(log: &Log) -> &'static [RuntimeEstimate] {
         if log.has_limits {
-            &[Estimate::Limit, Estimate::History, Estimate::Tree]
+            &[
+                RuntimeEstimate::Limit,
+                RuntimeEstimate::History,
+                RuntimeEstimate::Tree,
+            ]
         } else {
-            &[Estimate::History, Estimate::Tree]
+            &[RuntimeEstimate::History, RuntimeEstimate::Tree]
         }
     }
 
@@ -74,7 +80,7 @@ impl Estimates {
                 if arrives {
                     let estimate = kind.estimator.estimate(&promise);
                     kind.table.push(scene.clock.ticks(estimate));
-                } else if scene.jobs[n].seen != Seen::Initial {
+                } else if scene.jobs[n].seen != Observed::Initial {
                     // Of the others it is not known here how long they ran before the log began.
                     let size = scene.clock.size(scene.jobs[n].size);
                     kind.estimator.learn(&promise, size, now);
@@ -84,7 +90,7 @@ impl Estimates {
     }
 
     /// Returns the estimator of this kind as it is now.
-    pub fn estimator(&self, estimate: Estimate) -> &Estimator {
+    pub fn estimator(&self, estimate: RuntimeEstimate) -> &Estimator {
         &self.kinds[estimate as usize].estimator
     }
 
@@ -96,15 +102,15 @@ impl Estimates {
 
     /// Returns the size of a job by the tree \[ticks\].
     pub fn by_tree(&self, job: usize) -> f64 {
-        self.kinds[Estimate::Tree as usize].table[job]
+        self.kinds[RuntimeEstimate::Tree as usize].table[job]
     }
 
     /// Returns what each kind that is tried is worth, from this job on.
     pub fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
-        let of = |estimate: &Estimate| {
+        let of = |estimate: &RuntimeEstimate| {
             let table = &self.kinds[*estimate as usize].table;
             let judged = log.jobs.iter().zip(table).skip(from);
-            let judged = judged.map(|(job, said)| Judged {
+            let judged = judged.map(|(job, said)| JudgedJob {
                 user: job.user,
                 estimate: *said,
                 size: job.size,
@@ -118,9 +124,9 @@ impl Estimates {
     }
 }
 
-fn promise(scene: &DecisionState<'_>, shares: &[f64], n: usize) -> Promise {
+fn promise(scene: &DecisionState<'_>, shares: &[f64], n: usize) -> JobFacts {
     let job = &scene.jobs[n];
-    Promise {
+    JobFacts {
         user: job.user,
         limit: scene.clock.size(job.own_limit()),
         share: shares[scene.types[job.kind as usize] as usize],

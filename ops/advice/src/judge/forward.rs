@@ -5,18 +5,20 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::choose::{Choice, Goal, choose};
+use super::choose::{ChosenRule, Goal, choose};
 use super::estimates::{Estimates, OfEstimate};
-use super::past::{Outcome, Past, served};
-use super::point::Point;
-use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Learned, Policy};
+use super::past::{Past, PastOutcome, served};
+use super::point::RulePoint;
+use synth_multiresource::policy::{
+    Backfilling, Estimates as Lengths, Estimator, LearnedRuntimes, Policy,
+};
 use synth_traces::replay::{
-    Clock, DecisionState, Job, Kinds, Log, NoResult, Speed, Walk, early, gathered, resampled,
+    Clock, DecisionState, Kinds, Log, NoResult, ReplayJob, Speed, Walk, early, gathered, resampled,
 };
 
 /// How a log is cut.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Windows {
+pub struct LogWindows {
     /// The part of the span before the first window, in (0, 1).
     pub past: f64,
     /// Length of a window \[s\], > 0.
@@ -27,7 +29,7 @@ pub struct Windows {
 
 /// A window, and its rule.
 #[derive(Clone, Debug, Serialize)]
-pub struct Window {
+pub struct JudgedWindow {
     /// When it begins, after the first submission \[s\].
     pub from: f64,
     /// The jobs that are submitted in it: the first, and the one behind the last.
@@ -35,7 +37,7 @@ pub struct Window {
     /// Jobs of the past that the rule was chosen on.
     pub past: usize,
     /// The rule.
-    pub choice: Choice,
+    pub choice: ChosenRule,
 }
 
 /// What came of the jobs of all windows.
@@ -44,13 +46,13 @@ pub struct Served {
     /// Waits and sizes \[s\], by submission.
     pub jobs: Vec<(f64, f64)>,
     /// Summed up.
-    pub outcome: Outcome,
+    pub outcome: PastOutcome,
 }
 
 impl Served {
     /// Sums up waits and sizes \[s\].
     pub fn of(jobs: Vec<(f64, f64)>) -> Self {
-        let outcome = Outcome::of(jobs.iter().copied());
+        let outcome = PastOutcome::of(jobs.iter().copied());
         Served { jobs, outcome }
     }
 }
@@ -62,7 +64,7 @@ pub struct Forward<'a> {
     scene: DecisionState<'a>,
     /// By type.
     shares: Vec<f64>,
-    windows: Windows,
+    windows: LogWindows,
     goal: Goal,
     /// What was learned up to the first window, under the rule that runs now.
     learned: Estimates,
@@ -100,7 +102,7 @@ impl<'a> Forward<'a> {
     /// Where its jobs are out of the range of what can be counted, and where there are too few.
     pub fn new(
         log: &'a Log,
-        windows: Windows,
+        windows: LogWindows,
         goal: Goal,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, NoResult> {
@@ -135,7 +137,7 @@ impl<'a> Forward<'a> {
     /// Returns the first job that is judged.
     pub fn first(&self) -> usize {
         let start = self.start();
-        let is_past = |job: &Job| self.scene.clock.submit(job.submit) < start;
+        let is_past = |job: &ReplayJob| self.scene.clock.submit(job.submit) < start;
         self.log.jobs.partition_point(is_past)
     }
 
@@ -173,7 +175,7 @@ impl<'a> Forward<'a> {
     ///
     /// # Errors
     /// When a rule makes a decision that no server could carry out.
-    pub fn fixed(&self, point: &Point, sizes: bool) -> Result<Served, NoResult> {
+    pub fn fixed(&self, point: &RulePoint, sizes: bool) -> Result<Served, NoResult> {
         let mut choices = point.choices(self.second);
         if sizes {
             choices.estimates = Lengths::Inflated(1.0);
@@ -193,13 +195,13 @@ impl<'a> Forward<'a> {
     pub fn chosen(
         &self,
         listener: &mut dyn FnMut(usize, usize),
-    ) -> Result<(Vec<Window>, Served, Vec<OfEstimate>), NoResult> {
+    ) -> Result<(Vec<JudgedWindow>, Served, Vec<OfEstimate>), NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         let span = self.span();
         // A window without an end has a beginning all the same.
         let every = (self.windows.every * self.second).min(span);
         let count = ((span - self.start()) / every).ceil().max(1.0) as usize;
-        let (mut windows, mut seen): (Vec<Window>, usize) = (Vec::new(), 0);
+        let (mut windows, mut seen): (Vec<JudgedWindow>, usize) = (Vec::new(), 0);
         for n in 0..count {
             listener(n + 1, count);
             let time = self.start() + n as f64 * every;
@@ -224,7 +226,7 @@ impl<'a> Forward<'a> {
                 // The last window is as long as it takes.
                 walk.finish()?;
             }
-            windows.push(Window {
+            windows.push(JudgedWindow {
                 from: time / self.second,
                 jobs: [first, walk.ends().len()],
                 past,
@@ -240,7 +242,7 @@ impl<'a> Forward<'a> {
     ///
     /// # Errors
     /// As [`chosen`](Self::chosen).
-    pub fn best(&self) -> Result<(Choice, Learned), NoResult> {
+    pub fn best(&self) -> Result<(ChosenRule, LearnedRuntimes), NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
         estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
@@ -250,7 +252,12 @@ impl<'a> Forward<'a> {
     }
 
     /// Chooses a rule from the latest jobs that came before this time.
-    fn choose(&self, estimates: &Estimates, ends: &[f64], time: f64) -> Result<Choice, NoResult> {
+    fn choose(
+        &self,
+        estimates: &Estimates,
+        ends: &[f64],
+        time: f64,
+    ) -> Result<ChosenRule, NoResult> {
         let ended = ends.iter().filter(|end| **end < time).count();
         if ended < FEWEST {
             return Err(NoResult::Refused(format!(
@@ -259,17 +266,17 @@ impl<'a> Forward<'a> {
         }
         let past: Vec<usize> = (ends.len().saturating_sub(MOST)..ends.len()).collect();
         let begin = self.log.jobs[past[0]].submit;
-        let jobs = past.iter().map(|&n| Job {
+        let jobs = past.iter().map(|&n| ReplayJob {
             submit: self.log.jobs[n].submit - begin,
             ..self.as_known(n, ends[n], time, estimates)
         });
-        let jobs: Vec<Job> = jobs.collect();
+        let jobs: Vec<ReplayJob> = jobs.collect();
         let tables = estimates.tables(&past);
         let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(0..).collect();
         // Drawn jobs have the estimates that they had.
         let mut drawn = self.drawn(jobs);
         // What is promised, and whether it is kept, is by the jobs alone whose sizes are known.
-        let has_ended = |job: &Job| ends[past[places[&job.line]]] < time;
+        let has_ended = |job: &ReplayJob| ends[past[places[&job.line]]] < time;
         drawn[0].0.retain(has_ended);
         let pasts = drawn.iter().map(|(jobs, speed)| {
             let places: Vec<usize> = jobs.iter().map(|job| places[&job.line]).collect();
@@ -284,7 +291,7 @@ impl<'a> Forward<'a> {
 
     /// Returns a job as it is known at a time: one that has not ended is taken to run for what the tree estimated when it came. Without such
     /// jobs a rule that leaves long ones waiting would look good.
-    fn as_known(&self, n: usize, end: f64, time: f64, estimates: &Estimates) -> Job {
+    fn as_known(&self, n: usize, end: f64, time: f64, estimates: &Estimates) -> ReplayJob {
         let job = self.log.jobs[n];
         if end < time {
             return job;
@@ -294,11 +301,11 @@ impl<'a> Forward<'a> {
         let has_none = job.promised.is_infinite();
         let limit = if has_none { size } else { job.limit };
         let size = size.min(limit);
-        Job { size, limit, ..job }
+        ReplayJob { size, limit, ..job }
     }
 
     /// Returns the past as it was and weeks of it drawn anew, and the same at a speed at which it would have been busy.
-    fn drawn(&self, jobs: Vec<Job>) -> Vec<(Vec<Job>, Speed)> {
+    fn drawn(&self, jobs: Vec<ReplayJob>) -> Vec<(Vec<ReplayJob>, Speed)> {
         let own = self.windows.speed;
         let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));
         let load = self.load(&jobs, span);
@@ -321,7 +328,7 @@ impl<'a> Forward<'a> {
     }
 
     /// Returns the fluid bound on the load of these jobs, within a span \[ticks\].
-    fn load(&self, jobs: &[Job], span: f64) -> f64 {
+    fn load(&self, jobs: &[ReplayJob], span: f64) -> f64 {
         let mut work = vec![0.0; self.log.servers.resources.len()];
         for job in &jobs[early(jobs)..] {
             let held = &self.kinds.held[job.kind as usize];

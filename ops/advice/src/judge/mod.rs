@@ -27,11 +27,11 @@ mod forward;
 mod past;
 mod point;
 
-pub use choose::{Choice, Goal, Objective};
+pub use choose::{ChosenRule, Goal, JudgeObjective};
 pub use estimates::OfEstimate;
-pub use forward::{Forward, Served, Window, Windows};
-pub use past::Outcome;
-pub use point::{Point, usual};
+pub use forward::{Forward, JudgedWindow, LogWindows, Served};
+pub use past::PastOutcome;
+pub use point::{RulePoint, usual};
 
 #[cfg(test)]
 mod tests;

@@ -8,15 +8,15 @@ use serde::Serialize;
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::Guess;
 use synth_traces::replay::{
-    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, bounded_slowdown, early, gathered,
-    percentiles,
+    Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Stopped, Walk, bounded_slowdown, early,
+    gathered, percentiles,
 };
 
-use super::point::Point;
+use super::point::RulePoint;
 
 /// What came of jobs. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct PastOutcome {
     /// How many.
     pub jobs: u64,
     /// Mean wait.
@@ -29,13 +29,13 @@ pub struct Outcome {
     pub longest_wait: f64,
 }
 
-impl Outcome {
+impl PastOutcome {
     /// Sums up waits and sizes \[s\].
     pub(super) fn of(served: impl Iterator<Item = (f64, f64)>) -> Self {
         let both = served.map(|(wait, size)| (wait, bounded_slowdown(wait + size, size)));
         let (waits, slowdowns): (Vec<f64>, Vec<f64>) = both.unzip();
         let count = waits.len().max(1) as f64;
-        Outcome {
+        PastOutcome {
             jobs: waits.len() as u64,
             mean_wait: waits.iter().sum::<f64>() / count,
             mean_bounded_slowdown: slowdowns.into_iter().sum::<f64>() / count,
@@ -64,7 +64,7 @@ impl<'a> Past<'a> {
     pub fn new(
         log: &Log,
         kinds: &Kinds,
-        jobs: &'a [Job],
+        jobs: &'a [ReplayJob],
         tables: &[Vec<f64>; 4],
         speed: Speed,
     ) -> Result<Self, DocumentError> {
@@ -82,7 +82,7 @@ impl<'a> Past<'a> {
     ///
     /// # Errors
     /// When it makes a decision that no server could carry out, or starts no more jobs.
-    pub fn replay(&self, point: &Point) -> Result<Outcome, Stopped> {
+    pub fn replay(&self, point: &RulePoint) -> Result<PastOutcome, Stopped> {
         let (scene, jobs) = (&self.scene, self.scene.jobs);
         let table = self.tables[point.estimate as usize].clone();
         let choices = point.choices(scene.clock.size(self.per_second));
@@ -92,7 +92,7 @@ impl<'a> Past<'a> {
         walk.finish()?;
         let first = ((WARM_UP * jobs.len() as f64) as usize).max(early(jobs));
         let served = served(scene, walk.ends(), first..jobs.len(), self.per_second);
-        Ok(Outcome::of(served))
+        Ok(PastOutcome::of(served))
     }
 }
 

@@ -4,16 +4,16 @@ use itertools::iproduct;
 use serde::Serialize;
 
 use synth_multiresource::policy::{
-    Backfilling, Estimate, Estimates, Placement, Priority, QueueOrder, Reservations,
+    Backfilling, Estimates, Placement, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
 
 /// A rule of the family: order, estimate, reservations and promise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Point {
+pub struct RulePoint {
     /// The order of the queue; its offset in seconds.
     pub order: Priority,
     /// What the order takes for sizes.
-    pub estimate: Estimate,
+    pub estimate: RuntimeEstimate,
     /// Whose start nobody delays.
     pub reservations: Reservations,
     /// A job that has waited for longer goes first \[s\].
@@ -21,19 +21,19 @@ pub struct Point {
     pub longest_wait: Option<f64>,
 }
 
-impl Point {
+impl RulePoint {
     /// EASY backfilling in order of arrival, by limits: what most sites run.
-    pub const EASY: Point = Point {
+    pub const EASY: RulePoint = RulePoint {
         order: Priority::ARRIVAL,
-        estimate: Estimate::Limit,
+        estimate: RuntimeEstimate::Limit,
         reservations: Reservations::First,
         longest_wait: None,
     };
 
     /// Each job that fits starts, in order of arrival.
-    pub const FIRST_FIT: Point = Point {
+    pub const FIRST_FIT: RulePoint = RulePoint {
         reservations: Reservations::None,
-        ..Point::EASY
+        ..RulePoint::EASY
     };
 
     /// Returns the rule where a second has so many units of its time.
@@ -64,7 +64,7 @@ impl Point {
             _ if !matches!(choices.reservations, First | Nobody | Strict) => Err(format!(
                 "`{text}` keeps more than one reservation: the rule of today is easy, first-fit or strict here"
             )),
-            (QueueOrder::Priority(order, estimate), Estimates::Limits) => Ok(Point {
+            (QueueOrder::Priority(order, estimate), Estimates::Limits) => Ok(RulePoint {
                 order,
                 estimate,
                 reservations: choices.reservations,
@@ -91,7 +91,7 @@ impl Point {
             |(name, _)| name.to_owned(),
         );
         let estimate = match self.estimate {
-            Estimate::Limit => String::new(),
+            RuntimeEstimate::Limit => String::new(),
             other => format!("+{}", other.name()),
         };
         let promise = self.longest_wait.map(|time| time / HOUR);
@@ -106,7 +106,7 @@ const HOUR: f64 = 3600.0;
 
 /// Returns orders between the plain ones, with the estimates and reservations of these points: shortest first to
 /// smallest area, and against it, with ages that count from an hour to half a day on.
-pub(super) fn between(kinds: &[Point]) -> Vec<Point> {
+pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
     const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
     const AGES: [(f64, f64); 4] = [
         (1.0, 3600.0),
@@ -114,7 +114,7 @@ pub(super) fn between(kinds: &[Point]) -> Vec<Point> {
         (2.0, 50_000.0),
         (3.0, 50_000.0),
     ];
-    let point = |(kind, (size, share), (age, offset)): (&Point, _, _)| Point {
+    let point = |(kind, (size, share), (age, offset)): (&RulePoint, _, _)| RulePoint {
         order: Priority {
             size,
             share,
@@ -128,25 +128,25 @@ pub(super) fn between(kinds: &[Point]) -> Vec<Point> {
 }
 
 /// Returns the points that people run, with these estimates.
-pub fn plain(estimates: &[Estimate]) -> Vec<Point> {
+pub fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
     let reservations = [Reservations::First, Reservations::None];
     let all = iproduct!(reservations, Priority::NAMED, estimates);
-    let all = all.map(|(reservations, (_, order), estimate)| Point {
+    let all = all.map(|(reservations, (_, order), estimate)| RulePoint {
         order,
         estimate: *estimate,
         reservations,
         longest_wait: None,
     });
-    let differs = |own: &Point| own.order.size != 0.0 || own.estimate == estimates[0];
+    let differs = |own: &RulePoint| own.order.size != 0.0 || own.estimate == estimates[0];
     all.filter(differs).collect()
 }
 
 /// Returns the rules that people run on such logs, and then EASY in orders by size as it would be if sizes were known (`true`). Without limits all go by
 /// histories.
-pub fn usual(has_limits: bool) -> impl Iterator<Item = (Point, bool)> {
-    let estimates = &[Estimate::Limit, Estimate::History][usize::from(!has_limits)..];
+pub fn usual(has_limits: bool) -> impl Iterator<Item = (RulePoint, bool)> {
+    let estimates = &[RuntimeEstimate::Limit, RuntimeEstimate::History][usize::from(!has_limits)..];
     let by_size =
-        |own: &Point| own.reservations == Point::EASY.reservations && own.order.size != 0.0;
+        |own: &RulePoint| own.reservations == RulePoint::EASY.reservations && own.order.size != 0.0;
     let known = plain(&estimates[..1]).into_iter().filter(by_size);
     let run = plain(estimates).into_iter().map(|point| (point, false));
     run.chain(known.map(|point| (point, true)))

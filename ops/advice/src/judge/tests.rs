@@ -8,12 +8,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::point::plain;
 use super::*;
-use synth_multiresource::policy::Estimate;
+use synth_multiresource::policy::RuntimeEstimate;
 use synth_multiresource::simulator::Contender;
 use synth_traces::replay::{
     Clock, DecisionState, Kinds, Log, NoResult, Speed, gathered, replay, visits,
 };
-use synth_traces::trace::{Options, Source, Trace};
+use synth_traces::trace::{ReadOptions, Source, Trace};
 
 /// A job of a log: times in seconds, -1 for what the log does not tell.
 #[derive(Clone, Copy)]
@@ -64,15 +64,15 @@ fn log(rows: &[Row]) -> Log {
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    let mut trace = Trace::open(&Source::named(file.path()), &Options::default()).unwrap();
+    let mut trace = Trace::open(&Source::named(file.path()), &ReadOptions::default()).unwrap();
     Log::read(&mut trace, |_| ()).unwrap()
 }
 
 const DAY: f64 = 86_400.0;
 
 /// Half of the log is the past.
-fn every(days: f64) -> Windows {
-    Windows {
+fn every(days: f64) -> LogWindows {
+    LogWindows {
         past: 0.5,
         every: days * DAY,
         speed: Speed::ONE,
@@ -81,13 +81,17 @@ fn every(days: f64) -> Windows {
 
 fn goal(longest: Option<f64>) -> Goal {
     Goal {
-        objective: Objective::Wait,
+        objective: JudgeObjective::Wait,
         longest,
-        now: Point::EASY,
+        now: RulePoint::EASY,
     }
 }
 
-fn walked(log: &Log, windows: Windows, goal: &Goal) -> (Vec<Window>, Served, Vec<OfEstimate>) {
+fn walked(
+    log: &Log,
+    windows: LogWindows,
+    goal: &Goal,
+) -> (Vec<JudgedWindow>, Served, Vec<OfEstimate>) {
     let interrupt = AtomicBool::new(false);
     let forward = Forward::new(log, windows, *goal, &interrupt).unwrap();
     forward.chosen(&mut |_, _| ()).unwrap()
@@ -132,7 +136,7 @@ fn nothing_of_the_future_is_used() {
     let goal = goal(None);
     let [own, other] = [&own, &other].map(|log| walked(log, every(1.0), &goal).0);
     let said =
-        |windows: &[Window], n: usize| format!("{:?}", (windows[n].past, &windows[n].choice));
+        |windows: &[JudgedWindow], n: usize| format!("{:?}", (windows[n].past, &windows[n].choice));
     assert_eq!(said(&own, 0), said(&other, 0));
     assert_ne!(said(&own, 1), said(&other, 1));
 }
@@ -142,8 +146,8 @@ fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
     let log = log(&rows(900));
     let interrupt = AtomicBool::new(false);
     let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
-    let easy = forward.fixed(&Point::EASY, false).unwrap();
-    let sjf = Point::parse("easy+sjf").unwrap();
+    let easy = forward.fixed(&RulePoint::EASY, false).unwrap();
+    let sjf = RulePoint::parse("easy+sjf").unwrap();
     let known = forward.fixed(&sjf, true).unwrap();
     let (windows, chosen, estimates) = forward.chosen(&mut |_, _| ()).unwrap();
     let [easy, known, chosen] = [easy, known, chosen].map(|served| served.outcome);
@@ -161,8 +165,15 @@ fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
     let judged = [windows[0].jobs[0], windows[windows.len() - 1].jobs[1]];
     assert_eq!(judged, [forward.first(), log.jobs.len()]);
     assert_eq!(chosen.jobs as usize, log.jobs.len() - forward.first());
-    let kinds: Vec<Estimate> = estimates.iter().map(|own| own.estimate).collect();
-    assert_eq!(kinds, [Estimate::Limit, Estimate::History, Estimate::Tree]);
+    let kinds: Vec<RuntimeEstimate> = estimates.iter().map(|own| own.estimate).collect();
+    assert_eq!(
+        kinds,
+        [
+            RuntimeEstimate::Limit,
+            RuntimeEstimate::History,
+            RuntimeEstimate::Tree
+        ]
+    );
 }
 
 #[test]
@@ -242,11 +253,13 @@ fn logs_without_limits_or_users_are_judged() {
         let (windows, served, worth) = walked(log, every(f64::INFINITY), &goal(None));
         assert_eq!(windows.len(), 1, "a window longer than the span");
         assert!(served.outcome.mean_wait.is_finite() && windows[0].choice.ratio.is_finite());
-        let with_limits = worth.iter().any(|own| own.estimate == Estimate::Limit);
+        let with_limits = worth
+            .iter()
+            .any(|own| own.estimate == RuntimeEstimate::Limit);
         assert_eq!(with_limits, log.has_limits);
         let estimate = windows[0].choice.point.estimate;
-        let plain = windows[0].choice.point.order == Point::EASY.order;
-        assert!(log.has_limits || plain || estimate != Estimate::Limit);
+        let plain = windows[0].choice.point.order == RulePoint::EASY.order;
+        assert!(log.has_limits || plain || estimate != RuntimeEstimate::Limit);
     }
 }
 
@@ -258,7 +271,7 @@ fn the_rule_of_today_may_go_by_each_estimate() {
         "first-fit+saf+history",
         "strict+wfp3+tree",
     ] {
-        let now = Point::parse(now).unwrap();
+        let now = RulePoint::parse(now).unwrap();
         let goal = Goal { now, ..goal(None) };
         let (windows, ..) = walked(&log, every(f64::INFINITY), &goal);
         assert!(windows[0].choice.ratio.is_finite());
@@ -270,7 +283,7 @@ fn a_log_that_is_too_short_is_refused() {
     let interrupt = AtomicBool::new(false);
     let is_short = |rows: &[Row], past: f64| {
         let log = log(rows);
-        let windows = Windows { past, ..every(1.0) };
+        let windows = LogWindows { past, ..every(1.0) };
         let walked = Forward::new(&log, windows, goal(None), &interrupt)
             .and_then(|forward| forward.chosen(&mut |_, _| ()));
         matches!(walked, Err(NoResult::Refused(_)))
@@ -293,7 +306,7 @@ fn the_rule_of_today_handed_to_itself_is_its_plain_replay() {
     let starts = starts_of_easy(&log);
     let interrupt = AtomicBool::new(false);
     let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
-    let served = forward.fixed(&Point::EASY, false).unwrap();
+    let served = forward.fixed(&RulePoint::EASY, false).unwrap();
     let pairs = log.jobs.iter().zip(starts).skip(forward.first());
     let expected: Vec<(f64, f64)> = pairs
         .map(|(job, start)| (start - job.submit, job.size))
@@ -304,16 +317,16 @@ fn the_rule_of_today_handed_to_itself_is_its_plain_replay() {
 #[test]
 fn names_of_plain_rules_can_be_read() {
     let estimates = [
-        Estimate::Limit,
-        Estimate::Ratio,
-        Estimate::History,
-        Estimate::Tree,
+        RuntimeEstimate::Limit,
+        RuntimeEstimate::Ratio,
+        RuntimeEstimate::History,
+        RuntimeEstimate::Tree,
     ];
     for point in plain(&estimates) {
-        assert_eq!(Point::parse(&point.name()), Ok(point));
+        assert_eq!(RulePoint::parse(&point.name()), Ok(point));
     }
-    assert_eq!(Point::parse("easy"), Ok(Point::EASY));
-    assert_eq!(Point::parse("strict").unwrap().name(), "strict+fcfs");
+    assert_eq!(RulePoint::parse("easy"), Ok(RulePoint::EASY));
+    assert_eq!(RulePoint::parse("strict").unwrap().name(), "strict+fcfs");
     for wrong in [
         "",
         "nonsense",
@@ -322,7 +335,7 @@ fn names_of_plain_rules_can_be_read() {
         "easy+sjf+nonsense",
         "easy+sjf+size",
     ] {
-        let error = Point::parse(wrong).unwrap_err();
+        let error = RulePoint::parse(wrong).unwrap_err();
         println!("{wrong}: {error}");
         assert!(!error.is_empty());
     }

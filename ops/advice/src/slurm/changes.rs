@@ -6,13 +6,13 @@ use serde::Serialize;
 use super::lines::Lines;
 use super::twin::Setting;
 use synth_multiresource::policy::Priority;
-use synth_slurm::configuration::{Scheduler, Site, Tres, factor};
+use synth_slurm::configuration::{SchedulerSettings, SlurmSite, Tres, factor};
 use synth_slurm::order::A_DECADE;
 use synth_traces::replay::Log;
 
 /// A change of slurm.conf, or of the nodes.
 #[derive(Clone, Debug, Serialize)]
-pub struct Change {
+pub struct SiteChange {
     /// What is changed, in a few words.
     pub what: String,
     /// The command to run in addition to the lines of slurm.conf.
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Order(Ordered),
     Backfilling,
     /// A number of `SchedulerParameters`: its name, its value, and how it is set.
-    Parameter(&'static str, f64, fn(&mut Scheduler, f64)),
+    Parameter(&'static str, f64, fn(&mut SchedulerSettings, f64)),
     /// So many more nodes like this one.
     Nodes(usize, u32),
 }
@@ -58,7 +58,7 @@ const ORDERS: [(&str, &str, Priority); 2] = [
 const AGES: [f64; 2] = [0.0, 4.0];
 
 /// Returns the changes that a site may make, those that cost nothing but lines first.
-pub(super) fn candidates(site: &Site, log: &Log) -> Vec<Change> {
+pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
     // What other factors weigh: as they do now, or no more than ten times the limit.
     let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > A_DECADE;
@@ -78,7 +78,7 @@ pub(super) fn candidates(site: &Site, log: &Log) -> Vec<Change> {
 }
 
 /// Returns what could be bought: some more nodes of each kind.
-pub(super) fn purchases(site: &Site) -> Vec<Change> {
+pub(super) fn purchases(site: &SlurmSite) -> Vec<SiteChange> {
     let mut kinds: Vec<(&Tres, Vec<usize>)> = Vec::new();
     kinds.extend(site.nodes.iter().map(|node| (&node.has, Vec::new())));
     for (p, own) in site.partitions.iter().enumerate() {
@@ -90,7 +90,7 @@ pub(super) fn purchases(site: &Site) -> Vec<Change> {
         let more = (MORE * count as f64).ceil() as u32;
         let nodes = if more == 1 { "node" } else { "nodes" };
         let name = &site.nodes[first].name;
-        Change {
+        SiteChange {
             what: format!("{more} more {nodes} like {name} (now {count})"),
             besides: None,
             kind: Kind::Nodes(first, more),
@@ -100,7 +100,12 @@ pub(super) fn purchases(site: &Site) -> Vec<Change> {
     firsts.map(more).collect()
 }
 
-fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Ordered) -> Change {
+fn order(
+    site: &SlurmSite,
+    partitions: &str,
+    (name, words): (&str, &str),
+    ordered: Ordered,
+) -> SiteChange {
     let mut what = words.to_owned();
     let steps = "  # its README.md has the steps; the weights are those of these lines";
     let mut remark = steps.to_owned();
@@ -115,7 +120,7 @@ fn order(site: &Site, partitions: &str, (name, words): (&str, &str), ordered: Or
         remark += "; keep your own job_submit.lua, and load the new one in it";
     }
     let command = format!("synth export slurm-priority {name} --partition {partitions}{remark}");
-    Change {
+    SiteChange {
         what,
         besides: Some(command),
         kind: Kind::Order(ordered),
@@ -141,10 +146,10 @@ impl Ordered {
     }
 }
 
-fn parameters(site: &Site, log: &Log) -> Vec<Change> {
+fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let own = &site.scheduler;
     if !own.backfills {
-        return vec![Change {
+        return vec![SiteChange {
             what: "backfilling (now none)".into(),
             besides: None,
             kind: Kind::Backfilling,
@@ -155,7 +160,7 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
     let longest = limits.fold(0.0, f64::max);
     let mut changes = Vec::new();
     let mut offer = |is_needed: bool, name, [value, now]: [f64; 2], set| {
-        changes.extend(is_needed.then(|| Change {
+        changes.extend(is_needed.then(|| SiteChange {
             what: format!("{name}={value:.0} (now {now:.0})"),
             besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
             kind: Kind::Parameter(name, value, set),
@@ -195,14 +200,14 @@ fn parameters(site: &Site, log: &Log) -> Vec<Change> {
     changes
 }
 
-impl Change {
+impl SiteChange {
     /// Whether another change is of the same thing, so that one excludes the other.
-    pub(super) fn excludes(&self, other: &Change) -> bool {
+    pub(super) fn excludes(&self, other: &SiteChange) -> bool {
         matches!((&self.kind, &other.kind), (Kind::Order(_), Kind::Order(_)))
     }
 
     /// Writes the change into the lines of slurm.conf of such a site.
-    pub(super) fn write(&self, site: &Site, lines: &mut Lines) {
+    pub(super) fn write(&self, site: &SlurmSite, lines: &mut Lines) {
         match &self.kind {
             Kind::Nodes(..) => {}
             Kind::Backfilling => {
@@ -249,7 +254,7 @@ impl Change {
 }
 
 /// So many more nodes like one of them, in the same partitions.
-fn more_nodes(site: &mut Site, like: usize, count: u32) {
+fn more_nodes(site: &mut SlurmSite, like: usize, count: u32) {
     for k in 0..count {
         let n = site.nodes.len();
         let mut node = site.nodes[like].clone();

@@ -1,13 +1,13 @@
 //! Job classes by number of nodes or CPUs and by time limit.
 
-use synth_traces::replay::{Job, Log};
+use synth_traces::replay::{Log, ReplayJob};
 
 /// Returns the class of each job: its nodes, or CPUs where all jobs have one node, and its limit.
 pub(super) fn classes(log: &Log) -> Vec<String> {
     let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
     let mut resources = log.servers.resources.iter();
     let cpu = resources.position(|name| name == "cpu");
-    let class = |job: &Job| {
+    let class = |job: &ReplayJob| {
         let kind = job.kind as usize;
         let cpus = cpu.map_or(1.0, |cpu| log.vectors[kind][cpu]);
         let (width, [one, several]) = match has_gangs {

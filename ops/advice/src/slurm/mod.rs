@@ -19,14 +19,14 @@ use itertools::Itertools as _;
 use rayon::prelude::*;
 use serde::Serialize;
 
-pub use changes::Change;
+pub use changes::SiteChange;
 use classes::classes;
 use lines::Lines;
 use twin::Setting;
 
-use synth_slurm::configuration::Site;
+use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::facts;
-use synth_traces::replay::{Blocks, Interval, Job, Kinds, Log, bounded_slowdown, early};
+use synth_traces::replay::{Blocks, Interval, Kinds, Log, ReplayJob, bounded_slowdown, early};
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -38,12 +38,12 @@ pub struct Advice {
     /// Of the judged jobs: how near the replay of today's rule is to what the log tells.
     pub likeness: Option<Likeness>,
     /// Of the judged jobs, under today's rule.
-    pub today: Waits,
+    pub today: GroupWaits,
     /// Whether the chosen changes are advised: the replay is near the log, and what helped in its first half is seen to
     /// help in the second.
     pub is_advised: bool,
     /// The changes that helped most in the first half, together; none where nothing helps.
-    pub chosen: Vec<Change>,
+    pub chosen: Vec<SiteChange>,
     /// The lines of slurm.conf that make these changes, to replace the lines of the same names; not those that are set already.
     pub lines: Vec<String>,
     /// The lines that take the changes back: those of today, and comments for those that are not there today.
@@ -85,7 +85,7 @@ impl Advice {
 
 /// The waits of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Waits {
+pub struct GroupWaits {
     /// How many.
     pub jobs: u64,
     /// Mean.
@@ -119,15 +119,15 @@ pub struct Gain {
     /// What is changed, in words.
     pub what: String,
     /// Waits with it.
-    pub waits: Waits,
+    pub waits: GroupWaits,
     /// Mean wait over that of today's rule.
     pub ratio: f64,
     /// A 95 % interval of that.
     pub interval: Option<Interval>,
     /// Whose waits change how, by class and by user: those that lose most first.
-    pub classes: Vec<Part>,
+    pub classes: Vec<JobGroup>,
     /// The same by user, those with the largest changes alone.
-    pub users: Vec<Part>,
+    pub users: Vec<JobGroup>,
 }
 
 impl Gain {
@@ -139,7 +139,7 @@ impl Gain {
 
 /// The judged jobs of a class or a user.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct JobGroup {
     /// Its name.
     pub name: String,
     /// How many jobs.
@@ -171,7 +171,7 @@ const USERS: usize = 6;
 /// Where the jobs cannot be replayed, there are too few, or it is interrupted.
 pub fn advise(
     log: &Log,
-    site: &Site,
+    site: &SlurmSite,
     (longest, seed): (Option<f64>, u64),
     interrupt: &AtomicBool,
     listener: &mut dyn FnMut(&str),
@@ -179,11 +179,11 @@ pub fn advise(
     let advising = Advising::new(log, site, seed, interrupt)?;
     let candidates = changes::candidates(site, log);
     listener("changes one by one");
-    let waits = |changes: &[Change]| -> Result<Vec<Runs>, String> {
+    let waits = |changes: &[SiteChange]| -> Result<Vec<Runs>, String> {
         let each = changes.par_iter().map(|change| advising.waits(&[change]));
         each.collect()
     };
-    let gains = |changes: &[Change], each: &[Runs]| -> Vec<Gain> {
+    let gains = |changes: &[SiteChange], each: &[Runs]| -> Vec<Gain> {
         let pairs = changes.iter().zip(each);
         let gains = pairs.map(|(change, runs)| advising.gain(change.what.clone(), runs));
         gains.collect()
@@ -192,7 +192,7 @@ pub fn advise(
     let tried = gains(&candidates, &each);
     listener("changes together");
     let (best, together) = advising.together(&candidates, &each, longest)?;
-    let chosen: Vec<Change> = best.iter().map(|n| candidates[*n].clone()).collect();
+    let chosen: Vec<SiteChange> = best.iter().map(|n| candidates[*n].clone()).collect();
     listener("more nodes");
     let purchases = changes::purchases(site);
     let purchases = gains(&purchases, &waits(&purchases)?);
@@ -247,12 +247,12 @@ const FEWEST: usize = 50;
 impl<'a> Advising<'a> {
     fn new(
         log: &'a Log,
-        site: &Site,
+        site: &SlurmSite,
         seed: u64,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, String> {
         let cut = PAST * log.span();
-        let is_past = |job: &Job| job.seen.is_early() || job.submit < cut;
+        let is_past = |job: &ReplayJob| job.seen.is_early() || job.submit < cut;
         let first = log.jobs.partition_point(is_past);
         let early = early(&log.jobs);
         let past = first - early;
@@ -288,7 +288,7 @@ impl<'a> Advising<'a> {
         })
     }
 
-    fn waits(&self, changes: &[&Change]) -> Result<Runs, String> {
+    fn waits(&self, changes: &[&SiteChange]) -> Result<Runs, String> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err("interrupted".into());
         }
@@ -301,7 +301,7 @@ impl<'a> Advising<'a> {
     /// their places, and the waits with all of them.
     fn together(
         &self,
-        candidates: &[Change],
+        candidates: &[SiteChange],
         each: &[Runs],
         longest: Option<f64>,
     ) -> Result<(Vec<usize>, Runs), String> {
@@ -358,17 +358,17 @@ impl<'a> Advising<'a> {
         ticks / self.log.tick.per_second() as f64
     }
 
-    fn judged(&self, runs: &Runs) -> Waits {
+    fn judged(&self, runs: &Runs) -> GroupWaits {
         let jobs = &self.log.jobs[self.first..];
         let slowdowns = |waits: &[f64]| {
             let pairs = waits[self.first..].iter().zip(jobs);
-            let slowdown = |(wait, job): (&f64, &Job)| {
+            let slowdown = |(wait, job): (&f64, &ReplayJob)| {
                 let size = self.seconds(job.size);
                 bounded_slowdown(wait + size, size)
             };
             mean(pairs.map(slowdown))
         };
-        Waits {
+        GroupWaits {
             jobs: jobs.len() as u64,
             mean: self.over(runs, |waits| mean(waits[self.first..].iter().copied())),
             slowdown: self.over(runs, slowdowns),
@@ -427,7 +427,7 @@ impl<'a> Advising<'a> {
     }
 
     /// By class or user, what today's rule and a change mean to the judged jobs; those that lose most first.
-    fn parts(&self, runs: &Runs, name: impl Fn(usize) -> Option<String>) -> Vec<Part> {
+    fn parts(&self, runs: &Runs, name: impl Fn(usize) -> Option<String>) -> Vec<JobGroup> {
         let mut sums: HashMap<String, (u64, [f64; 3])> = HashMap::new();
         for n in self.first..self.log.jobs.len() {
             if let Some(name) = name(n) {
@@ -441,7 +441,7 @@ impl<'a> Advising<'a> {
         }
         let part = |(name, (jobs, sums)): (String, (u64, [f64; 3]))| {
             let [recorded, today, changed] = sums.map(|sum| sum / jobs as f64);
-            Part {
+            JobGroup {
                 name,
                 jobs,
                 recorded: Some(recorded).filter(|own| !own.is_nan()),
@@ -449,14 +449,14 @@ impl<'a> Advising<'a> {
                 changed,
             }
         };
-        let mut parts: Vec<Part> = sums.into_iter().map(part).collect();
-        let lost = |part: &Part| (part.changed - part.today) * part.jobs as f64;
+        let mut parts: Vec<JobGroup> = sums.into_iter().map(part).collect();
+        let lost = |part: &JobGroup| (part.changed - part.today) * part.jobs as f64;
         parts.sort_by(|a, b| a.name.cmp(&b.name));
         parts.sort_by(|a, b| lost(b).total_cmp(&lost(a)));
         parts
     }
 
-    fn users(&self, runs: &Runs) -> Vec<Part> {
+    fn users(&self, runs: &Runs) -> Vec<JobGroup> {
         let names = &self.log.account.users;
         let name = |n: usize| Some(format!("user {}", names.get(&self.log.jobs[n].user)?));
         let mut users = self.parts(runs, name);

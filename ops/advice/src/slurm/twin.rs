@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use synth_multiresource::policy::Priority;
 use synth_multiresource::simulator::OtherRule as _;
-use synth_slurm::configuration::Site;
+use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::{Facts, SlurmRule, clock_of};
-use synth_traces::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Walk, gathered};
+use synth_traces::replay::{Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Walk, gathered};
 
 /// Seconds by which the clock is set forth: no two are alike for passes of backfilling, nor for the steps of its plans.
 const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
@@ -15,7 +15,7 @@ const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
 /// How a site schedules: its set-up, and the facts of the jobs that come.
 #[derive(Clone)]
 pub(super) struct Setting {
-    pub site: Site,
+    pub site: SlurmSite,
     pub facts: Vec<Facts>,
     pub order: Option<Priority>,
 }
@@ -49,7 +49,7 @@ impl Setting {
             let mut walk = Walk::new(&state, rule);
             walk.finish().map_err(|why| why.to_string())?;
             // Times are whole in a replay at speed 1.
-            let wait = |(job, end): (&Job, &f64)| {
+            let wait = |(job, end): (&ReplayJob, &f64)| {
                 let wait = end - job.submit - job.size;
                 wait.max(0.0) / per_second
             };

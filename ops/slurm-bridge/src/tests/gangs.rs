@@ -1,14 +1,14 @@
 //! Jobs of several nodes: their types, where they are sent, and how they are found again.
 
 use super::{SERVER, fleet, job, map};
-use crate::journal::{Journal, Record, Round, key_of};
+use crate::journal::{Journal, JournalRecord, JournalRound, key_of};
 use crate::setup::Setup;
 use crate::survey::Survey;
 use crate::types::Untyped;
 use crate::watch::{Changes, Watch};
-use synth_operator::Moment;
+use synth_operator::HostMoment;
 use synth_operator::protocol::{Line, Started};
-use synth_slurm::commands::{Hold, Key, Queue, Row, State, Unread};
+use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue, Unread};
 
 const GANGS: &str = "kind: multiresource\ntime_unit: s\nservers:
   - {name: node, count: 5, capacity: {cpu: 20, memory: 14}}
@@ -18,8 +18,8 @@ jobs:
   - {name: four, nodes: 4, demand: {cpu: 20, memory: 14}, arrival_rate: .01, mean_size: 1}\n";
 
 /// A job on so many nodes, at least and at most, with so many CPUs and GiB of all.
-fn gang([nodes, most_nodes]: [u32; 2], cpus: u64, gib: u64) -> Row {
-    Row {
+fn gang([nodes, most_nodes]: [u32; 2], cpus: u64, gib: u64) -> QueueRow {
+    QueueRow {
         nodes,
         most_nodes,
         ..job(cpus, gib << 10)
@@ -41,18 +41,18 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
     assert_eq!(of([1, 1], 20, 2), Err(Untyped::Demand));
     assert_eq!(of([1, 2], 20, 2), Ok(1));
     let per_node = |memory_gib: u64| {
-        types.find(&Row {
+        types.find(&QueueRow {
             per_node: job(0, memory_gib << 10).amounts,
             ..gang([1, 2], 20, 2)
         })
     };
     assert_eq!((per_node(7), per_node(8)), (Ok(1), Ok(2)));
-    let exclusive = Row {
+    let exclusive = QueueRow {
         is_exclusive: true,
         ..gang([2, 2], 2, 2)
     };
     assert_eq!(types.find(&exclusive), Ok(2));
-    let alone = Row {
+    let alone = QueueRow {
         is_exclusive: true,
         ..job(1, 1)
     };
@@ -93,8 +93,8 @@ struct Typed {
     setup: Setup,
 }
 
-fn table(rows: &[&Row]) -> Queue {
-    Queue {
+fn table(rows: &[&QueueRow]) -> SlurmQueue {
+    SlurmQueue {
         rows: rows.iter().copied().cloned().collect(),
         unread: Unread {
             count: 0,
@@ -112,7 +112,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
         let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
         Watch::new(map, &setup, &fleet(GANGS), 1.0)
     };
-    let at = Moment {
+    let at = HostMoment {
         now: 10.0,
         wall: 100,
     };
@@ -131,7 +131,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
     );
     assert_eq!(first.release(three.key, &servers, 11.0), None, "once");
     // Requeued it names its nodes, and is the policy's all the same; a job of an owner who names them is not.
-    let named = Row {
+    let named = QueueRow {
         names_nodes: true,
         ..three.clone()
     };
@@ -141,7 +141,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
     // Another bridge finds it released, where the journal says it was sent, and then where it runs.
     let mut next = watch();
     next.placed = first.placed.clone();
-    let released = Row {
+    let released = QueueRow {
         hold: Hold::None,
         reason: "Priority".into(),
         ..named.clone()
@@ -152,14 +152,15 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
         (Some("four"), &servers[..])
     );
     let mut last = watch();
-    let runs = Row {
-        state: State::Running,
+    let runs = QueueRow {
+        state: JobState::Running,
         hold: Hold::None,
         node_list: "n[2-4]".into(),
         ..named
     };
     let mut other = job(1, 1);
-    (other.key.id, other.state, other.hold) = ("18".parse().unwrap(), State::Running, Hold::None);
+    (other.key.id, other.state, other.hold) =
+        ("18".parse().unwrap(), JobState::Running, Hold::None);
     other.node_list = "n1".into();
     let found = lines(last.look(&table(&[&other, &runs]), None, at));
     let adopted = found
@@ -168,7 +169,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
         .unwrap();
     // The fourth is one where nothing runs.
     assert_eq!(adopted.servers, ["node/2", "node/3", "node/4", "node/5"]);
-    let elsewhere = Row {
+    let elsewhere = QueueRow {
         node_list: "n[2-3],x".into(),
         ..runs
     };
@@ -185,7 +186,7 @@ fn what_has_no_type_is_reported_with_its_work() {
     let setup = <Typed as clap::Parser>::parse_from(["synth"]).setup;
     let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
     let watch = Watch::new(map, &setup, &fleet(GANGS), 1.0);
-    let limited = |row: Row, id: &str, limit| Row {
+    let limited = |row: QueueRow, id: &str, limit| QueueRow {
         key: Key {
             submitted: 0,
             id: id.parse().unwrap(),
@@ -223,17 +224,21 @@ fn a_journal_says_which_jobs_were_sent() {
         let words = words.iter().map(ToString::to_string);
         Started::On(words.collect())
     };
-    let round = Round {
+    let round = JournalRound {
         start: vec![
             started(&["17@5", "node/1", "node/2"]),
             started(&["4_3@7", "node/3"]),
         ],
-        ..Round::default()
+        ..JournalRound::default()
     };
     let mut journal = Journal::open(&file).unwrap();
     assert!(journal.before.placed.is_empty());
-    assert!(journal.write(&Record::Round(Round::default())).is_none());
-    assert!(journal.write(&Record::Round(round)).is_none());
+    assert!(
+        journal
+            .write(&JournalRecord::JournalRound(JournalRound::default()))
+            .is_none()
+    );
+    assert!(journal.write(&JournalRecord::JournalRound(round)).is_none());
     let placed = Journal::open(&file).unwrap().before.placed;
     assert_eq!(placed.len(), 2);
     assert_eq!(placed[&key_of("17@5").unwrap()], ["node/1", "node/2"]);

@@ -7,7 +7,7 @@ use super::{JobId, Slurm, SlurmError};
 
 /// Why something was not done to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ActionRefusal {
     /// The job.
     pub id: JobId,
     /// What kind of reason.
@@ -57,7 +57,7 @@ impl Slurm {
     ///
     /// # Errors
     /// As [`SlurmError`] has it; then it is not known which of them were released.
-    pub fn release(&self, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
+    pub fn release(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("release", jobs)
     }
 
@@ -65,7 +65,7 @@ impl Slurm {
     ///
     /// # Errors
     /// As [`Slurm::release`].
-    pub fn hold(&self, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
+    pub fn hold(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("hold", jobs)
     }
 
@@ -73,7 +73,7 @@ impl Slurm {
     ///
     /// # Errors
     /// As [`Slurm::release`].
-    pub fn hold_for_users(&self, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
+    pub fn hold_for_users(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("uhold", jobs)
     }
 
@@ -87,7 +87,7 @@ impl Slurm {
         job: JobId,
         nodes: &[&str],
         cpus: Option<u64>,
-    ) -> Result<Vec<Refusal>, SlurmError> {
+    ) -> Result<Vec<ActionRefusal>, SlurmError> {
         let id = format!("JobId={job}");
         let list = format!("ReqNodeList={}", nodes.join(","));
         // Without it Slurm might add others to those that are named.
@@ -98,7 +98,7 @@ impl Slurm {
         self.act(&words.collect::<Vec<_>>(), &[job])
     }
 
-    fn each(&self, what: &str, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
+    fn each(&self, what: &str, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         let mut refused = Vec::new();
         for some in jobs.chunks(MOST_JOBS) {
             let ids: Vec<String> = some.iter().map(JobId::to_string).collect();
@@ -107,7 +107,7 @@ impl Slurm {
         Ok(refused)
     }
 
-    fn act(&self, words: &[&str], jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
+    fn act(&self, words: &[&str], jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         let limit = self.limit + EACH * u32::try_from(jobs.len()).unwrap_or(u32::MAX);
         let output = self.run("scontrol", words, limit)?;
         let refused = refusals(&output.text, jobs);
@@ -125,8 +125,8 @@ impl Slurm {
 
 /// Jobs of which it is written why not: `Invalid user id for job 17`, `17_3: Invalid node name specified`. An error of a
 /// command for one job is that job's.
-fn refusals(text: &str, jobs: &[JobId]) -> Vec<Refusal> {
-    let mut refused: Vec<Refusal> = Vec::new();
+fn refusals(text: &str, jobs: &[JobId]) -> Vec<ActionRefusal> {
+    let mut refused: Vec<ActionRefusal> = Vec::new();
     let places: HashMap<String, JobId> = jobs.iter().map(|id| (id.to_string(), *id)).collect();
     for line in text.lines().map(str::trim) {
         let before = line.rsplit_once(" for job ").map(|(text, id)| (id, text));
@@ -137,7 +137,7 @@ fn refusals(text: &str, jobs: &[JobId]) -> Vec<Refusal> {
         };
         let known = refused.iter().any(|refusal| refusal.id == id);
         if !known && text != "No error" {
-            refused.push(Refusal {
+            refused.push(ActionRefusal {
                 id,
                 why: Why::of(text),
                 text: text.to_owned(),
@@ -145,7 +145,7 @@ fn refusals(text: &str, jobs: &[JobId]) -> Vec<Refusal> {
         }
     }
     match (&refused[..], jobs) {
-        ([], [only]) if Why::of(text) != Why::Other => vec![Refusal {
+        ([], [only]) if Why::of(text) != Why::Other => vec![ActionRefusal {
             id: *only,
             why: Why::of(text),
             text: text.trim().to_owned(),

@@ -14,7 +14,7 @@ pub(super) struct Layout {
 
 /// What a command printed of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table<T, K> {
+pub struct ColumnTable<T, K> {
     /// The rows that were understood, in Slurm's order.
     pub rows: Vec<T>,
     /// Those that were not: that something is among the known of these is no sign that it has left, and where some are
@@ -92,7 +92,7 @@ impl Layout {
         &'static self,
         mut bytes: &[u8],
         mut read: impl FnMut(&Cells<'_>) -> Result<T, (String, Option<K>)>,
-    ) -> Table<T, K> {
+    ) -> ColumnTable<T, K> {
         let (mut rows, mut count, mut known, mut example) = (Vec::new(), 0, Vec::new(), None);
         while !bytes.is_empty() {
             let mut rest = bytes;
@@ -120,7 +120,7 @@ impl Layout {
             known,
             example,
         };
-        Table { rows, unread }
+        ColumnTable { rows, unread }
     }
 
     /// Checks the titles in the first row, and gives what stands below it.

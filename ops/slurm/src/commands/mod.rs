@@ -26,24 +26,24 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-pub use actions::{Refusal, Why};
+pub use actions::{ActionRefusal, Why};
 pub use amounts::Amounts;
 pub(crate) use amounts::{bytes, count, whole};
-pub use columns::{Table, Unread};
+pub use columns::{ColumnTable, Unread};
 pub use error::SlurmError;
 pub(crate) use export::QUESTIONS;
 pub use export::{Exported, Text, Texts};
 pub use hostlist::{expand, is_plain};
 pub use id::{JobId, Key};
-pub use nodes::{Node, NodeState, Nodes};
-pub use queue::{Hold, Queue, Row, State};
+pub use nodes::{NodeRow, NodeState, Nodes};
+pub use queue::{Hold, JobState, QueueRow, SlurmQueue};
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// A cluster and its controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cluster {
+pub struct SlurmCluster {
     /// Its name.
     pub name: String,
     /// When its controller was started, in Slurm's words: another text is another start.
@@ -82,7 +82,7 @@ impl Slurm {
     ///
     /// # Errors
     /// As [`SlurmError`] has it; a partition or a column that does not exist is named.
-    pub fn site(&self) -> Result<(Cluster, Nodes), SlurmError> {
+    pub fn site(&self) -> Result<(SlurmCluster, Nodes), SlurmError> {
         let cluster = self.cluster()?;
         self.check_partition()?;
         self.print(&queue::LAYOUT, true)?;
@@ -94,7 +94,7 @@ impl Slurm {
     ///
     /// # Errors
     /// As [`SlurmError`] has it.
-    pub fn cluster(&self) -> Result<Cluster, SlurmError> {
+    pub fn cluster(&self) -> Result<SlurmCluster, SlurmError> {
         let text = self.show(&["show", "config"])?;
         let value = |key: &str| {
             let mut pairs = text.lines().filter_map(|line| line.split_once('='));
@@ -105,7 +105,7 @@ impl Slurm {
                 ))
             })
         };
-        Ok(Cluster {
+        Ok(SlurmCluster {
             name: value("ClusterName")?,
             booted: value("BOOT_TIME")?,
         })

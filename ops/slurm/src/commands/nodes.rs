@@ -1,15 +1,15 @@
 //! The nodes of a partition.
 
 use super::amounts::whole;
-use super::columns::{Cells, Layout, Table, layout};
+use super::columns::{Cells, ColumnTable, Layout, layout};
 use super::{Amounts, Slurm, SlurmError, is_plain};
 
 /// All nodes of a partition; those that were not understood with their names where these were.
-pub type Nodes = Table<Node, String>;
+pub type Nodes = ColumnTable<NodeRow, String>;
 
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct NodeRow {
     /// Its name.
     pub name: String,
     /// Whether jobs start on it.
@@ -84,12 +84,12 @@ impl Nodes {
             let name = cells.cell(NAME);
             let name = name.filter(|cell| !cell.is_full && is_plain(cell.text));
             let name = name.ok_or_else(|| (String::from("no name of a node"), None))?;
-            Node::read(name.text, cells).map_err(|fault| (fault, Some(name.text.to_owned())))
+            NodeRow::read(name.text, cells).map_err(|fault| (fault, Some(name.text.to_owned())))
         })
     }
 }
 
-impl Node {
+impl NodeRow {
     fn read(name: &str, cells: &Cells<'_>) -> Result<Self, String> {
         let mebibytes = |text: &str| whole::<u64>(text)?.checked_mul(1 << 20);
         let [allocated, all] = cells.read(CPUS, |text| {
@@ -104,7 +104,7 @@ impl Node {
         if reason == "none" {
             reason.clear();
         }
-        Ok(Node {
+        Ok(NodeRow {
             name: name.to_owned(),
             state: NodeState::of(&words),
             words,

@@ -3,19 +3,19 @@
 use std::collections::{HashMap, HashSet};
 
 use super::amounts::{bytes, instant, time_limit, whole};
-use super::columns::{Cells, Layout, STATES, Table, layout};
+use super::columns::{Cells, ColumnTable, Layout, STATES, layout};
 use super::{Amounts, JobId, Key, Slurm, SlurmError};
 
 /// All jobs of a partition that wait or run, each with a key of its own.
-pub type Queue = Table<Row, Key>;
+pub type SlurmQueue = ColumnTable<QueueRow, Key>;
 
 impl Slurm {
     /// Reads the queue.
     ///
     /// # Errors
     /// As [`SlurmError`] has it. An unknown partition is none: its queue is empty.
-    pub fn queue(&self) -> Result<Queue, SlurmError> {
-        Ok(Queue::parse(&self.print(&LAYOUT, false)?))
+    pub fn queue(&self) -> Result<SlurmQueue, SlurmError> {
+        Ok(SlurmQueue::parse(&self.print(&LAYOUT, false)?))
     }
 
     /// Numbers of all jobs and arrays that wait or run, in any partition.
@@ -55,7 +55,7 @@ impl Slurm {
     }
 }
 
-impl Queue {
+impl SlurmQueue {
     /// Returns the columns that are requested of `squeue`: name, title and width \[bytes\] of each.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
@@ -65,7 +65,7 @@ impl Queue {
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let mut seen = HashSet::new();
         LAYOUT.read(bytes, |cells| {
-            let row = Row::read(cells)?;
+            let row = QueueRow::read(cells)?;
             if seen.insert(row.key.id) {
                 Ok(row)
             } else {
@@ -77,11 +77,11 @@ impl Queue {
 
 /// A job, as the queue shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct QueueRow {
     /// What it is known by.
     pub key: Key,
     /// What it does.
-    pub state: State,
+    pub state: JobState,
     /// Who holds it, while it is pending.
     pub hold: Hold,
     /// Why it waits, in Slurm's words, perhaps cut; `None` and the like where it does not.
@@ -127,7 +127,7 @@ pub struct Row {
 
 /// What a job does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum JobState {
     /// It waits (PD).
     Pending,
     /// Its nodes are made ready (CF).
@@ -175,25 +175,25 @@ fn waited_for(text: &str) -> Vec<u32> {
     jobs
 }
 
-impl State {
+impl JobState {
     fn of(text: &str) -> Self {
         match text {
-            "PD" => State::Pending,
-            "CF" => State::Configuring,
-            "R" => State::Running,
-            "CG" => State::Completing,
-            "S" => State::Suspended,
-            other => State::Unknown(other.to_owned()),
+            "PD" => JobState::Pending,
+            "CF" => JobState::Configuring,
+            "R" => JobState::Running,
+            "CG" => JobState::Completing,
+            "S" => JobState::Suspended,
+            other => JobState::Unknown(other.to_owned()),
         }
     }
 }
 
-impl Row {
+impl QueueRow {
     /// Returns whether it has nodes: configuring, running, completing or suspended.
     pub fn has_nodes(&self) -> bool {
         matches!(
             self.state,
-            State::Configuring | State::Running | State::Completing | State::Suspended
+            JobState::Configuring | JobState::Running | JobState::Completing | JobState::Suspended
         )
     }
 
@@ -209,16 +209,16 @@ impl Row {
         let submitted = cells.read(SUBMITTED, instant).map_err(unknown)?;
         let id = id.map_err(unknown)?;
         let key = Key { submitted, id };
-        Row::of(key, cells).map_err(|fault| (fault, Some(key)))
+        QueueRow::of(key, cells).map_err(|fault| (fault, Some(key)))
     }
 
     fn of(key: Key, cells: &Cells<'_>) -> Result<Self, String> {
-        let state = State::of(&word(cells, STATE)?);
+        let state = JobState::of(&word(cells, STATE)?);
         let reason = cells.free(REASON);
         let priority = cells.read(PRIORITY, whole::<u64>)?;
         let (amounts, has_unknown_gres) = amounts(cells)?;
         let (nodes, most_nodes, per_node) = match state {
-            State::Pending => requested(cells, &amounts)?,
+            JobState::Pending => requested(cells, &amounts)?,
             _ => {
                 let nodes = cells.read(NODES, whole::<u32>)?;
                 (nodes.max(1), nodes.max(1), Amounts::default())
@@ -229,12 +229,12 @@ impl Row {
             return Err(cells.wrong(NODE_LIST, &node_list));
         }
         let is_there = |column| !matches!(&*cells.free(column), "" | "N/A");
-        Ok(Row {
+        Ok(QueueRow {
             key,
             hold: match (&state, &*reason) {
-                (State::Pending, "JobHeldUser") => Hold::User,
-                (State::Pending, "JobHeldAdmin") => Hold::Admin,
-                (State::Pending, _) if priority == 0 => Hold::Other,
+                (JobState::Pending, "JobHeldUser") => Hold::User,
+                (JobState::Pending, "JobHeldAdmin") => Hold::Admin,
+                (JobState::Pending, _) if priority == 0 => Hold::Other,
                 _ => Hold::None,
             },
             state,

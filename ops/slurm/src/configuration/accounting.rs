@@ -8,7 +8,7 @@ use itertools::Itertools as _;
 use crate::commands::Text;
 
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, time, tres, words};
-use super::{Association, Limits, Qos, Site, scope};
+use super::{Association, LimitSet, Qos, SlurmSite, scope};
 
 /// Columns of a QOS that are read and not followed; after a colon the value with which they change nothing.
 const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxSubmitPU MaxSubmitPA MaxTRESRunMinsPA \
@@ -60,8 +60,8 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
 }
 
 /// Reads the limits of a row from these columns.
-fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<Limits, SiteError> {
-    let mut limits = Limits::default();
+fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, SiteError> {
+    let mut limits = LimitSet::default();
     for (own, names) in limits.iter_mut().zip(columns.split(';')) {
         let (count, amounts) = names.split_once(' ').unwrap_or_default();
         let most = if count == "MaxWall" {
@@ -84,7 +84,7 @@ fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<Limits, SiteEr
 }
 
 /// Removes the limits that Slurm does not enforce, and names limits on resources that the replay does not count.
-pub(super) fn drop_unenforced(site: &mut Site, options: &Record) {
+pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
     let word = options
         .text(&["AccountingStorageEnforce"])
         .unwrap_or("not set");
@@ -99,7 +99,7 @@ pub(super) fn drop_unenforced(site: &mut Site, options: &Record) {
     let limits = site.qos.iter_mut().map(|own| &mut own.limits);
     let limits = limits.chain(site.associations.iter_mut().map(|own| &mut own.limits));
     let (mut dropped, mut uncounted) = (0, BTreeSet::new());
-    for own in limits.filter(|own| **own != Limits::default()) {
+    for own in limits.filter(|own| **own != LimitSet::default()) {
         let names = own.iter().flat_map(|limit| &limit.0).map(|own| &own.0);
         let is_counted = |name: &&String| match name.as_str() {
             "" | "node" => true,
@@ -109,7 +109,7 @@ pub(super) fn drop_unenforced(site: &mut Site, options: &Record) {
         uncounted.extend(names.filter(|name| !is_counted(name)).cloned());
         if !is_held {
             dropped += 1;
-            *own = Limits::default();
+            *own = LimitSet::default();
         }
     }
     if dropped > 0 {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{CONF, Site, SiteError, of_texts};
+use super::{CONF, SiteError, SlurmSite, of_texts};
 use crate::commands::{QUESTIONS, Text, Texts};
 
 /// Reads a site from its slurm.conf, or from a folder with slurm.conf or `config.txt`, and `nodes.txt`, `partitions.txt`,
@@ -12,7 +12,7 @@ use crate::commands::{QUESTIONS, Text, Texts};
 ///
 /// # Errors
 /// Where a file cannot be read, or is not what it should be.
-pub fn of_path(path: &Path) -> Result<Site, SiteError> {
+pub fn of_path(path: &Path) -> Result<SlurmSite, SiteError> {
     let read = |path: &Path| {
         let name = path.display().to_string();
         let text = fs::read(path).map_err(|why| SiteError(format!("cannot read {name}: {why}")))?;

@@ -23,7 +23,8 @@ mod tests;
 pub use files::of_path;
 pub use nodes::NODES_HELP;
 pub use site::{
-    Association, Limits, Node, Partition, Priority, Qos, Scheduler, Site, Tres, factor, scope,
+    Association, LimitSet, PrioritySettings, Qos, SchedulerSettings, SiteNode, SitePartition,
+    SlurmSite, Tres, factor, scope,
 };
 pub use text::SiteError;
 
@@ -38,8 +39,8 @@ const CONF: &str = "config.txt";
 ///
 /// # Errors
 /// Where a text is not what it should be, or there are no nodes or partitions.
-pub fn of_texts(texts: &Texts) -> Result<Site, SiteError> {
-    let mut site = Site::default();
+pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
+    let mut site = SlurmSite::default();
     let conf = texts.get(CONF);
     let name = conf.map_or("slurm.conf", |text| &text.name);
     let conf = conf.map(|text| Conf::read(&text.name, &text.text));
@@ -106,7 +107,7 @@ pub fn of_texts(texts: &Texts) -> Result<Site, SiteError> {
 }
 
 /// Reads who may have what.
-fn of_accounting(site: &mut Site, texts: &Texts) -> Result<(), SiteError> {
+fn of_accounting(site: &mut SlurmSite, texts: &Texts) -> Result<(), SiteError> {
     let cluster = site.cluster.clone();
     if let Some(text) = texts.get("qos.txt") {
         site.qos = accounting::qos(text, &mut site.remarks)?;

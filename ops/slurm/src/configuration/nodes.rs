@@ -9,7 +9,7 @@ use crate::commands::{Amounts, Text, expand};
 
 use super::slurm_conf::Conf;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, short, time, words};
-use super::{Node, Partition, Site, Tres};
+use super::{SiteNode, SitePartition, SlurmSite, Tres};
 
 /// What gives nodes and partitions best.
 pub const NODES_HELP: &str =
@@ -34,7 +34,7 @@ impl Places {
     ///
     /// # Errors
     /// Where there is one already, or what it has is no amount.
-    fn add(&mut self, site: &mut Site, record: &Record, name: &Pair) -> Result<(), SiteError> {
+    fn add(&mut self, site: &mut SlurmSite, record: &Record, name: &Pair) -> Result<(), SiteError> {
         let names = name.read(LIST, expand)?;
         let state = record.text(&["State"]).unwrap_or_default();
         if state.to_ascii_uppercase().contains("FUTURE") {
@@ -56,7 +56,7 @@ impl Places {
                 let why = format!("a second node `{name_of_node}`: take one out");
                 return Err(name.place.wrong(why));
             }
-            site.nodes.push(Node {
+            site.nodes.push(SiteNode {
                 name: name_of_node,
                 ..node.clone()
             });
@@ -124,7 +124,7 @@ const ABOVE: &str =
 ///
 /// # Errors
 /// As [`Places::add`].
-pub(super) fn of_conf(site: &mut Site, conf: &Conf) -> Result<Places, SiteError> {
+pub(super) fn of_conf(site: &mut SlurmSite, conf: &Conf) -> Result<Places, SiteError> {
     let mut places = Places::default();
     for record in &conf.nodes {
         places.add(site, record, &record.0[0])?;
@@ -145,7 +145,7 @@ pub(super) fn of_conf(site: &mut Site, conf: &Conf) -> Result<Places, SiteError>
 /// # Errors
 /// Where it is neither, or has no nodes.
 pub(super) fn of_text(
-    site: &mut Site,
+    site: &mut SlurmSite,
     text: &Text,
     with_partitions: bool,
 ) -> Result<Places, SiteError> {
@@ -194,7 +194,7 @@ pub(super) fn shown(text: &Text, start: &str) -> Vec<Record> {
 }
 
 /// Reads what the nodes of a record have.
-fn node(record: &Record) -> Result<Node, SiteError> {
+fn node(record: &Record) -> Result<SiteNode, SiteError> {
     let number = |keys: &[&str], without| record.number(keys, without);
     let boards = number(&["Boards"], 1)?;
     let sockets = number(&["SocketsPerBoard"], 1)?.saturating_mul(boards);
@@ -228,7 +228,7 @@ fn node(record: &Record) -> Result<Node, SiteError> {
         let (base, kind) = name.split_at(name.find(':').unwrap_or(name.len()));
         has.set(&(base.to_owned() + &kind.to_ascii_lowercase()), Some(count));
     }
-    Ok(Node {
+    Ok(SiteNode {
         name: String::new(),
         has,
         weight: u32::try_from(number(&["Weight"], 1)?).unwrap_or(u32::MAX),
@@ -246,7 +246,7 @@ fn is_up(state: &str) -> bool {
 }
 
 /// Names the states and features of nodes that are not followed.
-pub(super) fn unfollowed(site: &mut Site, places: &Places) {
+pub(super) fn unfollowed(site: &mut SlurmSite, places: &Places) {
     let down = site.nodes.iter().filter(|node| !node.is_up);
     let down: Vec<&str> = down.map(|node| node.name.as_str()).collect();
     if !down.is_empty() {
@@ -269,7 +269,7 @@ pub(super) fn unfollowed(site: &mut Site, places: &Places) {
 /// # Errors
 /// Where one names a node that is not there, or a value is none.
 pub(super) fn partitions(
-    site: &mut Site,
+    site: &mut SlurmSite,
     records: &[Record],
     places: &Places,
 ) -> Result<(), SiteError> {
@@ -287,7 +287,7 @@ pub(super) fn partitions(
         };
         let any = number_or(&["UNLIMITED", "INFINITE"]);
         let max_nodes = record.read(&["MaxNodes"], "a number of nodes or UNLIMITED", any)?;
-        site.partitions.push(Partition {
+        site.partitions.push(SitePartition {
             nodes: nodes.transpose()?.unwrap_or_default(),
             is_default: record.says(&["Default"], &["YES", "true"]),
             state: record.text(&["State"]).unwrap_or("UP").to_ascii_uppercase(),
@@ -320,7 +320,7 @@ const COLUMNS: [(&str, &str); 7] = [
 
 /// Reads a table of `sinfo -N`: with titles, between blanks or `|`, or seven columns between `|` without.
 fn of_sinfo(
-    site: &mut Site,
+    site: &mut SlurmSite,
     places: &mut Places,
     text: &Text,
     with_partitions: bool,
@@ -378,13 +378,13 @@ fn of_sinfo(
 }
 
 /// Puts a node into a partition, which is a new one perhaps; the default one has an asterisk.
-fn of_row(site: &mut Site, name: &str, node: usize) {
+fn of_row(site: &mut SlurmSite, name: &str, node: usize) {
     let bare = name.trim_end_matches('*');
     let place = site.partition(bare).unwrap_or_else(|| {
-        site.partitions.push(Partition {
+        site.partitions.push(SitePartition {
             name: bare.to_owned(),
             is_default: bare != name,
-            ..Partition::default()
+            ..SitePartition::default()
         });
         site.partitions.len() - 1
     });

@@ -6,12 +6,16 @@ use std::ops::RangeInclusive;
 use synth_core::document::suggest;
 
 use super::text::{Pair, Record, SiteError, TIME, is_one_of, short, time, words};
-use super::{Priority, Scheduler, Site, factor};
+use super::{PrioritySettings, SchedulerSettings, SlurmSite, factor};
 
 /// All options of slurm.conf from 22.05 to 26.05.
 const OPTIONS: &str = include_str!("options.txt");
 
-type Number = (&'static str, RangeInclusive<i64>, fn(&mut Scheduler, i64));
+type Number = (
+    &'static str,
+    RangeInclusive<i64>,
+    fn(&mut SchedulerSettings, i64),
+);
 
 macro_rules! numbers {
     ($($name:literal $range:expr => $set:expr;)*) => {
@@ -80,7 +84,7 @@ fn unfollowed<'a>(
 }
 
 /// Names the settings of partitions that are not followed, partitions with the same value together.
-pub(super) fn of_partitions(records: &[Record], site: &mut Site) {
+pub(super) fn of_partitions(records: &[Record], site: &mut SlurmSite) {
     let mut found: BTreeMap<(bool, String), Vec<&str>> = BTreeMap::new();
     for record in records {
         for (pair, value, instead, is_first) in unfollowed(record, "partition") {
@@ -95,8 +99,8 @@ pub(super) fn of_partitions(records: &[Record], site: &mut Site) {
 }
 
 /// Reads `SchedulerType`, `SchedulerParameters`, and whether memory is counted.
-pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Scheduler {
-    let mut own = Scheduler::default();
+pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> SchedulerSettings {
+    let mut own = SchedulerSettings::default();
     let kind = options.text(&["SchedulerType"]);
     own.backfills = kind.is_none_or(|kind| kind.to_ascii_lowercase().ends_with("backfill"));
     let select = options.text(&["SelectTypeParameters"]).unwrap_or_default();
@@ -166,12 +170,12 @@ pub(super) fn gives_whole_nodes(options: &Record) -> bool {
 ///
 /// # Errors
 /// Where a weight is no number, or a time none.
-pub(super) fn priority(options: &Record) -> Result<Priority, SiteError> {
+pub(super) fn priority(options: &Record) -> Result<PrioritySettings, SiteError> {
     let span = |key: &str, without: f64| {
         let span = options.read(&[key], TIME, time)?;
         Ok(span.map_or(without, |span| span.unwrap_or(f64::INFINITY)))
     };
-    let plain = Priority::default();
+    let plain = PrioritySettings::default();
     let flags = options.text(&["PriorityFlags"]);
     let has = |flag: &str| words(flags).any(|own| own.eq_ignore_ascii_case(flag));
     let kind = options.text(&["PriorityType"]);
@@ -180,7 +184,7 @@ pub(super) fn priority(options: &Record) -> Result<Priority, SiteError> {
     for (weight, name) in weights.iter_mut().zip(factor::NAMES) {
         *weight = options.number(&[&format!("PriorityWeight{name}")], 0)? as f64;
     }
-    Ok(Priority {
+    Ok(PrioritySettings {
         is_multifactor: kind.is_some_and(|kind| kind.to_ascii_lowercase().ends_with("multifactor")),
         weights,
         max_age: span("PriorityMaxAge", plain.max_age)?,
@@ -194,7 +198,7 @@ pub(super) fn priority(options: &Record) -> Result<Priority, SiteError> {
 }
 
 /// Names the other options that are not followed, and those that Slurm does not have.
-pub(super) fn others(options: &Record, is_shown: bool, site: &mut Site) {
+pub(super) fn others(options: &Record, is_shown: bool, site: &mut SlurmSite) {
     for (pair, value, instead, is_first) in unfollowed(options, "cluster") {
         let what = remark(pair, &format!("`{value}` is not followed: {instead}"));
         site.tell(is_first, what);

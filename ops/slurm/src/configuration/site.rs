@@ -6,17 +6,17 @@ use std::collections::HashMap;
 
 /// A cluster as it is set up.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Site {
+pub struct SlurmSite {
     /// Its name.
     pub cluster: String,
     /// The nodes, in the order of the configuration.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<SiteNode>,
     /// The partitions, likewise.
-    pub partitions: Vec<Partition>,
+    pub partitions: Vec<SitePartition>,
     /// When and how far jobs are looked at.
-    pub scheduler: Scheduler,
+    pub scheduler: SchedulerSettings,
     /// What a job's place in the queue is computed from.
-    pub priority: Priority,
+    pub priority: PrioritySettings,
     /// The qualities of service.
     pub qos: Vec<Qos>,
     /// Who shares with whom: accounts, and users in them; a parent stands before its children.
@@ -52,7 +52,7 @@ impl Tres {
 
 /// A node.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Node {
+pub struct SiteNode {
     /// Its name.
     pub name: String,
     /// What it has.
@@ -63,7 +63,7 @@ pub struct Node {
     pub is_up: bool,
 }
 
-impl Node {
+impl SiteNode {
     /// Returns how much it has of a resource of logs; of memory in GiB.
     pub fn amount(&self, resource: &str) -> f64 {
         match resource {
@@ -75,10 +75,10 @@ impl Node {
 
 /// A partition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Partition {
+pub struct SitePartition {
     /// Its name.
     pub name: String,
-    /// Its nodes, as indices of [`Site::nodes`], ascending.
+    /// Its nodes, as indices of [`SlurmSite::nodes`], ascending.
     pub nodes: Vec<usize>,
     /// Whether jobs that name no partition go to it.
     pub is_default: bool,
@@ -102,9 +102,9 @@ pub struct Partition {
     pub qos: Option<String>,
 }
 
-impl Default for Partition {
+impl Default for SitePartition {
     fn default() -> Self {
-        Partition {
+        SitePartition {
             name: String::new(),
             nodes: Vec::new(),
             is_default: false,
@@ -123,7 +123,7 @@ impl Default for Partition {
 
 /// `SchedulerType` and `SchedulerParameters`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scheduler {
+pub struct SchedulerSettings {
     /// Whether jobs are backfilled (`sched/backfill`).
     pub backfills: bool,
     /// Whether a node's memory limits what runs there (`SelectTypeParameters=…_Memory`).
@@ -165,9 +165,9 @@ pub struct Scheduler {
     pub assoc_limit_stop: bool,
 }
 
-impl Default for Scheduler {
+impl Default for SchedulerSettings {
     fn default() -> Self {
-        Scheduler {
+        SchedulerSettings {
             backfills: true,
             counts_memory: true,
             bf_interval: 30.0,
@@ -193,7 +193,7 @@ impl Default for Scheduler {
 
 /// `PriorityType` and what belongs to it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Priority {
+pub struct PrioritySettings {
     /// Whether a job's priority is a sum of factors (`priority/multifactor`), and not its place in the order of submission.
     pub is_multifactor: bool,
     /// The weights of the factors, by [`factor`].
@@ -214,9 +214,9 @@ pub struct Priority {
     pub dampening: f64,
 }
 
-impl Default for Priority {
+impl Default for PrioritySettings {
     fn default() -> Self {
-        Priority {
+        PrioritySettings {
             is_multifactor: false,
             weights: [0.0; 6],
             max_age: 7.0 * 86_400.0,
@@ -250,7 +250,7 @@ pub mod factor {
 }
 
 /// The limits of a QOS or an association, by [`scope`]: the jobs that may run at once, and the amounts that they may hold.
-pub type Limits = [Tres; 7];
+pub type LimitSet = [Tres; 7];
 
 /// The jobs that count against a limit.
 pub mod scope {
@@ -287,7 +287,7 @@ pub struct Qos {
     /// The flags `DenyOnLimit`, `OverPartQOS` and the like.
     pub flags: Vec<String>,
     /// Its limits.
-    pub limits: Limits,
+    pub limits: LimitSet,
 }
 
 impl Qos {
@@ -313,7 +313,7 @@ pub struct Association {
     /// What it adds to priority, before it is divided by the largest of all.
     pub priority: u32,
     /// Its limits: the group has all jobs below it, and the others are handed down the tree.
-    pub limits: Limits,
+    pub limits: LimitSet,
     /// The quality of service of jobs that name none.
     pub default_qos: Option<String>,
 }
@@ -338,7 +338,7 @@ impl Association {
     }
 }
 
-impl Site {
+impl SlurmSite {
     /// Reports an assumption, with which answers begin if `is_first`.
     pub(super) fn tell(&mut self, is_first: bool, what: String) {
         if is_first {

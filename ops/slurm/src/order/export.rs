@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::Order;
+use super::SlurmOrder;
 use super::levels::A_DECADE;
 use crate::commands::is_plain;
 use crate::templates;
@@ -17,7 +17,7 @@ const PENDING: &str = include_str!("../../templates/order/pending.sh");
 ///
 /// # Errors
 /// When one of them is no name of a partition; says what to do.
-pub fn export(order: &Order, partitions: &str) -> Result<Vec<(String, String)>, String> {
+pub fn export(order: &SlurmOrder, partitions: &str) -> Result<Vec<(String, String)>, String> {
     for name in partitions.split(',') {
         if name.starts_with('-') || !is_plain(name) {
             return Err(format!(
@@ -55,7 +55,7 @@ struct Site {
 }
 
 impl Site {
-    fn of(order: &Order, partitions: &str) -> Self {
+    fn of(order: &SlurmOrder, partitions: &str) -> Self {
         let counted = &order.counted;
         Site {
             partitions: partitions.to_owned(),
@@ -98,7 +98,7 @@ struct Points {
 }
 
 impl Points {
-    fn of(order: &Order) -> Self {
+    fn of(order: &SlurmOrder) -> Self {
         let levels = order.levels();
         let (age_weight, off) = levels.age_weight();
         let (leading, exponent) = match (order.priority.size, order.priority.share) {

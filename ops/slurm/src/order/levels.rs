@@ -15,7 +15,7 @@ pub const FULL_AGE: f64 = 7.0 * 86_400.0;
 /// Points of jobs: of limit and share a job loses so many with each factor of ten, of the wait it gets them. All orders have a
 /// multiple of these numbers in common, which is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Levels {
+pub struct PriorityLevels {
     /// Of the limit.
     pub limit: f64,
     /// Of the share.
@@ -28,13 +28,13 @@ pub struct Levels {
     pub base: f64,
 }
 
-impl Levels {
+impl PriorityLevels {
     /// Returns those of an order by limits, of which one exponent is not 0.
     pub fn of(order: Priority) -> Self {
         let scale = A_DECADE / order.size.abs().max(order.share.abs());
         let [limit, share] = [order.size, order.share].map(|exponent| exponent * scale);
         let most = limit.max(0.0) * LIMITS.log10() + share.max(0.0) * SHARES.log10();
-        Levels {
+        PriorityLevels {
             limit,
             share,
             wait: order.age * scale,

@@ -6,7 +6,7 @@
 //! comes. The wait is Slurm's age factor, a straight line, or is written anew from time to time by a script.
 //!
 //! # Practice
-//! [`Order`] says of a policy, or of a name such as `easy+saf`, what of it Slurm can follow, or why it cannot; [`export`] writes what
+//! [`SlurmOrder`] says of a policy, or of a name such as `easy+saf`, what of it Slurm can follow, or why it cannot; [`export`] writes what
 //! an administrator installs.
 
 mod export;
@@ -17,16 +17,16 @@ mod tests;
 use synth_core::number::seconds_in;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::{
-    Backfilling, BackfillingConfig, Estimate, Estimates, Priority, QueueOrder, Reservations,
+    Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
 use synth_multiresource::workload::Fleet;
 
 pub use export::export;
-pub use levels::{A_DECADE, Levels};
+pub use levels::{A_DECADE, PriorityLevels};
 
 /// An order of each job's own, by its limit, its share of the servers and its wait.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Order {
+pub struct SlurmOrder {
     /// Its exponents; the offset in seconds.
     pub priority: Priority,
     /// Whose start nobody delays: what Slurm does in its own way.
@@ -92,7 +92,7 @@ impl Counted {
 /// What to do where an order goes by more than limits.
 const BY_LIMITS: &str = "take the same order by limits: by its name, such as `synth export slurm-priority easy+saf`, or from `synth --workload FILE --family easy+saf --output p.json`; `synth judge LOG` shows what such orders bring";
 
-impl Order {
+impl SlurmOrder {
     /// Returns the order of a policy.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl Order {
             ));
         };
         let fleet = checked.workload();
-        let order = Order::checked(policy)?;
+        let order = SlurmOrder::checked(policy)?;
         let unit = fleet.time_unit();
         let is_timed = order.priority.moves() || order.longest_wait.is_some();
         let Some(second) = seconds_in(unit).or((!is_timed).then_some(1.0)) else {
@@ -119,7 +119,7 @@ impl Order {
         } else {
             Counted::of(fleet)?
         };
-        Ok(Order {
+        Ok(SlurmOrder {
             priority: Priority {
                 offset: order.priority.offset * second,
                 ..order.priority
@@ -153,7 +153,7 @@ impl Order {
                 "`{text}` goes by sizes, which nobody knows when jobs come: {BY_LIMITS}"
             )));
         }
-        Some(Order::checked(&BackfillingConfig {
+        Some(SlurmOrder::checked(&BackfillingConfig {
             order,
             estimate,
             learned: Default::default(),
@@ -165,7 +165,7 @@ impl Order {
 
     /// Returns it with times as they are, and CPUs as its share.
     fn checked(policy: &BackfillingConfig) -> Result<Self, String> {
-        if policy.estimate != Estimate::Limit {
+        if policy.estimate != RuntimeEstimate::Limit {
             return Err(format!(
                 "its order goes by estimates ({}) that are learned from jobs as they end, which no lines of configuration can do: {BY_LIMITS}",
                 policy.estimate.name()
@@ -174,7 +174,7 @@ impl Order {
         if policy.order.size == 0.0 && policy.order.share == 0.0 {
             return Err("its order is that of arrival, which Slurm has without any of this: nothing is to be exported".into());
         }
-        Ok(Order {
+        Ok(SlurmOrder {
             priority: policy.order,
             reservations: policy.reservations,
             longest_wait: policy.longest_wait,
@@ -183,7 +183,7 @@ impl Order {
     }
 
     /// Returns its points.
-    pub fn levels(&self) -> Levels {
-        Levels::of(self.priority)
+    pub fn levels(&self) -> PriorityLevels {
+        PriorityLevels::of(self.priority)
     }
 }

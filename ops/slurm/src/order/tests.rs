@@ -4,19 +4,19 @@ use synth_multiresource::policy::Priority;
 use synth_multiresource::workload::Fleet;
 
 use super::levels::{A_DECADE, FULL_AGE};
-use super::{Counted, Levels, Order, export};
+use super::{Counted, PriorityLevels, SlurmOrder, export};
 
-fn named(text: &str) -> Result<Order, String> {
-    Order::named(text).unwrap()
+fn named(text: &str) -> Result<SlurmOrder, String> {
+    SlurmOrder::named(text).unwrap()
 }
 
 #[test]
 fn a_decade_of_what_counts_most_is_six_hundred_points() {
-    let saf = Levels::of(Priority::SMALLEST_AREA);
+    let saf = PriorityLevels::of(Priority::SMALLEST_AREA);
     assert_eq!((saf.limit, saf.share, saf.wait), (600.0, 600.0, 0.0));
     // 600 · (5.72 + 6), and one more.
     assert_eq!(saf.base, 7034.0);
-    let wfp3 = Levels::of(Priority::wfp3(3600.0));
+    let wfp3 = PriorityLevels::of(Priority::wfp3(3600.0));
     assert_eq!((wfp3.limit, wfp3.share, wfp3.wait), (600.0, -200.0, 600.0));
     // Seven days beside an hour: 600 · log10(1 + 168).
     let (weight, off) = wfp3.age_weight();
@@ -37,7 +37,7 @@ fn points_are_never_outside_of_what_slurm_can_do() {
         }
         let least_age = f64::abs(size).max(f64::abs(share)) / 50.0;
         for age in [0.0, least_age, 20.0] {
-            let levels = Levels::of(Priority {
+            let levels = PriorityLevels::of(Priority {
                 size,
                 share,
                 age,
@@ -56,7 +56,7 @@ fn points_are_never_outside_of_what_slurm_can_do() {
 fn what_slurm_cannot_follow_is_refused_with_what_to_do() {
     assert_eq!(named("easy+saf").unwrap().priority, Priority::SMALLEST_AREA);
     assert_eq!(named("saf"), named("easy+saf"));
-    assert!(Order::named("p.json").is_none());
+    assert!(SlurmOrder::named("p.json").is_none());
     for (name, words) in [
         ("easy+sjf+history", "easy+saf"),
         ("easy+sjf+tree", "easy+saf"),

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::jobs::Facts;
 use super::limits::{Limits, MINUTE};
-use crate::configuration::{Association, Site, factor};
+use crate::configuration::{Association, SlurmSite, factor};
 use itertools::Itertools as _;
 use synth_core::document::number_of;
-use synth_traces::replay::{Job, Log};
-use synth_traces::trace::{Class, Reason, Seen};
+use synth_traces::replay::{Log, ReplayJob};
+use synth_traces::trace::{Observed, Reason, SentTo};
 
 /// The facts of a log's jobs, by number, and what had to be supposed.
 #[derive(Clone, Debug, Default)]
-pub struct Sent {
+pub struct LogFacts {
     /// By job.
     pub facts: Vec<Facts>,
     /// Sentences on what the site does not have, or the log does not tell.
@@ -30,7 +30,7 @@ pub fn clock_of(log: &Log) -> f64 {
 ///
 /// # Errors
 /// When no job is left.
-pub fn prepare(site: &mut Site, log: &mut Log) -> Result<Option<String>, String> {
+pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, String> {
     assume(site, log);
     let kept = log.jobs.len();
     let above = above(site, log);
@@ -59,7 +59,7 @@ pub fn prepare(site: &mut Site, log: &mut Log) -> Result<Option<String>, String>
         "{left_out} of {kept} jobs are left out: the site as it is now would never start them, so its settings are newer than \
          these jobs. {named}. To replay them, {help} in the files of --slurm"
     );
-    let has_none = log.jobs.iter().all(|job| job.seen == Seen::Initial);
+    let has_none = log.jobs.iter().all(|job| job.seen == Observed::Initial);
     match left_out {
         0 => Ok(None),
         _ if has_none => Err(format!("no job is left to replay: {remark}")),
@@ -73,7 +73,7 @@ const MOST_LIMITS: usize = 8;
 const OVERRUN: f64 = 2.0;
 
 /// Returns the jobs that exceed a limit by themselves, in words, by limit and line.
-fn above(site: &Site, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
+fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
     let resources = log.servers.resources.iter().map(String::as_str);
     let kinds = log.vectors.iter().zip(log.nodes.iter().copied());
     let limits = Limits::new(site, resources, kinds);
@@ -82,7 +82,7 @@ fn above(site: &Site, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
     let mut above = BTreeMap::<String, BTreeMap<u32, String>>::new();
     let jobs = log.jobs.iter().zip(facts(site, log).facts);
     // What runs already starts no more.
-    for (job, facts) in jobs.filter(|(job, _)| job.seen != Seen::Initial) {
+    for (job, facts) in jobs.filter(|(job, _)| job.seen != Observed::Initial) {
         let (kind, p) = (job.kind as usize, facts.partition as usize);
         let passed = log.account.passed_limits.get(&job.line);
         let known = passed.map_or(job.promised, |limit| *limit as f64) / minute;
@@ -104,9 +104,9 @@ fn above(site: &Site, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
 }
 
 /// Assumes equal shares where a site gives none, and names weights and columns whose data are missing.
-fn assume(site: &mut Site, log: &Log) {
+fn assume(site: &mut SlurmSite, log: &Log) {
     let classes = &log.account.classes;
-    let tells = |of: fn(&Class) -> &String| classes.iter().any(|own| !of(own).is_empty());
+    let tells = |of: fn(&SentTo) -> &String| classes.iter().any(|own| !of(own).is_empty());
     let has_users = log.jobs.iter().any(|job| job.user != 0);
     let has_accounts = tells(|own| &own.account);
     let [_, fair_share, .., qos, assoc] = match site.priority.is_multifactor {
@@ -165,7 +165,7 @@ fn equal_shares(log: &Log) -> Vec<Association> {
         ..Association::default()
     };
     let classes = &log.account.classes;
-    let names = |job: &Job| {
+    let names = |job: &ReplayJob| {
         let class = classes.get(job.class as usize);
         let user = log.account.users.get(&job.user);
         (
@@ -187,11 +187,11 @@ fn equal_shares(log: &Log) -> Vec<Association> {
 const ROOT: &str = "root";
 
 /// Returns where each job of a log belongs.
-pub fn facts(site: &Site, log: &Log) -> Sent {
+pub fn facts(site: &SlurmSite, log: &Log) -> LogFacts {
     let places = Places::new(site);
     let [mut unknown, mut moved, mut part, mut other_qos, mut without] = [0_usize; 5];
     let mut known: HashMap<(u32, u32), Facts> = HashMap::new();
-    let mut sent = Sent::default();
+    let mut sent = LogFacts::default();
     let capacities = capacities(site, log);
     let is_user = |n: u32| site.associations[n as usize].user.is_some();
     for job in &log.jobs {
@@ -237,7 +237,7 @@ pub fn facts(site: &Site, log: &Log) -> Sent {
 
 /// The places of names in a site.
 struct Places<'a> {
-    site: &'a Site,
+    site: &'a SlurmSite,
     partitions: HashMap<&'a str, u32>,
     qos: HashMap<&'a str, u32>,
     associations: HashMap<(&'a str, &'a str), u32>,
@@ -245,7 +245,7 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn new(site: &'a Site) -> Self {
+    fn new(site: &'a SlurmSite) -> Self {
         let associations = site.associations.iter();
         let names = associations.map(|own| (&*own.account, own.user.as_deref().unwrap_or("")));
         Places {
@@ -287,7 +287,7 @@ impl<'a> Places<'a> {
 }
 
 /// Returns the amounts that each node has of a log's resources.
-fn capacities(site: &Site, log: &Log) -> Vec<Vec<f64>> {
+fn capacities(site: &SlurmSite, log: &Log) -> Vec<Vec<f64>> {
     let nodes = site.nodes.iter().map(|node| {
         let amounts = log.servers.resources.iter().map(|name| node.amount(name));
         amounts.collect()
@@ -296,7 +296,7 @@ fn capacities(site: &Site, log: &Log) -> Vec<Vec<f64>> {
 }
 
 /// Returns whether partition p has enough nodes with these capacities for a job of this kind.
-fn holds(site: &Site, capacities: &[Vec<f64>], p: usize, log: &Log, kind: usize) -> bool {
+fn holds(site: &SlurmSite, capacities: &[Vec<f64>], p: usize, log: &Log, kind: usize) -> bool {
     let fits = |n: &&usize| {
         let mut pairs = log.vectors[kind].iter().zip(&capacities[**n]);
         pairs.all(|(demand, has)| *demand <= *has + 1e-9)

@@ -1,6 +1,6 @@
 //! Fair share: what accounts and users had lately, beside what is theirs.
 
-use crate::configuration::{Association, Priority};
+use crate::configuration::{Association, PrioritySettings};
 
 /// The tree of accounts and users, with what each had (Slurm's Fair Tree: `fair_tree.c`).
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl FairShare {
     }
 
     /// Returns the factor of each association, in [0, 1]; with the Fair Tree 0 of accounts.
-    pub fn factors(&self, priority: &Priority) -> Vec<f64> {
+    pub fn factors(&self, priority: &PrioritySettings) -> Vec<f64> {
         if !priority.is_fair_tree {
             let factor = |n| match self.effective(n) {
                 [used, share] if share > 0.0 => 0.5_f64.powf(used / share / priority.dampening),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::jobs::Facts;
-use crate::configuration::{self, Association, Site, scope};
+use crate::configuration::{self, Association, SlurmSite, scope};
 use synth_core::number::shown;
 
 /// The running jobs of each user and each account, next to the limits.
@@ -39,7 +39,7 @@ pub(super) const MINUTE: f64 = 60.0;
 impl Limits {
     /// Returns the limits without running jobs; `types` has the demand for these resources on each node, and the nodes.
     pub fn new<'a>(
-        site: &Site,
+        site: &SlurmSite,
         resources: impl Iterator<Item = &'a str>,
         types: impl Iterator<Item = (impl AsRef<[f64]>, u32)>,
     ) -> Self {
@@ -115,12 +115,12 @@ impl Limits {
     }
 
     /// Whether no limit on the number of jobs keeps one from starting now: Slurm checks these before it looks for nodes.
-    pub fn allow_one(&self, facts: &Facts, site: &Site) -> bool {
+    pub fn allow_one(&self, facts: &Facts, site: &SlurmSite) -> bool {
         self.allow(&[1.0], facts, site)
     }
 
     /// Whether no limit keeps a job that holds these amounts from starting now.
-    pub fn allow(&self, job: &[f64], facts: &Facts, site: &Site) -> bool {
+    pub fn allow(&self, job: &[f64], facts: &Facts, site: &SlurmSite) -> bool {
         self.exceeded(job, None, facts, site).is_none()
     }
 
@@ -131,7 +131,7 @@ impl Limits {
         job: &[f64],
         minutes: Option<f64>,
         facts: &Facts,
-        site: &'a Site,
+        site: &'a SlurmSite,
     ) -> Option<Exceeded<'a>> {
         let mut limited: Vec<(usize, &str)> = Vec::new();
         let qos = facts.qos.map(|n| &site.qos[n as usize]);
@@ -183,7 +183,7 @@ impl Limits {
     }
 
     /// Returns the limit that keeps a job of type i with this time limit \[min\] from ever starting.
-    pub fn never(&self, i: usize, minutes: f64, facts: &Facts, site: &Site) -> Option<String> {
+    pub fn never(&self, i: usize, minutes: f64, facts: &Facts, site: &SlurmSite) -> Option<String> {
         let nodes = self.types[i][NODES];
         let own = &site.partitions[facts.partition as usize];
         let most = own.max_nodes.map_or(f64::INFINITY, |most| most as f64);
@@ -253,7 +253,7 @@ impl Limits {
     }
 
     /// Returns the longest time limit of a job \[s\].
-    pub fn max_wall(&self, facts: &Facts, site: &Site) -> Option<f64> {
+    pub fn max_wall(&self, facts: &Facts, site: &SlurmSite) -> Option<f64> {
         let of = |n: usize| limits_of(site, n)[scope::MINUTES].get("");
         let minutes = self.holders(facts, false).find_map(of)?;
         Some(minutes as f64 * MINUTE)
@@ -261,7 +261,7 @@ impl Limits {
 }
 
 /// Returns the limits of a holder: a QOS of the site, or an association.
-fn limits_of(site: &Site, n: usize) -> &configuration::Limits {
+fn limits_of(site: &SlurmSite, n: usize) -> &configuration::LimitSet {
     match site.qos.get(n) {
         Some(qos) => &qos.limits,
         None => &site.associations[n - site.qos.len()].limits,

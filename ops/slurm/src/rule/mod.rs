@@ -31,7 +31,7 @@ mod times;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-pub use facts::{Sent, clock_of, facts, prepare};
+pub use facts::{LogFacts, clock_of, facts, prepare};
 pub use jobs::Facts;
 pub use servers::SlurmRule;
 
@@ -41,8 +41,8 @@ use priority::Factors;
 use set::Set;
 use times::Times;
 
-use crate::configuration::{Partition, Site, factor};
-use crate::order::Levels;
+use crate::configuration::{SitePartition, SlurmSite, factor};
+use crate::order::PriorityLevels;
 use synth_core::number::seconds_in;
 use synth_multiresource::policy::{Event, Job, Knows, Policy, System};
 use synth_multiresource::simulator::OtherRule as _;
@@ -55,12 +55,12 @@ const YEAR: f64 = 365.0 * 86_400.0;
 
 /// The rule; its parts stand in the module's files.
 #[derive(Clone, Debug)]
-pub struct Slurm {
-    site: Arc<Site>,
+pub struct SlurmPolicy {
+    site: Arc<SlurmSite>,
     /// By number; jobs without facts have the default ones.
     jobs: Arc<[Facts]>,
     /// The order that a submit script gives jobs by their site factor.
-    levels: Option<Levels>,
+    levels: Option<PriorityLevels>,
     /// What a second is in the rule's time.
     second: f64,
     /// What its clock shows at time 0 \[s\]: plans are made in whole minutes of that.
@@ -119,11 +119,11 @@ impl Running {
     }
 }
 
-impl Slurm {
+impl SlurmPolicy {
     /// Returns the rule for the jobs of a site and a fleet: `servers[n]` is the server that node n of the site is, if it is one.
     fn new(
         rule: &SlurmRule,
-        (site, jobs): (Arc<Site>, Arc<[Facts]>),
+        (site, jobs): (Arc<SlurmSite>, Arc<[Facts]>),
         fleet: &Fleet,
         servers: &[Option<usize>],
     ) -> Self {
@@ -142,12 +142,12 @@ impl Slurm {
         });
         // Nodes that are down now were up for the jobs of the past.
         let server = |n: &usize| servers[*n];
-        let members = |own: &Partition| Set::of(count, own.nodes.iter().filter_map(server));
+        let members = |own: &SitePartition| Set::of(count, own.nodes.iter().filter_map(server));
         let demand =
             |job: &JobType| -> Vec<f64> { job.demand().iter().map(|own| own.value()).collect() };
         let types = fleet.types().iter();
         let types = types.map(|job| (demand(job), job.nodes()));
-        Slurm {
+        SlurmPolicy {
             members: site.partitions.iter().map(members).collect(),
             nodes: Nodes::new(weights, cpu.unwrap_or(0), Models::new(fleet)),
             limits: Limits::new(&site, names, types),
@@ -157,7 +157,7 @@ impl Slurm {
                 .unwrap_or(1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0)),
             knows: rule.knows(fleet),
             clock: rule.clock,
-            levels: rule.order.map(Levels::of),
+            levels: rule.order.map(PriorityLevels::of),
             jobs,
             waiting: Vec::new(),
             running: Vec::new(),
@@ -352,7 +352,7 @@ impl Slurm {
     }
 }
 
-impl Policy for Slurm {
+impl Policy for SlurmPolicy {
     fn knows(&self) -> Knows {
         self.knows
     }

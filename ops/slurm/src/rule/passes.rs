@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::plan::Plan;
 use super::set::Set;
-use super::{Slurm, Waiting};
+use super::{SlurmPolicy, Waiting};
 use synth_multiresource::policy::System;
 
 /// When a job at a limit that holds others up is taken to start, where its nodes are free \[s\].
@@ -20,7 +20,7 @@ struct Tested {
     reserved: HashMap<u32, u32>,
 }
 
-impl Slurm {
+impl SlurmPolicy {
     /// Starts jobs in order, by partition until one does not fit (`_schedule`); returns whether there were some.
     pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));

@@ -3,7 +3,7 @@
 use super::fair_share::FairShare;
 use super::jobs::Facts;
 use super::limits::{CPUS, MINUTE, NODES};
-use crate::configuration::Site;
+use crate::configuration::SlurmSite;
 
 /// The factors of the cluster: those of jobs are over these.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Factors {
 const RANGE: [f64; 2] = [1.0, u32::MAX as f64];
 
 impl Factors {
-    pub fn new(site: &Site, cpus: f64, nodes: usize) -> Self {
+    pub fn new(site: &SlurmSite, cpus: f64, nodes: usize) -> Self {
         let over_largest = |all: Vec<u32>| {
             let most = all.iter().copied().max().unwrap_or(0).max(1);
             let of = |own: u32| f64::from(own) / f64::from(most);
@@ -44,7 +44,7 @@ impl Factors {
     }
 
     /// This association used so much \[CPU s\] up to now.
-    pub fn used(&mut self, usage: Option<(u32, f64)>, now: f64, site: &Site) {
+    pub fn used(&mut self, usage: Option<(u32, f64)>, now: f64, site: &SlurmSite) {
         self.fade(now, site);
         if let Some((association, used)) = usage {
             self.shares.add(association as usize, used);
@@ -52,12 +52,12 @@ impl Factors {
     }
 
     /// Lets what was used fade, and finds the factors anew.
-    pub fn settle(&mut self, now: f64, site: &Site) {
+    pub fn settle(&mut self, now: f64, site: &SlurmSite) {
         self.fade(now, site);
         self.fair = self.shares.factors(&site.priority);
     }
 
-    fn fade(&mut self, now: f64, site: &Site) {
+    fn fade(&mut self, now: f64, site: &SlurmSite) {
         let passed = now - self.faded.replace(now).unwrap_or(now);
         if let Some(half) = site.priority.decay_half_life.filter(|_| passed > 0.0) {
             self.shares.fade(0.5_f64.powf(passed / half));
@@ -71,7 +71,7 @@ impl Factors {
         job: &[f64],
         waited: f64,
         limit: f64,
-        site: &Site,
+        site: &SlurmSite,
     ) -> f64 {
         let of = |factors: &[f64], n: Option<u32>| {
             let factor = n.and_then(|n| factors.get(n as usize));
@@ -93,7 +93,7 @@ impl Factors {
         (sum + facts.site_factor).floor().clamp(RANGE[0], RANGE[1])
     }
 
-    fn size(&self, job: &[f64], limit: f64, site: &Site) -> f64 {
+    fn size(&self, job: &[f64], limit: f64, site: &SlurmSite) -> f64 {
         let favors_small = site.priority.favors_small;
         let (nodes, cpus) = (job[NODES], job[CPUS]);
         let factor = if site.priority.small_relative_to_time {

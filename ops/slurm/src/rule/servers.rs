@@ -2,36 +2,36 @@
 
 use std::sync::Arc;
 
-use super::Slurm;
+use super::SlurmPolicy;
 use super::jobs::Facts;
-use crate::configuration::{Node, Partition, Site};
+use crate::configuration::{SiteNode, SitePartition, SlurmSite};
 use itertools::Itertools as _;
 use synth_core::number::Decimal;
 use synth_multiresource::policy::{Knows, Policy, Priority, Unsuitable};
 use synth_multiresource::simulator::OtherRule;
-use synth_multiresource::workload::{self, Fleet, Known};
-use synth_traces::trace::{Servers, Shape};
+use synth_multiresource::workload::{self, Fleet, KnownSize};
+use synth_traces::trace::{ServerShape, Servers};
 
-impl Site {
+impl SlurmSite {
     /// Returns the site of a fleet of which nothing else is known: one partition with all servers, first come first served
     /// with backfilling.
     pub fn plain(fleet: &Fleet) -> Self {
-        let node = |n: usize| Node {
+        let node = |n: usize| SiteNode {
             name: format!("n{}", n + 1),
             weight: 1,
             is_up: true,
-            ..Node::default()
+            ..SiteNode::default()
         };
         let count = fleet.servers();
-        Site {
+        SlurmSite {
             nodes: (0..count).map(node).collect(),
-            partitions: vec![Partition {
+            partitions: vec![SitePartition {
                 name: "all".into(),
                 nodes: (0..count).collect(),
                 is_default: true,
-                ..Partition::default()
+                ..SitePartition::default()
             }],
-            ..Site::default()
+            ..SlurmSite::default()
         }
     }
 
@@ -45,16 +45,16 @@ impl Site {
         let names = std::iter::once("cpu").chain(names).unique();
         let resources: Vec<String> = names.map(str::to_owned).collect();
         let decimal = |amount: f64| Decimal::new(amount).unwrap_or(Decimal::ZERO);
-        let capacity = |node: &Node| -> Vec<Decimal> {
+        let capacity = |node: &SiteNode| -> Vec<Decimal> {
             let amounts = resources.iter().map(|name| decimal(node.amount(name)));
             amounts.collect()
         };
-        let mut shapes: Vec<Shape> = Vec::new();
+        let mut shapes: Vec<ServerShape> = Vec::new();
         let mut of_node: Vec<usize> = Vec::new();
         for capacity in self.nodes.iter().map(capacity) {
             let known = shapes.iter().position(|own| own.capacity == capacity);
             let place = known.unwrap_or_else(|| {
-                shapes.push(Shape { count: 0, capacity });
+                shapes.push(ServerShape { count: 0, capacity });
                 shapes.len() - 1
             });
             shapes[place].count += 1;
@@ -73,7 +73,7 @@ impl Site {
 #[derive(Clone, Debug, Default)]
 pub struct SlurmRule {
     /// The site and the facts of the jobs that come; without it one partition has all.
-    pub at: Option<(Arc<Site>, Arc<[Facts]>)>,
+    pub at: Option<(Arc<SlurmSite>, Arc<[Facts]>)>,
     /// The order that a submit script gives jobs by their site factor.
     pub order: Option<Priority>,
     /// What a clock shows at time 0 \[s\]: plans are made in whole steps of that.
@@ -118,24 +118,24 @@ impl OtherRule for SlurmRule {
 
     fn knows(&self, fleet: &Fleet) -> Knows {
         match fleet.envelope().known() {
-            Some(Known::Limit(_) | Known::TypeLimit) => Knows::Estimates,
+            Some(KnownSize::Limit(_) | KnownSize::TypeLimit) => Knows::Estimates,
             _ => Knows::Sizes,
         }
     }
 
     fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
-        let plain = || (Arc::new(Site::plain(fleet)), Arc::default());
+        let plain = || (Arc::new(SlurmSite::plain(fleet)), Arc::default());
         let at = self.at.clone().unwrap_or_else(plain);
         let servers = match &self.at {
             Some((site, _)) => in_fleet(site, fleet),
             None => (0..fleet.servers()).map(Some).collect(),
         };
-        Ok(Box::new(Slurm::new(self, at, fleet, &servers)))
+        Ok(Box::new(SlurmPolicy::new(self, at, fleet, &servers)))
     }
 }
 
 /// Returns which server of a fleet each node of a site is; none of nodes that no job can use, which a fleet leaves out.
-fn in_fleet(site: &Site, fleet: &Fleet) -> Vec<Option<usize>> {
+fn in_fleet(site: &SlurmSite, fleet: &Fleet) -> Vec<Option<usize>> {
     let (servers, places) = site.servers();
     let resources = fleet.envelope().resources();
     let has = |shape: &workload::Shape, name: &str| {

@@ -8,29 +8,29 @@ use std::sync::Arc;
 use super::fair_share::FairShare;
 use super::{Facts, SlurmRule};
 use crate::configuration::{
-    Association, Node, Partition, Priority, Qos, Site, Tres, factor, scope,
+    Association, PrioritySettings, Qos, SiteNode, SitePartition, SlurmSite, Tres, factor, scope,
 };
 use synth_multiresource::simulator::OtherRule as _;
 use synth_traces::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
-use synth_traces::trace::{Options, Source, Trace};
+use synth_traces::trace::{ReadOptions, Source, Trace};
 
 /// A site of so many nodes with four CPUs each, all in one partition.
-fn site(nodes: usize) -> Site {
-    let node = |n: usize| Node {
+fn site(nodes: usize) -> SlurmSite {
+    let node = |n: usize| SiteNode {
         name: format!("n{n}"),
         has: Tres(vec![("cpu".into(), 4)]),
         weight: 1,
         is_up: true,
     };
-    let mut site = Site {
+    let mut site = SlurmSite {
         nodes: (0..nodes).map(node).collect(),
-        partitions: vec![Partition {
+        partitions: vec![SitePartition {
             name: "all".into(),
             nodes: (0..nodes).collect(),
             is_default: true,
-            ..Partition::default()
+            ..SitePartition::default()
         }],
-        ..Site::default()
+        ..SlurmSite::default()
     };
     site.scheduler.batch_sched_delay = 0.0;
     site
@@ -50,7 +50,7 @@ fn qos(jobs_per_user: u64) -> Qos {
 type Row = (u32, u32, u32, u32, u32);
 
 /// Returns when jobs start \[s\]; `facts` has what is changed of each job's.
-fn starts(site: &Site, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
+fn starts(site: &SlurmSite, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
     let mut text = String::from("JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|TimelimitRaw\n");
     for (n, (submit, size, limit, nodes, cpus)) in rows.iter().enumerate() {
         // A whole minute.
@@ -66,10 +66,10 @@ fn starts(site: &Site, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<
 }
 
 /// Returns when the jobs of a log start \[s\].
-fn starts_of(site: &Site, text: String, change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
-    let options = Options {
+fn starts_of(site: &SlurmSite, text: String, change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
+    let options = ReadOptions {
         servers: Some(site.servers().0),
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let source = Source::Text("jobs".into(), text.into_bytes());
     let log = Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap();
@@ -82,7 +82,7 @@ fn starts_of(site: &Site, text: String, change: impl Fn(usize, &mut Facts)) -> V
 }
 
 /// Returns when the jobs of a log start \[s\].
-fn walked(site: &Site, log: &Log, facts: Vec<Facts>) -> Vec<f64> {
+fn walked(site: &SlurmSite, log: &Log, facts: Vec<Facts>) -> Vec<f64> {
     let clock = Clock::whole(Speed::ONE);
     let kinds = Kinds::exact(log);
     let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
@@ -101,7 +101,7 @@ fn walked(site: &Site, log: &Log, facts: Vec<Facts>) -> Vec<f64> {
     jobs.map(|(job, end)| end - job.size).collect()
 }
 
-fn plain(site: &Site, rows: &[Row]) -> Vec<f64> {
+fn plain(site: &SlurmSite, rows: &[Row]) -> Vec<f64> {
     starts(site, rows, |_, _| ())
 }
 
@@ -135,10 +135,10 @@ fn partitions_are_held_up_by_themselves() {
     let mut own = site(2);
     own.scheduler.backfills = false;
     own.partitions[0].nodes = vec![0];
-    own.partitions.push(Partition {
+    own.partitions.push(SitePartition {
         name: "other".into(),
         nodes: vec![1],
-        ..Partition::default()
+        ..SitePartition::default()
     });
     let rows = [
         (0, 100, 120, 1, 4),
@@ -217,7 +217,7 @@ fn limits_of_users_hold() {
     own.qos[0].limits[scope::USER].set("cpu", Some(2));
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
     // Limits of numbers of jobs come before room, those of what jobs hold behind it: a job without room holds others up.
-    let mut own = Site {
+    let mut own = SlurmSite {
         qos: own.qos,
         ..site(1)
     };
@@ -321,12 +321,12 @@ fn without_the_fair_tree_effective_usage_counts() {
         of("F", Some("5"), "F", Some(1), 0.0),
         of("F", Some("6"), "F", None, 0.0),
     ]);
-    let mut priority = Priority {
+    let mut priority = PrioritySettings {
         is_fair_tree: false,
-        ..Priority::default()
+        ..PrioritySettings::default()
     };
     let usual = [0.408479, 0.022097, 0.125, 0.5, 0.749154, 0.749154_f64];
-    let users = |priority: &Priority| tree.factors(priority)[7..].to_vec();
+    let users = |priority: &PrioritySettings| tree.factors(priority)[7..].to_vec();
     for (found, usual) in users(&priority).into_iter().zip(usual) {
         assert!((found - usual).abs() < 1e-4, "{found} {usual}");
     }
@@ -346,7 +346,7 @@ fn fair_share_goes_through_accounts_without_shares() {
         of("b", Some("bob"), "b", Some(1), 10.0),
     ]);
     assert_eq!(
-        tree.factors(&Priority::default()),
+        tree.factors(&PrioritySettings::default()),
         [0.0, 0.0, 0.0, 1.0, 0.5]
     );
 }
@@ -378,10 +378,10 @@ fn partitions_keep_their_nodes_where_these_differ() {
     let mut own = site(2);
     own.nodes[0].has.set("cpu", Some(8));
     own.partitions[0].nodes = vec![0];
-    own.partitions.push(Partition {
+    own.partitions.push(SitePartition {
         name: "small".into(),
         nodes: vec![1],
-        ..Partition::default()
+        ..SitePartition::default()
     });
     let rows = [(0, 100, 120, 1, 8), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
     let found = starts(&own, &rows, |n, facts| facts.partition = u32::from(n == 1));
@@ -394,10 +394,10 @@ fn partitions_keep_their_nodes_where_these_differ() {
 fn ends_on_other_nodes_delay_reservations() {
     let mut own = site(2);
     own.partitions[0].nodes = vec![0];
-    own.partitions.push(Partition {
+    own.partitions.push(SitePartition {
         name: "other".into(),
         nodes: vec![1],
-        ..Partition::default()
+        ..SitePartition::default()
     });
     let rows = [
         (0, 300, 300, 1, 1),

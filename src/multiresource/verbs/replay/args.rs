@@ -11,7 +11,7 @@ use crate::multiresource::replay::{Speed, Window};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
-use crate::trace::Options;
+use crate::trace::ReadOptions;
 use crate::typed::duration;
 
 /// A trace, and how it is replayed.
@@ -58,7 +58,7 @@ pub struct TraceArgs {
     pub slurm: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(super) reading: Options,
+    pub(super) reading: ReadOptions,
 }
 
 impl TraceArgs {

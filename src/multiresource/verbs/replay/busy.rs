@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use itertools::Itertools as _;
 
 use super::results::Played;
-use crate::multiresource::replay::{Groups, Kinds, Log, Measured, Visit};
+use crate::multiresource::replay::{Groups, Kinds, Log, Visit, WindowMeasures};
 use crate::simulation::{Stint, Stretch};
 
 /// Jobs in a picture, at most.
@@ -49,7 +49,7 @@ pub fn stretch(
     (log, groups, kinds): (&Log, &Groups, &Kinds),
     visits: &[Visit],
     first: Option<&Played>,
-    measured: &Measured,
+    measured: &WindowMeasures,
 ) -> Option<Stretch> {
     let used = &first.map_or(measured, |first| &first.measured).utilization;
     let most = (0..used.len()).max_by(|a, b| used[*a].total_cmp(&used[*b]))?;

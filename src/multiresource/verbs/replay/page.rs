@@ -7,7 +7,7 @@ use super::words::{
     Named, answers, busiest, interrupted, intervals, length, loses, pace, played, remarks,
     sentence, window,
 };
-use crate::multiresource::replay::{Interval, OfGroup, Step};
+use crate::multiresource::replay::{Interval, OfGroup, SeriesStep};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, bars, curves, front, lines};
 use crate::report::{Grid, Page, Section, Shown, brief, counted, fitting, list, number, percent};
 
@@ -247,7 +247,7 @@ fn over_loads(replays: &Replays, names: &[&str]) -> Drawn<Panel> {
 }
 
 /// Draws a quantity over time, one line a policy.
-fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel> {
+fn over_time(at: &AtPace, what: &str, of: impl Fn(&SeriesStep) -> f64) -> Drawn<Panel> {
     const DAY: f64 = 86_400.0;
     let curve = |(n, own): (usize, &Outcome)| {
         let steps = own.replayed.iter().flat_map(|played| &played.series);

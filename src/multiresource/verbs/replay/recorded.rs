@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 
 use crate::artifact::Changes;
-use crate::kind::{Policy, VerbError, refuse};
+use crate::kind::{NamedPolicy, VerbError, refuse};
 use crate::law::Size;
 use crate::multiresource::MultiresourceKind;
-use crate::multiresource::replay::{Clock, DecisionState, Job, Visit, record, replay, visits};
+use crate::multiresource::replay::{
+    Clock, DecisionState, ReplayJob, Visit, record, replay, visits,
+};
 use crate::multiresource::verbs::resolve::has_types_of;
-use crate::multiresource::workload::{Fleet, Known, Workload};
+use crate::multiresource::workload::{Fleet, KnownSize, Workload};
 use crate::number::Decimal;
 use crate::simulation::{Sampler, Streams};
 
@@ -96,8 +98,11 @@ pub fn run_once(
     listener: &mut dyn FnMut(&str),
 ) -> Result<Recorded, VerbError> {
     let mut fleet = recording.workload.cloned();
-    let policy =
-        Policy::<MultiresourceKind>::resolve(recording.policy, fleet.as_ref(), recording.changes)?;
+    let policy = NamedPolicy::<MultiresourceKind>::resolve(
+        recording.policy,
+        fleet.as_ref(),
+        recording.changes,
+    )?;
     has_types_of(&policy, &mut fleet)?;
     let Some(mut fleet) = fleet else {
         return refuse(format!(
@@ -151,10 +156,10 @@ pub fn run_once(
 }
 
 /// Draws the limits that are known of jobs; returns their start latencies, and whether any of these is random.
-fn draw(jobs: &mut [Job], workload: &Workload, seed: u64) -> (Vec<f64>, bool) {
+fn draw(jobs: &mut [ReplayJob], workload: &Workload, seed: u64) -> (Vec<f64>, bool) {
     let mut stream = Streams::new(seed, 0).sizes;
     let factor = match workload.known() {
-        Some(Known::Limit(factor)) => Some(factor),
+        Some(KnownSize::Limit(factor)) => Some(factor),
         _ => None,
     };
     let laws = [workload.start_latency(), factor];
@@ -166,7 +171,7 @@ fn draw(jobs: &mut [Job], workload: &Workload, seed: u64) -> (Vec<f64>, bool) {
         let of_type = workload.types()[job.kind as usize].limit();
         job.limit = match (workload.known(), &factor, of_type) {
             (_, Some(factor), _) => job.size * factor.draw(&mut stream),
-            (Some(Known::TypeLimit), _, Some(limit)) => job.size.max(limit.value()),
+            (Some(KnownSize::TypeLimit), _, Some(limit)) => job.size.max(limit.value()),
             _ => job.size,
         };
     }

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::multiresource::replay::{Interval, Measured, OfGroup, Speed, Step, Visit, Window};
+use crate::multiresource::replay::{
+    Interval, OfGroup, SeriesStep, Speed, Visit, Window, WindowMeasures,
+};
 use crate::number::Decimal;
 use crate::simulation::{Estimate, Stretch, over_replications};
 use crate::trace::Account;
@@ -116,7 +118,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, Serialize)]
 pub struct Played {
     /// What was measured.
-    pub measured: Measured,
+    pub measured: WindowMeasures,
     /// The same of groups of jobs.
     pub groups: Vec<OfGroup>,
     /// Where the mean wait may be.
@@ -137,7 +139,7 @@ pub struct Played {
     pub events: u64,
     /// Averages over steps of time; none where starts are not known.
     #[serde(skip)]
-    pub series: Vec<Step>,
+    pub series: Vec<SeriesStep>,
     /// What ran while the largest job waited under the first policy, where that is known.
     #[serde(skip)]
     pub stretch: Option<Stretch>,

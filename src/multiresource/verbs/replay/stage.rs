@@ -13,14 +13,14 @@ use super::types::Types;
 use crate::kind::{self, VerbResult, refuse};
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
-    Blocks, Clock, DecisionState, Groups, Interval, Job, Kinds, Log, Measured, Speed, Visit,
-    WholeParts, Window, gathered, replay, resampled, time_series, visits,
+    Blocks, Clock, DecisionState, Groups, Interval, Kinds, Log, ReplayJob, Speed, Visit,
+    WholeParts, Window, WindowMeasures, gathered, replay, resampled, time_series, visits,
 };
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
 use crate::trace::{Servers, Source};
-use synth_slurm::configuration::{Site, of_path};
+use synth_slurm::configuration::{SlurmSite, of_path};
 use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, prepare};
 
 /// All that a replay needs.
@@ -34,11 +34,11 @@ pub struct Stage<'a> {
     typed: Option<Types>,
     latency: WholeParts,
     /// How the site is set up, and where the job of each line belongs there.
-    site: Option<(Arc<Site>, HashMap<u32, Facts>)>,
+    site: Option<(Arc<SlurmSite>, HashMap<u32, Facts>)>,
 }
 
 /// A policy that takes part. That of a file knows jobs by their types, a rule by name by what they demand.
-type Policy = kind::Policy<MultiresourceKind>;
+type Policy = kind::NamedPolicy<MultiresourceKind>;
 
 /// An interval is computed from blocks of a day \[s\] at least…
 const DAY: f64 = 86_400.0;
@@ -260,7 +260,7 @@ impl<'a> Stage<'a> {
     /// Of which jobs measures are: all where no job is in the middle.
     fn window(&self) -> Window {
         let [from, to] = Window::MIDDLE.within(self.log.span());
-        let is_within = |job: &Job| (from..=to).contains(&job.submit);
+        let is_within = |job: &ReplayJob| (from..=to).contains(&job.submit);
         let usual = match self.log.arrivals().iter().any(is_within) {
             true => Window::MIDDLE,
             false => Window::ALL,
@@ -292,7 +292,7 @@ impl<'a> Stage<'a> {
     /// Returns the visits that the log tells, if it tells when each job started.
     fn recorded(&self) -> Option<Vec<Visit>> {
         let seconds = |ticks: f64| ticks / self.per_second();
-        let visit = |job: &Job| {
+        let visit = |job: &ReplayJob| {
             let [submit, wait, size] = [job.submit, job.waited, job.size].map(seconds);
             (!wait.is_nan()).then_some(Visit {
                 submit,
@@ -320,7 +320,7 @@ impl<'a> Stage<'a> {
     ) -> Result<Played, String> {
         let kinds = typed.map_or(&self.exact, |typed| &typed.kinds);
         let window = self.window().within(span);
-        let measured = Measured::of(&visits, window, kinds);
+        let measured = WindowMeasures::of(&visits, window, kinds);
         if measured.jobs == 0 {
             return Err("no job was submitted in the part of the span that is measured: give another --measure, or --measure all".into());
         }
@@ -332,17 +332,18 @@ impl<'a> Stage<'a> {
         };
         let step = self.replaying.trace.step.map(|step| step.as_secs_f64());
         let step = step.unwrap_or(span / STEPS).max(span / MOST_STEPS);
-        let ratio = |first: &Played, mean: fn(&Measured) -> f64, of: fn(&Visit) -> f64| Ratio {
-            value: mean(&measured) / mean(&first.measured),
-            // Of the same blocks: the longer ones of both.
-            interval: self
-                .blocks(&visits, window, block.max(first.block))
-                .and_then(|blocks| {
-                    let [own, other] =
-                        [&visits, &first.visits].map(|visits| blocks.means(visits.iter().map(of)));
-                    Interval::of_ratio(&own, &other)
-                }),
-        };
+        let ratio =
+            |first: &Played, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| Ratio {
+                value: mean(&measured) / mean(&first.measured),
+                // Of the same blocks: the longer ones of both.
+                interval: self
+                    .blocks(&visits, window, block.max(first.block))
+                    .and_then(|blocks| {
+                        let [own, other] = [&visits, &first.visits]
+                            .map(|visits| blocks.means(visits.iter().map(of)));
+                        Interval::of_ratio(&own, &other)
+                    }),
+            };
         let response = |first| ratio(first, |own| own.mean_response, Visit::response);
         let wait = |first| ratio(first, |own| own.mean_wait, |visit| visit.wait);
         Ok(Played {
@@ -372,7 +373,7 @@ impl<'a> Stage<'a> {
     fn visits(
         &self,
         policy: &Policy,
-        jobs: &[Job],
+        jobs: &[ReplayJob],
         speed: Speed,
         listener: &mut dyn FnMut(&str),
     ) -> Result<(Vec<Visit>, u64), String> {
@@ -395,7 +396,7 @@ impl<'a> Stage<'a> {
     fn scene<'j>(
         &self,
         policy: &Policy,
-        jobs: &'j [Job],
+        jobs: &'j [ReplayJob],
         speed: Speed,
     ) -> Result<(Contender, DecisionState<'j>), String> {
         let typed = self.types_for(policy);
@@ -437,7 +438,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Returns the rule of this name for the site that the jobs ran on, where that is known.
-    fn at_site(&self, name: &str, jobs: &[Job], second: f64) -> Option<Contender> {
+    fn at_site(&self, name: &str, jobs: &[ReplayJob], second: f64) -> Option<Contender> {
         let (site, facts) = self.site.as_ref()?;
         let facts = jobs.iter().map(|job| facts[&job.line]).collect();
         let rule = SlurmRule::named(name)?.ok()?;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::results::Typed;
-use crate::multiresource::replay::{Job, Kinds, Log};
+use crate::multiresource::replay::{Kinds, Log, ReplayJob};
 use crate::multiresource::workload::{Dominating, Fleet};
 use crate::number::{Decimal, seconds_in};
 use crate::trace::Servers;
@@ -15,7 +15,7 @@ pub struct Types {
     /// What jobs of each type hold.
     pub kinds: Kinds,
     /// The jobs, each of its type.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<ReplayJob>,
     /// Ticks in the workload's unit of time.
     pub ticks: f64,
     /// What became of vectors as types.
@@ -89,17 +89,17 @@ impl Types {
     }
 
     /// Returns whether some type holds this job of the trace.
-    pub fn holds(&self, job: &Job) -> bool {
+    pub fn holds(&self, job: &ReplayJob) -> bool {
         !self.by_vector[job.kind as usize].is_empty()
     }
 
     /// Returns the jobs that some type holds, as jobs of their types.
-    pub fn rounded(&self, jobs: &[Job]) -> Vec<Job> {
-        let of_type = |job: &Job| {
+    pub fn rounded(&self, jobs: &[ReplayJob]) -> Vec<ReplayJob> {
+        let of_type = |job: &ReplayJob| {
             let types = &self.by_vector[job.kind as usize];
             let own = types.iter().find(|(limit, _)| job.promised <= *limit);
             let (_, kind) = own.or(types.last())?;
-            Some(Job {
+            Some(ReplayJob {
                 kind: *kind as u32,
                 ..*job
             })
@@ -109,7 +109,7 @@ impl Types {
 }
 
 /// Σ size times the largest fraction of a resource that is held.
-fn work<'a>(jobs: impl Iterator<Item = &'a Job>, kinds: &Kinds) -> f64 {
+fn work<'a>(jobs: impl Iterator<Item = &'a ReplayJob>, kinds: &Kinds) -> f64 {
     jobs.map(|job| job.size * kinds.most_held(job.kind)).sum()
 }
 

@@ -2,7 +2,7 @@
 
 use super::light_left::few_before;
 use super::passages::{Passages, Time};
-use super::queue::{MOST_SERVERS, MsfqQueue, Stream};
+use super::queue::{MOST_SERVERS, MsfqQueue, OneOrAllType};
 
 /// Means of MSFQ(ℓ) if phase 1 always began with a heavy job, and phase 2 with k light ones: the
 /// closer the higher the load, and undefined where phase 2 would begin with fewer than k − 1 in the
@@ -64,7 +64,7 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
 
 /// Returns the mean wait of a job that comes in a busy period of an M/M/1 queue that is started by the jobs
 /// that come in `during`, except `fewer`: Welch's queue with an exceptional first service.
-fn in_busy_period(stream: Stream, during: Time, fewer: f64) -> f64 {
+fn in_busy_period(stream: OneOrAllType, during: Time, fewer: f64) -> f64 {
     let came = stream.arrival_rate * during.mean;
     let number = came - fewer;
     let square = came + stream.arrival_rate.powi(2) * during.variance + number * number;
@@ -82,7 +82,7 @@ impl MsfqQueue {
         let (light, heavy, many) = (self.light, self.heavy, (self.servers - 1) as f64);
         let passages = Passages::new(self);
         let (away, switched, means) = phases(self, &passages)?;
-        let full = Stream {
+        let full = OneOrAllType {
             service_rate: self.servers as f64 * light.service_rate,
             ..light
         };

@@ -36,7 +36,7 @@ mod queue;
 mod transforms;
 
 pub use approximation::MsfqApproximation;
-pub use queue::{MOST_SERVERS, MsfqError, MsfqQueue, Stream};
+pub use queue::{MOST_SERVERS, MsfqError, MsfqQueue, OneOrAllType};
 
 use cycle::{Cycle, Cycles};
 use light_left::LightLeft;

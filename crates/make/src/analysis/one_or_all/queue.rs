@@ -2,14 +2,14 @@
 
 /// A type of jobs of one-or-all: Poisson arrivals and exponential sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stream {
+pub struct OneOrAllType {
     /// λ \[1/time\].
     pub arrival_rate: f64,
     /// μ \[1/time\].
     pub service_rate: f64,
 }
 
-impl Stream {
+impl OneOrAllType {
     /// λ/μ.
     pub(super) fn offered(&self) -> f64 {
         self.arrival_rate / self.service_rate
@@ -21,8 +21,8 @@ impl Stream {
 pub struct MsfqQueue {
     pub(super) servers: usize,
     pub(super) threshold: usize,
-    pub(super) light: Stream,
-    pub(super) heavy: Stream,
+    pub(super) light: OneOrAllType,
+    pub(super) heavy: OneOrAllType,
 }
 
 /// Why there is no answer.
@@ -41,8 +41,8 @@ impl MsfqQueue {
     pub fn new(
         servers: usize,
         threshold: usize,
-        light: Stream,
-        heavy: Stream,
+        light: OneOrAllType,
+        heavy: OneOrAllType,
     ) -> Result<Self, MsfqError> {
         let queue = MsfqQueue {
             servers,

@@ -2,7 +2,7 @@
 use super::*;
 
 fn queue(servers: usize, threshold: usize, rates: [f64; 2]) -> MsfqQueue {
-    let stream = |arrival_rate| Stream {
+    let stream = |arrival_rate| OneOrAllType {
         arrival_rate,
         service_rate: 1.0,
     };
@@ -77,8 +77,8 @@ impl State {
 struct Chain {
     servers: usize,
     threshold: usize,
-    light: Stream,
-    heavy: Stream,
+    light: OneOrAllType,
+    heavy: OneOrAllType,
     most: usize,
 }
 
@@ -198,7 +198,7 @@ fn means_are_those_of_the_truncated_chain() {
         (4, 1.6, 1.0, 0.3, 1.5),
     ];
     for (servers, light, light_service, heavy, heavy_service) in systems {
-        let stream = |arrival_rate, service_rate| Stream {
+        let stream = |arrival_rate, service_rate| OneOrAllType {
             arrival_rate,
             service_rate,
         };
@@ -225,8 +225,8 @@ fn means_are_those_of_the_truncated_chain() {
 
 /// Rates and mean sizes of one-or-all systems with loads from .03 to .97, up to six orders of magnitude
 /// apart.
-fn systems(servers: usize) -> impl Iterator<Item = (Stream, Stream)> {
-    let stream = |arrival_rate, service_rate| Stream {
+fn systems(servers: usize) -> impl Iterator<Item = (OneOrAllType, OneOrAllType)> {
+    let stream = |arrival_rate, service_rate| OneOrAllType {
         arrival_rate,
         service_rate,
     };
@@ -250,7 +250,7 @@ fn one_server_conserves_work() {
     for (light, heavy) in systems(1) {
         let queue = MsfqQueue::new(1, 0, light, heavy).unwrap();
         let means = queue.means().unwrap();
-        let of = |i: usize, stream: Stream| {
+        let of = |i: usize, stream: OneOrAllType| {
             let size = 1.0 / stream.service_rate;
             let load = stream.offered();
             [load * (means.response[i] - size), load * size, load]
@@ -271,7 +271,7 @@ fn errors_are_known_in_every_unit_of_time() {
     for servers in [1, 2, 9, 40] {
         for (light, heavy) in systems(servers) {
             for threshold in [0, 1, servers / 3, servers - 1] {
-                let faster = |stream: Stream, by: f64| Stream {
+                let faster = |stream: OneOrAllType, by: f64| OneOrAllType {
                     arrival_rate: stream.arrival_rate * by,
                     service_rate: stream.service_rate * by,
                 };
@@ -311,7 +311,7 @@ fn limits_are_queues_of_one_type() {
 
 #[test]
 fn what_has_no_answer_is_reported() {
-    let stream = |arrival_rate| Stream {
+    let stream = |arrival_rate| OneOrAllType {
         arrival_rate,
         service_rate: 1.0,
     };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::program::tests::{model, random_workload};
-use crate::program::{self, Limits};
+use crate::program::{self, SolveLimits};
 use synth_multiresource::schedule::enumerate;
 
 const NODES: u64 = 1_000_000;
@@ -11,14 +11,14 @@ fn ratio(numerator: i64, denominator: i64) -> BigRational {
     BigRational::new(numerator.into(), denominator.into())
 }
 
-fn solved(workload: &Workload) -> Exact {
-    let solution = program::solve(workload, &Limits::default()).unwrap();
+fn solved(workload: &Workload) -> ExactLoad {
+    let solution = program::solve(workload, &SolveLimits::default()).unwrap();
     exact(workload, &solution, NODES).unwrap()
 }
 
 /// The second derivation, in fractions and over all schedules one by one: the mix has this load, and
 /// if proven, no schedule is worth more than 1/ρ at the prices.
-fn verify(workload: &Workload, found: &Exact) {
+fn verify(workload: &Workload, found: &ExactLoad) {
     let offered: Vec<BigRational> = workload
         .types()
         .iter()
@@ -75,7 +75,7 @@ fn random_systems_are_settled() {
     let mut proven = 0;
     for seed in 0..300 {
         let workload = random_workload(seed);
-        let solution = program::solve(&workload, &Limits::default()).unwrap();
+        let solution = program::solve(&workload, &SolveLimits::default()).unwrap();
         let found = exact(&workload, &solution, NODES).unwrap_or_else(|| panic!("seed {seed}"));
         assert!(
             (nearest(&found.load) / solution.certificate.load - 1.0).abs() < 2e-9,
@@ -117,14 +117,14 @@ fn a_rare_type_has_its_fraction() {
 #[test]
 fn a_load_that_is_no_fraction_has_none() {
     let workload = model("bursty");
-    let solution = program::solve(&workload, &Limits::default()).unwrap();
+    let solution = program::solve(&workload, &SolveLimits::default()).unwrap();
     assert_eq!(exact(&workload, &solution, NODES), None);
 }
 
 /// Without nodes to search, no optimum that needs a search is called proven.
 #[test]
 fn a_search_that_does_not_end_proves_nothing() {
-    let solution = program::solve(&model("section7"), &Limits::default()).unwrap();
+    let solution = program::solve(&model("section7"), &SolveLimits::default()).unwrap();
     let found = exact(&model("section7"), &solution, 0).unwrap();
     assert_eq!((found.load, found.prices), (ratio(9, 10), None));
 }
@@ -136,7 +136,7 @@ fn spoilt_doubles_never_lead_to_a_false_proof() {
     let (mut settled, mut proven) = (0, 0);
     for seed in 0..100 {
         let workload = random_workload(seed);
-        let sound = program::solve(&workload, &Limits::default()).unwrap();
+        let sound = program::solve(&workload, &SolveLimits::default()).unwrap();
         let spoil = |noise: f64, price: f64| {
             let mut spoilt = sound.clone();
             spoilt.mixes[0]

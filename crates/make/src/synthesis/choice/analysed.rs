@@ -6,7 +6,9 @@ use crate::analysis::Cost;
 use crate::program::Solution;
 use crate::synthesis::partition::{Partitioned, partition};
 use crate::synthesis::proof::solved;
-use crate::synthesis::{CLOSE, Options, Outcome, Synthesis, SynthesisError, of_solution};
+use crate::synthesis::{
+    CLOSE, Synthesis, SynthesisError, SynthesisOptions, SynthesisOutcome, of_solution,
+};
 use synth_multiresource::artifact::{Artifact, Family, MsrConfig, Objective};
 use synth_multiresource::policy::TuningContext;
 use synth_multiresource::simulator::Run;
@@ -32,7 +34,10 @@ impl Analysed {
     ///
     /// # Errors
     /// When options contradict each other, and when the solver fails.
-    pub fn of_fleet(fleet: &Fleet, options: &Options) -> Result<Outcome<Self>, SynthesisError> {
+    pub fn of_fleet(
+        fleet: &Fleet,
+        options: &SynthesisOptions,
+    ) -> Result<SynthesisOutcome<Self>, SynthesisError> {
         solved(fleet, options)?.and_then(|solution| {
             let slots = partition(fleet, &solution);
             Ok(Analysed::Fleet(Box::new(solution), slots))
@@ -110,7 +115,7 @@ impl Analysed {
     pub(super) fn artifact(
         self,
         fleet: &Fleet,
-        options: &Options,
+        options: &SynthesisOptions,
         policy: &Family,
         run: Option<&Run>,
     ) -> Result<(Artifact, Option<Box<Synthesis>>), SynthesisError> {
@@ -133,14 +138,14 @@ impl Analysed {
 /// Returns the synthesis of the same schedules with the switching rate that was selected.
 fn retuned(
     workload: &Workload,
-    options: &Options,
+    options: &SynthesisOptions,
     msr: Box<Synthesis>,
     turned: &MsrConfig,
 ) -> Result<Box<Synthesis>, SynthesisError> {
     if *turned == msr.policy {
         return Ok(msr);
     }
-    let options = Options {
+    let options = SynthesisOptions {
         switching_rate: Some(turned.switching_rate),
         route: Some(turned.route),
         ..options.clone()

@@ -3,17 +3,17 @@
 use super::analysed::Analysed;
 use super::options::{ChoiceOptions, Families};
 use crate::synthesis::partition::Partitioned;
-use crate::synthesis::{MsfqOutlook, Options, Synthesis};
+use crate::synthesis::{MsfqOutlook, Synthesis, SynthesisOptions};
 use synth_multiresource::artifact::{
     AdaptiveMsrConfig, AdaptiveQuickswapConfig, EasyBackfillConfig, EasyByMeanConfig, Family,
     FirstFitConfig, LeastServersFirstConfig, MaxWeightConfig, MaxWeightSetupConfig,
-    MostServersFirstConfig, Objective, Order, Placement, PooledConfig, PooledEasyConfig,
-    Preemption, ReservingConfig, ServerFillingConfig, StaticQuickswapConfig, Switching, TdcConfig,
+    MostServersFirstConfig, Objective, Placement, PooledConfig, PooledEasyConfig, Preemption,
+    ReservingConfig, ServerFillingConfig, StartOrder, StaticQuickswapConfig, Switching, TdcConfig,
     TdcKnobs, TdcOrder, Zone,
 };
 use synth_multiresource::policy::{
-    BackfillingConfig, Estimate, Learned, Priority, Reservations, ServerFilling, has_lengths,
-    time_of_turns,
+    BackfillingConfig, LearnedRuntimes, Priority, Reservations, RuntimeEstimate, ServerFilling,
+    has_lengths, time_of_turns,
 };
 use synth_multiresource::schedule::{Packing, worth};
 use synth_multiresource::workload::{Fleet, Workload};
@@ -24,7 +24,7 @@ const AFFORDABLE: u32 = 128;
 /// Returns all candidates for the options, each once, and the families that are not considered, with the reason.
 pub(super) fn all(
     fleet: &Fleet,
-    options: &Options,
+    options: &SynthesisOptions,
     choice: &ChoiceOptions,
     analysed: &Analysed,
 ) -> (Vec<Family>, Vec<String>) {
@@ -68,10 +68,14 @@ pub(super) fn all(
 }
 
 /// Returns the rules that people run now, with which the policy is compared in any case.
-pub(super) fn rivals(workload: &Workload, options: &Options, analysed: &Analysed) -> Vec<Family> {
+pub(super) fn rivals(
+    workload: &Workload,
+    options: &SynthesisOptions,
+    analysed: &Analysed,
+) -> Vec<Family> {
     match (analysed, options.preemption) {
         (Analysed::Fleet(..), _) => {
-            vec![PooledConfig::plain(Order::Oldest, Placement::First).into()]
+            vec![PooledConfig::plain(StartOrder::Oldest, Placement::First).into()]
         }
         (_, Preemption::Full) => vec![MaxWeightConfig::plain(workload.types().len()).into()],
         _ => vec![FirstFitConfig {}.into(), MostServersFirstConfig {}.into()],
@@ -127,8 +131,8 @@ fn by_priority(workload: &Workload, placement: Option<Placement>) -> Vec<Family>
         orders.map(|order| {
             Family::Backfilling(BackfillingConfig {
                 order,
-                estimate: Estimate::Limit,
-                learned: Learned::default(),
+                estimate: RuntimeEstimate::Limit,
+                learned: LearnedRuntimes::default(),
                 reservations,
                 longest_wait: None,
                 placement,
@@ -330,16 +334,16 @@ fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
         zone: None,
     };
     let mut starts: Vec<Family> = [
-        PooledConfig::plain(Order::Oldest, Placement::First),
-        PooledConfig::plain(Order::Oldest, Placement::Best),
-        PooledConfig::plain(Order::Largest, Placement::Best),
-        PooledConfig::plain(Order::Smallest, Placement::Best),
-        PooledConfig::plain(Order::Fcfs, Placement::Best),
-        keeping(Order::Oldest, 0.7),
-        keeping(Order::Oldest, 1.0),
-        keeping(Order::Oldest, 1.3),
-        keeping(Order::Oldest, 1.5),
-        keeping(Order::Largest, 0.85),
+        PooledConfig::plain(StartOrder::Oldest, Placement::First),
+        PooledConfig::plain(StartOrder::Oldest, Placement::Best),
+        PooledConfig::plain(StartOrder::Largest, Placement::Best),
+        PooledConfig::plain(StartOrder::Smallest, Placement::Best),
+        PooledConfig::plain(StartOrder::Fcfs, Placement::Best),
+        keeping(StartOrder::Oldest, 0.7),
+        keeping(StartOrder::Oldest, 1.0),
+        keeping(StartOrder::Oldest, 1.3),
+        keeping(StartOrder::Oldest, 1.5),
+        keeping(StartOrder::Largest, 0.85),
     ]
     .map(Family::from)
     .into();
@@ -348,7 +352,8 @@ fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
             zone: Some(zone.clone()),
             ..keeping(order, 0.0)
         };
-        starts.extend([Order::Oldest, Order::Largest].map(|order| with_zone(order).into()));
+        starts
+            .extend([StartOrder::Oldest, StartOrder::Largest].map(|order| with_zone(order).into()));
     }
     starts.push(PooledEasyConfig { limits: false }.into());
     if fleet.envelope().has_limits() {

@@ -6,7 +6,7 @@ use crate::program::Solution;
 use crate::synthesis::partition::Partitioned;
 use crate::synthesis::{claims, proof};
 use synth_multiresource::artifact::{
-    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
+    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, SimulationRecord, Subject,
 };
 use synth_multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
 use synth_multiresource::workload::{Fleet, JobType, Workload};
@@ -38,7 +38,7 @@ pub(super) fn artifact(
         _ => simulated,
     };
     let mut artifact = proof::artifact(fleet, solution, policy.clone(), own);
-    artifact.evidence.simulation = run.map(|(run, _)| Simulation {
+    artifact.evidence.simulation = run.map(|(run, _)| SimulationRecord {
         seed: run.seed,
         replications: run.replications.len() as u32,
         events: run.events,

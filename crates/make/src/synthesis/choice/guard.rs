@@ -2,7 +2,7 @@
 
 use super::analysed::Analysed;
 use super::options::ChoiceOptions;
-use crate::synthesis::{Options, Outcome, Synthesis, synthesize};
+use crate::synthesis::{Synthesis, SynthesisOptions, SynthesisOutcome, synthesize};
 use synth_multiresource::artifact::{
     self, Backfill, EmptySlots, Family, GuardedConfig, MsrConfig, Preemption, Quantity,
 };
@@ -23,7 +23,7 @@ pub(super) struct Guard {
 /// Returns the guards for these options, those that preempt first.
 pub(super) fn guards(
     fleet: &Fleet,
-    options: &Options,
+    options: &SynthesisOptions,
     choice: &ChoiceOptions,
     analysed: &Analysed,
 ) -> Vec<Guard> {
@@ -44,7 +44,7 @@ pub(super) fn guards(
 }
 
 /// Returns the policy of the program as it is analysed; with preemption also one without, if some rules do not preempt.
-fn of_server(workload: &Workload, options: &Options, msr: &Synthesis) -> Vec<Guard> {
+fn of_server(workload: &Workload, options: &SynthesisOptions, msr: &Synthesis) -> Vec<Guard> {
     let mut guards: Vec<Guard> = Guard::new(workload, msr).into_iter().collect();
     let stops_none = match options.preemption {
         Preemption::None => false,
@@ -52,14 +52,14 @@ fn of_server(workload: &Workload, options: &Options, msr: &Synthesis) -> Vec<Gua
         Preemption::Full => workload.has_limits(),
     };
     if stops_none {
-        let draining = Options {
+        let draining = SynthesisOptions {
             preemption: Preemption::None,
             setup_rate: None,
             switching_rate: None,
             route: None,
             ..options.clone()
         };
-        if let Ok(Outcome::Policy(msr)) = synthesize(workload, &draining) {
+        if let Ok(SynthesisOutcome::Policy(msr)) = synthesize(workload, &draining) {
             guards.extend(Guard::new(workload, &msr));
         }
     }

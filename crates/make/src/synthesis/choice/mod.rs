@@ -28,10 +28,10 @@ mod search;
 mod tests;
 mod trials;
 
-use super::{Options, SynthesisError};
+use super::{SynthesisError, SynthesisOptions};
 pub use analysed::Analysed;
 use ladder::{Candidate, Selection};
-pub use options::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage, Unkept};
+pub use options::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, SelectionStage, Unkept};
 use synth_multiresource::artifact::retract;
 use synth_multiresource::workload::Fleet;
 use trials::{REPLICATIONS, Trials};
@@ -43,10 +43,10 @@ use trials::{REPLICATIONS, Trials};
 /// grows without end under all of them.
 pub fn choose(
     fleet: &Fleet,
-    options: &Options,
+    options: &SynthesisOptions,
     choice: &ChoiceOptions,
     analysed: impl Into<Analysed>,
-    mut progress: impl FnMut(Stage),
+    mut progress: impl FnMut(SelectionStage),
 ) -> Result<Chosen, ChoiceError> {
     let analysed = analysed.into();
     if choice.promises.is_empty()

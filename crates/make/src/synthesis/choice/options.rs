@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::synthesis::{Choice, Synthesis, SynthesisError};
+use crate::synthesis::{ChoiceLog, Synthesis, SynthesisError};
 use synth_multiresource::artifact::{Artifact, Family, Promise};
 use synth_multiresource::simulator::{Failure, Run};
 
@@ -111,7 +111,7 @@ pub struct Chosen {
     /// Results of its run that cannot be true, and so are not claimed.
     pub retracted: Vec<String>,
     /// The record of the selection by simulation, if there was one.
-    pub choice: Option<Choice>,
+    pub choice: Option<ChoiceLog>,
     /// The synthesis of its family, if that is Markovian Service Rate.
     pub synthesis: Option<Box<Synthesis>>,
     /// The families that were not considered, and why.
@@ -167,7 +167,7 @@ pub struct Unkept {
 
 /// Progress of a selection.
 #[derive(Clone, Debug)]
-pub struct Stage {
+pub struct SelectionStage {
     /// The present stage.
     pub what: String,
     /// Fraction of the budget that is spent.

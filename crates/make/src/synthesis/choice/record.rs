@@ -4,12 +4,12 @@ use super::claimed::{least, reaching};
 use super::ladder::Selection;
 use super::options::{Basis, Unkept};
 use super::trials::{REPLICATIONS, Trial};
-use crate::synthesis::log::{Candidate, Choice, Interval, Steadiness};
+use crate::synthesis::log::{CandidateLog, ChoiceLog, LoggedMean, Steadiness};
 use synth_multiresource::simulator::{Estimate, paired_ratio};
 
-impl From<Estimate> for Interval {
+impl From<Estimate> for LoggedMean {
     fn from(estimate: Estimate) -> Self {
-        Interval {
+        LoggedMean {
             mean: estimate.mean,
             half_width: estimate.half_width,
         }
@@ -18,12 +18,12 @@ impl From<Estimate> for Interval {
 
 impl Selection<'_> {
     /// Returns the record of the selection; the policy selected comes first.
-    pub fn record(&self, basis: &Basis, decided: bool) -> Choice {
+    pub fn record(&self, basis: &Basis, decided: bool) -> ChoiceLog {
         let all = 0..self.candidates.len();
-        let mut candidates: Vec<Candidate> = all.map(|n| self.recorded(basis, n)).collect();
+        let mut candidates: Vec<CandidateLog> = all.map(|n| self.recorded(basis, n)).collect();
         let first = candidates[0].value;
         // By the values that are shown: ratios may be of shorter runs than the order was found by.
-        let value = |c: &Candidate| {
+        let value = |c: &CandidateLog| {
             let of_first = first.map_or(1.0, |value| value.mean);
             let least = c.at_least.map(|times| times * of_first);
             let value = c.value.map(|value| value.mean).or(least);
@@ -31,7 +31,7 @@ impl Selection<'_> {
         };
         candidates[1..].sort_by(|a, b| value(a).total_cmp(&value(b)));
         let choice = self.trials.choice;
-        Choice {
+        ChoiceLog {
             objective: self.trials.objective,
             promises: choice.promises.clone(),
             seed: choice.seed,
@@ -44,7 +44,7 @@ impl Selection<'_> {
     }
 
     /// Returns the record of a candidate.
-    fn recorded(&self, basis: &Basis, n: usize) -> Candidate {
+    fn recorded(&self, basis: &Basis, n: usize) -> CandidateLog {
         let (own, objective) = (&self.candidates[n], self.trials.objective);
         let outcome = if n == 0 && !basis.has_settled() {
             Steadiness::Unsettled
@@ -64,7 +64,7 @@ impl Selection<'_> {
             let (own, first) = compared.filter(|_| is_known)?;
             own.ratio(objective, first)
         };
-        Candidate {
+        CandidateLog {
             name: own.name().into(),
             knobs: own.policy.knobs_in_words(self.trials.workload),
             tried: own.tried,
@@ -89,7 +89,7 @@ impl Selection<'_> {
     }
 
     /// Returns the mean wait of each type under a candidate; empty if that of one of them is not known.
-    fn waits(&self, n: usize) -> Vec<Interval> {
+    fn waits(&self, n: usize) -> Vec<LoggedMean> {
         let of_first = self.candidates[0].measured();
         let types = of_first
             .iter()
@@ -151,9 +151,9 @@ impl Selection<'_> {
 
 /// As many times as much as the first: runs of other lengths, on other arrivals and sizes, may
 /// contradict the ratio of runs of the same.
-fn product(first: &Estimate, ratio: &Estimate) -> Interval {
+fn product(first: &Estimate, ratio: &Estimate) -> LoggedMean {
     let (own, of_ratio) = (ratio.mean * first.half_width, first.mean * ratio.half_width);
-    Interval {
+    LoggedMean {
         mean: ratio.mean * first.mean,
         half_width: own.hypot(of_ratio),
     }

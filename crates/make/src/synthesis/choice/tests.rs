@@ -9,7 +9,7 @@ use synth_multiresource::artifact::{Artifact, Claim, Method, Preemption, Quantit
 #[test]
 fn what_cannot_be_is_not_claimed() {
     let workload = section7(0.5);
-    let options = Options::new(Preemption::None);
+    let options = SynthesisOptions::new(Preemption::None);
     let choice = ChoiceOptions::new(Families::All, 10_000_000, 1);
     let synthesized = Box::new(synthesized(&workload, &options));
     let right = choose(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::options::{ChoiceOptions, Stage};
+use super::options::{ChoiceOptions, SelectionStage};
 use crate::analysis::weights;
 use crate::synthesis::{BUDGET, left};
 use synth_multiresource::artifact::{Family, Objective};
@@ -148,7 +148,7 @@ pub(super) struct Trials<'a> {
     works: HashMap<&'static str, f64>,
     /// Events that were simulated.
     pub events: u64,
-    progress: &'a mut dyn FnMut(Stage),
+    progress: &'a mut dyn FnMut(SelectionStage),
 }
 
 impl<'a> Trials<'a> {
@@ -157,7 +157,7 @@ impl<'a> Trials<'a> {
         fleet: &'a Fleet,
         objective: Objective,
         choice: &'a ChoiceOptions,
-        progress: &'a mut dyn FnMut(Stage),
+        progress: &'a mut dyn FnMut(SelectionStage),
     ) -> Self {
         let workload = fleet.envelope();
         let classes = classes(workload);
@@ -204,7 +204,7 @@ impl<'a> Trials<'a> {
     /// Reports the present stage.
     pub fn report(&mut self, what: String) {
         let spent = self.spent / self.limit;
-        (self.progress)(Stage { what, spent });
+        (self.progress)(SelectionStage { what, spent });
     }
 
     /// The work that is left.

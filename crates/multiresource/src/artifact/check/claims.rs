@@ -9,7 +9,7 @@ use crate::artifact::{Claim, Conditions, HoldsFor, Method, MsrConfig, PartitionC
 use crate::policy::OneOrAll;
 use crate::workload::{JobType, Workload};
 use synth_core::artifact::{
-    ArrivalLaw, Findings, Grounds, Known, Quantity as _, SizeLaw, is_close, written,
+    ArrivalLaw, Findings, Grounds, KnownNames, Quantity as _, SizeLaw, is_close, written,
 };
 
 /// Relative difference allowed between a claim and its second derivation: of what follows from the
@@ -38,9 +38,9 @@ pub(super) fn each(
     mut check: impl FnMut(&Claim, Option<usize>, &mut Findings),
 ) {
     let types: Vec<&str> = document.workload.types().iter().map(|t| t.name()).collect();
-    let known = Known {
+    let known = KnownNames {
         types: &types,
-        ..Known::default()
+        ..KnownNames::default()
     };
     let mut before = HashMap::new();
     for (n, claim) in document.claims.iter().enumerate() {

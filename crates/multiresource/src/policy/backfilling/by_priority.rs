@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::choices::Backfilling;
 use super::estimates::{Estimates, Lengths};
-use super::estimator::{Estimator, Learned, Promise};
+use super::estimator::{Estimator, JobFacts, LearnedRuntimes};
 use super::priority::Priority;
 use super::queue::Queue;
 use super::running::{Running, Waiting};
@@ -25,7 +25,7 @@ pub enum Guess {
 #[derive(Clone, Debug)]
 pub struct Learning {
     estimator: Estimator,
-    noted: Vec<(u64, Promise, f64)>,
+    noted: Vec<(u64, JobFacts, f64)>,
     at: f64,
 }
 
@@ -41,7 +41,7 @@ impl From<Estimator> for Guess {
 
 impl Learning {
     /// A job has ended after it ran so long.
-    fn note(&mut self, number: u64, promise: Promise, ran: f64, now: f64) {
+    fn note(&mut self, number: u64, promise: JobFacts, ran: f64, now: f64) {
         if now > self.at {
             self.learn_noted();
             self.at = now;
@@ -56,7 +56,7 @@ impl Learning {
         }
     }
 
-    fn learned(&self) -> Learned {
+    fn learned(&self) -> LearnedRuntimes {
         let mut all = self.clone();
         all.learn_noted();
         all.estimator.learned()
@@ -64,7 +64,7 @@ impl Learning {
 }
 
 impl Guess {
-    fn of(&self, job: Job, promise: &Promise) -> f64 {
+    fn of(&self, job: Job, promise: &JobFacts) -> f64 {
         match self {
             Guess::Estimator(learning) => learning.estimator.estimate(promise),
             Guess::Table(table) => table[job.number as usize],
@@ -139,8 +139,8 @@ impl ByPriority {
         }
     }
 
-    fn promise(&self, i: usize, job: Job, system: &System) -> Promise {
-        Promise {
+    fn promise(&self, i: usize, job: Job, system: &System) -> JobFacts {
+        JobFacts {
             user: system.user(job),
             limit: system.limit_of(job),
             share: self.dominant[i],
@@ -346,7 +346,7 @@ impl Queue for ByPriority {
         Some(self.lists.iter().map(before).sum())
     }
 
-    fn learned(&self) -> Option<Learned> {
+    fn learned(&self) -> Option<LearnedRuntimes> {
         match &self.guess {
             Guess::Estimator(learning) => Some(learning.learned()),
             Guess::Table(_) => None,

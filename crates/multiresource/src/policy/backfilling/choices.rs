@@ -1,7 +1,7 @@
 //! The choices of the rule, and the order of the queue.
 
 use super::estimates::Estimates;
-use super::estimator::Estimate;
+use super::estimator::RuntimeEstimate;
 use super::priority::Priority;
 use super::reservations::Reservations;
 use crate::policy::System;
@@ -36,7 +36,7 @@ pub enum QueueOrder {
     /// The one of the highest [priority](crate::workload::JobType::priority) of its type.
     TypePriority,
     /// By what each job promises, with this estimate of its size.
-    Priority(Priority, Estimate),
+    Priority(Priority, RuntimeEstimate),
 }
 
 impl Backfilling {

@@ -1,7 +1,7 @@
 //! EASY backfilling: the head of the queue alone has a reservation.
 
 use super::choices::Backfilling;
-use super::estimator::Learned;
+use super::estimator::LearnedRuntimes;
 use super::queue::Queue;
 use super::reservations::Reservations;
 use super::running::Waiting;
@@ -280,7 +280,7 @@ impl<Q: Queue> Policy for Easy<Q> {
         self.queue.ahead(i, job)
     }
 
-    fn learned(&self) -> Option<Learned> {
+    fn learned(&self) -> Option<LearnedRuntimes> {
         self.queue.learned()
     }
 

@@ -30,7 +30,9 @@ pub(super) use estimates::Estimated;
 pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
-pub use estimator::{Estimate, Estimator, Judged, Learned, Promise, Users, Worth, worth};
+pub use estimator::{
+    Estimator, JobFacts, JudgedJob, LearnedRuntimes, RuntimeEstimate, Users, Worth, worth,
+};
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingConfig;
 pub use priority::Priority;
@@ -59,7 +61,7 @@ impl Backfilling {
     /// Returns the online rule for so many servers; the workload's is the largest of them. Of all jobs reservations are
     /// known on one server only: with more it is as if the first alone had one.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
-        self.with_learned(workload, servers, &Learned::default())
+        self.with_learned(workload, servers, &LearnedRuntimes::default())
     }
 
     /// The same, where the estimates begin with what was learned before.
@@ -67,7 +69,7 @@ impl Backfilling {
         self,
         workload: &Workload,
         servers: usize,
-        learned: &Learned,
+        learned: &LearnedRuntimes,
     ) -> Box<dyn Policy> {
         let QueueOrder::Priority(_, estimate) = self.order else {
             return self.by_type(workload, servers);

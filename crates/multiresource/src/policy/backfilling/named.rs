@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backfilling, Estimates, QueueOrder, Reservations};
 use crate::policy::hosts::Placement;
-use crate::policy::pooled::{Order, PooledConfig};
+use crate::policy::pooled::{PooledConfig, StartOrder};
 use crate::policy::rule::{NamedRule, Parameter, PolicyConfig, no_settings, require_known};
 use crate::policy::{Family, Knows, Policy, Unsuitable};
 use crate::workload::{Fleet, Workload};
@@ -179,7 +179,7 @@ pub(in crate::policy) const FIRST_FIT: NamedRule = NamedRule {
     settings: |fleet, _| {
         one_or(
             FirstFitConfig {},
-            PooledConfig::plain(Order::Oldest, Placement::First),
+            PooledConfig::plain(StartOrder::Oldest, Placement::First),
             fleet,
         )
     },
@@ -190,7 +190,13 @@ pub(in crate::policy) const FCFS: NamedRule = NamedRule {
     name: "fcfs",
     about: "first come, first served: stops at the first job that does not fit",
     pools: true,
-    settings: |fleet, _| one_or(FcfsConfig {}, PooledConfig::plain(Order::Fcfs, BEST), fleet),
+    settings: |fleet, _| {
+        one_or(
+            FcfsConfig {},
+            PooledConfig::plain(StartOrder::Fcfs, BEST),
+            fleet,
+        )
+    },
     ..NamedRule::PLAIN
 };
 
@@ -201,7 +207,7 @@ pub(in crate::policy) const BEST_FIT: NamedRule = NamedRule {
     settings: |fleet, _| {
         one_or(
             MostServersFirstConfig {},
-            PooledConfig::plain(Order::Oldest, BEST),
+            PooledConfig::plain(StartOrder::Oldest, BEST),
             fleet,
         )
     },
@@ -216,7 +222,7 @@ pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
     settings: |fleet, _| {
         one_or(
             MostServersFirstConfig {},
-            PooledConfig::plain(Order::Largest, BEST),
+            PooledConfig::plain(StartOrder::Largest, BEST),
             fleet,
         )
     },
@@ -231,7 +237,7 @@ pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
     settings: |fleet, _| {
         one_or(
             LeastServersFirstConfig {},
-            PooledConfig::plain(Order::Smallest, BEST),
+            PooledConfig::plain(StartOrder::Smallest, BEST),
             fleet,
         )
     },

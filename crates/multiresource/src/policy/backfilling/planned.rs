@@ -2,7 +2,7 @@
 
 use super::by_priority::ByPriority;
 use super::conservative::Profile;
-use super::estimator::Learned;
+use super::estimator::LearnedRuntimes;
 use super::queue::Queue;
 use super::reservations::Reservations;
 use crate::policy::{Event, Job, Knows, Policy, System};
@@ -106,7 +106,7 @@ impl Policy for Planned {
         self.queue.ahead(i, job)
     }
 
-    fn learned(&self) -> Option<Learned> {
+    fn learned(&self) -> Option<LearnedRuntimes> {
         self.queue.learned()
     }
 }

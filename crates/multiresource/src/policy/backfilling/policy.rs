@@ -3,11 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Backfilling, Estimate, Estimates, Learned, Priority, QueueOrder, Reservations};
+use super::{
+    Backfilling, Estimates, LearnedRuntimes, Priority, QueueOrder, Reservations, RuntimeEstimate,
+};
 use crate::policy::hosts::Placement;
 use crate::policy::rule::{PolicyConfig, TuningContext, require_known};
 use crate::policy::{Policy, Unsuitable};
-use crate::workload::{Fleet, Known, Workload};
+use crate::workload::{Fleet, KnownSize, Workload};
 use synth_core::artifact::Findings;
 use synth_core::number::{in_words, shown};
 
@@ -18,10 +20,10 @@ pub struct BackfillingConfig {
     /// Who is next.
     pub order: Priority,
     /// What the order takes for the size of a job.
-    pub estimate: Estimate,
+    pub estimate: RuntimeEstimate,
     /// What has been learned of jobs, with which the estimates begin.
     #[serde(default, skip_serializing_if = "is_nothing")]
-    pub learned: Learned,
+    pub learned: LearnedRuntimes,
     /// Who is not delayed by those that pass.
     pub reservations: Reservations,
     /// A job that has waited for longer goes to the head of the queue, in order of arrival, and has a reservation
@@ -53,7 +55,7 @@ impl BackfillingConfig {
         Ok(BackfillingConfig {
             order,
             estimate,
-            learned: Learned::default(),
+            learned: LearnedRuntimes::default(),
             reservations: choices.reservations,
             longest_wait: choices.longest_wait,
             placement: (!fleet.is_one_server()).then_some(choices.placement),
@@ -111,7 +113,7 @@ impl PolicyConfig for BackfillingConfig {
     }
 
     fn needs_limits(&self) -> bool {
-        self.estimate == Estimate::Limit
+        self.estimate == RuntimeEstimate::Limit
     }
 
     fn added_work(&self, _: &Workload) -> f64 {
@@ -183,9 +185,9 @@ impl Backfilling {
             )
         })?;
         let (by, estimates) = match estimate {
-            "size" => (Estimate::Limit, Estimates::Inflated(1.0)),
+            "size" => (RuntimeEstimate::Limit, Estimates::Inflated(1.0)),
             other => {
-                let by = Estimate::parse(other);
+                let by = RuntimeEstimate::parse(other);
                 let by = by.map_err(|why| format!("{why}, or size (known, as a yardstick)"))?;
                 (by, Estimates::Limits)
             }
@@ -209,7 +211,7 @@ impl Backfilling {
         self.reservations.suit(fleet)?;
         let workload = fleet.envelope();
         let sizes = self.estimates != Estimates::Limits
-            || matches!(workload.known(), None | Some(Known::Size));
+            || matches!(workload.known(), None | Some(KnownSize::Size));
         require_known(workload, sizes)?;
         let estimates = if sizes {
             Estimates::Inflated(1.0)
@@ -221,24 +223,24 @@ impl Backfilling {
 }
 
 /// Returns what is taken for a job's size, and where that is from, in words.
-fn by(estimate: Estimate) -> (&'static str, &'static str) {
+fn by(estimate: RuntimeEstimate) -> (&'static str, &'static str) {
     match estimate {
-        Estimate::Limit => ("limit", ""),
-        Estimate::Ratio => (
+        RuntimeEstimate::Limit => ("limit", ""),
+        RuntimeEstimate::Ratio => (
             "estimate",
             " A job's estimate is its limit times the ratio of size to limit that is usual.",
         ),
-        Estimate::History => (
+        RuntimeEstimate::History => (
             "estimate",
             " A job's estimate is from the last jobs like it: of its user, with its share and its limit.",
         ),
-        Estimate::Tree => (
+        RuntimeEstimate::Tree => (
             "estimate",
             " A job's estimate is from a regression on what jobs promise and on those before them.",
         ),
     }
 }
 
-fn is_nothing(learned: &Learned) -> bool {
-    *learned == Learned::default()
+fn is_nothing(learned: &LearnedRuntimes) -> bool {
+    *learned == LearnedRuntimes::default()
 }

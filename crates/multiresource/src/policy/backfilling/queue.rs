@@ -2,7 +2,7 @@
 
 use super::choices::{Backfilling, Classes};
 use super::estimates::Estimated;
-use super::estimator::Learned;
+use super::estimator::LearnedRuntimes;
 use super::running::{Running, Waiting};
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
@@ -71,7 +71,7 @@ pub(super) trait Queue: Clone + Send + 'static {
     }
 
     /// Returns what was learned of jobs that have ended, where its estimates hang on that.
-    fn learned(&self) -> Option<Learned> {
+    fn learned(&self) -> Option<LearnedRuntimes> {
         None
     }
 }

@@ -189,7 +189,7 @@ fn orders_of_ones_own_are_read() {
     };
     assert_eq!((own.order, own.longest_wait), (order, Some(1080.0)));
     assert_eq!(own.reservations, Reservations::Few(2));
-    assert_eq!(own.estimate, Estimate::History);
+    assert_eq!(own.estimate, RuntimeEstimate::History);
     for (from, to, said) in [
         ("10h", "soon", "`soon` is no time"),
         ("10h", "0", "order.offset: 0, expected a time"),

@@ -283,7 +283,7 @@ fn by_priority(
     let workload = section7();
     let shares = workload.dominant_shares();
     let choices = Backfilling {
-        order: QueueOrder::Priority(order, Estimate::Limit),
+        order: QueueOrder::Priority(order, RuntimeEstimate::Limit),
         longest_wait: Some(longest_wait),
         reservations,
         ..Backfilling::easy(Estimates::Inflated(4.0))

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::policy::{Order, PartitionConfig, Placement, PooledConfig, Zone};
+use crate::policy::{PartitionConfig, Placement, PooledConfig, StartOrder, Zone};
 use crate::workload::Fleet;
 
 fn fleet(jobs: &str) -> Fleet {
@@ -148,10 +148,10 @@ impl Literal {
             let by = |(number, i): &(u64, usize), sign: f64| (sign * shares[*i], *number);
             let compare = |a: (f64, u64), b: (f64, u64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
             match self.policy.order {
-                Order::Fcfs => order.truncate(1),
-                Order::Oldest => {}
-                Order::Largest => order.sort_by(|a, b| compare(by(a, -1.0), by(b, -1.0))),
-                Order::Smallest => order.sort_by(|a, b| compare(by(a, 1.0), by(b, 1.0))),
+                StartOrder::Fcfs => order.truncate(1),
+                StartOrder::Oldest => {}
+                StartOrder::Largest => order.sort_by(|a, b| compare(by(a, -1.0), by(b, -1.0))),
+                StartOrder::Smallest => order.sort_by(|a, b| compare(by(a, 1.0), by(b, 1.0))),
             }
             let next = order
                 .iter()
@@ -209,7 +209,12 @@ fn agrees(fleet: &Fleet, policy: &PooledConfig, seed: u64) -> usize {
 #[test]
 fn rules_do_what_they_say() {
     let fleet = three_kinds();
-    for order in [Order::Fcfs, Order::Oldest, Order::Largest, Order::Smallest] {
+    for order in [
+        StartOrder::Fcfs,
+        StartOrder::Oldest,
+        StartOrder::Largest,
+        StartOrder::Smallest,
+    ] {
         for placement in [Placement::First, Placement::Best] {
             for reserve in [0.0, 0.5, 1.5] {
                 let policy = PooledConfig {
@@ -237,7 +242,7 @@ fn a_zone_is_for_its_types() {
             (Placement::Best, 0.5),
         ] {
             let policy = PooledConfig {
-                order: Order::Oldest,
+                order: StartOrder::Oldest,
                 placement,
                 reserve: if types.len() == 1 { reserve } else { 0.0 },
                 zone: Some(Zone {
@@ -262,7 +267,7 @@ pub(crate) fn with_gangs() -> Fleet {
 #[test]
 fn jobs_of_several_servers_start_on_all_of_them() {
     let fleet = with_gangs();
-    for order in [Order::Fcfs, Order::Oldest, Order::Largest] {
+    for order in [StartOrder::Fcfs, StartOrder::Oldest, StartOrder::Largest] {
         for placement in [Placement::First, Placement::Best] {
             let policy = PooledConfig::plain(order, placement);
             assert!(agrees(&fleet, &policy, 1) > 20);

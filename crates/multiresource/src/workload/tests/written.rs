@@ -141,9 +141,9 @@ fn random(seed: u64) -> Fleet {
         .to_vec();
     let known = [
         None,
-        Some(Known::Type),
-        Some(Known::Size),
-        Some(Known::Limit(Size::Deterministic {
+        Some(KnownSize::Type),
+        Some(KnownSize::Size),
+        Some(KnownSize::Limit(Size::Deterministic {
             mean: decimals(&["2"])[0],
         })),
     ];

@@ -7,12 +7,12 @@ fn on_gpus(servers: &str, rows: &str) -> Log {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     write!(file, "submit,size,gpu\n{}\n", rows.replace(' ', "\n")).unwrap();
     let columns = [("time", "submit"), ("size", "size"), ("gpu", "gpu")];
-    let options = Options {
+    let options = ReadOptions {
         servers: Some(Servers::shapes(servers).unwrap()),
         columns: columns
             .map(|(what, column)| (what.into(), column.into()))
             .to_vec(),
-        ..Options::default()
+        ..ReadOptions::default()
     };
     log(file.path(), &options)
 }

@@ -27,11 +27,11 @@ fn requests_for_virtual_machines_are_replayed_to_the_second() {
         ),
         ("cores=8000,memory=16000", (0.0, 0), (0.0, 0)),
     ] {
-        let options = Options {
+        let options = ReadOptions {
             servers: Some(Servers::shapes(capacity).unwrap()),
             columns: columns.clone(),
             censored_end: true,
-            ..Options::default()
+            ..ReadOptions::default()
         };
         let log = log(&path, &options);
         assert_eq!(log.jobs.len(), 15_847);

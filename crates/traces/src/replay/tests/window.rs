@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::replay::Log;
 use crate::trace::tests::{assert_accounted, file, on, read, rows as reasons};
-use crate::trace::{Edge, Options, Reason, Seen, Source, Trace};
+use crate::trace::{Observed, ReadOptions, Reason, Source, Trace, TraceEdge};
 use synth_core::number::instant;
 
 const HOUR: i64 = 3600;
@@ -76,7 +76,7 @@ fn active(rows: &[Row], from: i64) -> Vec<Row> {
 }
 
 /// When the log begins, after [`ZERO`], and its load; `None` where that is with its first submission.
-fn begin(text: &[u8], options: &Options) -> (Option<i64>, f64) {
+fn begin(text: &[u8], options: &ReadOptions) -> (Option<i64>, f64) {
     let file = file(text);
     let mut trace = Trace::open(&Source::named(file.path()), options).unwrap();
     let log = Log::read(&mut trace, |_| ()).unwrap();
@@ -154,8 +154,8 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
     let window = trace.account().window.as_ref().unwrap();
     assert!(window.contains("2026-04-01T03:00:00"), "{window}");
     // Where it begins may be said.
-    let from = Options {
-        from: instant(b"2026-04-01").map(Edge::At),
+    let from = ReadOptions {
+        from: instant(b"2026-04-01").map(TraceEdge::At),
         ..on
     };
     let (start, load) = begin(&text(&rows), &from);
@@ -164,8 +164,8 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
     let (_, trace) = read(&text(&rows), &from);
     assert_eq!(reasons(&trace), [(Reason::Initial, 3)]);
     // Before the first row of the window the log is not complete.
-    let too_early = Options {
-        from: instant(b"2026-03-27").map(Edge::At),
+    let too_early = ReadOptions {
+        from: instant(b"2026-03-27").map(TraceEdge::At),
         ..from
     };
     let (_, trace) = read(&text(&rows), &too_early);
@@ -197,7 +197,7 @@ fn the_load_of_a_busy_site_is_that_of_its_window() {
         // Neither the order of the rows nor what is selected of them changes it.
         rows.sort_by_key(|row| row.size);
         assert_eq!(begin(&text(&rows), &on), (Some(start), load));
-        let gpu = Options {
+        let gpu = ReadOptions {
             partition: Some("gpu".into()),
             ..on.clone()
         };
@@ -254,7 +254,7 @@ fn cut_and_suspended_jobs_are_read_as_they_are() {
     let log = sacct(&(suspended + &lines));
     assert_eq!(begin(&log, &on("cpu=2048")), (start, load));
     let (jobs, _) = read(&log, &on("cpu=2048"));
-    assert_eq!((jobs[0].line, jobs[0].seen), (2, Seen::Initial));
+    assert_eq!((jobs[0].line, jobs[0].seen), (2, Observed::Initial));
     assert_eq!(jobs[0].size as i64, HOUR);
 }
 
@@ -322,8 +322,8 @@ fn what_is_there_at_the_beginning_is_no_arrival() {
         Row::new(10, 90, 60, 4),
         Row::new(70, 130, 60, 4),
     ];
-    let from = Options {
-        from: Some(Edge::After(60.0)),
+    let from = ReadOptions {
+        from: Some(TraceEdge::After(60.0)),
         ..on("cpu=4")
     };
     let (jobs, trace) = read(&text(&rows), &from);
@@ -334,9 +334,9 @@ fn what_is_there_at_the_beginning_is_no_arrival() {
     assert_eq!(
         found.collect::<Vec<_>>(),
         [
-            (2, 60, 40, 0, Seen::Initial),
-            (4, 60, 60, 40, Seen::Waiting),
-            (5, 70, 60, 130, Seen::Whole)
+            (2, 60, 40, 0, Observed::Initial),
+            (4, 60, 60, 40, Observed::Waiting),
+            (5, 70, 60, 130, Observed::Whole)
         ]
     );
     assert_eq!(

@@ -10,9 +10,9 @@ use std::path::Path;
 
 use itertools::Itertools as _;
 
-use super::{Fate, File, Format, Line, Opened, Raw, Rows};
+use super::{Fate, File, Line, Opened, Raw, Rows, TraceFormat};
 use crate::trace::fields::is_unknown;
-use crate::trace::{Seen, Tick, TraceError};
+use crate::trace::{Observed, Tick, TraceError};
 
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
@@ -49,9 +49,9 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         let submit = start.max(0);
         Ok(Some(Raw {
             seen: match end {
-                _ if start < 0 => Seen::Initial,
-                Some(_) => Seen::Whole,
-                None => Seen::Censored,
+                _ if start < 0 => Observed::Initial,
+                Some(_) => Observed::Whole,
+                None => Observed::Censored,
             },
             user: account.user(rows.get(tenant)),
             fate: request.map_or(Fate::Unplaced, |_| Fate::Completed),
@@ -69,7 +69,7 @@ type Requests = HashMap<Vec<u8>, Box<[f64]>>;
 
 /// Returns what each type asks for of this machine.
 fn kinds(path: &Path, machine: Option<&str>, names: &[String]) -> Result<Requests, TraceError> {
-    let mut rows = Rows::of_file(path, Format::Azure)?;
+    let mut rows = Rows::of_file(path, TraceFormat::Azure)?;
     let column = |name: &str| rows.needed(&[name]);
     let (kind, own) = (column("vmTypeId")?, column("machineId")?);
     let amount = |resource: &String| match resource.as_str() {

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
 use crate::trace::account::name;
 use crate::trace::fields::{Fault, number, ticks, whole};
-use crate::trace::{Account, Reason, Seen, Tick, TraceError};
+use crate::trace::{Account, Observed, Reason, Tick, TraceError};
 
 struct Borg {
     /// The columns that are looked at.
@@ -196,10 +196,10 @@ impl Borg {
         let held = since.map_or(-1, |since| self.now - since.max(self.start));
         Raw {
             seen: match end {
-                _ if since.is_none() => Seen::Whole,
-                _ if instance.submit == 0 => Seen::Initial,
-                Some(_) => Seen::Whole,
-                None => Seen::Censored,
+                _ if since.is_none() => Observed::Whole,
+                _ if instance.submit == 0 => Observed::Initial,
+                Some(_) => Observed::Whole,
+                None => Observed::Censored,
             },
             start: since,
             batch: instance.batch,

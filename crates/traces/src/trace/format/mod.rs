@@ -18,7 +18,7 @@ use itertools::Itertools as _;
 use synth_core::document::FileKind;
 
 use super::fields::Fault;
-use super::{Account, Options, Seen, Servers, Source, Tick, TraceError, input};
+use super::{Account, Observed, ReadOptions, Servers, Source, Tick, TraceError, input};
 pub(super) use rows::Rows;
 
 pub use openb::nodes;
@@ -27,7 +27,7 @@ pub use sacct::EXPORT;
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum Format {
+pub enum TraceFormat {
     /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999): processors, and memory
     /// in GiB. Ticks are seconds.
     Swf,
@@ -47,24 +47,26 @@ pub enum Format {
     Csv,
 }
 
-impl Format {
+impl TraceFormat {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Format::Swf => "swf",
-            Format::Sacct => "sacct",
-            Format::Openb => "openb",
-            Format::Azure => "azure",
-            Format::Borg => "borg",
-            Format::Csv => "csv",
+            TraceFormat::Swf => "swf",
+            TraceFormat::Sacct => "sacct",
+            TraceFormat::Openb => "openb",
+            TraceFormat::Azure => "azure",
+            TraceFormat::Borg => "borg",
+            TraceFormat::Csv => "csv",
         }
     }
 
     /// Returns what to do where lines are too far out of order.
     pub(super) fn sort(self) -> &'static str {
         match self {
-            Format::Swf => "sort the file by the time of submission, such as with `sort -n -k 2`",
-            Format::Borg => {
+            TraceFormat::Swf => {
+                "sort the file by the time of submission, such as with `sort -n -k 2`"
+            }
+            TraceFormat::Borg => {
                 "a job is known once it ends, and a million ended while it ran: export a part of the collections, or a shorter span"
             }
             _ => "sort the file by the time of submission",
@@ -74,7 +76,7 @@ impl Format {
     /// Returns what to do where a column is missing.
     pub(super) fn help(self) -> &'static str {
         match self {
-            Format::Sacct => sacct::EXPORT_HELP,
+            TraceFormat::Sacct => sacct::EXPORT_HELP,
             _ => "Name another --format, or csv and the --columns",
         }
     }
@@ -82,8 +84,8 @@ impl Format {
     /// Returns what a demand may be of, and how much one is.
     fn amounts(self) -> &'static str {
         match self {
-            Format::Azure => "cpu, memory, hdd, ssd and nic, fractions of a machine",
-            Format::Borg => "cpu and memory, fractions of the largest machine",
+            TraceFormat::Azure => "cpu, memory, hdd, ssd and nic, fractions of a machine",
+            TraceFormat::Borg => "cpu and memory, fractions of the largest machine",
             _ => "cpu, memory [GiB] and gpu",
         }
     }
@@ -91,11 +93,13 @@ impl Format {
     /// Returns how the servers are to be named in the options.
     fn servers(self) -> &'static str {
         match self {
-            Format::Openb => {
+            TraceFormat::Openb => {
                 "--servers NODES.csv, the trace's list of nodes, or --servers \"40xcpu=96,memory=384,gpu=8\""
             }
-            Format::Azure => "--servers, so many of 1 each, such as --servers 500xcpu=1,memory=1",
-            Format::Borg => {
+            TraceFormat::Azure => {
+                "--servers, so many of 1 each, such as --servers 500xcpu=1,memory=1"
+            }
+            TraceFormat::Borg => {
                 "--servers, such as --servers \"4000xcpu=.6,memory=.5;800xcpu=1,memory=1\""
             }
             _ => {
@@ -110,7 +114,7 @@ impl Format {
         let words = first.split(u8::is_ascii_whitespace);
         let numbers = words.filter(|word| super::fields::number(word).is_some());
         if first.starts_with(b";") || numbers.count() >= rows::SWF_FIELDS {
-            return Some(Format::Swf);
+            return Some(TraceFormat::Swf);
         }
         let has = |separator: u8, names: [&str; 2]| {
             let mut names = names.iter().map(|name| name.as_bytes());
@@ -118,14 +122,14 @@ impl Format {
             names.all(|name| fields().any(|field| unquoted(field).eq_ignore_ascii_case(name)))
         };
         let known = [
-            (Format::Sacct, b'|', ["Submit", "State"]),
-            (Format::Openb, b',', ["cpu_milli", "creation_time"]),
-            (Format::Azure, b',', ["vmTypeId", "starttime"]),
-            (Format::Borg, b',', ["collection_id", "instance_index"]),
+            (TraceFormat::Sacct, b'|', ["Submit", "State"]),
+            (TraceFormat::Openb, b',', ["cpu_milli", "creation_time"]),
+            (TraceFormat::Azure, b',', ["vmTypeId", "starttime"]),
+            (TraceFormat::Borg, b',', ["collection_id", "instance_index"]),
         ];
         let mut known = known.into_iter();
         let known = known.find(|(_, separator, names)| has(*separator, *names));
-        let table = || rows::separator(first).map(|_| Format::Csv);
+        let table = || rows::separator(first).map(|_| TraceFormat::Csv);
         known.map(|(format, ..)| format).or_else(table)
     }
 }
@@ -151,7 +155,7 @@ pub(in crate::trace) struct Raw {
     pub is_each: bool,
     /// Its id and submission as a number; `None` if the format has none.
     pub id: Option<u64>,
-    pub seen: Seen,
+    pub seen: Observed,
     /// \[ticks\], where one is reported.
     pub limit: Option<i64>,
     pub user: u32,
@@ -192,7 +196,7 @@ impl Raw {
 
     /// Takes what starts together with it as one job, which holds its room until the last has ended.
     fn join(self, other: Raw) -> Raw {
-        let is_censored = other.seen == Seen::Censored;
+        let is_censored = other.seen == Observed::Censored;
         let has_completed = self.fate == Fate::Completed;
         Raw {
             size: self.size.max(other.size),
@@ -262,7 +266,7 @@ pub(super) type Opened = (Tick, Servers, Rows, Box<dyn Reader>);
 const LOOK: u64 = 1 << 16;
 
 /// Opens a file, and finds out what it is.
-pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceError> {
+pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, TraceError> {
     let name = source.name();
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
     let (start, input) = beginning(&name, input::open(source)?)?;
@@ -275,8 +279,8 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
         return Err(TraceError::Refused(why));
     }
     let first = first_line(&start);
-    let mut formats = [options.format, Format::found(first)].into_iter();
-    let is_unknown = formats.all(|own| matches!(own, None | Some(Format::Csv)));
+    let mut formats = [options.format, TraceFormat::found(first)].into_iter();
+    let is_unknown = formats.all(|own| matches!(own, None | Some(TraceFormat::Csv)));
     foreign::check(&text, is_unknown, is_auto).map_err(refused)?;
     let format = choose(options.format, first).map_err(refused)?;
     without_use(format, options).map_err(refused)?;
@@ -284,19 +288,19 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
 }
 
 /// Checks that all options mean something for this format.
-fn without_use(format: Format, options: &Options) -> Result<(), String> {
+fn without_use(format: TraceFormat, options: &ReadOptions) -> Result<(), String> {
     let own = format.name();
     let is_of_people = options.partition.is_some() || options.user.is_some();
-    if is_of_people && !matches!(format, Format::Sacct | Format::Swf) {
+    if is_of_people && !matches!(format, TraceFormat::Sacct | TraceFormat::Swf) {
         return Err(format!(
             "--partition and --user are for files of the formats sacct and swf, and this one is read as {own}: leave them out"
         ));
     }
     for (option, of, is_set) in [
-        ("--amounts", Format::Csv, options.amounts.is_some()),
-        ("--columns", Format::Csv, !options.columns.is_empty()),
-        ("--unit", Format::Csv, !options.units.is_empty()),
-        ("--vm-types", Format::Azure, options.vm_types.is_some()),
+        ("--amounts", TraceFormat::Csv, options.amounts.is_some()),
+        ("--columns", TraceFormat::Csv, !options.columns.is_empty()),
+        ("--unit", TraceFormat::Csv, !options.units.is_empty()),
+        ("--vm-types", TraceFormat::Azure, options.vm_types.is_some()),
     ] {
         if is_set && of != format {
             let of = of.name();
@@ -310,10 +314,10 @@ fn without_use(format: Format, options: &Options) -> Result<(), String> {
 
 /// Begins to read a file of this format.
 pub(super) fn read(
-    format: Format,
+    format: TraceFormat,
     name: String,
     input: Box<dyn BufRead>,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<Opened, TraceError> {
     let (mut start, input) = beginning(&name, input)?;
     if start.len() as u64 == LOOK {
@@ -331,7 +335,7 @@ pub(super) fn read(
     if !opened.2.has_ids {
         opened.2.has_ids = identifies(file(Box::new(Cursor::new(start.clone()))).open()?)?;
     }
-    if let (Format::Csv, Some(id), false) = (format, opened.2.id, opened.2.has_ids) {
+    if let (TraceFormat::Csv, Some(id), false) = (format, opened.2.id, opened.2.has_ids) {
         let remark = format!(
             "different jobs have equal entries in the column `{}`, which is not taken for their id",
             opened.2.header()[id]
@@ -357,7 +361,7 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
         ids.insert(id);
         names.insert(rows.id().to_vec());
         let row = rows.line.to_vec();
-        let has_ended = !raw.is_open && raw.seen != Seen::Censored && raw.size >= 0;
+        let has_ended = !raw.is_open && raw.seen != Observed::Censored && raw.size >= 0;
         let other = has_ended.then(|| ended.insert((id, raw.start), row.clone()));
         if other.flatten().is_some_and(|other| other != row) {
             return Ok(false);
@@ -370,11 +374,13 @@ fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceE
 }
 
 /// Returns the format that was named, unless the file is of another one for certain; else the one that is found.
-fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
+fn choose(named: Option<TraceFormat>, first: &[u8]) -> Result<TraceFormat, String> {
     if first.is_empty() {
         return Err("the file is empty".into());
     }
-    let (found, is_certain) = (Format::found(first), |own: &Format| *own != Format::Csv);
+    let (found, is_certain) = (TraceFormat::found(first), |own: &TraceFormat| {
+        *own != TraceFormat::Csv
+    });
     if let (Some(named), Some(found)) = (named.filter(is_certain), found.filter(is_certain))
         && named != found
     {
@@ -384,7 +390,7 @@ fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
         ));
     }
     named.or(found).ok_or_else(|| {
-        let (first, all) = (short(first), Format::value_variants().iter());
+        let (first, all) = (short(first), TraceFormat::value_variants().iter());
         let all = all.map(|own| own.name()).format(", ");
         format!("no known format begins with `{first}`: name one with --format ({all})")
     })
@@ -393,22 +399,22 @@ fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
 /// A file that is about to be read.
 pub(super) struct File<'a> {
     pub name: String,
-    pub format: Format,
+    pub format: TraceFormat,
     pub input: Box<dyn BufRead>,
     /// The lines at its beginning, which are read once more to find out how the others are written.
     pub start: Vec<u8>,
-    pub options: &'a Options,
+    pub options: &'a ReadOptions,
 }
 
 impl File<'_> {
     fn open(self) -> Result<Opened, TraceError> {
         match self.format {
-            Format::Swf => swf::open(self),
-            Format::Sacct => sacct::open(self),
-            Format::Openb => openb::open(self),
-            Format::Azure => azure::open(self),
-            Format::Borg => borg::open(self),
-            Format::Csv => table::open(self),
+            TraceFormat::Swf => swf::open(self),
+            TraceFormat::Sacct => sacct::open(self),
+            TraceFormat::Openb => openb::open(self),
+            TraceFormat::Azure => azure::open(self),
+            TraceFormat::Borg => borg::open(self),
+            TraceFormat::Csv => table::open(self),
         }
     }
 

@@ -6,9 +6,9 @@
 
 use std::path::Path;
 
-use super::{Fate, File, Format, Line, Opened, Raw, Rows};
+use super::{Fate, File, Line, Opened, Raw, Rows, TraceFormat};
 use crate::trace::fields::{AMOUNT, Fault, is_unknown};
-use crate::trace::{Servers, Shape, Tick, TraceError};
+use crate::trace::{ServerShape, Servers, Tick, TraceError};
 use synth_core::number::Decimal;
 
 /// Thousandths in a unit.
@@ -76,7 +76,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 /// # Errors
 /// When the file cannot be read or is no such list; any faulty line is an error.
 pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
-    let mut rows = Rows::of_file(path, Format::Openb)?;
+    let mut rows = Rows::of_file(path, TraceFormat::Openb)?;
     let names = rows.header().join(", ");
     let why = format!(
         "it is no list of nodes, which has the columns cpu_milli, memory_mib and gpu; its columns are {names}"
@@ -102,6 +102,6 @@ pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
     Ok(Servers {
         resources: ["cpu", "memory", "gpu"].map(String::from).to_vec(),
         devices: vec!["gpu".into()],
-        shapes: Shape::group(capacities),
+        shapes: ServerShape::group(capacities),
     })
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
-use super::Format;
+use super::TraceFormat;
 use crate::trace::fields::{AMOUNT, Fault, amount, is_unknown, ticks};
 use crate::trace::input;
 use crate::trace::{Account, Reason, Source, TraceError};
@@ -20,7 +20,7 @@ const LONGEST: u64 = 1 << 20;
 /// A file that is being read, row by row.
 pub(in crate::trace) struct Rows {
     pub name: String,
-    pub format: Format,
+    pub format: TraceFormat,
     /// What should be known of how it is read.
     pub remarks: Vec<String>,
     /// The column of ids, and whether rows with the same id and submission are the same job.
@@ -42,7 +42,7 @@ pub(in crate::trace) struct Rows {
 
 impl Rows {
     /// Begins to read a file without a header.
-    pub fn new(name: &str, format: Format, input: Box<dyn BufRead>) -> Self {
+    pub fn new(name: &str, format: TraceFormat, input: Box<dyn BufRead>) -> Self {
         Rows {
             name: name.into(),
             format,
@@ -52,7 +52,11 @@ impl Rows {
             input,
             line: Vec::new(),
             number: 0,
-            separator: if format == Format::Sacct { b'|' } else { b',' },
+            separator: if format == TraceFormat::Sacct {
+                b'|'
+            } else {
+                b','
+            },
             is_pending: false,
             header: Vec::new(),
             bounds: Vec::new(),
@@ -84,14 +88,18 @@ impl Rows {
     ///
     /// # Errors
     /// When the file cannot be read, is empty, or its first line is none of a table.
-    pub fn open(name: &str, format: Format, input: Box<dyn BufRead>) -> Result<Self, TraceError> {
+    pub fn open(
+        name: &str,
+        format: TraceFormat,
+        input: Box<dyn BufRead>,
+    ) -> Result<Self, TraceError> {
         let mut rows = Rows::new(name, format, input);
         while rows.is_blank() {
             if !rows.next_line()? {
                 return Err(rows.wrong("the file is empty"));
             }
         }
-        if format == Format::Csv {
+        if format == TraceFormat::Csv {
             rows.separator = separator(&rows.line).unwrap_or(b',');
         }
         if let Err(fault) = rows.cut() {
@@ -108,7 +116,7 @@ impl Rows {
     }
 
     /// Opens a table that belongs to a trace.
-    pub fn of_file(path: &Path, format: Format) -> Result<Self, TraceError> {
+    pub fn of_file(path: &Path, format: TraceFormat) -> Result<Self, TraceError> {
         let source = Source::File(path.into());
         Rows::open(&source.name(), format, input::open(&source)?)
     }
@@ -135,8 +143,8 @@ impl Rows {
                 continue;
             }
             let cut = match self.format {
-                Format::Swf if comment(&self.line).is_some() => continue,
-                Format::Swf => self.cut_at_blanks(),
+                TraceFormat::Swf if comment(&self.line).is_some() => continue,
+                TraceFormat::Swf => self.cut_at_blanks(),
                 _ => self.cut().and_then(|()| self.count()),
             };
             match cut {
@@ -247,7 +255,7 @@ impl Rows {
     fn count(&self) -> Result<(), Fault> {
         let (line, columns) = (&self.line, self.header.len());
         let expected = match self.format {
-            Format::Sacct => {
+            TraceFormat::Sacct => {
                 "no more fields than the header has: a `|` in a name makes more of them; leave JobName out"
             }
             _ => {

@@ -14,7 +14,7 @@ use crate::trace::duplicates::Counted;
 use crate::trace::fields::{
     self, Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole,
 };
-use crate::trace::{Account, Reason, Seen, Tick, TraceError};
+use crate::trace::{Account, Observed, Reason, Tick, TraceError};
 use itertools::Itertools as _;
 use synth_core::number::{self, clock, is_epoch, stamp};
 
@@ -225,8 +225,8 @@ impl Sacct {
             end,
             nodes,
             seen: match still_runs {
-                true => Seen::Censored,
-                false => Seen::Whole,
+                true => Observed::Censored,
+                false => Observed::Whole,
             },
             limit,
             user: account.user(rows.text(self.user)),

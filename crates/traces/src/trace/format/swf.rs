@@ -4,7 +4,7 @@
 
 use super::{Fate, File, Line, Opened, Raw, Rows};
 use crate::trace::fields::{Fault, MOST, number};
-use crate::trace::{Reason, Servers, Shape, Tick, TraceError};
+use crate::trace::{Reason, ServerShape, Servers, Tick, TraceError};
 use synth_core::number::{Decimal, stamp};
 
 /// Names that processors may have in a capacity.
@@ -42,7 +42,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let size = size[0].or(size[1]).or((!has_rows).then_some(Decimal::ONE));
     let servers = size.map(|size| {
         let capacity = vec![size];
-        Servers::new(vec!["cpu".into()], vec![Shape { count: 1, capacity }])
+        Servers::new(vec!["cpu".into()], vec![ServerShape { count: 1, capacity }])
     });
     let servers = file.options.servers.clone().or(servers).ok_or_else(|| {
         rows.wrong(

@@ -6,12 +6,12 @@ use std::io::Cursor;
 
 use itertools::Itertools as _;
 
-use super::{File, Format, Line, Opened, Raw, Reader, Rows};
+use super::{File, Line, Opened, Raw, Reader, Rows, TraceFormat};
 use crate::trace::account::name;
 use crate::trace::fields::{
     Fault, amount, clock_ticks, instant, is_placeholder, is_unknown, number, ticks,
 };
-use crate::trace::{Account, Options, Seen, Shape, Tick, TraceError};
+use crate::trace::{Account, Observed, ReadOptions, ServerShape, Tick, TraceError};
 use synth_core::document::suggest;
 use synth_core::number::{clock, seconds_in, stamp};
 use units::{CALENDAR, is_read, notation};
@@ -130,7 +130,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let (mut by_name, mut read) = (found.by_name, found.read);
     let again = || {
         let start = Box::new(Cursor::new(start.clone()));
-        Rows::open(&rows.name, Format::Csv, start)
+        Rows::open(&rows.name, TraceFormat::Csv, start)
     };
     let mut remarks = Vec::new();
     let list = |what, names: String| (!names.is_empty()).then(|| format!("{what}: {names}"));
@@ -158,7 +158,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 
 /// Which column has what.
 struct Found<'a> {
-    options: &'a Options,
+    options: &'a ReadOptions,
     rows: &'a Rows,
     /// What was taken from a column of another name than its own, or was not needed, and `--columns` does not name it.
     by_name: Vec<String>,
@@ -246,7 +246,7 @@ impl Columns {
     ///
     /// # Errors
     /// When they may as well be seconds of another clock.
-    fn notations(&mut self, mut rows: Rows, options: &Options) -> Result<String, TraceError> {
+    fn notations(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<String, TraceError> {
         let end = self.has_end.then_some(&mut self.held);
         let all = [
             ("time", Some(&mut self.time)),
@@ -293,11 +293,11 @@ impl Columns {
 
     /// Returns whether the column `nodes` holds numbers of servers in these rows. Also decides whether amounts are per
     /// server, unless the options do: by the name of the column, and as totals if a job would not fit otherwise.
-    fn has_counts(&mut self, mut rows: Rows, options: &Options) -> Result<bool, TraceError> {
+    fn has_counts(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<bool, TraceError> {
         let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);
         };
-        let is_one = matches!(servers.shapes[..], [Shape { count: 1, .. }]);
+        let is_one = matches!(servers.shapes[..], [ServerShape { count: 1, .. }]);
         let (mut has_counts, mut lines, mut too_large) = (true, 0, Vec::new());
         let mut account = Account::default();
         while rows.advance(&mut account)? {
@@ -451,7 +451,11 @@ impl Reader for Columns {
             is_open: runs && held.is_none_or(|held| held < 0),
             nodes,
             is_each: self.is_each,
-            seen: if runs { Seen::Censored } else { Seen::Whole },
+            seen: if runs {
+                Observed::Censored
+            } else {
+                Observed::Whole
+            },
             limit: self.get((rows, account), self.limit, None)?,
             user: account.user(rows.text(self.user)),
             batch: name(rows.text(self.batch)),

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, OccupiedEntry};
 
-use crate::trace::Job;
+use crate::trace::TraceJob;
 
 /// Jobs that wait until no earlier one is expected.
 ///
 /// Jobs that come in order are in a queue, which takes less time and memory; only the others are sorted.
 pub(super) struct Buffer {
-    ordered: VecDeque<Job>,
-    late: BTreeMap<(i64, u32), Job>,
+    ordered: VecDeque<TraceJob>,
+    late: BTreeMap<(i64, u32), TraceJob>,
 }
 
 impl Buffer {
@@ -26,7 +26,7 @@ impl Buffer {
         self.ordered.len() + self.late.len()
     }
 
-    pub fn push(&mut self, job: Job) {
+    pub fn push(&mut self, job: TraceJob) {
         match self.ordered.back() {
             Some(last) if place(&job) < place(last) => drop(self.late.insert(place(&job), job)),
             _ => self.ordered.push_back(job),
@@ -42,7 +42,7 @@ impl Buffer {
     }
 
     /// Removes the job that was submitted first; of several at one instant that of the first line.
-    pub fn pop(&mut self) -> Option<Job> {
+    pub fn pop(&mut self) -> Option<TraceJob> {
         loop {
             let first = self.ordered.front().map(place);
             let late = self.late.first_entry();
@@ -56,6 +56,6 @@ impl Buffer {
     }
 }
 
-fn place(job: &Job) -> (i64, u32) {
+fn place(job: &TraceJob) -> (i64, u32) {
     (job.submit, job.line)
 }

@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 use synth_multiresource::workload::is_of_gpus;
 
 use super::Trace;
-use crate::trace::{Format, Reason, TraceError};
+use crate::trace::{Reason, TraceError, TraceFormat};
 
 /// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;
@@ -52,8 +52,8 @@ impl Trace {
         let first = self.begin().unwrap_or(first);
         let seconds = (last - first).max(0) as u64 / self.tick.per_second();
         let is_unfiltered = self.options.partition.is_none() && self.options.user.is_none();
-        if self.rows.format == Format::Sacct && is_unfiltered && seconds < SHORT {
-            let (hours, help) = (seconds as f64 / 3600.0, Format::Sacct.help());
+        if self.rows.format == TraceFormat::Sacct && is_unfiltered && seconds < SHORT {
+            let (hours, help) = (seconds as f64 / 3600.0, TraceFormat::Sacct.help());
             self.account.remarks.push(format!(
                 "all its jobs came within {hours:.1} hours, which says little of any other day; without -S sacct tells those of today. {help}"
             ));

@@ -4,12 +4,12 @@ const HEADER: &str = "vmId,tenantId,vmTypeId,priority,starttime,endtime\n";
 const TYPES: &str = "id,vmTypeId,machineId,core,memory,hdd,ssd,nic\n1,10,16,0.5,0.25,,0.125,0.1\n2,10,17,0.25,0.2,,0,0.1\n3,11,17,1,1,,0,0\n";
 
 /// Reads these rows with the types of a machine.
-fn read_on(machine: Option<&str>, rows: &str) -> Result<(Vec<Job>, Trace), String> {
+fn read_on(machine: Option<&str>, rows: &str) -> Result<(Vec<TraceJob>, Trace), String> {
     let (types, file) = (
         file(TYPES.as_bytes()),
         file(format!("{HEADER}{rows}").as_bytes()),
     );
-    let options = Options {
+    let options = ReadOptions {
         vm_types: Some(types.path().into()),
         machine: machine.map(String::from),
         ..on("cpu=1,memory=1,ssd=1")
@@ -27,17 +27,17 @@ fn machines_are_there_before_the_start_and_beyond_the_end() {
     let (jobs, trace) = read_on(Some("16"), rows).unwrap();
     assert_eq!(
         (trace.format(), trace.tick()),
-        (Format::Azure, Tick::Second)
+        (TraceFormat::Azure, Tick::Second)
     );
-    let of = |job: &Job| (job.submit, job.size, job.seen);
+    let of = |job: &TraceJob| (job.submit, job.size, job.seen);
     let day = 86_400;
     assert_eq!(
         jobs.iter().map(of).collect::<Vec<_>>(),
         [
-            (0, day / 2, Seen::Initial),
-            (0, 90 * day, Seen::Initial),
-            (21_600, day, Seen::Whole),
-            (13 * 86_400, 77 * day, Seen::Censored),
+            (0, day / 2, Observed::Initial),
+            (0, 90 * day, Observed::Initial),
+            (21_600, day, Observed::Whole),
+            (13 * 86_400, 77 * day, Observed::Censored),
         ]
     );
     assert_eq!(trace.demands().vectors()[0][..], [0.5, 0.25, 0.125]);
@@ -60,7 +60,7 @@ fn one_machine_has_to_be_chosen() {
     assert!(why(Some("18")).contains("no machine `18`; say with --machine"));
     let why = refused(HEADER.as_bytes(), &on("cpu=1"));
     assert!(why.contains("give --vm-types FILE"), "{why}");
-    let why = refused(HEADER.as_bytes(), &Options::default());
+    let why = refused(HEADER.as_bytes(), &ReadOptions::default());
     assert!(
         why.contains("such as --servers 500xcpu=1,memory=1"),
         "{why}"

@@ -2,12 +2,12 @@ use super::*;
 
 const HEADER: &str = "time,type,collection_id,instance_index,alloc_collection_id,cpus,memory\n";
 
-fn cell() -> Options {
+fn cell() -> ReadOptions {
     on("cpu=1,memory=1")
 }
 
 /// Submit, size, how it is seen and line of each job.
-fn four(jobs: &[Job]) -> Vec<(i64, u64, Seen, u32)> {
+fn four(jobs: &[TraceJob]) -> Vec<(i64, u64, Observed, u32)> {
     let four = jobs
         .iter()
         .map(|job| (job.submit, job.size, job.seen, job.line));
@@ -29,11 +29,11 @@ fn a_job_is_what_an_instance_holds_until_it_is_descheduled() {
     let (jobs, trace) = read(text.as_bytes(), &cell());
     assert_eq!(
         (trace.format(), trace.tick()),
-        (Format::Borg, Tick::Microsecond)
+        (TraceFormat::Borg, Tick::Microsecond)
     );
     assert_eq!(
         four(&jobs),
-        [(600, 20, Seen::Whole, 4), (650, 20, Seen::Whole, 7)]
+        [(600, 20, Observed::Whole, 4), (650, 20, Observed::Whole, 7)]
     );
     assert!(jobs[0].batch == jobs[1].batch && jobs[0].batch > 0);
     let vectors: Vec<&[f64]> = trace.demands().vectors().iter().map(|v| &v[..]).collect();
@@ -54,10 +54,10 @@ fn what_is_outside_the_trace_is_known_in_part() {
     assert_eq!(
         four(&jobs),
         [
-            (600, 100, Seen::Initial, 3),
-            (600, 300, Seen::Initial, 5),
-            (600, 290, Seen::Censored, 7),
-            (600, 280, Seen::Initial, 8),
+            (600, 100, Observed::Initial, 3),
+            (600, 300, Observed::Initial, 5),
+            (600, 290, Observed::Censored, 7),
+            (600, 280, Observed::Initial, 8),
         ]
     );
     assert_eq!(trace.account().count(Reason::NeverRan), 1);
@@ -70,7 +70,7 @@ fn what_runs_in_the_room_of_another_is_no_job() {
         "{HEADER}600,3,1,0,0,.25,.5\n600,3,2,0,1,.25,.5\n700,6,2,0,1,.25,.5\n800,6,1,0,0,.25,.5\n"
     );
     let (jobs, trace) = read(text.as_bytes(), &cell());
-    assert_eq!(four(&jobs), [(600, 200, Seen::Whole, 2)]);
+    assert_eq!(four(&jobs), [(600, 200, Observed::Whole, 2)]);
     assert_eq!(trace.account().count(Reason::Step), 1);
 }
 
@@ -80,7 +80,10 @@ fn an_end_that_was_not_logged_is_the_next_start() {
     let (jobs, trace) = read(text.as_bytes(), &cell());
     assert_eq!(
         four(&jobs),
-        [(600, 100, Seen::Whole, 2), (700, 100, Seen::Whole, 3)]
+        [
+            (600, 100, Observed::Whole, 2),
+            (700, 100, Observed::Whole, 3)
+        ]
     );
     assert_eq!(rows(&trace), [(Reason::NoLimit, 2), (Reason::NoAmount, 1)]);
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum as _;
 use super::*;
 
 /// Each of these lines under the header is a fault in this column.
-fn assert_broken(header: &str, options: &Options, lines: &[(&str, usize, &str, &str)]) {
+fn assert_broken(header: &str, options: &ReadOptions, lines: &[(&str, usize, &str, &str)]) {
     for (line, column, found, expected) in lines {
         let (faults, jobs) = faults(&format!("{header}{line}\n"), options);
         let reported = format!("line 2, column {column}: found `{found}`, expected {expected}");
@@ -79,7 +79,7 @@ fn lines_of_swf() {
             "a number below 2⁵³",
         ),
     ];
-    assert_broken("; MaxProcs: 128\n", &Options::default(), &lines);
+    assert_broken("; MaxProcs: 128\n", &ReadOptions::default(), &lines);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn lines_of_tables() {
         ),
     ];
     assert_broken("time,size,cpu\n", &on("cpu=4"), &lines);
-    let options = Options {
+    let options = ReadOptions {
         columns: vec![
             ("end".into(), "end".into()),
             ("censored".into(), "open".into()),
@@ -247,7 +247,7 @@ fn lines_of_openb() {
 #[test]
 fn lines_of_azure() {
     let types = file(b"vmTypeId,machineId,core\n10,16,.5\n");
-    let options = Options {
+    let options = ReadOptions {
         vm_types: Some(types.path().into()),
         machine: Some("16".into()),
         ..on("cpu=1")
@@ -302,13 +302,13 @@ fn a_file_of_another_format_than_named_is_reported() {
     let log = swf(&[line("5", "10", "4", "20", "1")]);
     let yaml = b"kind: multiresource\ntypes: [{name: a, demand: 1}]\n";
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\xff\xfe\n\0\n";
-    for &format in Format::value_variants() {
-        let options = Options {
+    for &format in TraceFormat::value_variants() {
+        let options = ReadOptions {
             format: Some(format),
             ..on("cpu=128")
         };
         for text in [&log[..], yaml, png] {
-            if format == Format::Swf && text == log {
+            if format == TraceFormat::Swf && text == log {
                 continue;
             }
             let why = refused(text, &options);
@@ -325,9 +325,9 @@ fn a_file_of_another_format_than_named_is_reported() {
             );
         }
     }
-    let why = refused(png, &Options::default());
+    let why = refused(png, &ReadOptions::default());
     assert_eq!(why, "FILE is no text; a log of jobs is expected here");
-    let why = refused(b"hello\nworld\n", &Options::default());
+    let why = refused(b"hello\nworld\n", &ReadOptions::default());
     assert_eq!(
         why,
         "FILE: no known format begins with `hello`: name one with --format (swf, sacct, openb, azure, borg, csv)"
@@ -338,7 +338,7 @@ fn a_file_of_another_format_than_named_is_reported() {
 fn bytes_that_are_no_text_are_shown_as_such() {
     let bad = b"1 5 0 10 4 -1 -1 4 20 -1 1 7 1 1 1 1 -1 -1\n\xff\xfe 5 0 1\xff 4 -1 -1 4 20 -1 1 7 1 1 1 1 -1 -1\n";
     let text = [HEADER.as_bytes(), bad].concat();
-    let why = refused(&text, &Options::default());
+    let why = refused(&text, &ReadOptions::default());
     assert!(
         why.contains("line 4, column 8: found `1\u{fffd}`, expected a time [s]"),
         "{why}"
@@ -353,7 +353,7 @@ fn a_line_of_two_million_bytes_is_refused() {
         &vec![b'7'; 2 << 20],
     ]
     .concat();
-    let why = refused(&text, &Options::default());
+    let why = refused(&text, &ReadOptions::default());
     assert_eq!(
         why,
         "cannot read FILE after line 3: the next line has more than a million bytes"
@@ -385,7 +385,7 @@ fn ten_million_faults_are_counted_and_ten_are_kept() {
     let lines = Endless { line, at, left };
     let input: Box<dyn BufRead> = Box::new(io::BufReader::new(lines));
     let options = on("cpu=4");
-    let opened = format::read(Format::Swf, "lines".into(), input, &options).unwrap();
+    let opened = format::read(TraceFormat::Swf, "lines".into(), input, &options).unwrap();
     let mut trace = Trace::of(opened, &options);
     let why = drain(&mut trace).1.unwrap_err().to_string();
     assert!(

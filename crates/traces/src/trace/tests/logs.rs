@@ -14,7 +14,7 @@ fn log(name: &str) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-fn read_log(name: &str, options: &Options) -> Option<(Vec<Job>, Trace)> {
+fn read_log(name: &str, options: &ReadOptions) -> Option<(Vec<TraceJob>, Trace)> {
     let mut trace = Trace::open(&Source::named(&log(name)?), options).unwrap();
     let (jobs, ended) = drain(&mut trace);
     ended.unwrap();
@@ -23,15 +23,16 @@ fn read_log(name: &str, options: &Options) -> Option<(Vec<Job>, Trace)> {
 }
 
 /// Σ of size times the amount of resource j, whole in these logs.
-fn work(jobs: &[Job], trace: &Trace, j: usize) -> f64 {
+fn work(jobs: &[TraceJob], trace: &Trace, j: usize) -> f64 {
     let vectors = trace.demands().vectors();
-    let of = |job: &Job| job.size as f64 * vectors[job.demand as usize][j];
+    let of = |job: &TraceJob| job.size as f64 * vectors[job.demand as usize][j];
     jobs.iter().map(of).sum()
 }
 
 #[test]
 fn a_log_of_a_supercomputer() {
-    let Some((jobs, trace)) = read_log("sdsc-sp2-1998-first5000.swf", &Options::default()) else {
+    let Some((jobs, trace)) = read_log("sdsc-sp2-1998-first5000.swf", &ReadOptions::default())
+    else {
         return;
     };
     assert_eq!(jobs.len(), 4606);
@@ -49,7 +50,7 @@ fn a_log_of_virtual_machines() {
     let columns =
         "time=submit_s,size=held_s,cpu=cores,memory=memory_gib,batch=batch,censored=censored";
     let pairs = columns.split(',').map(|pair| pair.split_once('=').unwrap());
-    let options = Options {
+    let options = ReadOptions {
         columns: pairs.map(|(a, b)| (a.into(), b.into())).collect(),
         ..on("cpu=4096,memory=8192")
     };

@@ -17,20 +17,23 @@ use std::io::Write;
 use super::*;
 
 /// A file with this text, read to its end.
-pub(crate) fn read(text: &[u8], options: &Options) -> (Vec<Job>, Trace) {
+pub(crate) fn read(text: &[u8], options: &ReadOptions) -> (Vec<TraceJob>, Trace) {
     let (jobs, trace, ended) = read_till_it_ends(text, options);
     ended.unwrap();
     (jobs, trace)
 }
 
-fn read_till_it_ends(text: &[u8], options: &Options) -> (Vec<Job>, Trace, Result<(), TraceError>) {
+fn read_till_it_ends(
+    text: &[u8],
+    options: &ReadOptions,
+) -> (Vec<TraceJob>, Trace, Result<(), TraceError>) {
     let file = file(text);
     let mut trace = Trace::open(&Source::named(file.path()), options).unwrap();
     let (jobs, ended) = drain(&mut trace);
     (jobs, trace, ended)
 }
 
-fn drain(trace: &mut Trace) -> (Vec<Job>, Result<(), TraceError>) {
+fn drain(trace: &mut Trace) -> (Vec<TraceJob>, Result<(), TraceError>) {
     let mut jobs = Vec::new();
     let ended = loop {
         match trace.next_job() {
@@ -49,7 +52,7 @@ pub(crate) fn file(text: &[u8]) -> tempfile::NamedTempFile {
 }
 
 /// Why a file with this text cannot be opened or read to its end, without its name.
-fn refused(text: &[u8], options: &Options) -> String {
+fn refused(text: &[u8], options: &ReadOptions) -> String {
     let file = file(text);
     let source = Source::named(file.path());
     let ended = Trace::open(&source, options).and_then(|mut trace| drain(&mut trace).1);
@@ -58,8 +61,8 @@ fn refused(text: &[u8], options: &Options) -> String {
 }
 
 /// The faults of a file with this text, and how many jobs are left.
-fn faults(text: &str, options: &Options) -> (Vec<String>, usize) {
-    let options = Options {
+fn faults(text: &str, options: &ReadOptions) -> (Vec<String>, usize) {
+    let options = ReadOptions {
         faults: Some(1.0),
         ..options.clone()
     };
@@ -67,10 +70,10 @@ fn faults(text: &str, options: &Options) -> (Vec<String>, usize) {
     (trace.account().faults.clone(), jobs.len())
 }
 
-pub(crate) fn on(capacity: &str) -> Options {
-    Options {
+pub(crate) fn on(capacity: &str) -> ReadOptions {
+    ReadOptions {
         servers: Some(Servers::shapes(capacity).unwrap()),
-        ..Options::default()
+        ..ReadOptions::default()
     }
 }
 

@@ -12,11 +12,11 @@ fn pods_hold_fractions_of_gpus() {
     let (jobs, trace) = read(text.as_bytes(), &on("cpu=96,memory=384,gpu=8"));
     assert_eq!(
         (trace.format(), trace.tick()),
-        (Format::Openb, Tick::Second)
+        (TraceFormat::Openb, Tick::Second)
     );
     let vectors: Vec<&[f64]> = trace.demands().vectors().iter().map(|v| &v[..]).collect();
     assert_eq!(vectors, [&[6.0, 12.0, 0.46][..], &[8.0, 0.5, 2.0]]);
-    let of = |job: &Job| (job.submit, job.size);
+    let of = |job: &TraceJob| (job.submit, job.size);
     assert_eq!(
         jobs.iter().map(of).collect::<Vec<_>>(),
         [(5, 10), (427_061, 12_475_899)]
@@ -63,7 +63,7 @@ fn several_gpus_are_held_whole() {
 
 #[test]
 fn servers_have_to_be_named_and_of_what_pods_hold() {
-    let why = refused(HEADER.as_bytes(), &Options::default());
+    let why = refused(HEADER.as_bytes(), &ReadOptions::default());
     assert!(
         why.contains("give --servers NODES.csv, the trace's list of nodes"),
         "{why}"

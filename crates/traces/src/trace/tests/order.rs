@@ -22,8 +22,8 @@ fn lines(count: u64) -> Vec<String> {
 }
 
 /// What does not depend on the place in the file.
-fn reported(jobs: &[Job], trace: &Trace) -> Vec<(i64, u64, u64)> {
-    let demand = |job: &Job| trace.demands().vectors()[job.demand as usize][0] as u64;
+fn reported(jobs: &[TraceJob], trace: &Trace) -> Vec<(i64, u64, u64)> {
+    let demand = |job: &TraceJob| trace.demands().vectors()[job.demand as usize][0] as u64;
     let reported = jobs.iter().map(|job| (job.submit, job.size, demand(job)));
     reported.collect()
 }
@@ -35,9 +35,9 @@ fn shuffled_lines_equal_sorted_ones() {
     for n in 0..shuffled.len() {
         shuffled.swap(n, n * 7919 % sorted.len());
     }
-    let (jobs, trace) = read(&swf(&sorted), &Options::default());
+    let (jobs, trace) = read(&swf(&sorted), &ReadOptions::default());
     assert_eq!(trace.account().count(Reason::Unsorted), 0);
-    let (others, other) = read(&swf(&shuffled), &Options::default());
+    let (others, other) = read(&swf(&shuffled), &ReadOptions::default());
     assert!(other.account().count(Reason::Unsorted) > 500);
     assert!(others.is_sorted_by_key(|job| (job.submit, job.line)));
     let sort = |mut reported: Vec<(i64, u64, u64)>| {
@@ -50,7 +50,7 @@ fn shuffled_lines_equal_sorted_ones() {
     );
     assert_eq!(trace.account().work, other.account().work);
     let backwards: Vec<String> = sorted.into_iter().rev().collect();
-    let (others, other) = read(&swf(&backwards), &Options::default());
+    let (others, other) = read(&swf(&backwards), &ReadOptions::default());
     assert_eq!(
         sort(reported(&others, &other)),
         sort(reported(&jobs, &trace))
@@ -62,7 +62,7 @@ fn shuffled_lines_equal_sorted_ones() {
 #[test]
 fn jobs_of_one_instant_come_in_the_order_of_the_file() {
     let text = swf(&vec![line("7", "5", "4", "20", "1"); 100]);
-    let (jobs, _) = read(&text, &Options::default());
+    let (jobs, _) = read(&text, &ReadOptions::default());
     assert!(jobs.iter().map(|job| job.line).eq(3..103));
 }
 
@@ -71,10 +71,10 @@ fn a_million_lines_may_stand_between_and_no_more() {
     let late = line("0", "5", "4", "20", "1");
     let early = line("9", "5", "4", "20", "1");
     let text = |early_ones: usize| swf(&[early.repeat(early_ones), late.clone()]);
-    let (jobs, _) = read(&text(Trace::MOST_OUT_OF_ORDER), &Options::default());
+    let (jobs, _) = read(&text(Trace::MOST_OUT_OF_ORDER), &ReadOptions::default());
     assert_eq!(jobs[0].submit, 0);
     let (reported, _, ended) =
-        read_till_it_ends(&text(Trace::MOST_OUT_OF_ORDER + 2), &Options::default());
+        read_till_it_ends(&text(Trace::MOST_OUT_OF_ORDER + 2), &ReadOptions::default());
     let why = ended.unwrap_err().to_string();
     assert!(
         why.ends_with(
@@ -89,11 +89,11 @@ fn a_million_lines_may_stand_between_and_no_more() {
 #[test]
 fn packed_files_are_read_as_they_are() {
     let plain = swf(&lines(5000));
-    let (jobs, trace) = read(&plain, &Options::default());
+    let (jobs, trace) = read(&plain, &ReadOptions::default());
     let (middle, _) = plain.split_at(plain.len() / 2);
     let two = [packed(middle), packed(&plain[middle.len()..])].concat();
     for packed in [packed(&plain), two] {
-        let (unpacked, other) = read(&packed, &Options::default());
+        let (unpacked, other) = read(&packed, &ReadOptions::default());
         assert_eq!(jobs, unpacked);
         assert_eq!(trace.account(), other.account());
     }
@@ -102,7 +102,7 @@ fn packed_files_are_read_as_they_are() {
 #[test]
 fn what_was_read_of_a_packed_file_that_is_cut_is_reported() {
     let packed = packed(&swf(&lines(5000)));
-    let (_, trace, ended) = read_till_it_ends(&packed[..packed.len() / 2], &Options::default());
+    let (_, trace, ended) = read_till_it_ends(&packed[..packed.len() / 2], &ReadOptions::default());
     let why = ended.unwrap_err().to_string();
     assert!(
         why.contains(" after line ") && why.ends_with(": it is cut off; fetch it again"),
@@ -112,10 +112,10 @@ fn what_was_read_of_a_packed_file_that_is_cut_is_reported() {
     let mut damaged = packed.clone();
     let middle = packed.len() / 2;
     damaged[middle..middle + 64].fill(0);
-    let why = refused(&damaged, &Options::default());
+    let why = refused(&damaged, &ReadOptions::default());
     assert!(why.contains("fetch it again"), "{why}");
     let zstd = [&[0x28, 0xb5, 0x2f, 0xfd][..], &packed].concat();
-    let why = refused(&zstd, &Options::default());
+    let why = refused(&zstd, &ReadOptions::default());
     assert!(
         why.contains("unpack it first, such as with `zstd -dc FILE`"),
         "{why}"
@@ -129,8 +129,8 @@ fn ends_of_lines_blanks_and_late_headers_are_no_matter() {
         line("6", "3", "2", "20", "1"),
     );
     let plain = swf(&[a.clone(), b.clone()]);
-    let (jobs, _) = read(&plain, &Options::default());
-    let short = |jobs: &[Job]| {
+    let (jobs, _) = read(&plain, &ReadOptions::default());
+    let short = |jobs: &[TraceJob]| {
         jobs.iter()
             .map(|job| (job.submit, job.size))
             .collect::<Vec<_>>()
@@ -141,7 +141,7 @@ fn ends_of_lines_blanks_and_late_headers_are_no_matter() {
     let spaced = format!("\n  \n{HEADER}\t {a}   \r\n; Note: late\n{b}      \n\n \t \n");
     let unended = String::from_utf8(plain.clone()).unwrap();
     for text in [windows, spaced, unended.trim_end().to_owned()] {
-        let (others, trace) = read(text.as_bytes(), &Options::default());
+        let (others, trace) = read(text.as_bytes(), &ReadOptions::default());
         assert_eq!(short(&jobs), short(&others), "{text}");
         assert_eq!(trace.account().lines, 2);
     }
@@ -151,7 +151,7 @@ fn ends_of_lines_blanks_and_late_headers_are_no_matter() {
 fn more_columns_and_fractions_are_reported_once_a_line() {
     let wide = line("5", "10", "4", "20", "1").replace('\n', " 0 0 0\n");
     let text = swf(&[wide.clone(), wide, line("6.5", "3", "2", "20", "1")]);
-    let (_, trace) = read(&text, &Options::default());
+    let (_, trace) = read(&text, &ReadOptions::default());
     assert_eq!(
         rows(&trace),
         [(Reason::MoreText, 2), (Reason::RoundedTime, 1)]
@@ -160,23 +160,26 @@ fn more_columns_and_fractions_are_reported_once_a_line() {
 
 #[test]
 fn files_without_jobs_are_told_apart() {
-    assert_eq!(refused(b"", &Options::default()), "FILE: the file is empty");
     assert_eq!(
-        refused(b" \n\r\n", &Options::default()),
+        refused(b"", &ReadOptions::default()),
+        "FILE: the file is empty"
+    );
+    assert_eq!(
+        refused(b" \n\r\n", &ReadOptions::default()),
         "FILE: the file is empty"
     );
     let none = "FILE: no job takes part: no line stands for a job";
-    assert_eq!(refused(HEADER.as_bytes(), &Options::default()), none);
-    assert_eq!(refused(b"; only a comment", &Options::default()), none);
+    assert_eq!(refused(HEADER.as_bytes(), &ReadOptions::default()), none);
+    assert_eq!(refused(b"; only a comment", &ReadOptions::default()), none);
     assert_eq!(refused(b"time,size,cpu\n", &on("cpu=4")), none);
-    let why = refused(b"time,size,cpu\n1,2,3\n", &Options::default());
+    let why = refused(b"time,size,cpu\n1,2,3\n", &ReadOptions::default());
     assert!(
         why.contains("does not say what its jobs ran on: give --capacity, such as"),
         "{why}"
     );
     let (jobs, _) = read(
         &swf(&[line("5", "10", "4", "20", "1")]),
-        &Options::default(),
+        &ReadOptions::default(),
     );
     assert_eq!(jobs.len(), 1);
 }

@@ -2,14 +2,14 @@
 
 use super::*;
 
-fn csv(columns: &[(&str, &str)], units: &[(&str, &str)], capacity: &str) -> Options {
+fn csv(columns: &[(&str, &str)], units: &[(&str, &str)], capacity: &str) -> ReadOptions {
     let owned = |pairs: &[(&str, &str)]| {
         let pairs = pairs
             .iter()
             .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
         pairs.collect()
     };
-    Options {
+    ReadOptions {
         columns: owned(columns),
         units: owned(units),
         ..on(capacity)
@@ -55,7 +55,7 @@ fn a_job_without_an_end_still_runs() {
     let (jobs, _) = read(text.as_bytes(), &options);
     let open: Vec<_> = jobs
         .iter()
-        .filter(|job| job.seen == Seen::Censored)
+        .filter(|job| job.seen == Observed::Censored)
         .collect();
     let found: Vec<_> = open
         .iter()
@@ -87,7 +87,7 @@ fn a_job_without_an_end_still_runs() {
     let pods = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time\n\
                 a,1000,0,0,0,Running,5,,7\nb,1000,0,0,0,Succeeded,5,90,7\n";
     let (jobs, _) = read(pods.as_bytes(), &on("cpu=4"));
-    assert_eq!((jobs[0].size, jobs[0].seen), (83, Seen::Censored));
+    assert_eq!((jobs[0].size, jobs[0].seen), (83, Observed::Censored));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn tables_are_separated_by_what_stands_in_their_first_line() {
         let lines = ["time,user,size,cpu", "0,ann,5,1", &format!("3,{empty},7,2")];
         let text = lines.map(|line| line.replace(',', mark)).join("\n");
         let (jobs, trace) = read(text.as_bytes(), &on("cpu=4"));
-        assert_eq!(trace.format(), Format::Csv, "{mark}");
+        assert_eq!(trace.format(), TraceFormat::Csv, "{mark}");
         let found: Vec<_> = jobs
             .iter()
             .map(|job| (job.submit, job.size, job.user == 0))
@@ -171,7 +171,7 @@ fn limits_and_users_are_taken_by_the_names_of_their_columns() {
 #[test]
 fn a_resource_that_no_line_names_is_reported() {
     let remark =
-        |text: &[u8], options: &Options| read(text, options).1.account().remarks.join("\n");
+        |text: &[u8], options: &ReadOptions| read(text, options).1.account().remarks.join("\n");
     let sacct = "JobID|Submit|State|ElapsedRaw|AllocTRES\n1|1709632800|COMPLETED|5|cpu=2,mem=1G\n\
         2|1709932800|COMPLETED|5|cpu=2,mem=1G\n";
     let found = remark(sacct.as_bytes(), &on("cpu=64,memory=64,gpu=8"));
@@ -305,7 +305,7 @@ fn what_no_server_holds_is_no_small_part_of_the_work() {
             && why.contains("--servers (Slurm: sinfo") && why.contains("--faults 4%"),
         "{why}"
     );
-    let some = Options {
+    let some = ReadOptions {
         faults: Some(0.04),
         ..fleet
     };

@@ -6,12 +6,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 
 /// A good file of each format.
-fn seeds() -> [(Format, String); 6] {
+fn seeds() -> [(TraceFormat, String); 6] {
     let many =
         |header: &str, lines: &[&str]| format!("{header}\n{}", (lines.join("\n") + "\n").repeat(3));
     [
         (
-            Format::Swf,
+            TraceFormat::Swf,
             many(
                 "; MaxProcs: 128",
                 &[
@@ -22,7 +22,7 @@ fn seeds() -> [(Format, String); 6] {
             ),
         ),
         (
-            Format::Sacct,
+            TraceFormat::Sacct,
             many(
                 "JobIDRaw|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw|User",
                 &[
@@ -33,7 +33,7 @@ fn seeds() -> [(Format, String); 6] {
             ),
         ),
         (
-            Format::Openb,
+            TraceFormat::Openb,
             many(
                 "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time",
                 &[
@@ -43,14 +43,14 @@ fn seeds() -> [(Format, String); 6] {
             ),
         ),
         (
-            Format::Azure,
+            TraceFormat::Azure,
             many(
                 "vmId,tenantId,vmTypeId,priority,starttime,endtime",
                 &["1,7,10,0,-3.5,0.5", "2,7,10,1,0.25,1.25", "3,8,11,0,13,"],
             ),
         ),
         (
-            Format::Borg,
+            TraceFormat::Borg,
             many(
                 "time,type,collection_id,instance_index,alloc_collection_id,cpus,memory",
                 &[
@@ -62,7 +62,7 @@ fn seeds() -> [(Format, String); 6] {
             ),
         ),
         (
-            Format::Csv,
+            TraceFormat::Csv,
             many(
                 "time,size,cpu,memory,limit",
                 &["1,2,3,4,5", "0,7,\"1\",2,", "9,0,1,1,2"],
@@ -96,7 +96,7 @@ fn mutate(text: &mut Vec<u8>, random: &mut Xoshiro256PlusPlus) {
 }
 
 /// How many jobs and faults were read.
-fn read_whatever(text: &[u8], options: &Options) -> (u64, u64) {
+fn read_whatever(text: &[u8], options: &ReadOptions) -> (u64, u64) {
     let file = file(text);
     let Ok(mut trace) = Trace::open(&Source::named(file.path()), options) else {
         return (0, 0);
@@ -122,9 +122,9 @@ fn every_line_is_accounted_for() {
     let types = file(b"vmTypeId,machineId,core,memory\n10,16,.5,.25\n");
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     for (format, seed) in seeds() {
-        let options = Options {
+        let options = ReadOptions {
             format: Some(format),
-            vm_types: (format == Format::Azure).then(|| types.path().into()),
+            vm_types: (format == TraceFormat::Azure).then(|| types.path().into()),
             machine: Some("16".into()),
             faults: Some(1.0),
             ..on("cpu=128,memory=1024")

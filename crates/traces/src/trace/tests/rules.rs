@@ -3,7 +3,7 @@
 use super::*;
 
 /// Submit, size and limit of each job.
-fn three(jobs: &[Job]) -> Vec<(i64, u64, u64)> {
+fn three(jobs: &[TraceJob]) -> Vec<(i64, u64, u64)> {
     let three = jobs.iter().map(|job| (job.submit, job.size, job.limit));
     three.collect()
 }
@@ -14,9 +14,12 @@ fn a_log_is_read_with_its_header() {
         line("5", "10", "4", "20", "1"),
         line("9.00", "3", "128", "-1", "1"),
     ]);
-    let (jobs, trace) = read(&text, &Options::default());
+    let (jobs, trace) = read(&text, &ReadOptions::default());
     assert_eq!(trace.servers().total(), [128.0]);
-    assert_eq!((trace.format(), trace.tick()), (Format::Swf, Tick::Second));
+    assert_eq!(
+        (trace.format(), trace.tick()),
+        (TraceFormat::Swf, Tick::Second)
+    );
     assert_eq!(three(&jobs), [(5, 10, 20), (9, 3, 0)]);
     assert_eq!((jobs[0].line, jobs[1].line), (3, 4));
     assert_eq!(rows(&trace), [(Reason::NoLimit, 1)]);
@@ -30,7 +33,7 @@ fn what_never_ran_is_left_out() {
         line("3", "0", "4", "20", "5"),
         line("4", "7", "4", "20", "5"),
     ]);
-    let (jobs, trace) = read(&text, &Options::default());
+    let (jobs, trace) = read(&text, &ReadOptions::default());
     assert_eq!(three(&jobs), [(4, 7, 20)]);
     assert_eq!(rows(&trace), [(Reason::NeverRan, 3)]);
     assert_accounted(&trace);
@@ -42,7 +45,7 @@ fn less_than_a_tick_is_a_tick() {
         line("1", "0", "4", "20", "1"),
         line("2", "5", "4", "20", "1"),
     ]);
-    let (jobs, trace) = read(&text, &Options::default());
+    let (jobs, trace) = read(&text, &ReadOptions::default());
     assert_eq!(three(&jobs), [(1, 1, 20), (2, 5, 20)]);
     assert_eq!(rows(&trace), [(Reason::LessThanATick, 1)]);
 }
@@ -53,12 +56,12 @@ fn what_failed_held_its_room() {
         line("1", "8", "4", "20", "0"),
         line("2", "5", "4", "20", "1"),
     ]);
-    let (jobs, trace) = read(&text, &Options::default());
+    let (jobs, trace) = read(&text, &ReadOptions::default());
     assert_eq!(three(&jobs), [(1, 8, 20), (2, 5, 20)]);
     assert_eq!(rows(&trace), []);
-    let options = Options {
+    let options = ReadOptions {
         completed_only: true,
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let (jobs, trace) = read(&text, &options);
     assert_eq!(jobs.len(), 1);
@@ -69,7 +72,7 @@ fn what_failed_held_its_room() {
 fn the_line_that_sums_executions_up_counts() {
     let statuses = ["1", "2", "3", "4"];
     let text = swf(&statuses.map(|status| line("1", "8", "4", "20", status)));
-    let (jobs, trace) = read(&text, &Options::default());
+    let (jobs, trace) = read(&text, &ReadOptions::default());
     assert_eq!(jobs.len(), 1);
     assert_eq!(rows(&trace), [(Reason::Partial, 3)]);
 }
@@ -79,7 +82,7 @@ fn what_was_requested_stands_for_what_was_not_allocated() {
     let text = format!(
         "{HEADER}1 0 0 9 -1 -1 -1 16 20 -1 1 7 1 1 1 1 -1 -1\n2 0 0 9 0 -1 -1 0 20 -1 1 7 1 1 1 1 -1 -1\n"
     );
-    let (jobs, trace) = read(text.as_bytes(), &Options::default());
+    let (jobs, trace) = read(text.as_bytes(), &ReadOptions::default());
     assert_eq!(jobs.len(), 1);
     assert_eq!(trace.demands().vectors()[0][..], [16.0]);
     assert_eq!(
@@ -95,9 +98,9 @@ fn what_no_server_holds_is_left_out_with_its_work() {
         line("1", "8", "129", "20", "1"),
         line("2", "5", "128", "20", "1"),
     ]);
-    let half = Options {
+    let half = ReadOptions {
         faults: Some(0.7),
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let (jobs, trace) = read(&text, &half);
     assert_eq!(jobs.len(), 1);
@@ -105,9 +108,9 @@ fn what_no_server_holds_is_left_out_with_its_work() {
     assert_eq!((row.reason, row.lines), (Reason::TooLarge, 1));
     assert!((row.work - 8.0 * 129.0 / 128.0).abs() < 1e-12);
     // How many servers of a fleet it had a log of processors does not tell: as few as hold it.
-    let fleet = Options {
+    let fleet = ReadOptions {
         servers: Some(Servers::shapes("40xcpu=64").unwrap()),
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let (jobs, trace) = read(&text, &fleet);
     assert_eq!((jobs.len(), trace.demands().nodes()), (2, &[3, 2][..]));
@@ -129,12 +132,12 @@ fn a_capacity_below_each_job_leaves_none() {
 #[test]
 fn a_limit_is_never_below_the_size() {
     let text = swf(&[line("1", "30", "4", "20", "1")]);
-    let (jobs, trace) = read(&text, &Options::default());
+    let (jobs, trace) = read(&text, &ReadOptions::default());
     assert_eq!(three(&jobs), [(1, 30, 30)]);
     assert_eq!(rows(&trace), [(Reason::PastLimit, 1)]);
-    let options = Options {
+    let options = ReadOptions {
         kill: true,
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let (jobs, trace) = read(&text, &options);
     assert_eq!(three(&jobs), [(1, 20, 20)]);
@@ -147,10 +150,10 @@ fn a_span_that_leaves_nothing_is_reported() {
         line("100", "8", "4", "20", "1"),
         line("200", "5", "4", "20", "1"),
     ]);
-    let span = |from: Option<f64>, to: Option<f64>| Options {
-        from: from.map(Edge::After),
-        to: to.map(Edge::After),
-        ..Options::default()
+    let span = |from: Option<f64>, to: Option<f64>| ReadOptions {
+        from: from.map(TraceEdge::After),
+        to: to.map(TraceEdge::After),
+        ..ReadOptions::default()
     };
     let (jobs, trace) = read(&text, &span(Some(100.0), None));
     assert_eq!(three(&jobs), [(200, 5, 20)]);
@@ -165,9 +168,9 @@ fn a_span_that_leaves_nothing_is_reported() {
     // What only ran then is no arrival.
     let why = refused(&text, &span(Some(101.0), None));
     assert!(why.contains("1 there before the start"), "{why}");
-    let date = Options {
-        from: Some(Edge::At(1.7e9)),
-        ..Options::default()
+    let date = ReadOptions {
+        from: Some(TraceEdge::At(1.7e9)),
+        ..ReadOptions::default()
     };
     assert!(refused(&text, &date).contains("its times are no dates"));
 }
@@ -179,12 +182,12 @@ fn faults_are_reported_and_more_than_a_hundredth_are_too_many() {
         let lines = vec![self::line("5", "10", "4", "20", "1"); good];
         [swf(&lines), bad.as_bytes().to_vec()].concat()
     };
-    let (jobs, trace) = read(&with(99, "1 2 3\n"), &Options::default());
+    let (jobs, trace) = read(&with(99, "1 2 3\n"), &ReadOptions::default());
     assert_eq!((jobs.len(), trace.account().count(Reason::Fault)), (99, 1));
     assert_accounted(&trace);
-    let strict = Options {
+    let strict = ReadOptions {
         faults: Some(0.0),
-        ..Options::default()
+        ..ReadOptions::default()
     };
     assert_eq!(
         refused(&with(99, "1 2 3\n"), &strict),
@@ -194,7 +197,7 @@ fn faults_are_reported_and_more_than_a_hundredth_are_too_many() {
     );
     let why = refused(
         &with(10, &good.replace("10", "x").repeat(12)),
-        &Options::default(),
+        &ReadOptions::default(),
     );
     assert!(
         why.contains("12 of 22 lines") && why.contains("and 2 more"),

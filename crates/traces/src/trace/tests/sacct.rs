@@ -14,7 +14,7 @@ fn text(lines: &[String]) -> Vec<u8> {
     (HEADER.to_owned() + &lines.concat()).into_bytes()
 }
 
-fn cluster() -> Options {
+fn cluster() -> ReadOptions {
     on("cpu=64,memory=1024,gpu=8")
 }
 
@@ -23,7 +23,7 @@ fn steps_are_no_jobs_and_tasks_of_arrays_are() {
     let ids = ["7", "7.batch", "7.extern", "7.0", "8_3", "9+1"];
     let text = text(&ids.map(|id| job(id, "COMPLETED", "cpu=32,mem=500G,node=1,gres/gpu=2")));
     let (jobs, trace) = read(&text, &cluster());
-    assert_eq!(trace.format(), Format::Sacct);
+    assert_eq!(trace.format(), TraceFormat::Sacct);
     assert_eq!(jobs.len(), 3);
     assert_eq!(trace.demands().vectors()[0][..], [32.0, 500.0, 2.0]);
     assert_eq!((jobs[0].size, jobs[0].limit), (600, 3600));
@@ -144,7 +144,7 @@ fn what_was_requested_is_taken_where_nothing_was_allocated() {
 fn states_tell_what_became_of_a_job() {
     let of = |state: &str| {
         let text = text(&[job("1", state, "cpu=1,mem=1G")]);
-        let options = Options {
+        let options = ReadOptions {
             completed_only: true,
             ..cluster()
         };
@@ -155,10 +155,10 @@ fn states_tell_what_became_of_a_job() {
             rows(&trace).first().map(|row| row.0),
         )
     };
-    assert_eq!(of("COMPLETED"), (Some(Seen::Whole), None));
+    assert_eq!(of("COMPLETED"), (Some(Observed::Whole), None));
     assert_eq!(
         of("RUNNING"),
-        (Some(Seen::Censored), Some(Reason::Censored))
+        (Some(Observed::Censored), Some(Reason::Censored))
     );
     assert_eq!(of("PENDING"), (None, Some(Reason::NeverRan)));
     for state in [
@@ -200,7 +200,7 @@ fn limits_may_be_missing() {
 fn a_span_is_named_by_dates() {
     let of = |day: &str| job("1", "COMPLETED", "cpu=1,mem=1G").replace("2024-03-05", day);
     let log = text(&["2024-03-05", "2024-03-06", "2024-03-07"].map(of));
-    let span = |from: &str, to: &str| Options {
+    let span = |from: &str, to: &str| ReadOptions {
         from: Some(edge(from).unwrap()),
         to: Some(edge(to).unwrap()),
         ..cluster()
@@ -209,9 +209,9 @@ fn a_span_is_named_by_dates() {
     assert_eq!((jobs.len(), jobs[0].line), (1, 3));
     assert_eq!(rows(&trace), [(Reason::OutsideSpan, 2)]);
     let (jobs, _) = read(&log, &span("1s", "2024-03-07T23:59"));
-    let seen: Vec<Seen> = jobs.iter().map(|job| job.seen).collect();
+    let seen: Vec<Observed> = jobs.iter().map(|job| job.seen).collect();
     // The first one waits for a minute.
-    assert_eq!(seen, [Seen::Waiting, Seen::Whole, Seen::Whole]);
+    assert_eq!(seen, [Observed::Waiting, Observed::Whole, Observed::Whole]);
     assert!(
         edge("2024-02-30")
             .unwrap_err()
@@ -268,7 +268,7 @@ fn what_jobs_were_sent_to() {
     let (jobs, trace) = read(text.as_bytes(), &on("cpu=64"));
     let classes: Vec<u32> = jobs.iter().map(|job| job.class).collect();
     assert_eq!(classes, [0, 1, 0, 2]);
-    let class = |partition: &str, account: &str, qos: &str| Class {
+    let class = |partition: &str, account: &str, qos: &str| SentTo {
         partition: partition.into(),
         account: account.into(),
         qos: qos.into(),
@@ -281,7 +281,7 @@ fn what_jobs_were_sent_to() {
     assert_eq!(trace.account().classes, expected);
     assert!(trace.account().remarks.is_empty());
 
-    let some = |partition: Option<&str>, user: Option<&str>| Options {
+    let some = |partition: Option<&str>, user: Option<&str>| ReadOptions {
         partition: partition.map(str::to_owned),
         user: user.map(str::to_owned),
         ..on("cpu=64")
@@ -331,7 +331,7 @@ fn queues_of_swf() {
     };
     let (jobs, trace) = read(
         &swf(&[line("2", "-1"), line("2", "3"), line("-1", "-1")]),
-        &Options::default(),
+        &ReadOptions::default(),
     );
     let named = jobs
         .iter()
@@ -388,8 +388,8 @@ fn of_the_rows_of_one_job_the_last_state_counts_in_any_order() {
             .map(|job| (job.size, job.waited, job.seen))
             .collect();
         let last = [
-            (5400, Some(1800), Seen::Whole),
-            (600, Some(600), Seen::Whole),
+            (5400, Some(1800), Observed::Whole),
+            (600, Some(600), Observed::Whole),
         ];
         assert_eq!(found, last, "{order:?}");
         assert_eq!(rows(&trace), [(Reason::Repeated, 3)]);

@@ -1,8 +1,8 @@
 use super::*;
 
-fn options(columns: &str) -> Options {
+fn options(columns: &str) -> ReadOptions {
     let pairs = columns.split(',').map(|pair| pair.split_once('=').unwrap());
-    Options {
+    ReadOptions {
         columns: pairs.map(|(a, b)| (a.into(), b.into())).collect(),
         ..on("cpu=64,memory=256")
     }
@@ -16,25 +16,28 @@ fn columns_are_taken_by_name_in_any_order_and_quoted() {
                 ann,8,10,\"a, \"\"b\"\", c\", 5 ,4,0\r\n\
                 \"ann\",8,12,,7,\"4\",1\n";
     let (jobs, trace) = read(text.as_bytes(), &options(COLUMNS));
-    assert_eq!(trace.format(), Format::Csv);
+    assert_eq!(trace.format(), TraceFormat::Csv);
     assert_eq!(trace.demands().vectors()[0][..], [4.0, 8.0]);
     assert_eq!((jobs[0].submit, jobs[0].size, jobs[0].line), (10, 5, 2));
     assert_eq!(jobs[0].user, jobs[1].user);
-    assert_eq!((jobs[0].seen, jobs[1].seen), (Seen::Whole, Seen::Censored));
+    assert_eq!(
+        (jobs[0].seen, jobs[1].seen),
+        (Observed::Whole, Observed::Censored)
+    );
     assert_eq!(rows(&trace), [(Reason::NoLimit, 2), (Reason::Censored, 1)]);
-    let ends = Options {
+    let ends = ReadOptions {
         censored_end: true,
         ..options(COLUMNS)
     };
     let (jobs, trace) = read(text.as_bytes(), &ends);
-    assert_eq!(jobs[1].seen, Seen::Whole);
+    assert_eq!(jobs[1].seen, Observed::Whole);
     assert_eq!(trace.account().count(Reason::Censored), 1);
 }
 
 #[test]
 fn what_is_not_named_has_the_name_of_its_column() {
     let text = "time,end,cpu,memory\n0,1.5,2,3\n1,1,2,\n";
-    let options = Options {
+    let options = ReadOptions {
         columns: vec![("end".into(), "end".into())],
         units: vec![("time".into(), "min".into())],
         ..on("cpu=64,memory=256")
@@ -90,21 +93,21 @@ fn columns_are_reported_of_tables_alone() {
 #[test]
 fn the_table_of_another_tool_is_read_by_its_columns() {
     let text = b"cpu_milli,creation_time,held\n2000,5,7\n";
-    let options = Options {
-        format: Some(Format::Csv),
+    let options = ReadOptions {
+        format: Some(TraceFormat::Csv),
         ..options("time=creation_time,size=held,cpu=cpu_milli,memory=cpu_milli")
     };
-    let options = Options {
+    let options = ReadOptions {
         servers: Some(Servers::shapes("cpu=4000,memory=4000").unwrap()),
         ..options
     };
     let (jobs, trace) = read(text, &options);
-    assert_eq!((jobs[0].submit, trace.format()), (5, Format::Csv));
+    assert_eq!((jobs[0].submit, trace.format()), (5, TraceFormat::Csv));
 }
 
 /// The numbers of a job that are compared: submission, size and how long it waited \[ticks\].
-fn numbers(jobs: &[Job]) -> Vec<(i64, u64, Option<u64>)> {
-    let of = |job: &Job| (job.submit - jobs[0].submit, job.size, job.waited);
+fn numbers(jobs: &[TraceJob]) -> Vec<(i64, u64, Option<u64>)> {
+    let of = |job: &TraceJob| (job.submit - jobs[0].submit, job.size, job.waited);
     jobs.iter().map(of).collect()
 }
 
@@ -142,7 +145,7 @@ fn instants_are_read_from_numbers_in_the_notation_of_their_column() {
         let text = format!("submit,size,cpu\n{ambiguous},60,1\n");
         let why = refused(text.as_bytes(), &on("cpu=8"));
         assert!(why.contains("may be dates (YYYYMMDD"), "{why}");
-        let options = Options {
+        let options = ReadOptions {
             units: vec![("time".into(), "s".into())],
             ..on("cpu=8")
         };
@@ -173,7 +176,7 @@ fn instants_are_read_from_numbers_in_the_notation_of_their_column() {
     }
     assert_eq!(edge("20260303164600"), edge("2026-03-03T16:46:00"));
     assert_eq!(edge("1772556360000"), edge("2026-03-03T16:46:00"));
-    assert_eq!(edge("3600"), Ok(Edge::After(3600.0)));
+    assert_eq!(edge("3600"), Ok(TraceEdge::After(3600.0)));
     assert!(edge("20260303").is_err());
 }
 
@@ -207,7 +210,7 @@ fn lengths_next_to_dates_in_milliseconds_are_read_alike() {
         ),
     ] {
         let units = unit.map(|unit: &str| ("size".into(), unit.into()));
-        let options = Options {
+        let options = ReadOptions {
             units: units.into_iter().collect(),
             ..on("cpu=8")
         };
@@ -257,7 +260,7 @@ fn lengths_agree_with_starts_and_ends() {
         };
         let text = format!("{header}\n{}", runs.map(row).concat());
         let columns = named.map(|column: &str| ("size".into(), column.into()));
-        let options = Options {
+        let options = ReadOptions {
             columns: columns.into_iter().collect(),
             ..on("cpu=8")
         };
@@ -324,14 +327,14 @@ fn times_that_have_not_come_are_as_empty_ones() {
         [(0, 10, Some(0)), (5, 6, Some(1)), (8, 3, Some(1))]
     );
     assert_eq!(trace.account().count(Reason::NeverRan), 1);
-    assert_eq!(jobs[1].seen, Seen::Censored);
+    assert_eq!(jobs[1].seen, Observed::Censored);
 }
 
 #[test]
 fn amounts_are_of_each_server_or_of_all_as_named_or_reported() {
     let table =
         |column: &str| format!("submit,dur,gpu,{column}\n0,3600,8,2\n60,3600,4,1\n70,3600,8,2\n");
-    let options = |servers: &str, column: &str, amounts: Option<bool>| Options {
+    let options = |servers: &str, column: &str, amounts: Option<bool>| ReadOptions {
         columns: [("time", "submit"), ("size", "dur"), ("nodes", column)]
             .map(|(a, b)| (a.into(), b.into()))
             .to_vec(),
@@ -405,13 +408,13 @@ fn rows_of_one_id_are_one_job_if_ids_tell_jobs_apart() {
     assert_eq!(jobs.len(), 2);
     // The numbers of a log of swf, where constant ones are none.
     let line = |id: u32, run: u32| format!("{id} 5 0 {run} 4 -1 -1 -1 20 -1 1 7 1 1 1 1 -1 -1\n");
-    let swf_of = |lines: &[String]| read(&swf(lines), &Options::default()).0.len();
+    let swf_of = |lines: &[String]| read(&swf(lines), &ReadOptions::default()).0.len();
     assert_eq!(swf_of(&[line(1, 9), line(2, 9), line(3, 9), line(2, 9)]), 3);
     assert_eq!(swf_of(&[line(1, 9), line(1, 8), line(1, 7)]), 3);
 }
 
-fn options_of_id(column: &str) -> Options {
-    Options {
+fn options_of_id(column: &str) -> ReadOptions {
+    ReadOptions {
         columns: vec![("id".into(), column.into())],
         ..on("cpu=8")
     }
@@ -424,7 +427,7 @@ fn equal_rows_of_tasks_are_not_merged() {
     let tasks = "1,0,0,600,4\n1,0,0,600,4\n2,10,600,1200,4\n2,10,600,1200,4\n";
     let twice = "1,0,0,600,4\n2,10,600,1200,4\n1,0,0,600,4\n2,10,600,1200,4\n";
     for (rows, count) in [(tasks, 4), (twice, 2)] {
-        let options = Options {
+        let options = ReadOptions {
             columns: vec![("cpu".into(), "cpu".into())],
             ..on("cpu=8")
         };
@@ -440,7 +443,7 @@ fn amounts_are_those_of_each_server_by_name() {
         let text = format!("submit,dur,{amounts},nodes\n0,3600,8,2\n");
         let columns = [("time", "submit"), ("size", "dur"), ("gpu", amounts)];
         let columns = columns.map(|(what, column)| (what.into(), column.into()));
-        let options = Options {
+        let options = ReadOptions {
             columns: columns.to_vec(),
             ..on("3xgpu=8")
         };

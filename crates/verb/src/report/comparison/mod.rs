@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 
 use super::{Rows, Shown, TableUnit, estimate, grid, wrap};
-use synth_simulation::sweep::{Comparison, Outcome};
+use synth_simulation::sweep::{CellOutcome, Comparison};
 use synth_simulation::{Ending, Estimate, Health, Run, Stretch};
 
 /// What one kind of workload adds to a comparison; `M` and `C` are what its runs measure besides.
@@ -188,8 +188,8 @@ const NOTE: &str = "mean response time over all jobs with 95 % confidence interv
 fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64, unit: &TableUnit) -> String {
     match comparison.cell(name, load).map(|cell| &cell.outcome) {
         None => "not run".into(),
-        Some(Outcome::Failure(_)) => "failed".into(),
-        Some(Outcome::Run(run)) => {
+        Some(CellOutcome::Failure(_)) => "failed".into(),
+        Some(CellOutcome::Run(run)) => {
             let mean = match run.health {
                 Health::Settled => unit.estimate(run.mean_response),
                 Health::Unsettled => "unsettled".into(),
@@ -205,13 +205,13 @@ fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64, unit: &Table
 mod tests {
     use super::*;
     use crate::report::WIDTH;
-    use synth_simulation::sweep::Header;
+    use synth_simulation::sweep::SweepHeader;
 
     /// Without any cell: every sentence still stands.
     #[test]
     fn nothing_run_is_said_to_be_nothing() {
         let none: Comparison =
-            Comparison::new(Header::sample(&["fcfs", "a/p.json"]), Vec::new(), true);
+            Comparison::new(SweepHeader::sample(&["fcfs", "a/p.json"]), Vec::new(), true);
         let table = comparison_table(&none, &[], WIDTH);
         assert!(
             table.contains("fcfs and p.json are not measured."),
@@ -226,8 +226,11 @@ mod tests {
 
     #[test]
     fn the_command_can_be_typed_again() {
-        let comparison: Comparison =
-            Comparison::new(Header::sample(&["fcfs", "it's.json"]), Vec::new(), false);
+        let comparison: Comparison = Comparison::new(
+            SweepHeader::sample(&["fcfs", "it's.json"]),
+            Vec::new(),
+            false,
+        );
         assert_eq!(
             comparison.header.command(),
             r"synth compare --workload 'a file.yaml' --policies 'fcfs,it'\''s.json' --loads 0.5,0.95 --seed 1 --replications 8 --precision 0.01 --events 10 --time 1.5"

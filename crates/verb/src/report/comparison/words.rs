@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::report::{below, entry, within};
-use synth_simulation::sweep::{AtLoad, Comparison, Outcome};
+use synth_simulation::sweep::{AtLoad, CellOutcome, Comparison};
 use synth_simulation::{Health, Pair};
 
 /// `a, b and c`.
@@ -175,7 +175,7 @@ pub fn warnings<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
     for name in comparison.names() {
         let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
         for cell in comparison.cells.iter().filter(|c| c.policy == name) {
-            if let Outcome::Failure(why) = &cell.outcome {
+            if let CellOutcome::Failure(why) = &cell.outcome {
                 entry(&mut reasons, why).push(comparison.header.place(cell.load));
             }
         }

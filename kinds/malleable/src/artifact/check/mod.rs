@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use super::{Artifact, Claim, Evidence, Method, Policy};
 use crate::workload::Workload;
-use synth_core::artifact::{Findings, Known};
+use synth_core::artifact::{Findings, KnownNames};
 
 /// How near sums of many doubles are to what they are to be.
 const NEAR: f64 = 1e-9;
@@ -23,7 +23,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Work
     let time = &workload.record().time_unit;
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        claim.is_plain(&path, &Known::default(), time, &mut seen, findings);
+        claim.is_plain(&path, &KnownNames::default(), time, &mut seen, findings);
     }
     match (&workload, &artifact.policy) {
         (Workload::Pool(pool), Policy::Plan(plan)) => {

@@ -101,7 +101,7 @@ fn censored_results_count_as_long_as_they_are_awaited() {
 /// half a result in 150 that are there, which is added.
 #[test]
 fn the_quantile_covers_as_often_as_it_says() {
-    type Law = fn(&mut Stream) -> f64;
+    type Law = fn(&mut RandomStream) -> f64;
     let laws: [Law; 3] = [
         |s| 10.0 * s.exponential(),
         |s| (1.0 + s.normal()).exp(),

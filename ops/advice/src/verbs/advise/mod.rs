@@ -11,12 +11,12 @@ use itertools::Itertools as _;
 
 use crate::slurm::advise;
 use synth_slurm::commands;
-use synth_slurm::configuration::{Site, of_path, of_texts};
+use synth_slurm::configuration::{SlurmSite, of_path, of_texts};
 use synth_slurm::rule::prepare;
 use synth_traces::replay::Log;
 use synth_traces::trace::{self, Source};
 use synth_typed::{positive, time};
-use synth_verb::{Caller, Files, NamesFiles, Run, VerbOutput, VerbResult, files, json, refuse};
+use synth_verb::{Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, files, json, refuse};
 
 /// What a site should change, from its own jobs: who gains, who loses, and how sure that is
 #[derive(Args)]
@@ -68,7 +68,7 @@ struct Arguments {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::Options,
+    reading: trace::ReadOptions,
 }
 
 /// Seconds in a week.
@@ -104,7 +104,7 @@ impl NamesFiles for Advise {
     }
 }
 
-impl Run for Advise {
+impl RunVerb for Advise {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let Of::Slurm(own) = &self.of;
         own.run(caller)
@@ -120,7 +120,7 @@ impl Arguments {
             return refuse("the servers are the nodes of the site: leave --servers out");
         }
         let (mut site, source, remarks) = self.site(&mut listener)?;
-        let reading = trace::Options {
+        let reading = trace::ReadOptions {
             servers: Some(site.servers().0),
             ..self.reading.clone()
         };
@@ -156,7 +156,7 @@ impl Arguments {
     }
 
     /// Returns how the site is set up, and its jobs: from files, or as a login node tells them.
-    fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(Site, Source, Vec<String>)> {
+    fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(SlurmSite, Source, Vec<String>)> {
         if let Some(file) = &self.trace {
             let site = self.slurm.as_deref().map(of_path).transpose()?;
             let site = site.ok_or("the site's set-up is missing: give --slurm")?;

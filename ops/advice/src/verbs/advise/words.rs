@@ -2,7 +2,7 @@
 
 use itertools::{Itertools as _, chain};
 
-use crate::slurm::{Advice, Gain, Part, Waits};
+use crate::slurm::{Advice, Gain, GroupWaits, JobGroup};
 use crate::verbs::{lines, paragraphs};
 use synth_traces::replay::Log;
 use synth_verb::report::{Rows, Shown, counted, grid, length, wrap};
@@ -120,11 +120,11 @@ const LONGER: f64 = 1.05;
 
 /// Says who pays and who gains.
 fn who(gain: &Gain) -> String {
-    let says = |part: &Part| {
+    let says = |part: &JobGroup| {
         let [today, changed] = [part.today, part.changed].map(length);
         format!("{} ({today} -> {changed})", part.name)
     };
-    let loses = |part: &&Part| part.changed > LONGER * part.today;
+    let loses = |part: &&JobGroup| part.changed > LONGER * part.today;
     let classes = gain.classes.iter().filter(loses).map(says).join("; ");
     let users = gain.users.iter().filter(loses).map(says).join("; ");
     let paid = [("classes", classes), ("users", users)];
@@ -152,7 +152,7 @@ const ADVISED: &str = "as advised";
 
 /// A row for today's rule, what is advised and each change alone.
 pub fn rows(advice: &Advice) -> Rows {
-    let row = |name: &str, waits: &Waits, over: String| {
+    let row = |name: &str, waits: &GroupWaits, over: String| {
         let slowdown = format!("{:.1}", waits.slowdown);
         let cells = [length(waits.mean), over, slowdown, length(waits.longest)];
         (name.to_owned(), cells.map(Shown::plain).into())
@@ -178,7 +178,7 @@ pub fn part_rows(advice: &Advice) -> Rows {
     let Some(gain) = advice.sure() else {
         return Rows::default();
     };
-    let row = |part: &Part| {
+    let row = |part: &JobGroup| {
         let recorded = part.recorded.map_or(String::new(), length);
         let cells = [
             part.jobs.to_string(),

@@ -4,20 +4,22 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::forecast::{Calibration, Draws, Moment, Past, Present, Quantiles, Record, Site};
+use crate::forecast::{
+    Calibration, Draws, ForecastRecord, ForecastSite, Past, PresentJob, Quantiles, Snapshot,
+};
 use synth_core::document::number_of;
 use synth_core::number::Decimal;
 use synth_multiresource::policy::Policy;
-use synth_slurm::commands::{Amounts, Hold, JobId, Node, NodeState, Row, Slurm, expand};
-use synth_traces::replay::{Job, Log, Speed};
+use synth_slurm::commands::{Amounts, Hold, JobId, NodeRow, NodeState, QueueRow, Slurm, expand};
+use synth_traces::replay::{Log, ReplayJob, Speed};
 use synth_traces::trace::Source;
-use synth_traces::trace::{self, Format, Servers, Shape, Tick};
+use synth_traces::trace::{self, ServerShape, Servers, Tick, TraceFormat};
 use synth_verb::{VerbResult, refuse};
 
 /// A job that waits.
 pub struct Waiting {
     /// Its row of the queue.
-    pub row: Row,
+    pub row: QueueRow,
     /// When it starts, or why it does not.
     pub answer: Result<Answer, String>,
 }
@@ -37,19 +39,19 @@ pub struct Live {
     /// The jobs that wait.
     pub jobs: Vec<Waiting>,
     /// How right forecasts were on the log of the past, if one is there and jobs waited on it.
-    pub record: Option<Record>,
+    pub record: Option<ForecastRecord>,
     /// What a person should know besides.
     pub notes: Vec<String>,
 }
 
 /// A log of the past, and how it is read.
-pub type PastLog<'a> = (&'a Path, &'a trace::Options);
+pub type PastLog<'a> = (&'a Path, &'a trace::ReadOptions);
 
 /// What is learned of forecasts on a log, and how right they were.
-pub type Learned = (Calibration, Option<Record>);
+pub type Learned = (Calibration, Option<ForecastRecord>);
 
 /// Makes the rule for the servers.
-pub type Make<'a> = &'a dyn Fn(&Site) -> Result<Box<dyn Policy>, String>;
+pub type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>;
 
 /// What is counted of a node or a job: CPUs and GPUs. Memory is not: whether it is shared out, the queue does not tell.
 fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
@@ -82,7 +84,7 @@ pub fn live(
     let capacities = up
         .iter()
         .map(|(_, there)| there.iter().map(decimal).collect());
-    let servers = Servers::new(names, Shape::group(capacities));
+    let servers = Servers::new(names, ServerShape::group(capacities));
     if servers.shapes.is_empty() {
         return refuse(format!(
             "no node of the partition {} is up and has room for its jobs: see `sinfo -p {}`",
@@ -129,7 +131,7 @@ fn past_of(
     let Some((file, reading)) = past_log else {
         return Ok(Log {
             has_limits: true,
-            ..Log::blank(servers.clone(), Tick::Second, Format::Sacct)
+            ..Log::blank(servers.clone(), Tick::Second, TraceFormat::Sacct)
         });
     };
     let mut reading = reading.clone();
@@ -150,11 +152,11 @@ fn past_of(
 }
 
 /// A job that is there: when it started, if it has, and on which nodes.
-type Here = (Job, Option<f64>, Vec<String>);
+type Here = (ReplayJob, Option<f64>, Vec<String>);
 
 /// Returns the jobs that are in each other's way, and all that wait: those that will not start by themselves with why.
 fn sorted(
-    mut rows: Vec<Row>,
+    mut rows: Vec<QueueRow>,
     up: &[(String, Vec<f64>)],
     starts: &HashMap<JobId, i64>,
     (now, at): (i64, f64),
@@ -197,7 +199,7 @@ const MOST_LOAD: f64 = 1.5;
 const TOO_LARGE: &str = "never: it asks for more than the nodes that are up have, or than other partitions leave of them";
 
 /// Why nobody can say when a job starts, if so.
-fn why_not(row: &Row, now: i64) -> Option<String> {
+fn why_not(row: &QueueRow, now: i64) -> Option<String> {
     let is_later = row.eligible.is_some_and(|eligible| eligible > now);
     let why = match row.hold {
         Hold::User => "held: its owner can release it",
@@ -215,7 +217,7 @@ fn why_not(row: &Row, now: i64) -> Option<String> {
 }
 
 /// The nodes on which jobs start: name, and what is there for jobs of the partition.
-fn nodes_up(nodes: &[Node], rows: &[Row], has_gpus: bool) -> Vec<(String, Vec<f64>)> {
+fn nodes_up(nodes: &[NodeRow], rows: &[QueueRow], has_gpus: bool) -> Vec<(String, Vec<f64>)> {
     let mut own: HashMap<String, Amounts> = HashMap::new();
     for row in rows.iter().filter(|row| row.has_nodes()) {
         for name in expand(&row.node_list).unwrap_or_default() {
@@ -234,7 +236,7 @@ fn nodes_up(nodes: &[Node], rows: &[Row], has_gpus: bool) -> Vec<(String, Vec<f6
 }
 
 /// What a job takes of each of its nodes.
-fn demand_of(row: &Row, servers: &Servers) -> Vec<f64> {
+fn demand_of(row: &QueueRow, servers: &Servers) -> Vec<f64> {
     let mut demand = counted(&row.amounts, servers.resources.len() > 1);
     let nodes = f64::from(row.nodes);
     demand
@@ -258,14 +260,14 @@ fn kind(log: &mut Log, demand: &[f64], nodes: u32) -> u32 {
     }) as u32
 }
 
-fn job_of(row: &Row, submit: f64, kind: u32) -> Job {
+fn job_of(row: &QueueRow, submit: f64, kind: u32) -> ReplayJob {
     let limit = row.time_limit.map(|limit| limit.max(1) as f64);
     let limit = limit.unwrap_or(f64::INFINITY);
-    Job {
+    ReplayJob {
         limit,
         promised: limit,
         user: number_of(row.user.as_bytes()),
-        ..Job::new(kind, submit, 1.0)
+        ..ReplayJob::new(kind, submit, 1.0)
     }
 }
 
@@ -282,13 +284,13 @@ fn answer(
     // A node on which nothing that comes fits is none.
     let used: Vec<usize> = log.jobs.iter().map(|job| job.kind as usize).collect();
     let vectors = &log.vectors;
-    let holds = |shape: &Shape| {
+    let holds = |shape: &ServerShape| {
         let capacity = || shape.capacity.iter().map(|own| own.value());
         let fits = |own: &[f64]| own.iter().zip(capacity()).all(|(own, there)| *own <= there);
         used.iter().any(|n| fits(&vectors[*n]))
     };
     log.servers.shapes.retain(holds);
-    let site = Site::of_log(log, Speed::ONE)?;
+    let site = ForecastSite::of_log(log, Speed::ONE)?;
     let policy = rule(&site)?;
     let mut order: Vec<&str> = Vec::new();
     for shape in site.fleet.shapes() {
@@ -304,13 +306,13 @@ fn answer(
     let waiting: Vec<usize> = (0..present.len()).filter(waits).collect();
     let jobs_there = present.into_iter().map(|(job, started, places)| {
         let places = places.iter().filter(|_| is_fleet);
-        Present {
+        PresentJob {
             job,
             started,
             servers: places.filter_map(of_name).collect(),
         }
     });
-    let moment = Moment {
+    let moment = Snapshot {
         at,
         jobs: jobs_there.collect(),
         occupied: Vec::new(),

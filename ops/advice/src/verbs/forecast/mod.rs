@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
-use crate::forecast::{Draws, Record, Scored, Scoring, Site};
+use crate::forecast::{Draws, ForecastRecord, ForecastSite, Scored, Scoring};
 use synth_multiresource::policy::{Knows, Policy};
 use synth_multiresource::simulator::Contender;
 use synth_slurm::commands::Slurm;
@@ -18,7 +18,7 @@ use synth_traces::replay::{Log, NoResult, Speed};
 use synth_traces::trace;
 use synth_traces::trace::Source;
 use synth_verb::{
-    Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json, refuse,
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, json, refuse,
 };
 
 /// When jobs will start: scored on a log, or of a live partition
@@ -64,7 +64,7 @@ pub struct Arguments {
     metrics: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::Options,
+    reading: trace::ReadOptions,
 }
 
 const ABOUT: &str = "\
@@ -93,7 +93,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let Some(partition) = self.live_partition() else {
@@ -168,7 +168,11 @@ impl Arguments {
     }
 
     /// Returns the record as Prometheus reads it, where that is to be written.
-    fn metrics(&self, record: Option<&Record>, of: (&str, &str)) -> Option<(PathBuf, String)> {
+    fn metrics(
+        &self,
+        record: Option<&ForecastRecord>,
+        of: (&str, &str),
+    ) -> Option<(PathBuf, String)> {
         let text = |file: &PathBuf| (file.clone(), words::metrics(record, of, &self.policy));
         self.metrics.as_ref().map(text)
     }
@@ -202,7 +206,7 @@ impl Arguments {
 }
 
 /// Makes a rule for the servers of a log.
-fn rule(name: &str, site: &Site) -> Result<Box<dyn Policy>, String> {
+fn rule(name: &str, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
     let rule = match SlurmRule::named(name) {
         Some(rule) => Contender::Other(Arc::new(rule?)),
         // Over several servers in order of arrival, if no other order is named.

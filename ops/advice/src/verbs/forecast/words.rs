@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use super::live::Live;
-use crate::forecast::{LEVELS, Map, Record, Scored};
+use crate::forecast::{ForecastRecord, LEVELS, Map, Scored};
 use crate::verbs::{self, paragraphs};
 use synth_core::document::exposition::{Exposition, label};
 use synth_traces::replay::Log;
@@ -25,7 +25,7 @@ pub fn tables(scored: &Scored, rule: &str, width: usize) -> String {
     paragraphs(parts)
 }
 
-fn headline(record: &Record, scored: &Scored, rule: &str) -> String {
+fn headline(record: &ForecastRecord, scored: &Scored, rule: &str) -> String {
     let limits = if record.error_by_limits.is_nan() {
         "The log tells no limits that could be taken for run times instead.".to_owned()
     } else {
@@ -50,7 +50,7 @@ fn headline(record: &Record, scored: &Scored, rule: &str) -> String {
 /// What levels are called.
 const NAMES: [&str; 3] = ["one of ten", "half", "nine of ten"];
 
-fn shares(record: &Record, width: usize) -> String {
+fn shares(record: &ForecastRecord, width: usize) -> String {
     let header = "start by the time that is said of,should,did,without calibration";
     let mut table = Table::new(header.split(','));
     for (n, name) in NAMES.into_iter().enumerate() {
@@ -137,7 +137,7 @@ error_by_limits_seconds: The same where limits are taken for run times.
 ";
 
 /// Returns a record as text that Prometheus reads; without one no forecast was compared. `of` is a label: of what it is.
-pub fn metrics(record: Option<&Record>, of: (&str, &str), rule: &str) -> String {
+pub fn metrics(record: Option<&ForecastRecord>, of: (&str, &str), rule: &str) -> String {
     let mut text = Exposition::new("synth_forecast_", HELP, &[of, ("policy", rule)]);
     text.one("forecasts", record.map_or(0.0, |own| own.forecasts as f64));
     if let Some(record) = record {

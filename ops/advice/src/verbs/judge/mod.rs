@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use crate::judge::{Choice, Forward, Goal, Objective, Point, Windows};
+use crate::judge::{ChosenRule, Forward, Goal, JudgeObjective, LogWindows, RulePoint};
 use results::Judging;
 use synth_core::number::seconds_in;
 use synth_multiresource::policy::BackfillingConfig;
@@ -17,7 +17,7 @@ use synth_multiresource::workload::Fleet;
 use synth_traces::replay::{Log, Speed};
 use synth_traces::trace::{self, Servers, Source};
 use synth_typed::{fraction, part, positive, time};
-use synth_verb::{Caller, Files, NamesFiles, Notice, Run, VerbOutput, VerbResult, files, json};
+use synth_verb::{Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, json};
 
 /// Which order of the queue is best on a log: chosen on what came before, judged on what came after
 #[derive(Args)]
@@ -59,7 +59,7 @@ pub struct Arguments {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::Options,
+    reading: trace::ReadOptions,
 }
 
 /// What a rule is chosen by.
@@ -67,7 +67,7 @@ pub struct Arguments {
 pub struct Criteria {
     /// What of a log is to be small
     #[arg(long, value_enum, requires = "trace", default_value_t)]
-    minimize: Objective,
+    minimize: JudgeObjective,
 
     /// A promise: nobody waits longer than so many times the longest wait that the rule of today would have had on the
     /// past, such as 1.0 [default: 4 where jobs have limits, if a rule keeps it]
@@ -75,8 +75,8 @@ pub struct Criteria {
     longest: Option<f64>,
 
     /// The rule of today: easy, first-fit, strict, or with an order such as easy+sjf
-    #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = Point::parse)]
-    now: Point,
+    #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = RulePoint::parse)]
+    now: RulePoint,
 }
 
 impl Criteria {
@@ -90,7 +90,7 @@ impl Criteria {
     }
 
     /// Whether a promise that was typed is not kept on the past.
-    fn breaks(&self, choice: &Choice) -> bool {
+    fn breaks(&self, choice: &ChosenRule) -> bool {
         self.longest.is_some() && !choice.keeps
     }
 
@@ -100,7 +100,7 @@ impl Criteria {
     /// When the log is too short, where no rule keeps the promise on it, and when it is interrupted.
     pub fn best(
         &self,
-        (file, reading): (&Path, &trace::Options),
+        (file, reading): (&Path, &trace::ReadOptions),
         fleet: &Fleet,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Result<BackfillingConfig, String>> {
@@ -111,7 +111,7 @@ impl Criteria {
             caller.notify(Notice::Doing(what))
         })?;
         caller.notify(Notice::Doing("trying rules on the log"));
-        let windows = Windows {
+        let windows = LogWindows {
             past: 0.5,
             every: f64::INFINITY,
             speed: Speed::ONE,
@@ -150,7 +150,7 @@ impl NamesFiles for Arguments {
     }
 }
 
-impl Run for Arguments {
+impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();
@@ -166,7 +166,7 @@ impl Run for Arguments {
             log: &log,
             file,
             goal: self.criteria.goal(&log),
-            windows: Windows {
+            windows: LogWindows {
                 past: self.past,
                 every: self.every,
                 speed,

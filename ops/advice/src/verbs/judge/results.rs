@@ -6,7 +6,9 @@ use itertools::Itertools as _;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::judge::{Forward, Goal, OfEstimate, Outcome, Served, Window, Windows, usual};
+use crate::judge::{
+    Forward, Goal, JudgedWindow, LogWindows, OfEstimate, PastOutcome, Served, usual,
+};
 use synth_traces::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowdown};
 use synth_verb::VerbResult;
 
@@ -19,7 +21,7 @@ pub struct Judging<'a> {
     /// What rules are chosen by.
     pub goal: Goal,
     /// How it is cut.
-    pub windows: Windows,
+    pub windows: LogWindows,
     /// Seed of the intervals.
     pub seed: u64,
     /// Once it is set, all ends.
@@ -42,13 +44,13 @@ pub struct Judged {
     /// What rules are chosen by.
     pub goal: Goal,
     /// How it is cut.
-    pub cut: Windows,
+    pub cut: LogWindows,
     /// Seed of the intervals.
     pub seed: u64,
     /// Rules: that of today, those that were chosen, and others.
     pub rules: Vec<Row>,
     /// Each window with its rule.
-    pub windows: Vec<Window>,
+    pub windows: Vec<JudgedWindow>,
     /// What was promised, if anything was.
     pub promise: Option<Promise>,
     /// Classes of jobs: who gains and who loses.
@@ -81,7 +83,7 @@ pub struct Row {
     /// What it is.
     pub role: Role,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: PastOutcome,
     /// Where its mean wait may be.
     pub wait: Option<Interval>,
     /// Its mean wait over that of the rule of today, on the same blocks.
@@ -244,7 +246,7 @@ impl Judging<'_> {
 }
 
 /// Returns what was promised, and in how many windows it was kept by what came of their jobs.
-fn promise(windows: &[Window], served: &[(f64, f64)]) -> Option<Promise> {
+fn promise(windows: &[JudgedWindow], served: &[(f64, f64)]) -> Option<Promise> {
     let first = windows.first()?.jobs[0];
     let promised = windows.iter().filter_map(|own| {
         let longest = own.choice.promised?;
@@ -296,17 +298,17 @@ fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::judge::{Choice, Point};
+    use crate::judge::{ChosenRule, RulePoint};
 
     /// The waits of a window are held against its own promise: the longest of all windows would hide that the second is broken.
     #[test]
     fn a_promise_is_judged_window_by_window() {
-        let window = |jobs, promised| Window {
+        let window = |jobs, promised| JudgedWindow {
             from: 0.0,
             jobs,
             past: 100,
-            choice: Choice {
-                point: Point::EASY,
+            choice: ChosenRule {
+                point: RulePoint::EASY,
                 ratio: 1.0,
                 promised,
                 keeps: true,

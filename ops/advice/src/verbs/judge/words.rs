@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use super::results::{Judged, RECORDED, Role, Row};
-use crate::judge::{OfEstimate, Window};
+use crate::judge::{JudgedWindow, OfEstimate};
 use crate::verbs::{self, paragraphs};
 use synth_traces::replay::{Interval, Log};
 use synth_verb::report::{
@@ -150,7 +150,7 @@ pub fn rows(judged: &Judged) -> Rows {
 }
 
 /// Returns how often the rule of the windows changed, in words.
-pub fn stability(windows: &[Window]) -> String {
+pub fn stability(windows: &[JudgedWindow]) -> String {
     let names: Vec<String> = windows.iter().map(|own| own.choice.point.name()).collect();
     let changes = names.iter().tuple_windows().filter(|(a, b)| a != b).count();
     let different = names.iter().unique().count();
@@ -162,7 +162,7 @@ pub fn stability(windows: &[Window]) -> String {
     )
 }
 
-fn windows(windows: &[Window], width: usize) -> String {
+fn windows(windows: &[JudgedWindow], width: usize) -> String {
     let header = "from day|jobs|chosen on jobs|rule|minimized, over today's there";
     let mut table = Table::new(header.split('|'));
     for own in windows {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::line;
-use crate::commands::{Nodes, Queue, Slurm, SlurmError};
+use crate::commands::{Nodes, Slurm, SlurmError, SlurmQueue};
 
 /// Commands in a folder of their own, each a script.
 fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {
@@ -103,7 +103,7 @@ fn every_column_is_requested_and_its_title_checked() {
     );
     let squeue = format!(
         "echo '{}'; printf '%s' '{}'",
-        titles(Queue::columns()),
+        titles(SlurmQueue::columns()),
         String::from_utf8(line(&[])).unwrap()
     );
     let sinfo = format!("echo '{}'", titles(Nodes::columns()));

@@ -1,8 +1,8 @@
 //! What is no answer of Slurm: nothing of it becomes a job.
 
 use super::{fault, line};
-use crate::commands::{Nodes, Queue};
-use synth_simulation::{Stream, Streams};
+use crate::commands::{Nodes, SlurmQueue};
+use synth_simulation::{RandomStream, Streams};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 
@@ -39,7 +39,7 @@ fn a_name_cannot_pose_as_a_job() {
             line(&[("JobArrayID", "18")]),
         ]
         .concat();
-        let queue = Queue::parse(&lines);
+        let queue = SlurmQueue::parse(&lines);
         let ids: Vec<String> = queue
             .rows
             .iter()
@@ -48,7 +48,7 @@ fn a_name_cannot_pose_as_a_job() {
         assert_eq!((ids.join(" ").as_str(), queue.unread.count), ("17 18", 0));
         // Nor where the row before it is not understood.
         let broken = line(&[("Name", &text), ("Comment", &text), ("TimeLimit", "?")]);
-        let queue = Queue::parse(&[broken, line(&[("JobArrayID", "18")])].concat());
+        let queue = SlurmQueue::parse(&[broken, line(&[("JobArrayID", "18")])].concat());
         let ids: Vec<String> = queue
             .rows
             .iter()
@@ -63,7 +63,7 @@ fn a_row_broken_by_a_line_is_none_and_spares_the_next() {
     let whole = line(&[("JobArrayID", "18")]);
     let first = line(&[("Name", "new\nline")]);
     let end = first.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-    let queue = Queue::parse(&[&first[..end], &whole[..]].concat());
+    let queue = SlurmQueue::parse(&[&first[..end], &whole[..]].concat());
     assert_eq!(
         (
             queue.rows.len(),
@@ -77,7 +77,7 @@ fn a_row_broken_by_a_line_is_none_and_spares_the_next() {
 
 #[test]
 fn one_job_has_one_row() {
-    let queue = Queue::parse(&[line(&[]), line(&[("StateCompact", "R")])].concat());
+    let queue = SlurmQueue::parse(&[line(&[]), line(&[("StateCompact", "R")])].concat());
     assert_eq!(
         (
             queue.rows.len(),
@@ -88,7 +88,7 @@ fn one_job_has_one_row() {
     );
 }
 
-fn below(stream: &mut Stream, n: usize) -> usize {
+fn below(stream: &mut RandomStream, n: usize) -> usize {
     ((stream.uniform() * n as f64) as usize).min(n - 1)
 }
 
@@ -97,13 +97,13 @@ fn random_bytes_are_no_jobs() {
     let mut stream = Streams::new(1, 0).service;
     for round in 0..400 {
         let length = below(&mut stream, 4000);
-        let byte = |stream: &mut Stream| match round % 3 {
+        let byte = |stream: &mut RandomStream| match round % 3 {
             0 => below(stream, 256) as u8,
             1 => b" \n017_PDRcpu=,"[below(stream, 14)],
             _ => 32 + below(stream, 95) as u8,
         };
         let bytes: Vec<u8> = (0..length).map(|_| byte(&mut stream)).collect();
-        let queue = Queue::parse(&bytes);
+        let queue = SlurmQueue::parse(&bytes);
         assert!(queue.rows.is_empty());
         assert_eq!(queue.unread.count > 0, !bytes.is_empty());
         assert!(Nodes::parse(&bytes).rows.is_empty());
@@ -113,7 +113,7 @@ fn random_bytes_are_no_jobs() {
 /// Bytes that are lost, doubled, or cut off: every row that is read is one that was written, and those not touched are read.
 #[test]
 fn no_broken_row_becomes_a_job() {
-    let written = Queue::parse(QUEUE).rows;
+    let written = SlurmQueue::parse(QUEUE).rows;
     let mut stream = Streams::new(2, 0).service;
     for _ in 0..2000 {
         let mut bytes = QUEUE.to_vec();
@@ -130,7 +130,7 @@ fn no_broken_row_becomes_a_job() {
             }
             _ => bytes.truncate(at),
         }
-        let queue = Queue::parse(&bytes);
+        let queue = SlurmQueue::parse(&bytes);
         for row in &queue.rows {
             assert!(written.contains(row), "{row:?}");
         }
@@ -149,7 +149,7 @@ fn changed_bytes_do_no_harm() {
             let at = below(&mut stream, bytes.len());
             bytes[at] = below(&mut stream, 256) as u8;
         }
-        let queue = Queue::parse(&bytes);
+        let queue = SlurmQueue::parse(&bytes);
         let mut ids: Vec<_> = queue.rows.iter().map(|row| row.key.id).collect();
         ids.sort_unstable();
         ids.dedup();

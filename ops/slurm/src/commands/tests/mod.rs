@@ -5,12 +5,12 @@ mod commands;
 mod garbage;
 mod recorded;
 
-use super::{Queue, Row};
+use super::{QueueRow, SlurmQueue};
 
 /// Returns a line of `squeue`, each column as it is in `cells`, or as a held job of one CPU has it.
 fn line(cells: &[(&str, &str)]) -> Vec<u8> {
     let mut line = Vec::new();
-    for (name, _, width) in Queue::columns() {
+    for (name, _, width) in SlurmQueue::columns() {
         let of_column = cells.iter().find(|(column, _)| column == name);
         let usual = match *name {
             "JobArrayID" => "17",
@@ -44,8 +44,8 @@ fn line(cells: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// Returns the only row of such a line.
-fn row(cells: &[(&str, &str)]) -> Row {
-    let queue = Queue::parse(&line(cells));
+fn row(cells: &[(&str, &str)]) -> QueueRow {
+    let queue = SlurmQueue::parse(&line(cells));
     assert_eq!(queue.unread.example, None);
     let [row] = &queue.rows[..] else {
         panic!("{} rows", queue.rows.len());
@@ -55,7 +55,7 @@ fn row(cells: &[(&str, &str)]) -> Row {
 
 /// Returns what is wrong with such a line.
 fn fault(cells: &[(&str, &str)]) -> String {
-    let queue = Queue::parse(&line(cells));
+    let queue = SlurmQueue::parse(&line(cells));
     assert!(queue.rows.is_empty(), "{:?}", queue.rows);
     queue.unread.example.unwrap()
 }

@@ -1,7 +1,7 @@
 //! What a real Slurm printed, and what is known of other versions.
 
 use super::{fault, row};
-use crate::commands::{Hold, Key, NodeState, Nodes, Queue, Row, State};
+use crate::commands::{Hold, JobState, Key, NodeState, Nodes, QueueRow, SlurmQueue};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");
@@ -11,7 +11,7 @@ const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");
 fn titles_of_22_05() {
     let queue = include_str!("recorded/queue-title-22.05.txt");
     let nodes = include_str!("recorded/nodes-title-22.05.txt");
-    for (titles, columns) in [(queue, Queue::columns()), (nodes, Nodes::columns())] {
+    for (titles, columns) in [(queue, SlurmQueue::columns()), (nodes, Nodes::columns())] {
         let expected: String = columns
             .iter()
             .map(|(_, title, width)| format!("{title:width$}"))
@@ -20,13 +20,13 @@ fn titles_of_22_05() {
     }
 }
 
-fn recorded() -> Vec<Row> {
-    let queue = Queue::parse(QUEUE);
+fn recorded() -> Vec<QueueRow> {
+    let queue = SlurmQueue::parse(QUEUE);
     assert_eq!(queue.unread.example, None);
     queue.rows
 }
 
-fn of<'a>(rows: &'a [Row], id: &str) -> &'a Row {
+fn of<'a>(rows: &'a [QueueRow], id: &str) -> &'a QueueRow {
     rows.iter()
         .find(|row| row.key.id.to_string() == id)
         .unwrap()
@@ -44,7 +44,10 @@ fn a_queue_of_22_05() {
     );
 
     let plain = of(&rows, "1");
-    assert_eq!((&plain.state, plain.hold), (&State::Suspended, Hold::None));
+    assert_eq!(
+        (&plain.state, plain.hold),
+        (&JobState::Suspended, Hold::None)
+    );
     assert_eq!((plain.amounts.cpus, plain.amounts.memory), (2, 100 << 20));
     assert_eq!((plain.time_limit, &*plain.node_list), (Some(600), "n1"));
     assert!(plain.has_nodes());
@@ -180,9 +183,9 @@ fn rows_of_later_versions() {
         Hold::None
     );
     let state = |text: &str| row(&[("StateCompact", text)]).state;
-    assert_eq!(state("CG"), State::Completing);
-    assert_eq!(state("RH"), State::Unknown("RH".into()));
-    assert_eq!(state("?"), State::Unknown("?".into()));
+    assert_eq!(state("CG"), JobState::Completing);
+    assert_eq!(state("RH"), JobState::Unknown("RH".into()));
+    assert_eq!(state("?"), JobState::Unknown("?".into()));
 }
 
 /// A column that is full may be cut: where it matters, the job is not understood, and is known to be there.
@@ -201,7 +204,7 @@ fn what_may_be_cut_is_not_guessed() {
         assert!(found.starts_with(column), "{found}");
     }
     let tres = format!("cpu=4,mem=10M,{}", "gres/gpu:a100=1,".repeat(12));
-    let queue = Queue::parse(&super::line(&[("tres-alloc", &tres)]));
+    let queue = SlurmQueue::parse(&super::line(&[("tres-alloc", &tres)]));
     let key = Key {
         id: "17".parse().unwrap(),
         submitted: 1_795_629_282,

@@ -1,6 +1,6 @@
 //! Qualities of service and associations.
 
-use super::super::{CONF, Limits, Site, SiteError, of_texts, scope};
+use super::super::{CONF, LimitSet, SiteError, SlurmSite, of_texts, scope};
 use super::{text, tres};
 use crate::commands::Texts;
 
@@ -21,7 +21,7 @@ const TREE: &str = "Cluster|Account|User|Partition|Share|Priority|GrpJobs|GrpTRE
     c| biology|||30|||||||\n\
     c|  biology|cleo||parent|||||||\n";
 
-fn site(qos: &str, associations: &str, shares: &str) -> Result<Site, SiteError> {
+fn site(qos: &str, associations: &str, shares: &str) -> Result<SlurmSite, SiteError> {
     let conf = "ClusterName=c\nSelectType=select/cons_tres\nPriorityType=priority/basic\nAccountingStorageEnforce=limits\nNodeName=n RealMemory=1024 Gres=gpu:1\nPartitionName=p Nodes=n";
     let texts = [
         (CONF, conf),
@@ -37,7 +37,7 @@ fn site(qos: &str, associations: &str, shares: &str) -> Result<Site, SiteError> 
     )
 }
 
-fn tree(site: &Site) -> Vec<(&str, Option<&str>, &str, Option<u64>)> {
+fn tree(site: &SlurmSite) -> Vec<(&str, Option<&str>, &str, Option<u64>)> {
     let rows = site.associations.iter();
     rows.map(|own| (&*own.account, own.user.as_deref(), &*own.parent, own.shares))
         .collect()
@@ -60,7 +60,7 @@ fn limits_of_a_quality_of_service() {
             tres(&[]),
         ]
     );
-    assert_eq!(site.qos("normal").unwrap().limits, Limits::default());
+    assert_eq!(site.qos("normal").unwrap().limits, LimitSet::default());
     assert_eq!(
         site.remarks,
         [
@@ -143,7 +143,7 @@ fn usage_is_that_of_sshare() {
         \u{20} plasma||parent|0.7|900|0.8|0.8||0.9||cpu=0\n\
         \u{20}  plasma|ann|3|0.7|800|0.8|0.8|0.5|0.9||cpu=0\n";
     let both = site("", TREE, shares).unwrap();
-    let usage = |site: &Site, name: &str, user: Option<&str>| {
+    let usage = |site: &SlurmSite, name: &str, user: Option<&str>| {
         let mut rows = site.associations.iter();
         rows.find(|own| own.account == name && own.user.as_deref() == user)
             .unwrap()

@@ -1,6 +1,6 @@
 //! What is no configuration: an error says where and what to write, and nothing panics.
 
-use synth_simulation::{Stream, Streams};
+use synth_simulation::{RandomStream, Streams};
 
 use super::super::{CONF, of_texts};
 use super::{recorded, text};
@@ -109,12 +109,12 @@ fn a_file_that_includes_itself() {
     );
 }
 
-fn below(stream: &mut Stream, n: usize) -> usize {
+fn below(stream: &mut RandomStream, n: usize) -> usize {
     ((stream.uniform() * n as f64) as usize).min(n - 1)
 }
 
 /// A text with some of its bytes changed, lost, doubled or cut off.
-fn broken(text: &str, stream: &mut Stream) -> String {
+fn broken(text: &str, stream: &mut RandomStream) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..1 + below(stream, 6) {
         let at = below(stream, bytes.len());

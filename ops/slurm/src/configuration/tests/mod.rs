@@ -7,7 +7,7 @@ mod accounts;
 mod broken;
 mod sites;
 
-use super::{CONF, Site, Tres, of_texts};
+use super::{CONF, SlurmSite, Tres, of_texts};
 use crate::commands::{Text, Texts};
 
 fn text(name: &str, text: &str) -> Text {
@@ -33,13 +33,13 @@ fn recorded(name: &str) -> Text {
 }
 
 /// A site of a slurm.conf alone.
-fn of_conf(conf: &str) -> Site {
+fn of_conf(conf: &str) -> SlurmSite {
     of_texts(&Texts::from([(CONF, text("slurm.conf", conf))])).unwrap()
 }
 
 /// Its nodes, and the names of each partition's, in the order of names: Slurm sorts them.
-fn sorted(mut site: Site) -> (Site, Vec<Vec<String>>) {
-    let of = |own: &super::Partition| {
+fn sorted(mut site: SlurmSite) -> (SlurmSite, Vec<Vec<String>>) {
+    let of = |own: &super::SitePartition| {
         let names = own.nodes.iter().map(|n| site.nodes[*n].name.clone());
         names.collect::<Vec<String>>()
     };

@@ -1,14 +1,14 @@
 //! Nodes, partitions and options.
 
-use super::super::{CONF, Scheduler, Site, of_texts};
+use super::super::{CONF, SchedulerSettings, SlurmSite, of_texts};
 use super::{of_conf, recorded, sorted, text, tres};
 use crate::commands::Texts;
 
-fn of_file() -> Site {
+fn of_file() -> SlurmSite {
     of_texts(&Texts::from([(CONF, recorded("slurm.conf"))])).unwrap()
 }
 
-fn of_commands(nodes: &str) -> Site {
+fn of_commands(nodes: &str) -> SlurmSite {
     of_texts(&Texts::from([
         (CONF, recorded("config-22.05.txt")),
         ("nodes.txt", recorded(nodes)),
@@ -75,13 +75,13 @@ fn a_file_and_what_the_controller_says_of_it_are_one_site() {
     );
     assert_eq!(
         file.scheduler,
-        Scheduler {
+        SchedulerSettings {
             bf_interval: 20.0,
             bf_window: 172_800.0,
             bf_max_job_test: 300,
             default_queue_depth: 1000,
             batch_sched_delay: 0.0,
-            ..Scheduler::default()
+            ..SchedulerSettings::default()
         }
     );
     let rank = &file.priority;
@@ -377,8 +377,8 @@ fn sinfo_gives_nodes_too() {
     let known = of_commands("nodes-22.05.txt");
     for (name, has_gres) in [("sinfo-22.05.txt", false), ("sinfo-bars-22.05.txt", true)] {
         let site = of_texts(&Texts::from([("nodes.txt", recorded(name))])).unwrap();
-        let names = |site: &Site| -> Vec<(String, Vec<usize>, bool)> {
-            let of = |own: &super::super::Partition| {
+        let names = |site: &SlurmSite| -> Vec<(String, Vec<usize>, bool)> {
+            let of = |own: &super::super::SitePartition| {
                 (own.name.clone(), own.nodes.clone(), own.is_default)
             };
             site.partitions.iter().map(of).collect()

@@ -3,9 +3,9 @@
 use super::super::{facts, prepare};
 use super::walked;
 use crate::commands::{Text, Texts};
-use crate::configuration::{Site, of_texts};
+use crate::configuration::{SlurmSite, of_texts};
 use synth_traces::replay::Log;
-use synth_traces::trace::{Options, Reason, Source, Trace};
+use synth_traces::trace::{ReadOptions, Reason, Source, Trace};
 
 const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
     AccountingStorageEnforce=limits\nPriorityType=priority/multifactor\nNodeName=n[1-2] CPUs=8\n";
@@ -29,7 +29,7 @@ fn rows(rows: &[Row]) -> String {
 
 /// A site after its preparation, its starts \[s\] by line, and the remark on jobs that are left out.
 struct Played {
-    site: Site,
+    site: SlurmSite,
     starts: Vec<(u32, f64)>,
     remark: String,
 }
@@ -42,9 +42,9 @@ fn played(conf: &str, qos: &str, assoc: &str, jobs: &str) -> Result<Played, Stri
         (name, Text { name: own, text })
     });
     let mut site = of_texts(&texts.collect::<Texts>()).unwrap();
-    let options = Options {
+    let options = ReadOptions {
         servers: Some(site.servers().0),
-        ..Options::default()
+        ..ReadOptions::default()
     };
     let source = Source::Text("jobs".into(), jobs.into());
     let mut log = Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap();

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::promise::Promise;
+use super::promise::JobFacts;
 use super::recent::Recent;
 
 /// About so many of the last ones of a kind count.
@@ -52,7 +52,7 @@ impl History {
 
     /// Returns the mean of those alike; where they are few, those that are alike in less count, too, the less the more
     /// there are.
-    pub fn mean(&self, promise: &Promise, usual: f64) -> f64 {
+    pub fn mean(&self, promise: &JobFacts, usual: f64) -> f64 {
         kinds(promise).iter().fold(usual, |prior, hash| {
             let Some((Recent(count, mean), _)) = self.kinds.get(hash) else {
                 return prior;
@@ -68,7 +68,7 @@ impl History {
     }
 
     /// Takes in a job that has ended.
-    pub fn learn(&mut self, promise: &Promise, part: f64) {
+    pub fn learn(&mut self, promise: &JobFacts, part: f64) {
         for hash in kinds(promise) {
             let (mean, end) = self.kinds.entry(hash).or_default();
             mean.learn(part, LAST);
@@ -86,7 +86,7 @@ impl History {
 
 /// The kinds that a job is of, from the widest to the narrowest: by limit and share, of its user, and both. Where users
 /// are not known, all are one; so with limits.
-fn kinds(promise: &Promise) -> [u32; 3] {
+fn kinds(promise: &JobFacts) -> [u32; 3] {
     let user = u64::from(promise.user);
     let (limit, share) = (promise.limit.to_bits(), promise.share.to_bits());
     let limited = u64::from(promise.limit.is_finite());

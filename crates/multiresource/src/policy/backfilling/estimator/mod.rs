@@ -19,13 +19,13 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use promise::Promise;
+pub use promise::JobFacts;
 
 pub(super) use history::finalized;
 use history::{History, Kind};
 use recent::{Recent, rounded};
 use tree::{FEATURES, Trees};
-pub use worth::{Judged, Users, Worth, worth};
+pub use worth::{JudgedJob, Users, Worth, worth};
 
 /// How jobs' sizes are estimated.
 #[derive(
@@ -43,7 +43,7 @@ pub use worth::{Judged, Users, Worth, worth};
     JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Estimate {
+pub enum RuntimeEstimate {
     /// What they promise.
     #[default]
     Limit,
@@ -55,13 +55,13 @@ pub enum Estimate {
     Tree,
 }
 
-impl Estimate {
+impl RuntimeEstimate {
     /// All of them, in this order, with their names.
     pub const NAMED: [(&'static str, Self); 4] = [
-        ("limit", Estimate::Limit),
-        ("ratio", Estimate::Ratio),
-        ("history", Estimate::History),
-        ("tree", Estimate::Tree),
+        ("limit", RuntimeEstimate::Limit),
+        ("ratio", RuntimeEstimate::Ratio),
+        ("history", RuntimeEstimate::History),
+        ("tree", RuntimeEstimate::Tree),
     ];
 
     /// Returns the estimate of this name.
@@ -86,7 +86,7 @@ impl Estimate {
 /// What an estimator has learned, as it stands in a policy file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Learned {
+pub struct LearnedRuntimes {
     /// Of all jobs with a limit.
     limited: Recent,
     /// Of all jobs without one.
@@ -111,7 +111,7 @@ const ENOUGH: usize = 100;
 /// Estimates of jobs that wait get better with each end of the same user's: order them anew then.
 #[derive(Clone, Debug)]
 pub struct Estimator {
-    estimate: Estimate,
+    estimate: RuntimeEstimate,
     /// A day \[time\].
     day: f64,
     limited: Recent,
@@ -126,7 +126,7 @@ pub struct Estimator {
 
 impl Estimator {
     /// Returns an estimator that has learned this.
-    pub fn new(estimate: Estimate, day: f64, learned: &Learned) -> Self {
+    pub fn new(estimate: RuntimeEstimate, day: f64, learned: &LearnedRuntimes) -> Self {
         Estimator {
             estimate,
             day,
@@ -140,15 +140,15 @@ impl Estimator {
     }
 
     /// Returns what the job is taken to last \[time\]: > 0, finite, at most its limit.
-    pub fn estimate(&self, promise: &Promise) -> f64 {
+    pub fn estimate(&self, promise: &JobFacts) -> f64 {
         let usual = self.usual(promise);
         let learned = match self.estimate {
-            Estimate::Limit if promise.limit.is_finite() => {
+            RuntimeEstimate::Limit if promise.limit.is_finite() => {
                 return promise.limit.clamp(f64::MIN_POSITIVE, f64::MAX);
             }
-            Estimate::Limit | Estimate::Ratio => usual,
-            Estimate::History => self.history.mean(promise, usual),
-            Estimate::Tree => self.trees.predict(&self.features(promise)),
+            RuntimeEstimate::Limit | RuntimeEstimate::Ratio => usual,
+            RuntimeEstimate::History => self.history.mean(promise, usual),
+            RuntimeEstimate::Tree => self.trees.predict(&self.features(promise)),
         };
         // For a wide job others make room for long: where it is taken to be shorter than it is, they do so in vain. So the
         // wider it is, the more its own word counts.
@@ -164,9 +164,9 @@ impl Estimator {
     }
 
     /// Takes in that a job has ended after it ran so long.
-    pub fn learn(&mut self, promise: &Promise, ran: f64, now: f64) {
+    pub fn learn(&mut self, promise: &JobFacts, ran: f64, now: f64) {
         let part = rounded((ran.max(self.least()) / self.base(promise)).cbrt());
-        if self.estimate == Estimate::Tree {
+        if self.estimate == RuntimeEstimate::Tree {
             if self.window.len() == WINDOW {
                 self.window.pop_front();
             }
@@ -177,7 +177,10 @@ impl Estimator {
                 self.trees = Trees::fit(self.window.make_contiguous());
             }
         }
-        if matches!(self.estimate, Estimate::History | Estimate::Tree) {
+        if matches!(
+            self.estimate,
+            RuntimeEstimate::History | RuntimeEstimate::Tree
+        ) {
             self.history.learn(promise, part);
         }
         if promise.limit.is_finite() {
@@ -188,8 +191,8 @@ impl Estimator {
     }
 
     /// Returns what a policy file keeps: 12 kB at most.
-    pub fn learned(&self) -> Learned {
-        Learned {
+    pub fn learned(&self) -> LearnedRuntimes {
+        LearnedRuntimes {
             limited: self.limited,
             unlimited: self.unlimited,
             alike: self.history.kinds(),
@@ -198,7 +201,7 @@ impl Estimator {
     }
 
     /// Returns what the regression looks at.
-    fn features(&self, promise: &Promise) -> [f64; FEATURES] {
+    fn features(&self, promise: &JobFacts) -> [f64; FEATURES] {
         [
             self.base(promise),
             promise.share,
@@ -210,7 +213,7 @@ impl Estimator {
     /// Returns the part that is usual for a job with such a limit, or without one; of the size it is a power of 2. So it
     /// changes seldom, and jobs of which no more is known stay in order of arrival. With one that moves as the mean does
     /// the head of the queue changes while it waits for room, and waits were longer than with limits on 3 logs of 4.
-    fn usual(&self, promise: &Promise) -> f64 {
+    fn usual(&self, promise: &JobFacts) -> f64 {
         let limited = promise.limit.is_finite();
         let Recent(count, mean) = if limited {
             self.limited
@@ -225,7 +228,7 @@ impl Estimator {
     }
 
     /// What sizes are relative to \[time\]: the limit, or an hour.
-    fn base(&self, promise: &Promise) -> f64 {
+    fn base(&self, promise: &JobFacts) -> f64 {
         if promise.limit.is_finite() {
             promise.limit.max(self.least())
         } else {

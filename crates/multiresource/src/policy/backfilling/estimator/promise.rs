@@ -2,7 +2,7 @@
 
 /// What is known of a job when it comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Promise {
+pub struct JobFacts {
     /// Who sent it: a hash of a name; 0 where that is not known.
     pub user: u32,
     /// The limit that it came with \[time\]; infinite where there is none.

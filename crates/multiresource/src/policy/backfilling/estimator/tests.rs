@@ -5,18 +5,18 @@ use super::*;
 
 const DAY: f64 = 86_400.0;
 
-const ALL: [Estimate; 4] = [
-    Estimate::Limit,
-    Estimate::Ratio,
-    Estimate::History,
-    Estimate::Tree,
+const ALL: [RuntimeEstimate; 4] = [
+    RuntimeEstimate::Limit,
+    RuntimeEstimate::Ratio,
+    RuntimeEstimate::History,
+    RuntimeEstimate::Tree,
 ];
 
 /// A promise, and how long the job will run.
-type Ran = (Promise, f64);
+type Ran = (JobFacts, f64);
 
-fn promise(user: u32, limit: f64) -> Promise {
-    Promise {
+fn promise(user: u32, limit: f64) -> JobFacts {
+    JobFacts {
         user,
         limit,
         share: 1.0 / 64.0,
@@ -31,7 +31,7 @@ fn log(count: u32, mut job: impl FnMut(&mut Xoshiro256PlusPlus) -> Ran) -> Vec<R
         let (promise, size) = job(&mut random);
         let submitted = 100.0 * f64::from(n);
         (
-            Promise {
+            JobFacts {
                 submitted,
                 ..promise
             },
@@ -42,10 +42,10 @@ fn log(count: u32, mut job: impl FnMut(&mut Xoshiro256PlusPlus) -> Ran) -> Vec<R
 }
 
 /// Each job ends when the tenth after it comes.
-fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<Judged> {
+fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<JudgedJob> {
     let mut judged = Vec::new();
     for (n, (promise, size)) in log.iter().enumerate() {
-        judged.push(Judged {
+        judged.push(JudgedJob {
             user: promise.user,
             estimate: estimator.estimate(promise),
             size: *size,
@@ -57,8 +57,8 @@ fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<Judged> {
     judged
 }
 
-fn in_order(estimate: Estimate, log: &[Ran]) -> f64 {
-    let mut estimator = Estimator::new(estimate, DAY, &Learned::default());
+fn in_order(estimate: RuntimeEstimate, log: &[Ran]) -> f64 {
+    let mut estimator = Estimator::new(estimate, DAY, &LearnedRuntimes::default());
     // Judged on what came when something had been learned.
     let judged = judged(&mut estimator, log).split_off(log.len() / 2);
     worth(&judged)[0].in_order.unwrap()
@@ -81,13 +81,16 @@ fn estimates_are_positive_finite_and_within_limits() {
     let strange = r#"{"limited": [4294967295, 1e300], "unlimited": [0, -1e300], "alike": [[7, [9, -3.0]]],
         "trees": [{"root": [9, 0.0], "sides": [[0, -1e308], [3, 1e308]], "leaves": [1e308, -1e308, 0.0, 1e308]},
                   {"root": [3, 0.5], "sides": [[0, -1e308], [3, 1e308]], "leaves": [1e308, -1e308, 0.0, 1e308]}]}"#;
-    for learned in [Learned::default(), serde_json::from_str(strange).unwrap()] {
+    for learned in [
+        LearnedRuntimes::default(),
+        serde_json::from_str(strange).unwrap(),
+    ] {
         for estimate in ALL {
             let mut estimator = Estimator::new(estimate, DAY, &learned);
             for n in 0..2000_u32 {
                 let limit = [f64::INFINITY, 3600.0, 1e-9, 60.0, f64::MAX][n as usize % 5];
                 let submitted = f64::from(n) * 1000.0;
-                let promise = Promise {
+                let promise = JobFacts {
                     submitted,
                     ..promise(n % 3, limit)
                 };
@@ -106,8 +109,8 @@ fn estimates_are_positive_finite_and_within_limits() {
 /// The wider a job is, the more its limit counts.
 #[test]
 fn of_wide_jobs_limits_count() {
-    let mut estimator = Estimator::new(Estimate::History, DAY, &Learned::default());
-    let wide = |user, share| Promise {
+    let mut estimator = Estimator::new(RuntimeEstimate::History, DAY, &LearnedRuntimes::default());
+    let wide = |user, share| JobFacts {
         share,
         ..promise(user, 3600.0)
     };
@@ -122,16 +125,16 @@ fn of_wide_jobs_limits_count() {
 
 #[test]
 fn limits_are_what_limits_say() {
-    let estimator = Estimator::new(Estimate::Limit, DAY, &Learned::default());
+    let estimator = Estimator::new(RuntimeEstimate::Limit, DAY, &LearnedRuntimes::default());
     assert_eq!(estimator.estimate(&promise(3, 1234.5)), 1234.5);
 }
 
 #[test]
 fn histories_sort_where_limits_do_not() {
     let log = log(8000, own_sizes);
-    let limits = in_order(Estimate::Limit, &log);
+    let limits = in_order(RuntimeEstimate::Limit, &log);
     assert!((0.45..0.55).contains(&limits), "{limits}");
-    for estimate in [Estimate::History, Estimate::Tree] {
+    for estimate in [RuntimeEstimate::History, RuntimeEstimate::Tree] {
         let found = in_order(estimate, &log);
         assert!(found > 0.9, "{estimate:?} {found}");
     }
@@ -145,8 +148,12 @@ fn limits_that_are_right_are_not_spoiled() {
         let user = random.random_range(1..10);
         (promise(user, limit), limit * random.random_range(0.7..1.0))
     });
-    let limits = in_order(Estimate::Limit, &log);
-    for estimate in [Estimate::Ratio, Estimate::History, Estimate::Tree] {
+    let limits = in_order(RuntimeEstimate::Limit, &log);
+    for estimate in [
+        RuntimeEstimate::Ratio,
+        RuntimeEstimate::History,
+        RuntimeEstimate::Tree,
+    ] {
         let found = in_order(estimate, &log);
         assert!(found > limits - 0.01, "{estimate:?} {found} of {limits}");
     }
@@ -159,10 +166,10 @@ fn widths_sort_where_nothing_else_is_known() {
         let share = 2_f64.powi(-random.random_range(0..8));
         let size = 10_000.0 * share * random.random_range(0.9..1.1);
         let promise = promise(0, f64::INFINITY);
-        (Promise { share, ..promise }, size)
+        (JobFacts { share, ..promise }, size)
     });
-    assert!(in_order(Estimate::Limit, &log) < 0.6);
-    for estimate in [Estimate::History, Estimate::Tree] {
+    assert!(in_order(RuntimeEstimate::Limit, &log) < 0.6);
+    for estimate in [RuntimeEstimate::History, RuntimeEstimate::Tree] {
         let found = in_order(estimate, &log);
         assert!(found > 0.9, "{estimate:?} {found}");
     }
@@ -171,8 +178,12 @@ fn widths_sort_where_nothing_else_is_known() {
 #[test]
 fn of_jobs_that_are_all_alike_the_size_is_learned() {
     let log = log(500, |_| (promise(1, 3600.0), 450.0));
-    for estimate in [Estimate::Ratio, Estimate::History, Estimate::Tree] {
-        let mut estimator = Estimator::new(estimate, DAY, &Learned::default());
+    for estimate in [
+        RuntimeEstimate::Ratio,
+        RuntimeEstimate::History,
+        RuntimeEstimate::Tree,
+    ] {
+        let mut estimator = Estimator::new(estimate, DAY, &LearnedRuntimes::default());
         let judged = judged(&mut estimator, &log);
         assert!(
             (judged.last().unwrap().estimate / 450.0 - 1.0).abs() < 0.01,
@@ -188,7 +199,7 @@ fn what_is_learned_goes_through_a_file() {
     let mut log = log(12_000, |random| {
         let (promise, size) = own_sizes(random);
         let user = random.next_u32() % 3000 + 1;
-        (Promise { user, ..promise }, size)
+        (JobFacts { user, ..promise }, size)
     });
     for (n, (promise, _)) in log.iter_mut().enumerate() {
         promise.user = if n > 11_900 {
@@ -199,7 +210,7 @@ fn what_is_learned_goes_through_a_file() {
     }
     for estimate in ALL {
         let run = || {
-            let mut estimator = Estimator::new(estimate, DAY, &Learned::default());
+            let mut estimator = Estimator::new(estimate, DAY, &LearnedRuntimes::default());
             let judged = judged(&mut estimator, &log);
             (
                 estimator,
@@ -212,7 +223,7 @@ fn what_is_learned_goes_through_a_file() {
         assert_eq!((&learned, sum), (&again.learned(), same), "{estimate:?}");
         let text = serde_json::to_string(&learned).unwrap();
         assert!(text.len() < 13_000, "{estimate:?}: {} bytes", text.len());
-        let read: Learned = serde_json::from_str(&text).unwrap();
+        let read: LearnedRuntimes = serde_json::from_str(&text).unwrap();
         let restored = Estimator::new(estimate, DAY, &read);
         assert_eq!(restored.learned(), learned);
         for (promise, _) in &log[11_950..11_990] {
@@ -228,7 +239,7 @@ fn what_is_learned_goes_through_a_file() {
 /// In memory, too, the kinds that do not come any more are forgotten.
 #[test]
 fn kinds_are_forgotten() {
-    let mut estimator = Estimator::new(Estimate::History, DAY, &Learned::default());
+    let mut estimator = Estimator::new(RuntimeEstimate::History, DAY, &LearnedRuntimes::default());
     for user in 1..20_000 {
         estimator.learn(&promise(user, 3600.0), 360.0, 0.0);
     }
@@ -242,7 +253,7 @@ fn kinds_are_forgotten() {
 #[test]
 fn trees_are_fitted_once_a_day() {
     let log = log(3000, own_sizes);
-    let mut estimator = Estimator::new(Estimate::Tree, DAY, &Learned::default());
+    let mut estimator = Estimator::new(RuntimeEstimate::Tree, DAY, &LearnedRuntimes::default());
     let mut fits = Vec::new();
     for (promise, ran) in &log {
         let before = estimator.trees.clone();
@@ -252,7 +263,7 @@ fn trees_are_fitted_once_a_day() {
         }
     }
     assert_eq!(fits, [0.0, 1.0, 2.0, 3.0]);
-    let mut restored = Estimator::new(Estimate::Tree, DAY, &estimator.learned());
+    let mut restored = Estimator::new(RuntimeEstimate::Tree, DAY, &estimator.learned());
     for (promise, ran) in &log[..ENOUGH - 1] {
         restored.learn(promise, *ran, 10.0 * DAY);
     }
@@ -262,11 +273,11 @@ fn trees_are_fitted_once_a_day() {
 #[test]
 fn worth_is_one_for_sizes_and_half_for_constants() {
     let by = |estimate: fn(f64) -> f64| {
-        let jobs: Vec<Judged> = (0..100)
+        let jobs: Vec<JudgedJob> = (0..100)
             .map(|n| {
                 let size = f64::from(n * 37 % 101 + 1);
                 let user = if n < 40 { 1 } else { 100 + n as u32 };
-                Judged {
+                JudgedJob {
                     user,
                     estimate: estimate(size),
                     size,

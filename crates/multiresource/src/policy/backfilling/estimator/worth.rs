@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// A job that was estimated, and has ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged {
+pub struct JudgedJob {
     /// Who sent it; 0 where that is not known.
     pub user: u32,
     /// What it was taken to last \[time\].
@@ -48,13 +48,13 @@ const MANY: usize = 30;
 const NEAR: usize = 20;
 
 /// Returns what estimates are worth, of all jobs in the order in which they came, and by users with many and few jobs.
-pub fn worth(jobs: &[Judged]) -> [Worth; 3] {
+pub fn worth(jobs: &[JudgedJob]) -> [Worth; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {
         *counts.entry(job.user).or_default() += 1;
     }
     [Users::All, Users::Many, Users::Few].map(|users| {
-        let among = |job: &Judged| match users {
+        let among = |job: &JudgedJob| match users {
             Users::All => true,
             Users::Many => job.user != 0 && counts[&job.user] >= MANY,
             Users::Few => job.user != 0 && counts[&job.user] < MANY,
@@ -63,7 +63,7 @@ pub fn worth(jobs: &[Judged]) -> [Worth; 3] {
     })
 }
 
-fn worth_of(users: Users, jobs: &[Judged], among: impl Fn(&Judged) -> bool) -> Worth {
+fn worth_of(users: Users, jobs: &[JudgedJob], among: impl Fn(&JudgedJob) -> bool) -> Worth {
     let (mut right, mut pairs) = (0.0, 0);
     let mut ratios = Vec::new();
     for (n, job) in jobs.iter().enumerate().filter(|(_, job)| among(job)) {

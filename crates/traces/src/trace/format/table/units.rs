@@ -5,7 +5,7 @@ use itertools::Itertools as _;
 use super::{Columns, END, Times};
 use crate::trace::fields::{instant, is_unknown, number};
 use crate::trace::format::Rows;
-use crate::trace::{Account, Options, TraceError};
+use crate::trace::{Account, ReadOptions, TraceError};
 use synth_core::number::stamp;
 
 /// The notation of dates with separators.
@@ -63,7 +63,7 @@ impl Columns {
     pub(super) fn lengths(
         &mut self,
         mut rows: Rows,
-        options: &Options,
+        options: &ReadOptions,
     ) -> Result<Option<String>, TraceError> {
         let of_dates = match self.time.notation {
             Some("milliseconds since 1970") => 1,

@@ -133,7 +133,7 @@ pub struct Run<M = (), C = ()> {
     /// The 99th percentile of what has left, settled or not.
     #[serde(skip)]
     pub rough_p99: Option<f64>,
-    /// Mean response time weighted by load share ([`Class::weight`](super::Class::weight)).
+    /// Mean response time weighted by load share ([`Class::weight`](super::JobClass::weight)).
     pub weighted_response: Option<Estimate>,
     /// Mean number in system over all classes.
     pub mean_number: Option<Estimate>,

@@ -19,8 +19,8 @@ use crate::desk::{Concern, Desk, Round, Stage};
 use crate::metrics::words;
 use crate::server::{Server, resource};
 use crate::view::{Reference, Uid, Work};
-use synth_advice::forecast::Online;
-use synth_operator::Moment;
+use synth_advice::forecast::OnlineForecasts;
+use synth_operator::HostMoment;
 use synth_operator::protocol::Foresight;
 
 /// When it will start, as one, five and nine of ten such jobs do.
@@ -53,7 +53,7 @@ pub struct Notices {
     forecasts: HashMap<Uid, (f64, Option<f64>)>,
     /// Jobs that have waited longest, and what was submitted.
     next: Vec<(Uid, Reference)>,
-    online: Online,
+    online: OnlineForecasts,
     /// When the next forecast may be computed.
     rested: Instant,
 }
@@ -82,13 +82,13 @@ impl Notices {
             said: HashMap::new(),
             forecasts: HashMap::new(),
             next: Vec::new(),
-            online: Online::new(1),
+            online: OnlineForecasts::new(1),
             rested: Instant::now(),
         }
     }
 
     /// Says what a round has found, and why the others wait.
-    pub fn look(&mut self, desk: &Desk, cluster: &Cluster, round: &Round, at: Moment) {
+    pub fn look(&mut self, desk: &Desk, cluster: &Cluster, round: &Round, at: HostMoment) {
         self.said.retain(|uid, _| cluster.works.contains_key(uid));
         for note in &round.notes {
             let reason = match note.concern {
@@ -187,7 +187,7 @@ impl Notices {
     }
 
     /// Forecasts one of the jobs that have waited longest, if one is due and the last forecast was not just now.
-    pub fn forecast(&mut self, desk: &Desk, at: Moment) {
+    pub fn forecast(&mut self, desk: &Desk, at: HostMoment) {
         let Notices {
             next, forecasts, ..
         } = self;

@@ -21,7 +21,7 @@ use crate::server::{ANSWER, Server};
 use crate::setup::Setup;
 use crate::view::{Mark, Owner};
 use crate::watch::Watch;
-use synth_operator::Moment;
+use synth_operator::HostMoment;
 
 /// After the first change others are waited for so long.
 const BATCH: Duration = Duration::from_millis(50);
@@ -132,7 +132,7 @@ impl Controller {
                 self.answered(watch, &mut desk, &release, outcome);
             }
             watch.follow_owners()?;
-            let at = Moment {
+            let at = HostMoment {
                 now: begin.elapsed().as_secs_f64(),
                 wall: Timestamp::now().as_second(),
             };
@@ -217,7 +217,7 @@ impl Controller {
     pub async fn plan(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let mut desk = self.desk(&watch)?;
-        let at = Moment {
+        let at = HostMoment {
             now: 0.0,
             wall: Timestamp::now().as_second(),
         };

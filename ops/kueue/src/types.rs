@@ -10,7 +10,7 @@ use crate::view::{TYPE, View};
 use synth_core::document::{Document, TimeRange, fits, place};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::Fleet;
-use synth_operator::{Types, prices, type_named};
+use synth_operator::{JobTypes, prices, type_named};
 
 /// The types of a policy.
 ///
@@ -21,7 +21,7 @@ use synth_operator::{Types, prices, type_named};
 pub struct TypeMap {
     pub resources: Resources,
     names: Vec<String>,
-    types: Types<Condition>,
+    types: JobTypes<Condition>,
     /// All nodes are one server.
     is_pooled: bool,
 }
@@ -95,7 +95,7 @@ impl TypeMap {
         Ok(TypeMap {
             resources,
             names: types.map(|own| own.name().to_owned()).collect(),
-            types: Types::new(fleet, prices(policy), demands, rules, fields)?,
+            types: JobTypes::new(fleet, prices(policy), demands, rules, fields)?,
             is_pooled: fleet.is_one_server(),
         })
     }

@@ -21,7 +21,7 @@ const FIRSTS: usize = 32;
 /// Returns the bound and the inequalities that prove it, those that are used; none where only jobs that never wait are a bound.
 ///
 /// Tried are the prices of the program over all types, over each alone, and over the first ones in the order in which a single server
-/// of these prices would serve them: what a job costs over its work. Once it is over, those that were found by then count. Theory: [`Cut`].
+/// of these prices would serve them: what a job costs over its work. Once it is over, those that were found by then count. Theory: [`PriceCut`].
 ///
 /// # Errors
 /// When the objective is a percentile, or prices that were found are refused.

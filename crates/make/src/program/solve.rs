@@ -8,7 +8,7 @@ use synth_core::number::shown;
 use synth_multiresource::schedule::{Fluid, Packing, Schedule};
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// Solves the program by column generation. Whether the optimum is proven: [`Certificate::proven`].
+/// Solves the program by column generation. Whether the optimum is proven: [`LoadCertificate::proven`].
 ///
 /// # Errors
 /// When HiGHS does not end optimal, or numbers are out of its range.

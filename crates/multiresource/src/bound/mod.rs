@@ -21,13 +21,13 @@
 //! *Which V.* [`Layout`]: one symmetric quadratic form of Q for all states, and an affine function of Q for each schedule and each
 //! *cell*: the numbers of type i below `exact_i` are a coordinate of their own each, and all from there on are one. In a cell both
 //! conditions are affine in Q, since the quadratic parts cancel to affine ones, and a cell is a corner and the directions in which it
-//! is unbounded: so finitely many numbers are all that has to be looked at ([`Row`]).
+//! is unbounded: so finitely many numbers are all that has to be looked at ([`Constraint`]).
 //!
 //! Source: potential functions of Bertsimas, Paschalidis, Tsitsiklis (Annals of Applied Probability 4, 1994) and Kumar, Kumar
 //! (IEEE Transactions on Automatic Control 39, 1994), which are quadratic forms alone; cells and schedules are ours.
 //!
 //! # Practice
-//! `synth_make::bound` finds V by a linear program; what its solver returns is believed in nothing: [`Certificate::check`] computes B
+//! `synth_make::bound` finds V by a linear program; what its solver returns is believed in nothing: [`BoundCertificate::check`] computes B
 //! from V, in whole numbers.
 
 mod certificate;

@@ -21,7 +21,7 @@
 //!
 //! # Practice
 //! [`Log::read`] keeps the jobs of a trace, [`gathered`] makes the workload that a rule sees of them, [`replay`] runs
-//! a policy, and [`Measured`] has what came of it. A job takes 72 bytes: 64 for itself, 8 for its end.
+//! a policy, and [`WindowMeasures`] has what came of it. A job takes 72 bytes: 64 for itself, 8 for its end.
 //!
 //! # Bibliography
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17(3), 1989.

@@ -211,7 +211,7 @@ impl Trace {
     }
 
     /// Returns when the log begins \[ticks\], if that is decided and later than with its first job. Jobs that were
-    /// submitted earlier are [early](Seen::is_early).
+    /// submitted earlier are [early](Observed::is_early).
     pub fn begin(&self) -> Option<i64> {
         self.window.as_ref().and_then(Window::begin)
     }

@@ -5,10 +5,10 @@
 //! amounts of resources that it held, and perhaps a limit that was promised. Times are whole *ticks*, the
 //! resolution of the clock in the file: sums over a trace are exact, and a replay of it repeats. A job's
 //! demands are its *vector*; of these a trace has few, so that a [`TraceJob`] carries the number of its vector
-//! in a table ([`Demands`]).
+//! in a table ([`DemandTable`]).
 //!
 //! # Practice
-//! [`Trace::open`] finds out which [`Format`] a file has, and [`Trace::next_job`] gives its jobs in the order of
+//! [`Trace::open`] finds out which [`TraceFormat`] a file has, and [`Trace::next_job`] gives its jobs in the order of
 //! their submission, the ones of one instant in the order of the file. No line is left out silently: what does not
 //! take part, or not as it stands, is counted by [`Reason`] in an [`Account`], with its work and the line where it is
 //! first seen. Memory does not grow with the trace: a buffer of [`Trace::MOST_OUT_OF_ORDER`] jobs puts them in order.
@@ -162,7 +162,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 pub struct TraceJob {
     /// Line of the file, from 1.
     pub line: u32,
-    /// Its vector, a number in [`Demands`].
+    /// Its vector, a number in [`DemandTable`].
     pub demand: u32,
     /// When it came \[ticks since the clock's zero\].
     pub submit: i64,

@@ -2,7 +2,7 @@
 //!
 //! # Theory
 //! What a scheduler answers takes limits for run times, and is late nearly always: users promise several times what their
-//! jobs run. Here the queue is run forward many times under the rule that runs there ([`Site::forecast`]). Each run draws how
+//! jobs run. Here the queue is run forward many times under the rule that runs there ([`ForecastSite::forecast`]). Each run draws how
 //! long the waiting jobs run, and the running ones still will, from how long jobs like them ran of their limits
 //! ([`Past`]): of the same user, limit and demand first, and of wider classes the less, the more is known of the narrow one. A
 //! job that has run for a while runs for longer than that. The errors of a user's jobs are not independent: some of
@@ -10,7 +10,7 @@
 //!
 //! Such draws are too sure of themselves. So the levels at which their quantiles are taken are moved by what came of the forecasts
 //! before ([`Calibration`]). On a log this is done from job to job ([`Scoring`]): nothing is looked at that
-//! was not known then. A scheduler that runs is forecast from the jobs that it has seen ([`Online`]).
+//! was not known then. A scheduler that runs is forecast from the jobs that it has seen ([`OnlineForecasts`]).
 //!
 //! # Bibliography
 //! Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021. Smith, Taylor, Foster, "Using run-time

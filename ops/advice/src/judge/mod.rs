@@ -11,7 +11,7 @@
 //! that runs now, and the least mean is taken; a rule that nobody runs has to be better than those that people run by a
 //! margin.
 //!
-//! Candidates are points of one family ([`Point`]): the order of the queue by `a ln ê + b ln p − g ln(w + c)`, one
+//! Candidates are points of one family ([`RulePoint`]): the order of the queue by `a ln ê + b ln p − g ln(w + c)`, one
 //! reservation or none, the estimate ê of a job's size, and a promise that nobody waits longer. Sizes are estimated when
 //! jobs come, from those that ended before ([`synth_multiresource::policy::Estimator`]).
 //!

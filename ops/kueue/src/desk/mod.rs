@@ -20,7 +20,7 @@ use synth_core::artifact::Changes;
 use synth_core::document::{number_of, text_of};
 use synth_multiresource::artifact::Checked;
 use synth_operator::{
-    ClusterEvent, Moment, Scheduler, Submission, only_starts, read_policy, second_of,
+    ClusterEvent, HostMoment, Scheduler, Submission, only_starts, read_policy, second_of,
 };
 
 /// A policy with its scheduler, and what that knows of the cluster.
@@ -173,7 +173,7 @@ impl Desk {
     }
 
     /// Compares with what was known, reports it, and decides.
-    pub fn look(&mut self, cluster: &Cluster, at: Moment) -> Round {
+    pub fn look(&mut self, cluster: &Cluster, at: HostMoment) -> Round {
         let begin = Instant::now();
         let mut round = Round::default();
         let views = cluster.views(&self.setup.gate);
@@ -197,7 +197,7 @@ impl Desk {
         &mut self,
         cluster: &Cluster,
         views: &[View<'_>],
-        at: Moment,
+        at: HostMoment,
         round: &mut Round,
     ) -> Result<(), String> {
         let by_uid: HashMap<&Uid, &View<'_>> =
@@ -248,7 +248,7 @@ impl Desk {
         view: &View<'_>,
         job_type: Option<usize>,
         nodes: Vec<String>,
-        at: Moment,
+        at: HostMoment,
     ) -> Release {
         Release {
             job: view.work.uid().clone(),
@@ -270,7 +270,7 @@ impl Desk {
         &mut self,
         changes: &[Change],
         views: &HashMap<&Uid, &View<'_>>,
-        at: Moment,
+        at: HostMoment,
     ) -> Result<Starts, String> {
         let t = at.now / self.second;
         let mut starts = Vec::new();
@@ -298,7 +298,7 @@ impl Desk {
         &self,
         change: &'a Change,
         views: &HashMap<&Uid, &View<'_>>,
-        at: Moment,
+        at: HostMoment,
     ) -> ClusterEvent<'a> {
         let work = |id: &Uid| {
             let uid: Uid = id.trim_end_matches('#').into();

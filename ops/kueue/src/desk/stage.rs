@@ -6,7 +6,7 @@ use super::round::{Change, Concern, Round, Stage};
 use super::{Desk, Known, LAG};
 use crate::setup::Unknown;
 use crate::view::{Phase, Uid, View};
-use synth_operator::Moment;
+use synth_operator::HostMoment;
 
 impl Desk {
     /// Jobs that are not there any more.
@@ -32,7 +32,7 @@ impl Desk {
         &mut self,
         view: &View<'_>,
         nodes: &HashMap<&Uid, Vec<&str>>,
-        at: Moment,
+        at: HostMoment,
         changes: &mut Vec<Change>,
         round: &mut Round,
     ) {
@@ -96,7 +96,7 @@ impl Desk {
         view: &View<'_>,
         before: Option<Stage>,
         on: &[&str],
-        at: Moment,
+        at: HostMoment,
         round: &mut Round,
     ) -> Option<Stage> {
         let uid = view.work.uid();
@@ -150,7 +150,7 @@ impl Desk {
     }
 
     /// Of several pods some may have kept their gate: the others were released already, and these follow.
-    fn finish(&mut self, view: &View<'_>, i: usize, at: Moment, round: &mut Round) {
+    fn finish(&mut self, view: &View<'_>, i: usize, at: HostMoment, round: &mut Round) {
         let has_gate = view.gated(&self.setup.gate).next().is_some();
         let known = self.jobs.get_mut(view.work.uid());
         let known =
@@ -167,7 +167,7 @@ impl Desk {
     }
 
     /// A job that has no type: it stays gated, or is let go.
-    fn untyped(&mut self, view: &View<'_>, why: &str, at: Moment, round: &mut Round) {
+    fn untyped(&mut self, view: &View<'_>, why: &str, at: HostMoment, round: &mut Round) {
         let is_left = self.setup.unknown == Unknown::Leave;
         let done = match is_left {
             true => "it stays gated (--unknown release lets such jobs go)",

@@ -6,7 +6,7 @@
 //! by `sacctmgr`, with the same words.
 //!
 //! # Practice
-//! [`of_texts`] reads all of it into a [`Site`]. What cannot be read is an error with its file, its line and what to
+//! [`of_texts`] reads all of it into a [`SlurmSite`]. What cannot be read is an error with its file, its line and what to
 //! write there; what is not understood, or not followed, is a remark of the site.
 
 mod accounting;

@@ -2,7 +2,7 @@
 //!
 //! # Theory
 //! The order of a [`Priority`] by limits, `a ln e + b ln p − g ln(w + c)`, least first, is that of points, most first: a whole
-//! number of them to a factor of ten ([`Levels`]). What does not move with time is written by job_submit.lua once, when a job
+//! number of them to a factor of ten ([`PriorityLevels`]). What does not move with time is written by job_submit.lua once, when a job
 //! comes. The wait is Slurm's age factor, a straight line, or is written anew from time to time by a script.
 //!
 //! # Practice

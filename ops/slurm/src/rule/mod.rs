@@ -10,7 +10,7 @@
 //! are late. Both keep the limits of quality of service and accounts. Read at 22.05.8.
 //!
 //! # Practice
-//! [`SlurmRule`] makes the rule for a [`Site`], whose nodes are the servers of a fleet. What is left out: preemption,
+//! [`SlurmRule`] makes the rule for a [`SlurmSite`], whose nodes are the servers of a fleet. What is left out: preemption,
 //! reservations by hand, licenses, features and constraints, dependencies, heterogeneous jobs, the time that
 //! scheduling itself takes, and jobs of several partitions (they count to the first).
 

@@ -20,7 +20,7 @@ pub enum Estimates {
     Inflated(f64),
     /// The types' mean sizes.
     Means,
-    /// What came with the jobs: [what is known](crate::workload::Known), limits or sizes.
+    /// What came with the jobs: [what is known](crate::workload::KnownSize), limits or sizes.
     Limits,
 }
 

@@ -119,7 +119,7 @@ fn a_group_of_pods_is_released_whole() {
         .cluster
         .owners
         .extend([("p".into(), p), ("q".into(), q)]);
-    let at = |now: f64| Moment { now, wall: 0 };
+    let at = |now: f64| HostMoment { now, wall: 0 };
     let round = scene.desk.look(&scene.cluster, at(1.0));
     assert_eq!(round.releases[0].owners.len(), 2);
     // The second request failed: the first pod has lost its gate.
@@ -236,6 +236,6 @@ fn ten_thousand_waiting_jobs_are_looked_at_once() {
     assert_eq!(scene.released().len(), 2);
     let round = scene
         .desk
-        .look(&scene.cluster, Moment { now: 2.0, wall: 2 });
+        .look(&scene.cluster, HostMoment { now: 2.0, wall: 2 });
     assert_eq!(round.events, 0, "what has not changed is not reported");
 }

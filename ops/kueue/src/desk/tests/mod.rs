@@ -142,7 +142,7 @@ impl Scene {
     /// Looks a second later: what is released, and what is noted.
     fn look(&mut self) -> (Vec<String>, Vec<Concern>) {
         self.now += 1.0;
-        let at = Moment {
+        let at = HostMoment {
             now: self.now,
             wall: 1_767_225_600 + self.now as i64,
         };

@@ -86,7 +86,7 @@ fn a_gang_starts_on_whole_servers() {
     scene.gang("h", gated(), &[]);
     let round = scene
         .desk
-        .look(&scene.cluster, Moment { now: 1.0, wall: 0 });
+        .look(&scene.cluster, HostMoment { now: 1.0, wall: 0 });
     scene.now = 1.0;
     assert_eq!(round.releases.len(), 1, "four servers, three for each gang");
     assert_eq!(round.releases[0].mark.nodes.len(), 3);

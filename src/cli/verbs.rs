@@ -53,7 +53,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
         K::synthesize(&workload, &arguments.args, caller)
     });
     match answer? {
-        SynthesisAnswer::NamedPolicy {
+        SynthesisAnswer::Policy {
             artifact,
             summary,
             mut documents,

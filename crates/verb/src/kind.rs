@@ -307,7 +307,7 @@ pub fn simulate_policy<K: Rules>(
 /// What comes of a synthesis. All of these are answers; none is an error.
 pub enum SynthesisAnswer<K: Content> {
     /// A valid policy.
-    NamedPolicy {
+    Policy {
         /// The policy.
         artifact: Box<Artifact<K>>,
         /// What a person should know of it.
@@ -333,7 +333,7 @@ impl<K: Content> SynthesisAnswer<K> {
     /// When the checker finds fault with it.
     pub fn checked(artifact: Artifact<K>, summary: String) -> VerbResult<Self> {
         let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
-        Ok(SynthesisAnswer::NamedPolicy {
+        Ok(SynthesisAnswer::Policy {
             artifact: Box::new(checked.artifact().clone()),
             summary,
             documents: Vec::new(),

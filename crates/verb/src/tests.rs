@@ -214,7 +214,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         listener: &mut listener,
         output: &mut std::io::sink(),
     };
-    let SynthesisAnswer::NamedPolicy {
+    let SynthesisAnswer::Policy {
         artifact: synthesized,
         ..
     } = Toy::synthesize(&queue, &NoArgs {}, &mut caller).unwrap()

@@ -23,7 +23,7 @@ pub enum JournalRecord {
     /// A policy takes over.
     Head(Head),
     /// Something was read, decided or seen.
-    JournalRound(JournalRound),
+    Round(JournalRound),
     /// What the policy's estimates have learned of jobs so far.
     Learned {
         /// With it a bridge that begins later goes on.
@@ -158,7 +158,7 @@ impl TakenOver {
                 Some(JournalRecord::Learned { learned }) => {
                     own.learned = Some(learned).zip(digest.clone())
                 }
-                Some(JournalRecord::JournalRound(round)) => {
+                Some(JournalRecord::Round(round)) => {
                     let starts = round.start.iter();
                     let placed =
                         starts.filter_map(|own| Some((key_of(own.id())?, own.servers().to_vec())));
@@ -261,7 +261,7 @@ pub fn replay(
                 }
                 heads.push(head);
             }
-            JournalRecord::JournalRound(round) if is_own => {
+            JournalRecord::Round(round) if is_own => {
                 if let Some(replay) = &mut replay {
                     replay
                         .round(n + 1, &round, on_line)
@@ -269,7 +269,7 @@ pub fn replay(
                 }
             }
             // What was learned comes of the rounds again.
-            JournalRecord::JournalRound(_) | JournalRecord::Learned { .. } => {}
+            JournalRecord::Round(_) | JournalRecord::Learned { .. } => {}
         }
     }
     if heads.is_empty() {
@@ -413,7 +413,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.jsonl");
         let round = |t| {
-            JournalRecord::JournalRound(JournalRound {
+            JournalRecord::Round(JournalRound {
                 t,
                 ..JournalRound::default()
             })
@@ -425,7 +425,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         let objects = text.lines().map(|line| unsealed(line).unwrap());
         let times = objects.map(|object| match serde_json::from_str(&object) {
-            Ok(JournalRecord::JournalRound(round)) => round.t,
+            Ok(JournalRecord::Round(round)) => round.t,
             other => panic!("{other:?}"),
         });
         assert_eq!(times.collect::<Vec<f64>>(), [1.0, 2.0]);

@@ -264,7 +264,7 @@ impl Bridge {
         let is_worth =
             !round.reported.is_empty() || !round.start.is_empty() || !round.began.is_empty();
         if is_worth {
-            self.note(JournalRecord::JournalRound(round.clone()), say);
+            self.note(JournalRecord::Round(round.clone()), say);
         }
         let now = self.now();
         act(&self.slurm, &mut self.active, (&found, &round, now), say)?;
@@ -464,7 +464,7 @@ impl Bridge {
         let mut found = self.active.watch.again(queue, at);
         self.note(JournalRecord::Head(self.head()), say);
         let (round, _) = self.active.decide(&mut found, at.now, Instant::now());
-        self.note(JournalRecord::JournalRound(round.clone()), say);
+        self.note(JournalRecord::Round(round.clone()), say);
         let now = self.now();
         act(&self.slurm, &mut self.active, (&found, &round, now), say)
     }

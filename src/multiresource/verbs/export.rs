@@ -27,7 +27,7 @@ pub struct Export {
 enum To {
     /// What an administrator installs so that the policy decides when jobs of a Slurm partition start: job_submit.lua, lines
     /// for slurm.conf, the types of jobs, a systemd unit, and a page that says in which order, and how to go back
-    SlurmExport(SlurmExport),
+    Slurm(SlurmExport),
     /// What an administrator installs so that Slurm itself follows an order of jobs by limit, CPUs and wait, with nothing held
     /// and no process beside it: job_submit.lua, lines for slurm.conf, scripts that look and go back, and a page that says how
     SlurmPriority(SlurmPriority),
@@ -97,7 +97,7 @@ struct Folder {
 impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
         let (read, written) = match &self.to {
-            To::SlurmExport(typed) => (typed.policy.typed(), None),
+            To::Slurm(typed) => (typed.policy.typed(), None),
             To::Kueue(typed) => (typed.policy.typed(), None),
             To::SlurmPriority(typed) => (Some(&*typed.policy).filter(|own| own.exists()), None),
             To::Lp(typed) => (typed.workload.typed(), Some(&*typed.output)),
@@ -109,7 +109,7 @@ impl NamesFiles for Export {
 impl RunVerb for Export {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         match &self.to {
-            To::SlurmExport(typed) => typed.run(caller),
+            To::Slurm(typed) => typed.run(caller),
             To::Kueue(typed) => typed.run(caller),
             To::SlurmPriority(typed) => typed.run(caller),
             To::Lp(typed) => typed.run(caller),

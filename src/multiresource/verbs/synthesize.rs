@@ -322,7 +322,7 @@ pub fn synthesize(
     summary += stops_nothing;
     summary += &thresholds(&size, &request, &found, width).unwrap_or_default();
     let documents = args.log.iter().map(|file| Ok((file.clone(), json(&log)?)));
-    Ok(SynthesisAnswer::NamedPolicy {
+    Ok(SynthesisAnswer::Policy {
         documents: documents.collect::<VerbResult<_>>()?,
         artifact: Box::new(found.artifact().clone()),
         summary,

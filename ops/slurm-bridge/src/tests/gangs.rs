@@ -235,10 +235,10 @@ fn a_journal_says_which_jobs_were_sent() {
     assert!(journal.before.placed.is_empty());
     assert!(
         journal
-            .write(&JournalRecord::JournalRound(JournalRound::default()))
+            .write(&JournalRecord::Round(JournalRound::default()))
             .is_none()
     );
-    assert!(journal.write(&JournalRecord::JournalRound(round)).is_none());
+    assert!(journal.write(&JournalRecord::Round(round)).is_none());
     let placed = Journal::open(&file).unwrap().before.placed;
     assert_eq!(placed.len(), 2);
     assert_eq!(placed[&key_of("17@5").unwrap()], ["node/1", "node/2"]);

@@ -3,9 +3,10 @@
 use std::error::Error;
 use std::time::Instant;
 
+use super::changes::Changes;
 use super::journal::{JournalRound, decide};
 use super::setup::Setup;
-use super::watch::{Changes, Watch};
+use super::watch::Watch;
 use super::{TypeMap, bridgeable};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::LearnedRuntimes;

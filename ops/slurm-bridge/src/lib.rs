@@ -3,6 +3,7 @@
 //!
 //! [`TypeMap`] is the one door between the amounts of [`synth_slurm::commands`] and the types, units and servers of a policy.
 
+mod changes;
 mod decision;
 mod document;
 mod export;

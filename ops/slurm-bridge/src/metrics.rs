@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
+use super::changes::Changes;
 use super::journal::{JournalRound, key_of};
-use super::watch::{Changes, Phase, Watch};
+use super::watch::{Phase, Watch};
 use synth_core::document::exposition::{Exposition, label};
 use synth_slurm::commands::SlurmQueue;
 

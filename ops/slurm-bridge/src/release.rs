@@ -1,10 +1,11 @@
 //! What was decided, carried out: jobs released, held and sent to nodes.
 
 use super::BridgeError;
+use super::changes::Changes;
 use super::decision::ActivePolicy;
 use super::journal::{JournalRound, key_of};
 use super::setup::HoldBy;
-use super::watch::{Changes, Sent};
+use super::watch::Sent;
 use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, Why};
 
 /// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::BridgeError;
+use super::changes::Changes;
 use super::decision::ActivePolicy;
 use super::journal::{Head, Journal, JournalRecord, JournalRound, key_of};
 use super::lock::Lock;
@@ -15,7 +16,6 @@ use super::metrics::Metrics;
 use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
 use super::survey::{Survey, obstacle, plan};
-use super::watch::Changes;
 use synth_operator::HostMoment;
 use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::changes::Changes;
 use super::journal::key_of;
 use super::setup::{HoldBy, Unknown};
 use super::types::Untyped;
-use super::watch::{Changes, Phase, Watch};
+use super::watch::{Phase, Watch};
 use synth_operator::protocol::Started;
 use synth_slurm::commands::{Hold, JobState, QueueRow, SlurmQueue};
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::TypeMap;
+use super::changes::{ADOPTED, CAME, Changes, ENDED, OCCUPIED, Order};
 use super::journal::id_of;
 use super::setup::{HoldBy, Setup, Unknown};
 use super::types::Untyped;
@@ -59,50 +60,6 @@ pub(super) enum Phase {
     Running(usize),
     /// It has no type and was let go: what it uses is others'.
     Passed,
-}
-
-/// What a round has found.
-#[derive(Debug, Default)]
-pub(super) struct Changes {
-    /// What the scheduler has to know, each with its place in the order in which it is reported.
-    pub lines: Vec<(Order, Line)>,
-    /// Jobs without a type that are to be let go.
-    pub pass: Vec<JobId>,
-    /// Jobs that an operator has to hold first.
-    pub hold: Vec<JobId>,
-    /// Jobs whose first process runs now.
-    pub began: Vec<String>,
-    /// Released long ago, and Slurm does not start them: with its reason.
-    pub stuck: Vec<(JobId, String)>,
-    /// The same since ten minutes: they are to be held again.
-    pub give_up: Vec<JobId>,
-    /// What a person should know.
-    pub notes: Vec<String>,
-}
-
-/// The order in which a round is reported: what is not to be started first, so that no end of another job starts it; of
-/// arrivals by when they could have started, and by key.
-pub(super) type Order = (u8, i64, Option<Key>);
-const WITHDRAWN: u8 = 0;
-const ENDED: u8 = 1;
-const ADOPTED: u8 = 2;
-const OCCUPIED: u8 = 3;
-const CAME: u8 = 4;
-
-impl Changes {
-    fn push(&mut self, order: Order, tell: impl FnOnce(&mut Line)) {
-        let mut line = Line::default();
-        tell(&mut line);
-        self.lines.push((order, line));
-    }
-
-    fn leaves(&mut self, id: String) {
-        self.push((ENDED, 0, None), |line| line.leave = Some(id));
-    }
-
-    fn withdraws(&mut self, id: String) {
-        self.push((WITHDRAWN, 0, None), |line| line.withdraw = Some(id));
-    }
 }
 
 /// For so long a released job may still show as held \[s\].

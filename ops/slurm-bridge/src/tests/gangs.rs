@@ -1,11 +1,12 @@
 //! Jobs of several nodes: their types, where they are sent, and how they are found again.
 
 use super::{SERVER, fleet, job, map};
+use crate::changes::Changes;
 use crate::journal::{Journal, JournalRecord, JournalRound, key_of};
 use crate::setup::Setup;
 use crate::survey::Survey;
 use crate::types::Untyped;
-use crate::watch::{Changes, Watch};
+use crate::watch::Watch;
 use synth_operator::HostMoment;
 use synth_operator::protocol::{Line, Started};
 use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue, Unread};

@@ -1,0 +1,132 @@
+//! Scales of time that are far apart.
+
+use super::*;
+
+/// At a light load one schedule is enough and switching is best left alone: the best rate is 0.
+/// Far down there the sums of the queue once cancelled to means below zero.
+#[test]
+fn where_switching_never_pays_means_keep_their_digits() {
+    let workload = parsed(
+        "10",
+        &[
+            "name: big, demand: {cpu: 2}, arrival_rate: 4, mean_size: .25",
+            "name: small, demand: {cpu: 1}, arrival_rate: 4, mean_size: .25",
+        ],
+    );
+    for setup_rate in [0.01, 1.0] {
+        let options = SynthesisOptions {
+            setup_rate: Some(setup_rate),
+            ..SynthesisOptions::new(Preemption::Setup)
+        };
+        synthesized(&workload, &options).artifact.check().unwrap();
+    }
+    let mean = |rate| {
+        let options = SynthesisOptions {
+            setup_rate: Some(1.0),
+            switching_rate: Some(rate),
+            route: Some(Route::ALL[0]),
+            ..SynthesisOptions::new(Preemption::Setup)
+        };
+        let synthesized = synthesized(&workload, &options);
+        synthesized.artifact.check().unwrap();
+        claim(&synthesized, Quantity::MeanNumber, None)
+            .unwrap()
+            .value
+    };
+    // It goes to its limit linearly in α.
+    let limit = mean(1e-10);
+    let slope = (mean(1e-4) - limit) / 1e-4;
+    for rate in [1e-5, 1e-6, 1e-8] {
+        let error = (mean(rate) - limit - slope * rate) / limit;
+        assert!(error.abs() < 1e-8, "{rate}: {error:e}");
+    }
+}
+
+/// Sizes many orders of magnitude apart, and switching much faster than jobs: two derivations
+/// agree.
+#[test]
+fn far_apart_scales_of_time_check() {
+    for exponent in [4, 6] {
+        let workload = parsed(
+            "4",
+            &[
+                &format!(
+                    "name: a, demand: {{cpu: 1}}, arrival_rate: 1e{exponent}, mean_size: 1e-{exponent}"
+                ),
+                &format!(
+                    "name: b, demand: {{cpu: 4}}, arrival_rate: 3e-{}, mean_size: 1e{exponent}",
+                    exponent + 1
+                ),
+            ],
+        );
+        for preemption in [Preemption::Full, Preemption::None, Preemption::Setup] {
+            let options = SynthesisOptions {
+                setup_rate: (preemption == Preemption::Setup).then_some(2.0),
+                effort: 0.01,
+                ..SynthesisOptions::new(preemption)
+            };
+            synthesized(&workload, &options).artifact.check().unwrap();
+        }
+    }
+    for rate in [3e5, 1e9, 1e12] {
+        let options = SynthesisOptions {
+            switching_rate: Some(rate),
+            ..SynthesisOptions::new(Preemption::Full)
+        };
+        synthesized(&section7(0.9), &options)
+            .artifact
+            .check()
+            .unwrap();
+    }
+}
+
+/// What cannot be drained job by job is said with a way out.
+#[test]
+fn too_many_jobs_to_drain_are_refused() {
+    let workload = parsed(
+        "100000",
+        &[
+            "name: a, demand: {cpu: 1}, arrival_rate: 95000, mean_size: 1",
+            "name: b, demand: {cpu: 99999}, arrival_rate: .01, mean_size: 2",
+        ],
+    );
+    let error = synthesize(&workload, &SynthesisOptions::new(Preemption::None)).unwrap_err();
+    assert!(
+        error.to_string().contains("full preemption has none"),
+        "{error}"
+    );
+}
+
+/// Where a setup takes a ten thousandth of a time unit, thousands of switches in a mean size pay: the
+/// rate taken is the best of all that were looked at, and the policy checks.
+#[test]
+fn thousands_of_switches_a_job_are_taken_where_they_pay() {
+    let workload = parsed(
+        "7.5",
+        &[
+            "name: long, demand: {cpu: .75}, arrival_rate: .0008, mean_size: 60",
+            "name: short, demand: {cpu: 1.875}, arrival_rate: 1.8, mean_size: 1",
+        ],
+    );
+    let options = SynthesisOptions {
+        setup_rate: Some(1e4),
+        ..SynthesisOptions::new(Preemption::Setup)
+    };
+    let synthesized = synthesized(&workload, &options);
+    synthesized.artifact.check().unwrap();
+    let taken = claim(&synthesized, Quantity::MeanResponse, None)
+        .unwrap()
+        .value;
+    let rate = synthesized.policy.switching_rate;
+    assert!(rate > 1e3, "{rate}");
+    // On both sides it is worse.
+    for factor in [0.5, 2.0] {
+        let options = SynthesisOptions {
+            switching_rate: Some(factor * rate),
+            ..options.clone()
+        };
+        let other = self::synthesized(&workload, &options);
+        let other = claim(&other, Quantity::MeanResponse, None).unwrap().value;
+        assert!(taken < other, "{factor}: {taken} {other}");
+    }
+}

@@ -59,7 +59,7 @@
 //!
 //! ```
 //! use synth::multiresource::artifact::Preemption;
-//! use synth::multiresource::synthesis::{Options, Outcome, synthesize};
+//! use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 //! use synth::multiresource::workload::Workload;
 //!
 //! let document = "
@@ -71,7 +71,8 @@
 //!   - {name: wide, demand: {cpu: 10, memory: 1}, arrival_rate: .9, mean_size: 1}
 //! ";
 //! let workload = Workload::parse(document, "example")?.workload;
-//! let Outcome::Policy(synthesis) = synthesize(&workload, &Options::new(Preemption::None))? else {
+//! let options = SynthesisOptions::new(Preemption::None);
+//! let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options)? else {
 //!     return Err("overloaded".into());
 //! };
 //! assert!(synthesis.artifact.evidence.proven);

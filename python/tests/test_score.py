@@ -92,3 +92,11 @@ def test_columns_alone_and_help_without_colours(capsys):
 def test_a_verb_without_load_says_so():
     with pytest.raises(ss.InputError, match="sweep-alpha takes a workload at its own load only"):
         ss.run("sweep-alpha", W)
+
+
+def test_the_benchmark_takes_a_policy_of_ones_own():
+    run = ss.run("bench", systems="exact-03", no_choice=True, events=1e6, policies=[policies.FirstFit()])
+    rows = {row[0]: row[1:] for row in map(str.split, run.text.splitlines()) if row}
+    # One system, and as far from its optimum as the rule of the library.
+    assert rows["FirstFit"] == rows["first-fit"]
+    assert rows["FirstFit"][:2] == ["1", "1"]

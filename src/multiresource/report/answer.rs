@@ -270,7 +270,7 @@ fn level(record: &ChoiceLog) -> String {
     format!("Level with it in {of}, within 1 % or chance: {level}.{keep}")
 }
 
-/// Says how what most schedulers do compares.
+/// Compares the policy with the rules that most schedulers follow.
 fn beside(record: &ChoiceLog) -> String {
     let [own, others @ ..] = record.candidates.as_slice() else {
         return String::new();

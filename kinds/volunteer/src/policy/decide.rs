@@ -269,7 +269,7 @@ impl Decider<'_> {
     /// Returns when the host is expected to report a job that it runs with this version.
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
-        // BT + R of the proposal knows no idle processors.
+        // The proposal's estimate BT + R does not take idle processors into account.
         let (literal, before) = (self.is_literal(), host.before(host.queue));
         let before = if literal { host.busy } else { before };
         self.now + before + job.size / usable.speed + self.delay

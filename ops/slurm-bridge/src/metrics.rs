@@ -28,19 +28,7 @@ pub(super) struct Metrics {
 }
 
 /// What each metric is.
-const HELP: &str = "\
-jobs: Jobs that wait for the policy, and that it has released.
-jobs_without_type: Jobs that no type of the policy holds.
-releases_total: Jobs that the policy has released.
-disagreements_total: What Slurm did otherwise than was decided.
-rounds_total: Looks at the queue.
-failed_rounds_total: Looks at the queue that Slurm did not answer.
-decisions_total: Rounds in which the policy decided.
-decision_seconds_total: Time that decisions took, without Slurm.
-last_round_timestamp_seconds: When the queue was looked at last.
-last_decision_timestamp_seconds: When the policy decided last.
-policy_info: What the policy does at present, where it says so.
-";
+const HELP: &str = include_str!("metrics.txt");
 
 impl Metrics {
     /// Counts a round that was carried out; `wall` is the time of day.
@@ -111,11 +99,10 @@ impl Metrics {
         text.states("jobs", jobs);
         let untyped = watch.untyped(queue).map(|own| own as u64);
         text.states("jobs_without_type", [(String::new(), untyped)]);
-        let released = |name: &String| self.released.get(name).copied().unwrap_or(0);
+        let released = |name: &String| self.released.get(name).unwrap_or(&0);
         let released = types.iter().map(|name| (name, released(name)));
         text.counts("releases_total", "type", released);
-        let kinds = self.disagreed.iter().map(|(kind, n)| (kind, *n));
-        text.counts("disagreements_total", "kind", kinds);
+        text.counts("disagreements_total", "kind", &self.disagreed);
         text.one("rounds_total", self.rounds as f64);
         text.one("failed_rounds_total", self.failed as f64);
         text.one("decisions_total", self.decisions as f64);

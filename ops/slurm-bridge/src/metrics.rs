@@ -63,25 +63,8 @@ impl Metrics {
         }
     }
 
-    /// Writes all of it into a file, which is there whole at any time. `doing` is what the policy does at present.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write(
-        &self,
-        path: &Path,
-        (watch, queue, partition): (&Watch, &SlurmQueue, &str),
-        (doing, wall): (Option<String>, i64),
-    ) -> io::Result<()> {
-        let text = self.text(watch, queue, (partition, doing, wall));
-        // The collector takes files that end with .prom only.
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(format!(".{}.tmp", std::process::id()));
-        fs::write(&beside, text)?;
-        fs::rename(&beside, path)
-    }
-
-    fn text(
+    /// Returns all of it. `doing` is what the policy does at present.
+    pub fn text(
         &self,
         watch: &Watch,
         queue: &SlurmQueue,
@@ -115,4 +98,16 @@ impl Metrics {
         text.add("policy_info", doing);
         text.text
     }
+}
+
+/// Writes a text into a file, which is there whole at any time.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+    // The collector takes files that end with .prom only.
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.tmp", std::process::id()));
+    fs::write(&beside, text)?;
+    fs::rename(&beside, path)
 }

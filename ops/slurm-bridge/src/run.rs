@@ -13,7 +13,7 @@ use super::decision::ActivePolicy;
 use super::journal::{Head, Journal, JournalRecord, JournalRound, key_of};
 use super::lock::locked;
 use super::measured::Measured;
-use super::metrics::Metrics;
+use super::metrics::{self, Metrics};
 use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
 use super::survey::{Survey, obstacle, plan};
@@ -403,8 +403,8 @@ impl Bridge {
         self.metrics.rounds = self.rounds;
         self.metrics.count(watch, of, wall);
         let doing = self.active.scheduler.doing();
-        let site = (watch, queue, &*self.slurm.partition);
-        if let Err(why) = self.metrics.write(path, site, (doing, wall)) {
+        let of = (&*self.slurm.partition, doing, wall);
+        if let Err(why) = metrics::write(path, &self.metrics.text(watch, queue, of)) {
             let path = path.display();
             say(&format!(
                 "warning: the metrics {path} cannot be written: {why}"

@@ -36,21 +36,7 @@ pub struct Metrics {
 }
 
 /// What each metric is.
-const HELP: &str = "\
-leader: Whether this replica acts.
-jobs: Jobs that wait for the policy, and that have room.
-jobs_without_type: Gated jobs that no type of the policy holds.
-releases_total: Gates that were removed.
-failed_releases_total: Releases that were not carried out.
-refusals_total: Requests that the API server refused; 409 and 422: an object had changed, 410: a watch had expired.
-disagreements_total: What others did otherwise than was decided.
-rounds_total: Looks at the cluster.
-decision_seconds_total: Time that they took, without requests.
-decision_seconds_longest: The longest of them.
-last_round_timestamp_seconds: When the last one was.
-policy_info: What the policy does at present, where it says so.
-policy_since_timestamp_seconds: Since when it does that.
-";
+const HELP: &str = include_str!("metrics.txt");
 
 impl Metrics {
     /// Takes note that this replica acts from now on.
@@ -110,15 +96,12 @@ impl Metrics {
         text.one("jobs_without_type", self.untyped as f64);
         let released = self.released.iter().map(|(i, n)| {
             let named = i.and_then(|i| self.types.get(i));
-            (named.map_or("", |own| &own.0), *n)
+            (named.map_or("", |own| &own.0), n)
         });
         text.counts("releases_total", "type", released);
-        let failed = self.failed.iter().map(|(why, n)| (why, *n));
-        text.counts("failed_releases_total", "reason", failed);
-        let refused = self.refused.iter().map(|(code, n)| (code, *n));
-        text.counts("refusals_total", "code", refused);
-        let disagreed = self.disagreed.iter().map(|(kind, n)| (kind, *n));
-        text.counts("disagreements_total", "kind", disagreed);
+        text.counts("failed_releases_total", "reason", &self.failed);
+        text.counts("refusals_total", "code", &self.refused);
+        text.counts("disagreements_total", "kind", &self.disagreed);
         text.one("rounds_total", self.rounds as f64);
         text.one("decision_seconds_total", self.seconds);
         text.one("decision_seconds_longest", self.longest);

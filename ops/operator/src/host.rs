@@ -57,7 +57,7 @@ pub fn second_of(fleet: &Fleet) -> Result<f64, String> {
 }
 
 /// A moment: on a program's own clock \[s\], and the time of day \[s since 1970\].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct HostMoment {
     /// On its own clock.
     pub now: f64,

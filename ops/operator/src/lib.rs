@@ -12,7 +12,7 @@ pub mod protocol;
 mod seen;
 mod site;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 pub use counted::{AmountOf, JobTypes, Resources, type_named};
@@ -63,7 +63,8 @@ pub struct Scheduler {
     now: f64,
     has_begun: bool,
     needs_limits: bool,
-    ended: seen::Ended,
+    /// The latest last.
+    ended: VecDeque<JobView>,
 }
 
 impl Scheduler {
@@ -91,7 +92,7 @@ impl Scheduler {
             latency: latency.map_or(0.0, |law| law.mean()),
             now: f64::NEG_INFINITY,
             has_begun: false,
-            ended: seen::Ended::default(),
+            ended: VecDeque::new(),
         }
     }
 
@@ -379,7 +380,7 @@ impl Scheduler {
         };
         if let Some(seen) = self.seen(&known) {
             let ended = Some(self.now);
-            self.ended.push(JobView { ended, ..seen });
+            self.keep(JobView { ended, ..seen });
         }
         match known.place {
             Place::In(job) => {

@@ -1,6 +1,5 @@
 //! What a scheduler has seen of its jobs: those that are there, and those that ended. Forecasts begin with it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Known, Place, Scheduler};
@@ -29,20 +28,15 @@ pub struct JobView {
 /// So many jobs that ended are kept.
 const KEPT: usize = 20_000;
 
-/// Jobs that ended, the latest last.
-#[derive(Default)]
-pub(super) struct Ended(VecDeque<JobView>);
-
-impl Ended {
-    pub fn push(&mut self, job: JobView) {
-        if self.0.len() == KEPT {
-            self.0.pop_front();
-        }
-        self.0.push_back(job);
-    }
-}
-
 impl Scheduler {
+    /// Keeps a job that ended.
+    pub(super) fn keep(&mut self, job: JobView) {
+        if self.ended.len() == KEPT {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(job);
+    }
+
     /// Returns what is known of a job that is in the queue or in service.
     pub(super) fn seen(&self, known: &Known) -> Option<JobView> {
         let Place::In(job) = known.place else {
@@ -76,13 +70,13 @@ impl Scheduler {
 
     /// Returns the jobs that ended, as many as are kept, the latest last.
     pub fn ended(&self) -> impl Iterator<Item = &JobView> {
-        self.ended.0.iter()
+        self.ended.iter()
     }
 
     /// Takes over the jobs that ended under a scheduler before, whose end is the beginning of this one.
     pub fn remember(&mut self, before: &Scheduler) {
         for job in before.ended() {
-            self.ended.push(JobView {
+            self.keep(JobView {
                 since: job.since - before.now,
                 started: job.started.map(|start| start - before.now),
                 ended: job.ended.map(|end| end - before.now),

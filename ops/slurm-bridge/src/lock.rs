@@ -5,44 +5,41 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Keeps other bridges on this host away from a partition as long as it lives.
-pub(super) struct Lock {
-    _file: File,
-}
-
-impl Lock {
-    /// Locks this partition of this cluster, for all users.
-    pub fn take(cluster: &str, partition: &str) -> Result<Self, String> {
-        let safe = |name: &str| -> String {
-            name.replace(|c: char| !(c.is_alphanumeric() || "-.".contains(c)), "_")
-        };
-        let name = format!("synth-bridge-{}-{}.lock", safe(cluster), safe(partition));
-        let path = std::env::temp_dir().join(name);
-        let failed = |why: io::Error| {
-            format!(
-                "cannot lock {}: {why}; TMPDIR says where such files are kept",
+/// Locks this partition of this cluster, for all users: other bridges on this host are kept away as long as the file is
+/// open.
+///
+/// # Errors
+/// When another bridge has it, or the file cannot be made.
+pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
+    let safe = |name: &str| -> String {
+        name.replace(|c: char| !(c.is_alphanumeric() || "-.".contains(c)), "_")
+    };
+    let name = format!("synth-bridge-{}-{}.lock", safe(cluster), safe(partition));
+    let path = std::env::temp_dir().join(name);
+    let failed = |why: io::Error| {
+        format!(
+            "cannot lock {}: {why}; TMPDIR says where such files are kept",
+            path.display()
+        )
+    };
+    let mut file = open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::Error(why)) => return Err(failed(why)),
+        Err(TryLockError::WouldBlock) => {
+            let mut pid = String::new();
+            let known = file.read_to_string(&mut pid).is_ok() && !pid.trim().is_empty();
+            let pid = if known { pid.trim() } else { "unknown" };
+            return Err(format!(
+                "another bridge (process {pid}) runs the partition `{partition}` of `{cluster}`: stop it first; {} is locked",
                 path.display()
-            )
-        };
-        let mut file = open(&path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::Error(why)) => return Err(failed(why)),
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                let known = file.read_to_string(&mut pid).is_ok() && !pid.trim().is_empty();
-                let pid = if known { pid.trim() } else { "unknown" };
-                return Err(format!(
-                    "another bridge (process {pid}) runs the partition `{partition}` of `{cluster}`: stop it first; {} is locked",
-                    path.display()
-                ));
-            }
+            ));
         }
-        // Who runs it is of use to others, and no condition: where another user made the file it cannot be written.
-        let written = file.set_len(0).and_then(|()| file.rewind());
-        let _ = written.and_then(|()| write!(file, "{}", std::process::id()));
-        Ok(Lock { _file: file })
     }
+    // Who runs it is of use to others, and no condition: where another user made the file it cannot be written.
+    let written = file.set_len(0).and_then(|()| file.rewind());
+    let _ = written.and_then(|()| write!(file, "{}", std::process::id()));
+    Ok(file)
 }
 
 /// Whoever ran a bridge before has made the file, and it stays: it is for all users. One that cannot be written can be

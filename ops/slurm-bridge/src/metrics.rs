@@ -28,19 +28,7 @@ pub(super) struct Metrics {
 }
 
 /// What each metric is.
-const HELP: &str = "\
-jobs: Jobs that wait for the policy, and that it has released.
-jobs_without_type: Jobs that no type of the policy holds.
-releases_total: Jobs that the policy has released.
-disagreements_total: What Slurm did otherwise than was decided.
-rounds_total: Looks at the queue.
-failed_rounds_total: Looks at the queue that Slurm did not answer.
-decisions_total: Rounds in which the policy decided.
-decision_seconds_total: Time that decisions took, without Slurm.
-last_round_timestamp_seconds: When the queue was looked at last.
-last_decision_timestamp_seconds: When the policy decided last.
-policy_info: What the policy does at present, where it says so.
-";
+const HELP: &str = include_str!("metrics.txt");
 
 impl Metrics {
     /// Counts a round that was carried out; `wall` is the time of day.
@@ -75,25 +63,8 @@ impl Metrics {
         }
     }
 
-    /// Writes all of it into a file, which is there whole at any time. `doing` is what the policy does at present.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write(
-        &self,
-        path: &Path,
-        (watch, queue, partition): (&Watch, &SlurmQueue, &str),
-        (doing, wall): (Option<String>, i64),
-    ) -> io::Result<()> {
-        let text = self.text(watch, queue, (partition, doing, wall));
-        // The collector takes files that end with .prom only.
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(format!(".{}.tmp", std::process::id()));
-        fs::write(&beside, text)?;
-        fs::rename(&beside, path)
-    }
-
-    fn text(
+    /// Returns all of it. `doing` is what the policy does at present.
+    pub fn text(
         &self,
         watch: &Watch,
         queue: &SlurmQueue,
@@ -111,11 +82,10 @@ impl Metrics {
         text.states("jobs", jobs);
         let untyped = watch.untyped(queue).map(|own| own as u64);
         text.states("jobs_without_type", [(String::new(), untyped)]);
-        let released = |name: &String| self.released.get(name).copied().unwrap_or(0);
+        let released = |name: &String| self.released.get(name).unwrap_or(&0);
         let released = types.iter().map(|name| (name, released(name)));
         text.counts("releases_total", "type", released);
-        let kinds = self.disagreed.iter().map(|(kind, n)| (kind, *n));
-        text.counts("disagreements_total", "kind", kinds);
+        text.counts("disagreements_total", "kind", &self.disagreed);
         text.one("rounds_total", self.rounds as f64);
         text.one("failed_rounds_total", self.failed as f64);
         text.one("decisions_total", self.decisions as f64);
@@ -128,4 +98,16 @@ impl Metrics {
         text.add("policy_info", doing);
         text.text
     }
+}
+
+/// Writes a text into a file, which is there whole at any time.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+    // The collector takes files that end with .prom only.
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.tmp", std::process::id()));
+    fs::write(&beside, text)?;
+    fs::rename(&beside, path)
 }

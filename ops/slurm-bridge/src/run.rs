@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::error::Error;
+use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -10,9 +11,9 @@ use super::BridgeError;
 use super::changes::Changes;
 use super::decision::ActivePolicy;
 use super::journal::{Head, Journal, JournalRecord, JournalRound, key_of};
-use super::lock::Lock;
+use super::lock::locked;
 use super::measured::Measured;
-use super::metrics::Metrics;
+use super::metrics::{self, Metrics};
 use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
 use super::survey::{Survey, obstacle, plan};
@@ -54,7 +55,7 @@ pub struct Bridge {
     settled: Instant,
     rounds: u64,
     metrics: Metrics,
-    _lock: Option<Lock>,
+    _lock: Option<File>,
 }
 
 impl Bridge {
@@ -71,7 +72,7 @@ impl Bridge {
         let lock = if setup.dry_run {
             None
         } else {
-            Some(Lock::take(&cluster.name, &slurm.partition)?)
+            Some(locked(&cluster.name, &slurm.partition)?)
         };
         let now = Instant::now();
         let mut bridge = Bridge {
@@ -402,8 +403,8 @@ impl Bridge {
         self.metrics.rounds = self.rounds;
         self.metrics.count(watch, of, wall);
         let doing = self.active.scheduler.doing();
-        let site = (watch, queue, &*self.slurm.partition);
-        if let Err(why) = self.metrics.write(path, site, (doing, wall)) {
+        let of = (&*self.slurm.partition, doing, wall);
+        if let Err(why) = metrics::write(path, &self.metrics.text(watch, queue, of)) {
             let path = path.display();
             say(&format!(
                 "warning: the metrics {path} cannot be written: {why}"

@@ -6,10 +6,11 @@ use super::document::{Condition, TypesFile};
 use super::resources::{Resources, Source, resources};
 use super::servers::Servers;
 use synth_core::document::text_of;
+use synth_core::number::shown;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::Fleet;
 use synth_operator::{JobTypes, prices};
-use synth_slurm::commands::{NodeRow, QueueRow, expand};
+use synth_slurm::commands::{Amounts, NodeRow, QueueRow, expand};
 
 /// The jobs and nodes of a cluster as a policy counts them.
 ///
@@ -176,6 +177,46 @@ impl TypeMap {
     /// # Errors
     /// When a node is missing or has less, or when there are several for one server; says what to do.
     pub fn check_nodes(&self, nodes: &[NodeRow], is_pooled: bool) -> Result<(), String> {
-        self.servers.check(nodes, is_pooled, &self.resources)
+        let servers = &self.servers.nodes;
+        if servers.is_empty() {
+            if nodes.is_empty() || nodes.len() > 1 && !is_pooled {
+                return Err(format!(
+                    "the policy is of one server, and the partition has {} nodes: make a policy of a fleet, whose document has `servers:`, or take all nodes for one server with --pool: then jobs may wait though the policy starts them, since what is free lies on several nodes",
+                    nodes.len()
+                ));
+            }
+            let capacities = nodes.iter().map(|node| &node.capacity);
+            let all = capacities.fold(Amounts::default(), Amounts::plus);
+            let name = match nodes {
+                [node] => node.name.clone(),
+                _ => format!("all {} nodes together", nodes.len()),
+            };
+            return self.check_node(0, &name, &all);
+        }
+        for (server, name) in servers.iter().enumerate() {
+            let node = nodes.iter().find(|node| node.name == *name);
+            let node = node.ok_or_else(|| {
+                format!("node `{name}` of `servers:` is not in the partition: `sinfo -N -p PARTITION` lists those that are")
+            })?;
+            self.check_node(server, name, &node.capacity)?;
+        }
+        Ok(())
+    }
+
+    fn check_node(&self, server: usize, name: &str, capacity: &Amounts) -> Result<(), String> {
+        let resources = &self.resources;
+        let found = resources.units_within(capacity);
+        let amount = |j: usize, units: u64| shown(resources.amount(j, units));
+        for (j, (name_of, source)) in resources.names().enumerate() {
+            let (found, units) = (found[j], self.servers.units[server][j]);
+            if found < units && *source != Source::Nothing {
+                return Err(format!(
+                    "{name} has {} of `{name_of}`, and the policy counts on {}: make the policy for what the node has, or say by --types in which unit the policy counts (`resources: {{memory: mem:1000M}}`)",
+                    amount(j, found),
+                    amount(j, units)
+                ));
+            }
+        }
+        Ok(())
     }
 }

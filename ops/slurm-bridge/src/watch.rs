@@ -80,8 +80,8 @@ pub(super) struct Watch {
     pub usage: Usage,
     /// Whether the rule looks at each job: then it sees who sent it, and since when it waits.
     pub is_by_job: bool,
-    /// The time of day \[s since 1970\].
-    wall: i64,
+    /// When it was last looked at.
+    at: HostMoment,
     places: Places,
     /// Seconds in the policy's unit of time.
     second: f64,
@@ -101,7 +101,7 @@ impl Watch {
             present: HashSet::new(),
             ended: Vec::new(),
             is_by_job: false,
-            wall: 0,
+            at: HostMoment::default(),
             places: Places::new(fleet),
             second,
             placed: HashMap::new(),
@@ -111,14 +111,14 @@ impl Watch {
 
     /// Compares with what was known.
     pub fn look(&mut self, queue: &SlurmQueue, nodes: Option<&Nodes>, at: HostMoment) -> Changes {
-        self.wall = at.wall;
+        self.at = at;
         let mut found = Changes::default();
         self.depart(queue, &mut found);
         let running = queue.rows.iter().filter(|row| row.has_nodes());
         let busy = running.filter_map(|row| self.map.servers_of(row));
         self.busy = busy.flatten().collect();
         for row in &queue.rows {
-            self.compare(row, at, &mut found);
+            self.compare(row, &mut found);
         }
         if let Some(nodes) = nodes {
             self.usage.look(nodes, queue, &mut found.notes);
@@ -165,11 +165,11 @@ impl Watch {
         }
     }
 
-    fn compare(&mut self, row: &QueueRow, at: HostMoment, found: &mut Changes) {
+    fn compare(&mut self, row: &QueueRow, found: &mut Changes) {
         let seen = self.jobs.get(&row.key);
         let before = seen.map_or(Phase::Out, |seen| seen.phase);
         let gave_up = seen.is_some_and(|seen| seen.gave_up);
-        let is = self.phase_of(row, before, at, found);
+        let is = self.phase_of(row, before, found);
         self.report(row, [before, is], gave_up, found);
         let seen = self.jobs.entry(row.key).or_default();
         if !matches!(is, Phase::Running(_)) {
@@ -179,7 +179,7 @@ impl Watch {
         }
         seen.phase = is;
         if seen.began.is_none() && row.state == JobState::Running {
-            seen.began = Some(at.now);
+            seen.began = Some(self.at.now);
             found.began.push(id_of(row.key));
         }
     }
@@ -212,14 +212,8 @@ impl Watch {
     }
 
     /// Returns what a job is now.
-    fn phase_of(
-        &mut self,
-        row: &QueueRow,
-        before: Phase,
-        at: HostMoment,
-        found: &mut Changes,
-    ) -> Phase {
-        let is_early = row.eligible.is_some_and(|begin| begin > at.wall);
+    fn phase_of(&mut self, row: &QueueRow, before: Phase, found: &mut Changes) -> Phase {
+        let is_early = row.eligible.is_some_and(|begin| begin > self.at.wall);
         if let JobState::Unknown(letters) = &row.state {
             found.notes.push(format!(
                 "job {} is in state {letters}, which is not known here: it stays what it was",
@@ -255,8 +249,8 @@ impl Watch {
         }
         match (before, row.hold) {
             // It was released, by us or by its owner, and has not started.
-            (Phase::Running(i), Hold::None) => self.is_stuck(row, i, at.now, found),
-            (Phase::Running(i), _) if held && self.lags(row.key, at.now) => Phase::Running(i),
+            (Phase::Running(i), Hold::None) => self.is_stuck(row, i, found),
+            (Phase::Running(i), _) if held && self.lags(row.key) => Phase::Running(i),
             (Phase::Passed, Hold::None) => Phase::Passed,
             (_, Hold::None) => match self.map.type_of(row) {
                 None => Phase::Passed,
@@ -299,7 +293,8 @@ impl Watch {
     }
 
     /// Returns whether a released job may still show as held.
-    fn lags(&mut self, key: Key, now: f64) -> bool {
+    fn lags(&mut self, key: Key) -> bool {
+        let now = self.at.now;
         let Some(seen) = self.jobs.get_mut(&key) else {
             return false;
         };
@@ -308,7 +303,8 @@ impl Watch {
     }
 
     /// Takes note of a released job that Slurm has not started: reported once, given up in the end.
-    fn is_stuck(&mut self, row: &QueueRow, i: usize, now: f64, found: &mut Changes) -> Phase {
+    fn is_stuck(&mut self, row: &QueueRow, i: usize, found: &mut Changes) -> Phase {
+        let now = self.at.now;
         if let Some(seen) = self.jobs.get_mut(&row.key) {
             seen.held_since = None;
             let since = *seen.pending_since.get_or_insert(now);
@@ -330,7 +326,7 @@ impl Watch {
         let order = (CAME, since, Some(row.key));
         let arrive = Some(self.places.type_name(i).to_owned());
         // As long as a round may last, or a clock be off, is nothing.
-        let waited = (self.wall - since) as f64;
+        let waited = (self.at.wall - since) as f64;
         let waited = Some(waited).filter(|waited| self.is_by_job && *waited > LAG);
         let line = Line {
             arrive,

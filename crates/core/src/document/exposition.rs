@@ -41,17 +41,14 @@ impl Exposition {
     }
 
     /// Adds a metric with a count for each value of a label.
-    pub fn counts<K: ToString>(
+    pub fn counts<'a, K: ToString>(
         &mut self,
         name: &str,
         key: &str,
-        counts: impl IntoIterator<Item = (K, u64)>,
+        counts: impl IntoIterator<Item = (K, &'a u64)>,
     ) {
-        let values = counts.into_iter();
-        self.add(
-            name,
-            values.map(|(own, n)| (label(key, &own.to_string()), n as f64)),
-        );
+        let count = |(own, n): (K, &u64)| (label(key, &own.to_string()), *n as f64);
+        self.add(name, counts.into_iter().map(count));
     }
 
     /// Adds a metric with two counts for each of some labels: those that wait and those that run.

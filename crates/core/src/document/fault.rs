@@ -172,13 +172,10 @@ pub enum DocumentError {
 impl DocumentError {
     /// Faults of what has no document to quote.
     pub fn without_text(faults: Vec<Fault>) -> Self {
-        let line =
-            |Fault {
-                 message,
-                 place,
-                 help,
-                 ..
-             }: &Fault| { format!("error: {message}\n --> {place}\n = help: {help}") };
+        let line = |own: &Fault| {
+            let (message, place, help) = (&own.message, &own.place, &own.help);
+            format!("error: {message}\n --> {place}\n = help: {help}")
+        };
         let report = faults.iter().map(line).collect::<Vec<_>>().join("\n\n");
         Self::Faults { report, faults }
     }

@@ -17,11 +17,9 @@ use crate::view::{Mark, Uid, View};
 use round::Change;
 pub use round::{Concern, Release, Round, Stage};
 use synth_core::artifact::Changes;
-use synth_core::document::{number_of, text_of};
+use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
-use synth_operator::{
-    ClusterEvent, HostMoment, Scheduler, Submission, only_starts, read_policy, second_of,
-};
+use synth_operator::{ClusterEvent, HostMoment, Scheduler, only_starts, read_policy, second_of};
 
 /// A policy with its scheduler, and what that knows of the cluster.
 pub struct Desk {
@@ -175,16 +173,19 @@ impl Desk {
     /// Compares with what was known, reports it, and decides.
     pub fn look(&mut self, cluster: &Cluster, at: HostMoment) -> Round {
         let begin = Instant::now();
-        let mut round = Round::default();
+        let mut round = Round {
+            at,
+            ..Round::default()
+        };
         let views = cluster.views(&self.setup.gate);
-        if let Err(why) = self.report(cluster, &views, at, &mut round) {
+        if let Err(why) = self.report(cluster, &views, &mut round) {
             let text = format!("{why}; the policy begins anew with what waits and runs");
             round.note(None, Concern::Policy, text);
             let pending = self.jobs.iter().filter(|(_, own)| own.is_pending);
             let pending: Vec<Uid> = pending.map(|(uid, _)| uid.clone()).collect();
             self.restart();
             round.releases.retain(|own| own.job_type.is_none());
-            if let Err(why) = self.report(cluster, &views, at, &mut round) {
+            if let Err(why) = self.report(cluster, &views, &mut round) {
                 round.note(None, Concern::Policy, why);
             }
             round.releases.retain(|own| !pending.contains(&own.job));
@@ -197,16 +198,15 @@ impl Desk {
         &mut self,
         cluster: &Cluster,
         views: &[View<'_>],
-        at: HostMoment,
         round: &mut Round,
     ) -> Result<(), String> {
         let by_uid: HashMap<&Uid, &View<'_>> =
             views.iter().map(|view| (view.work.uid(), view)).collect();
-        let mut changes = self.departed(&by_uid);
+        round.changes = self.departed(&by_uid);
         let placed = cluster.placed();
         let nodes = nodes(&placed);
         for view in views {
-            self.compare(view, &nodes, at, &mut changes, round);
+            self.compare(view, &nodes, round);
         }
         let runs = |job: &Uid| matches!(self.jobs.get(job)?.stage, Stage::Running(_)).then_some(());
         let others = placed
@@ -215,14 +215,14 @@ impl Desk {
         let others: Vec<&Placed> = others.map(|(pod, _)| *pod).collect();
         let (machines, resources) = (&cluster.machines, &self.map.resources);
         for (n, amounts) in self.site.occupied(machines, &others, resources) {
-            changes.push(Change::Occupy(n, amounts));
+            round.changes.push(Change::Occupy(n, amounts));
         }
         for text in self.site.closed(machines) {
             round.note(None, Concern::Capacity, text);
         }
-        changes.sort_by_key(Change::turn);
-        round.events += changes.len();
-        for (id, servers) in self.decide(&changes, &by_uid, at)? {
+        round.changes.sort_by_key(Change::turn);
+        round.events += round.changes.len();
+        for (id, servers) in self.decide(round)? {
             let job: Uid = id.trim_end_matches('#').into();
             let Some((view, known)) = by_uid.get(&job).zip(self.jobs.get_mut(&job)) else {
                 continue;
@@ -233,52 +233,46 @@ impl Desk {
             };
             let nodes = self.site.nodes(&servers);
             *known = Known {
-                released: Some(at.now),
+                released: Some(round.at.now),
                 is_pending: true,
                 ..Known::new(Stage::Running(i), id, servers)
             };
-            round.releases.push(self.release(view, Some(i), nodes, at));
+            self.release(view, Some(i), nodes, round);
         }
         Ok(())
     }
 
-    /// Returns what a request needs to remove the gate from a job.
+    /// Adds what a request needs to remove the gate from a job.
     fn release(
         &self,
         view: &View<'_>,
         job_type: Option<usize>,
         nodes: Vec<String>,
-        at: HostMoment,
-    ) -> Release {
-        Release {
+        round: &mut Round,
+    ) {
+        round.releases.push(Release {
             job: view.work.uid().clone(),
             called: view.work.submitted().called(),
             owners: view.gated(&self.setup.gate).cloned().collect(),
             mark: Mark {
                 gate: self.setup.gate.clone(),
                 policy: self.digest.clone(),
-                at: at.wall,
+                at: round.at.wall,
                 nodes,
             },
             job_type,
-        }
+        });
     }
 
     /// Reports the changes, and then the time alone where clocks are due; what came together is decided on together. Returns
     /// the jobs that start.
-    fn decide(
-        &mut self,
-        changes: &[Change],
-        views: &HashMap<&Uid, &View<'_>>,
-        at: HostMoment,
-    ) -> Result<Starts, String> {
-        let t = at.now / self.second;
+    fn decide(&mut self, round: &Round) -> Result<Starts, String> {
+        let t = round.at.now / self.second;
         let mut starts = Vec::new();
         let is_due = self.scheduler.wake().is_some_and(|wake| wake <= t);
         let time = (is_due || !self.scheduler.has_begun()).then_some(ClusterEvent::Time);
-        let events = changes.iter().map(|change| self.event(change, views, at));
-        let events: Vec<ClusterEvent<'_>> = events.chain(time).collect();
-        let mut events = events.into_iter().peekable();
+        let events = round.changes.iter().map(Change::event);
+        let mut events = events.chain(time).peekable();
         while let Some(event) = events.next() {
             // An event before this one may have started it: then it leaves.
             let event = match event {
@@ -292,51 +286,6 @@ impl Desk {
             starts.extend(decided.start);
         }
         Ok(starts)
-    }
-
-    fn event<'a>(
-        &self,
-        change: &'a Change,
-        views: &HashMap<&Uid, &View<'_>>,
-        at: HostMoment,
-    ) -> ClusterEvent<'a> {
-        let work = |id: &Uid| {
-            let uid: Uid = id.trim_end_matches('#').into();
-            views.get(&uid).map(|view| view.work)
-        };
-        let submission = |uid: &'a Uid, i: usize| {
-            let work = work(uid);
-            let waited = work.map_or(0, |work| at.wall - work.created) as f64;
-            let limit = work.and_then(|work| work.limit);
-            let mut own = Submission::new(uid, i);
-            own.limit = limit.map_or(f64::INFINITY, |limit| limit / self.second);
-            if let Some(work) = work.filter(|_| self.is_by_job) {
-                own.user = number_of(work.itself.own.namespace.as_bytes());
-                // As long as a round may last, or a clock be off, is nothing.
-                own.waited = if waited > 5.0 {
-                    waited / self.second
-                } else {
-                    0.0
-                };
-            }
-            own
-        };
-        match change {
-            Change::Withdraw(uid) => ClusterEvent::Withdraw(uid),
-            Change::PutBack(uid) => ClusterEvent::PutBack(uid),
-            Change::Leave(uid) => ClusterEvent::Leave(uid),
-            Change::Occupy(n, amounts) => ClusterEvent::Occupy(*n, amounts.clone()),
-            Change::Arrive(uid, i) => ClusterEvent::Arrive(submission(uid, *i)),
-            Change::Adopt(uid, i, servers) => {
-                let reserved = work(uid).and_then(|work| work.reserved);
-                let ran = reserved.map_or(0, |reserved| (at.wall - reserved).max(0));
-                ClusterEvent::Adopt {
-                    job: submission(uid, *i),
-                    ran: ran as f64 / self.second,
-                    servers: servers.clone(),
-                }
-            }
-        }
     }
 }
 

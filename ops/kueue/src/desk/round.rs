@@ -1,6 +1,7 @@
 //! What a round of the desk reports, and what it returns.
 
 use crate::view::{Mark, Owner, Uid};
+use synth_operator::{ClusterEvent, HostMoment, Submission};
 
 /// What the scheduler knows of a job: it waits or has room, as of this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,10 @@ pub struct Release {
 /// What a round has found and decided.
 #[derive(Debug, Default)]
 pub struct Round {
+    /// When it is.
+    pub(super) at: HostMoment,
+    /// What the scheduler has to know.
+    pub(super) changes: Vec<Change>,
     pub releases: Vec<Release>,
     pub notes: Vec<Note>,
     /// Events that the scheduler got.
@@ -62,13 +67,15 @@ impl Round {
 }
 
 /// A change, before it is reported.
+#[derive(Debug)]
 pub(super) enum Change {
     Withdraw(Uid),
     PutBack(Uid),
     Leave(Uid),
-    Adopt(Uid, usize, Vec<usize>),
+    /// Its id and what else is known of it; how long it has run, and on which servers.
+    Adopt(Uid, Submission<'static>, f64, Vec<usize>),
     Occupy(usize, Vec<f64>),
-    Arrive(Uid, usize),
+    Arrive(Uid, Submission<'static>),
 }
 
 impl Change {
@@ -81,6 +88,22 @@ impl Change {
             Change::Occupy(..) => 2,
             Change::PutBack(_) | Change::Leave(_) => 3,
             Change::Arrive(..) => 4,
+        }
+    }
+
+    /// Returns it as the scheduler is told of it.
+    pub(super) fn event(&self) -> ClusterEvent<'_> {
+        match self {
+            Change::Withdraw(id) => ClusterEvent::Withdraw(id),
+            Change::PutBack(id) => ClusterEvent::PutBack(id),
+            Change::Leave(id) => ClusterEvent::Leave(id),
+            Change::Occupy(n, amounts) => ClusterEvent::Occupy(*n, amounts.clone()),
+            Change::Arrive(id, job) => ClusterEvent::Arrive(Submission { id, ..*job }),
+            Change::Adopt(id, job, ran, servers) => ClusterEvent::Adopt {
+                job: Submission { id, ..*job },
+                ran: *ran,
+                servers: servers.clone(),
+            },
         }
     }
 }

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::round::{Change, Concern, Round, Stage};
 use super::{Desk, Known, LAG};
 use crate::setup::Unknown;
-use crate::view::{Phase, Uid, View};
-use synth_operator::HostMoment;
+use crate::view::{Phase, Uid, View, Work};
+use synth_core::document::number_of;
+use synth_operator::{HostMoment, Submission};
 
 impl Desk {
     /// Jobs that are not there any more.
@@ -32,28 +33,26 @@ impl Desk {
         &mut self,
         view: &View<'_>,
         nodes: &HashMap<&Uid, Vec<&str>>,
-        at: HostMoment,
-        changes: &mut Vec<Change>,
         round: &mut Round,
     ) {
         let uid = view.work.uid();
         let before = self.jobs.get(uid).map(|own| own.stage);
         let on = nodes.get(uid).map_or(&[][..], |own| own);
-        let is = self.stage(view, before, on, at, round);
+        let is = self.stage(view, before, on, round);
         match (before, is) {
             (Some(Stage::Running(_)), Some(Stage::Running(i))) => {
-                self.finish(view, i, at, round);
-                self.move_to(view, i, on, changes, round);
+                self.finish(view, i, round);
+                self.move_to(view, i, on, round);
             }
             (Some(before), Some(is)) if before == is => {}
             (Some(Stage::Running(a)), Some(Stage::Waiting(b))) if a == b => {
                 if let Some(known) = self.jobs.get_mut(uid) {
                     known.wait(b);
-                    changes.push(Change::PutBack(known.id.clone()));
+                    round.changes.push(Change::PutBack(known.id.clone()));
                 }
             }
             (_, is) => {
-                changes.extend(self.leave(uid));
+                round.changes.extend(self.leave(uid));
                 if let Some(Stage::Waiting(_)) = before
                     && view.mark().is_none()
                     && matches!(view.phase, Phase::Running | Phase::Foreign)
@@ -64,7 +63,7 @@ impl Desk {
                     );
                     round.note(Some(uid), Concern::ReleasedByOthers, text);
                 }
-                self.enter((view, uid.clone()), is, on, changes);
+                self.enter((view, uid.clone()), is, on, round);
             }
         }
     }
@@ -75,19 +74,48 @@ impl Desk {
         (view, id): (&View<'_>, Uid),
         stage: Option<Stage>,
         on: &[&str],
-        changes: &mut Vec<Change>,
+        round: &mut Round,
     ) {
         let Some(stage) = stage else { return };
         let mut servers = Vec::new();
         match stage {
-            Stage::Waiting(i) => changes.push(Change::Arrive(id.clone(), i)),
+            Stage::Waiting(i) => {
+                let job = self.submission(view.work, i, round.at);
+                round.changes.push(Change::Arrive(id.clone(), job));
+            }
             Stage::Running(i) => {
                 servers = self.room(view, i, on);
-                changes.push(Change::Adopt(id.clone(), i, servers.clone()));
+                let job = self.submission(view.work, i, round.at);
+                let ran = view
+                    .work
+                    .reserved
+                    .map_or(0, |own| (round.at.wall - own).max(0));
+                let ran = ran as f64 / self.second;
+                let adopt = Change::Adopt(id.clone(), job, ran, servers.clone());
+                round.changes.push(adopt);
             }
         }
         let known = Known::new(stage, id, servers);
         self.jobs.insert(view.work.uid().clone(), known);
+    }
+
+    /// Returns what the scheduler is told of a job of type i beside its id.
+    fn submission(&self, work: &Work, i: usize, at: HostMoment) -> Submission<'static> {
+        let mut job = Submission::new("", i);
+        job.limit = work
+            .limit
+            .map_or(f64::INFINITY, |limit| limit / self.second);
+        if self.is_by_job {
+            job.user = number_of(work.itself.own.namespace.as_bytes());
+            let waited = (at.wall - work.created) as f64;
+            // As long as a round may last, or a clock be off, is nothing.
+            job.waited = if waited > 5.0 {
+                waited / self.second
+            } else {
+                0.0
+            };
+        }
+        job
     }
 
     /// Returns what a job is for the scheduler: none where it has no place there.
@@ -96,12 +124,14 @@ impl Desk {
         view: &View<'_>,
         before: Option<Stage>,
         on: &[&str],
-        at: HostMoment,
         round: &mut Round,
     ) -> Option<Stage> {
         let uid = view.work.uid();
         let lags = self.jobs.get(uid).is_some_and(|own| {
-            own.is_pending || own.released.is_some_and(|released| at.now - released < LAG)
+            own.is_pending
+                || own
+                    .released
+                    .is_some_and(|released| round.at.now - released < LAG)
         });
         let typed = self.map.find(view);
         match (view.phase, before, typed) {
@@ -131,7 +161,7 @@ impl Desk {
             (Phase::Waiting, _, Ok(i)) => Some(Stage::Waiting(i)),
             (Phase::Waiting, _, Err(why)) => {
                 round.untyped += 1;
-                self.untyped(view, &why, at, round);
+                self.untyped(view, &why, round);
                 None
             }
             (Phase::Released | Phase::Running, Some(Stage::Running(i)), _) => {
@@ -150,7 +180,7 @@ impl Desk {
     }
 
     /// Of several pods some may have kept their gate: the others were released already, and these follow.
-    fn finish(&mut self, view: &View<'_>, i: usize, at: HostMoment, round: &mut Round) {
+    fn finish(&mut self, view: &View<'_>, i: usize, round: &mut Round) {
         let has_gate = view.gated(&self.setup.gate).next().is_some();
         let known = self.jobs.get_mut(view.work.uid());
         let known =
@@ -158,7 +188,7 @@ impl Desk {
         if let Some(known) = known {
             known.is_pending = true;
             let nodes = view.mark().map_or(Vec::new(), |mark| mark.nodes.clone());
-            round.releases.push(self.release(view, Some(i), nodes, at));
+            self.release(view, Some(i), nodes, round);
         }
     }
 
@@ -167,7 +197,7 @@ impl Desk {
     }
 
     /// A job that has no type: it stays gated, or is let go.
-    fn untyped(&mut self, view: &View<'_>, why: &str, at: HostMoment, round: &mut Round) {
+    fn untyped(&mut self, view: &View<'_>, why: &str, round: &mut Round) {
         let is_left = self.setup.unknown == Unknown::Leave;
         let done = match is_left {
             true => "it stays gated (--unknown release lets such jobs go)",
@@ -176,8 +206,7 @@ impl Desk {
         let text = format!("{}: {why}: {done}", view.work.submitted().called());
         let uid = view.work.uid();
         if self.note_once(uid, Concern::NoType, text, round) && !is_left {
-            let release = self.release(view, None, Vec::new(), at);
-            round.releases.push(release);
+            self.release(view, None, Vec::new(), round);
         }
     }
 
@@ -214,14 +243,7 @@ impl Desk {
     }
 
     /// A running job whose pods all have nodes, and others than was decided: Kueue and the kube-scheduler say where.
-    fn move_to(
-        &mut self,
-        view: &View<'_>,
-        i: usize,
-        on: &[&str],
-        changes: &mut Vec<Change>,
-        round: &mut Round,
-    ) {
+    fn move_to(&mut self, view: &View<'_>, i: usize, on: &[&str], round: &mut Round) {
         let uid = view.work.uid();
         if self.is_pooled() || (on.len() as u64) < view.work.pods {
             return;
@@ -239,7 +261,7 @@ impl Desk {
             true => format!("{uid}#").into(),
             false => uid.clone(),
         };
-        changes.extend(self.leave(uid));
-        self.enter((view, id), Some(Stage::Running(i)), on, changes);
+        round.changes.extend(self.leave(uid));
+        self.enter((view, id), Some(Stage::Running(i)), on, round);
     }
 }

@@ -38,7 +38,7 @@ pub use id::{JobId, Key};
 pub use nodes::{NodeRow, NodeState, Nodes};
 pub use queue::{Hold, JobState, QueueRow, SlurmQueue};
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 use std::time::Duration;
 
 /// A cluster and its controller.
@@ -57,10 +57,8 @@ pub struct Slurm {
     pub partition: String,
     /// How long a command may take; releases get a tenth of a second a job besides.
     pub limit: Duration,
-    /// A folder where commands are looked for first.
-    pub programs: Option<PathBuf>,
-    /// The file that names the cluster, instead of what `SLURM_CONF` says.
-    pub configuration: Option<PathBuf>,
+    /// Variables that commands find in their environment besides those of this process.
+    pub environment: Vec<(&'static str, OsString)>,
 }
 
 impl Slurm {
@@ -72,8 +70,7 @@ impl Slurm {
         Slurm {
             partition: partition.into(),
             limit: Slurm::LIMIT,
-            programs: None,
-            configuration: None,
+            environment: Vec::new(),
         }
     }
 

@@ -228,7 +228,7 @@ impl QueueRow {
         if node_list.contains(' ') {
             return Err(cells.wrong(NODE_LIST, &node_list));
         }
-        let is_there = |column| !matches!(&*cells.free(column), "" | "N/A");
+        let is_there = |column| requested_of(cells, column).is_some();
         Ok(QueueRow {
             key,
             hold: match (&state, &*reason) {
@@ -278,13 +278,12 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
         (PER_JOB, 1),
         (PER_TASK, number(TASKS)?),
     ] {
-        let request = cells.free(column);
-        if !matches!(&*request, "" | "N/A") {
+        if let Some(request) = requested_of(cells, column) {
             let is_whole = cells.cell(column).is_some_and(|cell| !cell.is_full);
             is_known &= is_whole && amounts.add_gres(&request, times).is_some();
         }
     }
-    is_known &= matches!(&*cells.free(PER_SOCKET), "" | "N/A");
+    is_known &= requested_of(cells, PER_SOCKET).is_none();
     Ok((amounts, !is_known))
 }
 
@@ -313,8 +312,7 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
     if memory.saturating_mul(least.into()) == amounts.memory {
         per_node.memory = memory;
     }
-    let request = cells.free(PER_NODE);
-    if !matches!(&*request, "" | "N/A" | "(null)") {
+    if let Some(request) = requested_of(cells, PER_NODE) {
         // What cannot be read has been seen as not known.
         let _ = per_node.add_gres(&request, 1);
     }
@@ -323,6 +321,11 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
         number(MOST_NODES).unwrap_or(nodes).max(nodes),
         per_node,
     ))
+}
+
+/// Returns what was requested in a column, if anything was.
+fn requested_of(cells: &Cells<'_>, column: usize) -> Option<String> {
+    Some(cells.free(column)).filter(|text| !matches!(&**text, "" | "N/A"))
 }
 
 /// Returns a column with one word, such as an account, or none; it may fill the last column, which is not cut.

@@ -46,20 +46,8 @@ const NUMBERS: [Number; 18] = numbers! {
     "batch_sched_delay" 0..=i32::MAX as i64 => |own, n| own.batch_sched_delay = n as f64;
 };
 
-/// Parameters that change which job starts when, and are not followed.
-const NOT_FOLLOWED: &str = "bf_allow_magnetic_slot bf_busy_nodes bf_hetjob_immediate bf_hetjob_prio bf_licenses \
-    bf_max_job_assoc bf_max_time bf_one_resv_per_job bf_running_job_reserve bf_topopt_enable bf_window_linear \
-    extra_constraints max_rpc_cnt max_rpc_count max_sched_time max_switch_wait no_backup_scheduling pack_serial_at_end \
-    preempt_reorder_count preempt_strict_order preempt_youngest_first reduce_completing_frag sched_max_job_start \
-    time_min_as_soft_limit";
-
-/// Parameters that change nothing here.
-const OTHERS: &str = "allow_zero_lic bb_array_stage_cnt bf_continue bf_node_space_size bf_topopt_iterations bf_yield_interval \
-    bf_yield_rpc_cnt bf_yield_sleep build_queue_timeout correspond_after_task_cnt delay_boot disable_hetjob_steps \
-    disable_job_shrink enable_hetjob_steps enable_job_state_cache enable_user_top ignore_constraint_validation \
-    ignore_numa ignore_prefer_validation max_array_tasks max_script_size max_submit_line_size no_env_cache \
-    nohold_on_prolog_fail preempt_send_user_signal requeue_delay requeue_setup_env_fail salloc_wait_nodes \
-    sbatch_wait_nodes spec_cores_first step_retry_count step_retry_time user_resv_delete whole_hetjob whole_pack";
+/// The other parameters: those that change which job starts when, and are not followed, begin with "!".
+const PARAMETERS: &str = include_str!("parameters.txt");
 
 /// Settings that change which job starts when and are not followed.
 const UNFOLLOWED: &str = include_str!("unfollowed.txt");
@@ -116,7 +104,7 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
     for part in words(Some(&pair.value)) {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let (lower, shown) = (name.to_ascii_lowercase(), short(part));
-        let is_of = |list: &str| list.split_whitespace().any(|known| known == lower);
+        let is_it = |line: &&str| line.trim_start_matches('!') == lower;
         // Slurm follows the first `name=` in the text, and max_job_bf only if bf_max_job_test is not in it.
         let is_old = lower == "max_job_bf" && pair.value.contains("bf_max_job_test=");
         if is_old || part.contains('=') && seen.contains(&lower) {
@@ -144,12 +132,12 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
             set(&mut own, n);
             continue;
         }
-        match lower.as_str() {
-            "defer" | "defer_batch" => own.defers = true,
-            "assoc_limit_stop" => own.assoc_limit_stop = true,
-            _ if is_of(NOT_FOLLOWED) => not_followed.push(name),
-            _ if is_of(OTHERS) => {}
-            _ => tell(format!(
+        match (lower.as_str(), PARAMETERS.lines().find(is_it)) {
+            ("defer" | "defer_batch", _) => own.defers = true,
+            ("assoc_limit_stop", _) => own.assoc_limit_stop = true,
+            (_, Some(line)) if line.starts_with('!') => not_followed.push(name),
+            (_, Some(_)) => {}
+            (_, None) => tell(format!(
                 "`{shown}` is no parameter of Slurm 22.05 to 26.05, and not followed"
             )),
         }

@@ -19,6 +19,8 @@ pub(super) struct Conf {
     pub down: Vec<Record>,
     /// The lines `…=DEFAULT` so far, of nodes and of partitions.
     defaults: [Record; 2],
+    /// The files that are being read, each within the one before.
+    within: Vec<PathBuf>,
     /// Whether it is what `scontrol show config` printed: then it has no nodes.
     pub is_shown: bool,
 }
@@ -44,7 +46,8 @@ impl Conf {
         if conf.is_shown {
             conf.show(name, text);
         } else {
-            conf.lines(name, text, &mut vec![PathBuf::from(name)])?;
+            conf.within.push(name.into());
+            conf.lines(name, text)?;
         }
         Ok(conf)
     }
@@ -66,13 +69,8 @@ impl Conf {
         }
     }
 
-    /// Reads a file's lines; `within` are the files that are being read, the last of them this one.
-    fn lines(
-        &mut self,
-        name: &str,
-        text: &str,
-        within: &mut Vec<PathBuf>,
-    ) -> Result<(), SiteError> {
+    /// Reads the lines of the file that is being read.
+    fn lines(&mut self, name: &str, text: &str) -> Result<(), SiteError> {
         let file: Rc<str> = name.into();
         let mut line = String::new();
         let mut first = 0;
@@ -86,22 +84,17 @@ impl Conf {
                 continue;
             }
             let place = Place::new(&file, first);
-            self.line(&unescaped(&std::mem::take(&mut line)), &place, within)?;
+            self.line(&unescaped(&std::mem::take(&mut line)), &place)?;
         }
         // The last line may end in a backslash.
         let place = Place::new(&file, first);
-        self.line(&unescaped(&line), &place, within)
+        self.line(&unescaped(&line), &place)
     }
 
-    fn line(
-        &mut self,
-        line: &str,
-        place: &Place,
-        within: &mut Vec<PathBuf>,
-    ) -> Result<(), SiteError> {
+    fn line(&mut self, line: &str, place: &Place) -> Result<(), SiteError> {
         let words = line.trim().split_once(char::is_whitespace);
         if let Some((_, other)) = words.filter(|(word, _)| word.eq_ignore_ascii_case("include")) {
-            return self.include(other.trim(), place, within);
+            return self.include(other.trim(), place);
         }
         let mut record = Record::default();
         let rest = record.add(line, place);
@@ -128,18 +121,13 @@ impl Conf {
         Ok(())
     }
 
-    fn include(
-        &mut self,
-        other: &str,
-        place: &Place,
-        within: &mut Vec<PathBuf>,
-    ) -> Result<(), SiteError> {
+    fn include(&mut self, other: &str, place: &Place) -> Result<(), SiteError> {
         let cluster = self.options.text(&["ClusterName"]).unwrap_or_default();
         let other = other.trim_matches('"').replace("%c", cluster);
         let beside = Path::new(&*place.file).parent().unwrap_or(Path::new(""));
         let path = beside.join(&other);
         let name = path.display();
-        if within.contains(&path) {
+        if self.within.contains(&path) {
             return Err(place.wrong(format!(
                 "Include {other}: {name} includes itself: take the line out"
             )));
@@ -149,9 +137,9 @@ impl Conf {
                 "Include {other}: cannot read {name}: {why}: put a copy of it there, or give what `scontrol show config` prints"
             ))
         })?;
-        within.push(path.clone());
-        self.lines(&name.to_string(), &String::from_utf8_lossy(&bytes), within)?;
-        within.pop();
+        self.within.push(path.clone());
+        self.lines(&name.to_string(), &String::from_utf8_lossy(&bytes))?;
+        self.within.pop();
         Ok(())
     }
 }

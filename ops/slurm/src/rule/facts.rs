@@ -1,6 +1,7 @@
 //! Where the jobs of a log belong on a site.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::jobs::Facts;
 use super::limits::{Limits, MINUTE};
@@ -76,7 +77,7 @@ const OVERRUN: f64 = 2.0;
 fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
     let resources = log.servers.resources.iter().map(String::as_str);
     let kinds = log.vectors.iter().zip(log.nodes.iter().copied());
-    let limits = Limits::new(site, resources, kinds);
+    let limits = Limits::new(&Arc::new(site.clone()), resources, kinds);
     let capacities = capacities(site, log);
     let minute = MINUTE * log.tick.per_second() as f64;
     let mut above = BTreeMap::<String, BTreeMap<u32, String>>::new();
@@ -92,7 +93,7 @@ fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>>
             job.size / minute - OVERRUN
         };
         let exceeded = match holds(site, &capacities, p, log, kind) {
-            true => limits.never(kind, limit, &facts, site),
+            true => limits.never(kind, limit, &facts),
             false => Some("the nodes of each partition".into()),
         };
         if let Some(exceeded) = exceeded {

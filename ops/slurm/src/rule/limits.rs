@@ -1,22 +1,22 @@
 //! Limits of QOS and accounts on what runs at once, and limits that a job exceeds by itself.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::jobs::Facts;
-use crate::configuration::{self, Association, SlurmSite, scope};
+use crate::configuration::{Association, LimitSet, SlurmSite, scope};
 use synth_core::number::shown;
 
 /// The running jobs of each user and each account, next to the limits.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
+    site: Arc<SlurmSite>,
     /// The amounts of running jobs by holder of limits, scope, and user or account: first the QOS of the site, then its
     /// associations.
     running: HashMap<(usize, usize, u32), Vec<f64>>,
     parents: Vec<Option<usize>>,
     /// By partition: the QOS whose limits hold there.
     of_partition: Vec<Option<usize>>,
-    /// The number of QOS.
-    qos: usize,
     /// The names of the amounts in limits: jobs, nodes, CPUs, memory \[MiB\] and generic resources.
     names: Vec<String>,
     /// By type: the amounts that a job holds.
@@ -39,7 +39,7 @@ pub(super) const MINUTE: f64 = 60.0;
 impl Limits {
     /// Returns the limits without running jobs; `types` has the demand for these resources on each node, and the nodes.
     pub fn new<'a>(
-        site: &SlurmSite,
+        site: &Arc<SlurmSite>,
         resources: impl Iterator<Item = &'a str>,
         types: impl Iterator<Item = (impl AsRef<[f64]>, u32)>,
     ) -> Self {
@@ -69,9 +69,9 @@ impl Limits {
             of_partition: partitions
                 .map(|own| own.qos.as_ref().and_then(qos_of))
                 .collect(),
-            qos: site.qos.len(),
             types: types.map(|own| amounts(own.0.as_ref(), own.1)).collect(),
             names: names.into_iter().map(str::to_owned).collect(),
+            site: Arc::clone(site),
         }
     }
 
@@ -110,43 +110,37 @@ impl Limits {
         }
         let first = facts.association.map(|n| n as usize);
         let accounts = std::iter::successors(first, |n| self.parents[*n]);
-        let accounts = accounts.map(|n| self.qos + n);
+        let accounts = accounts.map(|n| self.site.qos.len() + n);
         qos.into_iter().flatten().chain(accounts)
     }
 
     /// Whether no limit on the number of jobs keeps one from starting now: Slurm checks these before it looks for nodes.
-    pub fn allow_one(&self, facts: &Facts, site: &SlurmSite) -> bool {
-        self.allow(&[1.0], facts, site)
+    pub fn allow_one(&self, facts: &Facts) -> bool {
+        self.allow(&[1.0], facts)
     }
 
     /// Whether no limit keeps a job that holds these amounts from starting now.
-    pub fn allow(&self, job: &[f64], facts: &Facts, site: &SlurmSite) -> bool {
-        self.exceeded(job, None, facts, site).is_none()
+    pub fn allow(&self, job: &[f64], facts: &Facts) -> bool {
+        self.exceeded(job, None, facts).is_none()
     }
 
     /// Returns the first limit that a job exceeds together with the running jobs; with its time limit \[min\] also limits
     /// on single jobs. A QOS takes precedence over accounts: what one of them limits, the next does not (`acct_policy.c`).
-    fn exceeded<'a>(
-        &self,
-        job: &[f64],
-        minutes: Option<f64>,
-        facts: &Facts,
-        site: &'a SlurmSite,
-    ) -> Option<Exceeded<'a>> {
+    fn exceeded(&self, job: &[f64], minutes: Option<f64>, facts: &Facts) -> Option<Exceeded<'_>> {
         let mut limited: Vec<(usize, &str)> = Vec::new();
-        let qos = facts.qos.map(|n| &site.qos[n as usize]);
+        let qos = facts.qos.map(|n| &self.site.qos[n as usize]);
         let own_first = qos.is_some_and(|own| own.has("OverPartQOS"));
         for n in self.holders(facts, own_first) {
-            let is_qos = n < self.qos;
+            let is_qos = n < self.site.qos.len();
             // Limits on single jobs and on numbers of jobs were handed down from the accounts above.
-            let is_above = !is_qos && facts.association != Some((n - self.qos) as u32);
+            let is_above = !is_qos && facts.association != Some((n - self.site.qos.len()) as u32);
             for scope in 0..minutes.map_or(scope::JOB, |_| scope::LEAST) + 1 {
                 if is_above && scope != scope::GROUP {
                     continue;
                 }
                 let key = keys(facts).get(scope).copied();
                 let running = key.and_then(|key| self.running.get(&(n, scope, key)));
-                for (name, most) in &limits_of(site, n)[scope].0 {
+                for (name, most) in &self.of(n)[scope].0 {
                     let (name, most) = (name.as_str(), *most);
                     let is_limited = |scope: usize| limited.contains(&(scope, name));
                     let of_users = !is_qos && scope == scope::USER;
@@ -183,7 +177,8 @@ impl Limits {
     }
 
     /// Returns the limit that keeps a job of type i with this time limit \[min\] from ever starting.
-    pub fn never(&self, i: usize, minutes: f64, facts: &Facts, site: &SlurmSite) -> Option<String> {
+    pub fn never(&self, i: usize, minutes: f64, facts: &Facts) -> Option<String> {
+        let site = &self.site;
         let nodes = self.types[i][NODES];
         let own = &site.partitions[facts.partition as usize];
         let most = own.max_nodes.map_or(f64::INFINITY, |most| most as f64);
@@ -213,12 +208,11 @@ impl Limits {
                 return Some(format!("{setting} of partition {}", own.name));
             }
         }
-        let (n, scope, resource, most) =
-            self.exceeded(&self.types[i], Some(minutes), facts, site)?;
+        let (n, scope, resource, most) = self.exceeded(&self.types[i], Some(minutes), facts)?;
         let (columns, owner) = match site.qos.get(n) {
             Some(qos) => (scope::OF_QOS, format!("QOS {}", qos.name)),
             None => {
-                let owner = site.associations[n - self.qos].describe();
+                let owner = site.associations[n - site.qos.len()].describe();
                 (scope::OF_ASSOCIATION, owner)
             }
         };
@@ -253,18 +247,18 @@ impl Limits {
     }
 
     /// Returns the longest time limit of a job \[s\].
-    pub fn max_wall(&self, facts: &Facts, site: &SlurmSite) -> Option<f64> {
-        let of = |n: usize| limits_of(site, n)[scope::MINUTES].get("");
+    pub fn max_wall(&self, facts: &Facts) -> Option<f64> {
+        let of = |n: usize| self.of(n)[scope::MINUTES].get("");
         let minutes = self.holders(facts, false).find_map(of)?;
         Some(minutes as f64 * MINUTE)
     }
-}
 
-/// Returns the limits of a holder: a QOS of the site, or an association.
-fn limits_of(site: &SlurmSite, n: usize) -> &configuration::LimitSet {
-    match site.qos.get(n) {
-        Some(qos) => &qos.limits,
-        None => &site.associations[n - site.qos.len()].limits,
+    /// Returns the limits of a holder: a QOS of the site, or an association.
+    fn of(&self, n: usize) -> &LimitSet {
+        match self.site.qos.get(n) {
+            Some(qos) => &qos.limits,
+            None => &self.site.associations[n - self.site.qos.len()].limits,
+        }
     }
 }
 

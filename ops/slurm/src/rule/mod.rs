@@ -187,7 +187,7 @@ impl SlurmPolicy {
         };
         let own = Some(own / self.second).filter(|own| own.is_finite());
         let limit = own.or(partition.default_time).unwrap_or(YEAR);
-        let max_wall = self.limits.max_wall(&facts, &self.site);
+        let max_wall = self.limits.max_wall(&facts);
         let limit = limit.min(max_wall.unwrap_or(YEAR));
         let mut waiting = Waiting {
             i,
@@ -217,17 +217,17 @@ impl SlurmPolicy {
         let amounts = self.limits.amounts(waiting.i);
         let waited = now - waiting.submit;
         self.factors
-            .priority(&waiting.facts, amounts, waited, waiting.limit, &self.site)
+            .priority(&waiting.facts, amounts, waited, waiting.limit)
     }
 
     /// Calculates all priorities anew, and puts the queue in order.
     fn reorder(&mut self, now: f64) {
         for own in &mut self.running {
             let usage = own.usage(now, &self.limits);
-            self.factors.used(usage, now, &self.site);
+            self.factors.used(usage, now);
             own.counted = now;
         }
-        self.factors.settle(now, &self.site);
+        self.factors.settle(now);
         for n in 0..self.waiting.len() {
             self.waiting[n].priority = self.priority(&self.waiting[n], now);
         }
@@ -263,7 +263,7 @@ impl SlurmPolicy {
         self.limits.count(own.i, &own.facts, -1.0);
         let now = self.now(system);
         let usage = own.usage(now, &self.limits);
-        self.factors.used(usage, now, &self.site);
+        self.factors.used(usage, now);
     }
 
     /// What is due at this time happens: priorities, the main scheduler, backfilling.

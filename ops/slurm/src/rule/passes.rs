@@ -49,7 +49,7 @@ impl SlurmPolicy {
             }
             let mut among = self.members[p].clone();
             among.remove(&blocked);
-            let allowed = self.limits.allow_one(&own.facts, &site);
+            let allowed = self.limits.allow_one(&own.facts);
             let room = || self.nodes.room_now(own.i, &among, system);
             let room = allowed.then(room).flatten();
             let allowed = allowed && (room.is_none() || self.allows(&own));
@@ -73,7 +73,7 @@ impl SlurmPolicy {
     /// Whether no limit keeps a job from starting where there is room.
     fn allows(&self, own: &Waiting) -> bool {
         let amounts = self.limits.amounts(own.i);
-        self.limits.allow(amounts, &own.facts, &self.site)
+        self.limits.allow(amounts, &own.facts)
     }
 
     /// Whether nobody passes a job that does not fit.
@@ -98,7 +98,7 @@ impl SlurmPolicy {
                 break;
             }
             let stops = scheduler.assoc_limit_stop;
-            let allowed = stops || self.limits.allow_one(&own.facts, &site);
+            let allowed = stops || self.limits.allow_one(&own.facts);
             if !allowed || !self.is_tested(&own, &mut tested) {
                 continue;
             }

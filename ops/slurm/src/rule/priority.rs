@@ -1,5 +1,7 @@
 //! What a job's place in the queue is computed from (`priority_multifactor.c`).
 
+use std::sync::Arc;
+
 use super::fair_share::FairShare;
 use super::jobs::Facts;
 use super::limits::{CPUS, MINUTE, NODES};
@@ -8,6 +10,7 @@ use crate::configuration::SlurmSite;
 /// The factors of the cluster: those of jobs are over these.
 #[derive(Clone, Debug)]
 pub(super) struct Factors {
+    site: Arc<SlurmSite>,
     nodes: f64,
     cpus: f64,
     /// By partition, by quality of service and by association: the factor, in [0, 1].
@@ -24,7 +27,7 @@ pub(super) struct Factors {
 const RANGE: [f64; 2] = [1.0, u32::MAX as f64];
 
 impl Factors {
-    pub fn new(site: &SlurmSite, cpus: f64, nodes: usize) -> Self {
+    pub fn new(site: &Arc<SlurmSite>, cpus: f64, nodes: usize) -> Self {
         let over_largest = |all: Vec<u32>| {
             let most = all.iter().copied().max().unwrap_or(0).max(1);
             let of = |own: u32| f64::from(own) / f64::from(most);
@@ -40,63 +43,58 @@ impl Factors {
             fair: shares.factors(&site.priority),
             shares,
             faded: None,
+            site: Arc::clone(site),
         }
     }
 
     /// This association used so much \[CPU s\] up to now.
-    pub fn used(&mut self, usage: Option<(u32, f64)>, now: f64, site: &SlurmSite) {
-        self.fade(now, site);
+    pub fn used(&mut self, usage: Option<(u32, f64)>, now: f64) {
+        self.fade(now);
         if let Some((association, used)) = usage {
             self.shares.add(association as usize, used);
         }
     }
 
     /// Lets what was used fade, and finds the factors anew.
-    pub fn settle(&mut self, now: f64, site: &SlurmSite) {
-        self.fade(now, site);
-        self.fair = self.shares.factors(&site.priority);
+    pub fn settle(&mut self, now: f64) {
+        self.fade(now);
+        self.fair = self.shares.factors(&self.site.priority);
     }
 
-    fn fade(&mut self, now: f64, site: &SlurmSite) {
+    fn fade(&mut self, now: f64) {
         let passed = now - self.faded.replace(now).unwrap_or(now);
-        if let Some(half) = site.priority.decay_half_life.filter(|_| passed > 0.0) {
+        let half = self.site.priority.decay_half_life;
+        if let Some(half) = half.filter(|_| passed > 0.0) {
             self.shares.fade(0.5_f64.powf(passed / half));
         }
     }
 
     /// Returns the priority of a job that has waited so long and may run so long \[s\].
-    pub fn priority(
-        &self,
-        facts: &Facts,
-        job: &[f64],
-        waited: f64,
-        limit: f64,
-        site: &SlurmSite,
-    ) -> f64 {
+    pub fn priority(&self, facts: &Facts, job: &[f64], waited: f64, limit: f64) -> f64 {
         let of = |factors: &[f64], n: Option<u32>| {
             let factor = n.and_then(|n| factors.get(n as usize));
             factor.copied().unwrap_or(0.0)
         };
         let factors = [
-            match site.priority.max_age {
+            match self.site.priority.max_age {
                 most if most > 0.0 => (waited / most).min(1.0),
                 _ => 1.0,
             },
             of(&self.fair, facts.association),
-            self.size(job, limit, site),
+            self.size(job, limit),
             of(&self.partitions, Some(facts.partition)),
             of(&self.qos, facts.qos),
             of(&self.associations, facts.association),
         ];
-        let weighted = site.priority.weights.iter().zip(factors);
+        let weighted = self.site.priority.weights.iter().zip(factors);
         let sum: f64 = weighted.map(|(weight, factor)| weight * factor).sum();
         (sum + facts.site_factor).floor().clamp(RANGE[0], RANGE[1])
     }
 
-    fn size(&self, job: &[f64], limit: f64, site: &SlurmSite) -> f64 {
-        let favors_small = site.priority.favors_small;
+    fn size(&self, job: &[f64], limit: f64) -> f64 {
+        let favors_small = self.site.priority.favors_small;
         let (nodes, cpus) = (job[NODES], job[CPUS]);
-        let factor = if site.priority.small_relative_to_time {
+        let factor = if self.site.priority.small_relative_to_time {
             let per_node = nodes * self.cpus / self.nodes;
             // The program keeps whole minutes.
             let minutes = (limit / MINUTE).floor().max(1.0);

@@ -1,4 +1,4 @@
-//! The controller on a real API server, with a stand-in for Kueue and the kubelets: `scripts/kueue-trial` runs it.
+//! Tests the controller on a real API server, with a stand-in for Kueue and the kubelets. `scripts/kueue-trial` runs it.
 
 mod api;
 mod jobs;

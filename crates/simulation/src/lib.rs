@@ -35,7 +35,7 @@ pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
 pub use run::{ClassResult, EndedRuns, Ending, Health, Run};
 pub use settings::{JobClass, Progress, Settings, total_arrival_rate};
 pub use settling::Unsettled;
-pub use statistics::{BATCHES, Estimate, over_replications, student};
+pub use statistics::{BATCHES, Estimate, median, over_replications, student};
 pub use stretch::{Stint, Stretch};
 pub use watch::{FirstMoment, Meter, Stay, Threshold, Watch, Watched};
 

@@ -8,6 +8,14 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
+/// Returns the median of some values; none of none.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    // Both may be infinite.
+    Some(values[(values.len() - 1) / 2].midpoint(upper))
+}
+
 /// Returns the mean of what independent replications, two at least, measured.
 pub fn over_replications(values: &[f64]) -> Estimate {
     let mean = mean(values);

@@ -33,8 +33,7 @@ const LISTED: usize = 12;
 fn list(names: &[&str]) -> String {
     match names {
         [] => "none".into(),
-        [one] => (*one).into(),
-        [first @ .., last] if first.len() < LISTED => format!("{} and {last}", first.join(", ")),
+        few if few.len() <= LISTED => synth_verb::report::list(few),
         many => format!(
             "{} and {} more",
             many[..LISTED].join(", "),

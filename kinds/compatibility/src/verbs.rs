@@ -225,11 +225,7 @@ impl Queueing for Cluster {
 }
 
 /// The rules that have a name, one a line, each with its parameters and what it does.
-const RULES: &str = "\
-balanced-fairness:M | one virtual queue, each server works on the first job that it may serve, and a job goes to the end M times in the mean before it is done; with more and more interruptions balanced fairness
-fcfs | the same without interruptions: first come, first served at every server, and a job is served by all that are free for it
-random-ps | each job is sent to any of its servers, which share themselves among their jobs
-shortest-ps | each job is sent to that of its servers where it is served fastest at once (join the shortest queue), which share themselves";
+const RULES: &str = include_str!("rules.txt").trim_ascii_end();
 
 /// A rule, and the law of sizes that it is tried with.
 pub struct Rule {

@@ -10,14 +10,7 @@ use synth_simulation::sweep::Knows;
 use synth_verb::{NamedPolicy, Rules, no_rule, split_name};
 
 /// The rules that have a name, one a line, each with its parameters and what it does.
-const RULES: &str = "\
-hesrpt[:P] | servers where work is worth most, at the prices of the jobs that are there: the optimum of jobs that are all there and share a speedup; with P by the paper's formula for s(k) = k^P, whatever the speedups are (`tuned`: the best P where jobs are all there)
-helrpt | such that all jobs that are there end together: the least makespan
-srpt | all servers to the job with the least left, or as many as it can use
-equi | the same number of servers for each job
-hell | servers to the job with the greatest ratio of efficiency s(k)/k to remaining time
-knee[:A] | each job, from the smallest on, up to where one more server takes less than A from its time; A is tuned where jobs are all there, if not given
-online:U:B | hesrpt with the knobs of jobs that arrive: urgency U and background B";
+const RULES: &str = include_str!("rules.txt").trim_ascii_end();
 
 /// What a policy does.
 pub enum Rule {
@@ -128,11 +121,4 @@ pub fn rule(name: &str) -> Result<Rule, String> {
         }
         _ => return Err(no_rule(name, RULES)),
     }))
-}
-
-/// Returns the median of numbers, of which there is one at least.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let count = values.len();
-    0.5 * (values[(count - 1) / 2] + values[count / 2])
 }

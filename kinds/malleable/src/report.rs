@@ -265,12 +265,10 @@ fn promises_of_plan(pool: &Pool, artifact: &Artifact) -> String {
         let gap = value(artifact, Quantity::Gap).map_or(String::new(), |g| format!(", {}", gap(g)));
         let _ = writeln!(text, "  {}{gap}", objective(pool, cost));
     }
-    for (quantity, name) in [
-        (Quantity::MeanResponse, "mean response time"),
-        (Quantity::Makespan, "makespan"),
-    ] {
+    for quantity in [Quantity::MeanResponse, Quantity::Makespan] {
         if let Some(found) = value(artifact, quantity) {
-            let _ = writeln!(text, "  {name} {} {}", number(found), pool.time_unit());
+            let (label, unit) = (quantity.row().label, pool.time_unit());
+            let _ = writeln!(text, "  {label} {} {unit}", number(found));
         }
     }
     text

@@ -9,14 +9,14 @@ use clap::Args;
 use super::Malleable;
 use super::analysis::relaxation;
 use super::artifact::{Checked, cost};
-use super::policies::{Rule, median};
+use super::policies::Rule;
 use super::policy::Online;
 use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
-use synth_simulation::{Estimate, Health, Settings};
+use synth_simulation::{Estimate, Health, Settings, median};
 use synth_typed::{count, part};
 use synth_verb::report::{Besides, Column, Outcomes, PolicyValues, headed};
 use synth_verb::{
@@ -331,7 +331,7 @@ fn compare_pool(
             open = open.or(planned.open.filter(|_| !planned.is_best(pool)));
             planned.least
         });
-        let least = median(leasts.collect());
+        let least = median(leasts.collect()).unwrap_or(f64::NAN);
         for (outcome, policy) in outcomes.policies.iter_mut().zip(&policies) {
             let at = at.map_or(String::new(), |p| format!(" at p = {p}"));
             let label = format!("{}{at}", policy.name);
@@ -343,7 +343,7 @@ fn compare_pool(
             });
             let values = match costs.collect::<Result<Vec<f64>, String>>() {
                 Ok(costs) => {
-                    let cost = median(costs);
+                    let cost = median(costs).unwrap_or(f64::NAN);
                     [cost, cost / least].map(|value| Some(Estimate::exact(value)))
                 }
                 Err(why) => {

@@ -173,11 +173,7 @@ impl Kind for Volunteer {
 }
 
 /// The rules that have a name, one a line, each with its parameters and what it does.
-const RULES: &str = "\
-percentile[:F:T:Q] | what synth tunes: hosts above the percentile F get jobs of a batch without an estimate, those above T deadlines before it, and Q is the quantile that it takes (75:95:.3 if not given)
-literal[:F:T:Q] | the proposal of 2012 to the letter: busy time of tight jobs only, no limit of jobs without an estimate, no time for a second try (50:90:.8)
-boinc-2025[:D] | any host, with the deadline D; what is left of a batch that is 85 % done goes to fast hosts alone, and once more where it takes long
-fixed[:D] | any host, with the deadline D: the bound of a stream if it is not given";
+const RULES: &str = include_str!("rules.txt").trim_ascii_end();
 
 impl Rules for Volunteer {
     type Content = Self;

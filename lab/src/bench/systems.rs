@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::{Deserialize, Serialize};
 
+use synth::artifact::written;
 use synth::document::digest;
 use synth::kind::VerbResult;
 use synth::multiresource::report::about;
@@ -51,11 +52,7 @@ impl Tier {
 
 impl fmt::Display for Tier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Tier::Exact => "exact",
-            Tier::Bounded => "bounded",
-            Tier::Logs => "logs",
-        })
+        f.write_str(&written(self))
     }
 }
 

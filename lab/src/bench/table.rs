@@ -9,6 +9,7 @@ use super::measure::{Alone, CHOICE, Line, Ran, ahead, rivals};
 use super::systems::{NAME, Tier};
 use synth::multiresource::simulator::Contender;
 use synth::report::{Table, counted, percent, wrap};
+use synth::simulation::median;
 use synth::simulation::sweep::Knows;
 
 /// How near to the optimum a bound should be.
@@ -111,11 +112,9 @@ impl<'a> Results<'a> {
 }
 
 /// Returns the median and the greatest of some values.
-fn spread(mut values: Vec<f64>) -> Option<[f64; 2]> {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    let median = 0.5 * (values.get((n.max(1) - 1) / 2)? + values[n / 2]);
-    Some([median, values[n - 1]])
+fn spread(values: Vec<f64>) -> Option<[f64; 2]> {
+    let greatest = values.iter().copied().max_by(f64::total_cmp)?;
+    Some([median(values)?, greatest])
 }
 
 fn section(tier: Tier, lines: &[Line]) -> Section {

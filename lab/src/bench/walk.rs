@@ -140,7 +140,6 @@ pub fn walked(
 }
 
 /// Returns the mean response time of the jobs that are judged \[s\].
-fn mean(served: &Served) -> f64 {
-    let jobs = &served.jobs;
+fn mean(jobs: &Served) -> f64 {
     jobs.iter().map(|(wait, size)| wait + size).sum::<f64>() / jobs.len() as f64
 }

@@ -42,23 +42,16 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub fn name(self) -> &'static str {
+    /// Returns its name in tables, how it is drawn, and what the legend says: behind the label of the curve, or, where it is said of
+    /// several curves at once, in place of it.
+    fn traits(self) -> (&'static str, Style, &'static str) {
         match self {
-            Kind::Exact => "exact",
-            Kind::Approximation => "approximation",
-            Kind::Simulated | Kind::Check => "simulated",
-            Kind::Path => "path",
-            Kind::Bounds => "bounds",
-        }
-    }
-
-    fn style(self) -> Style {
-        match self {
-            Kind::Exact | Kind::Path => Style::Line,
-            Kind::Approximation => Style::Dashes,
-            Kind::Simulated => Style::Joined,
-            Kind::Check => Style::Marks,
-            Kind::Bounds => Style::Band,
+            Kind::Exact => ("exact", Style::Line, ", exact"),
+            Kind::Path => ("path", Style::Line, ""),
+            Kind::Simulated => ("simulated", Style::Joined, ", simulated"),
+            Kind::Check => ("simulated", Style::Marks, "simulated, 95 % interval"),
+            Kind::Approximation => ("approximation", Style::Dashes, "the paper's approximation"),
+            Kind::Bounds => ("bounds", Style::Band, "the paper's bounds"),
         }
     }
 }
@@ -117,33 +110,29 @@ impl Curve {
             self.kind == Kind::Bounds || own.value > up.low() && own.value < up.high()
         };
         plot::Curve {
-            look: self.look(),
-            style: self.kind.style(),
+            look: match self.kind {
+                Kind::Approximation => GREY,
+                _ => self.color,
+            },
+            style: self.kind.traits().1,
             points: met.filter(is_shown).collect(),
             unstable: Vec::new(),
         }
     }
 
-    fn look(&self) -> Look {
-        match self.kind {
-            Kind::Approximation => GREY,
-            _ => self.color,
-        }
-    }
-
     /// Returns its line of the legend. What is said of several curves has no color of its own.
     fn entry(&self) -> (String, Look, Style) {
-        let label = &self.label;
-        let (look, label) = match self.kind {
-            Kind::Exact => (self.color, format!("{label}, exact")),
-            Kind::Path => (self.color, label.clone()),
-            Kind::Approximation => (GREY, "the paper's approximation".into()),
-            Kind::Check => (GREY, "simulated, 95 % interval".into()),
-            Kind::Bounds => (GREY, "the paper's bounds".into()),
-            Kind::Simulated => (self.color, format!("{label}, simulated")),
-        };
-        (label, look, self.kind.style())
+        let (_, style, words) = self.kind.traits();
+        match is_common(style) {
+            true => (words.into(), GREY, style),
+            false => (format!("{}{words}", self.label), self.color, style),
+        }
     }
+}
+
+/// Returns whether one line of the legend is for all curves that are drawn so.
+fn is_common(style: Style) -> bool {
+    matches!(style, Style::Marks | Style::Dashes | Style::Band)
 }
 
 /// A chart, with the curves that it is drawn from.
@@ -175,14 +164,14 @@ impl Panel {
 
 /// A figure: the name of its files, such as `figure2`, and a table beside its picture.
 pub struct Figure {
-    pub name: &'static str,
+    pub name: String,
     table: String,
     sheet: Sheet,
 }
 
 impl Figure {
-    /// Returns a figure of panels of this size, so many of them in a row.
-    pub fn new(name: &'static str, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
+    /// Returns the figure of this number, of panels of this size, so many of them in a row.
+    pub fn new(number: u32, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
         let table = table(&panels);
         let sheet = Sheet {
             size,
@@ -190,6 +179,7 @@ impl Figure {
             legend: legend(panels.iter().flat_map(|own| &own.curves)),
             charts: panels.into_iter().map(|own| own.chart).collect(),
         };
+        let name = format!("figure{number}");
         Figure { name, table, sheet }
     }
 
@@ -207,7 +197,7 @@ fn table(panels: &[Panel]) -> String {
         for curve in &panel.curves {
             let (title, label) = (&panel.chart.title, &curve.label);
             for (x, y) in &curve.points {
-                let (kind, [mean, half]) = (curve.kind.name(), cells(curve.kind, *y));
+                let (kind, [mean, half]) = (curve.kind.traits().0, cells(curve.kind, *y));
                 text += &format!("\"{title}\",\"{label}\",{kind},{x:.6},{mean},{half}\n");
             }
         }
@@ -228,7 +218,6 @@ fn legend<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(String, Look, Sty
         entries.push(entry);
     }
     // Entries that hold for all curves are last.
-    let is_common = |style| matches!(style, Style::Marks | Style::Dashes | Style::Band);
     entries.sort_by_key(|(_, _, style)| is_common(*style));
     entries
 }

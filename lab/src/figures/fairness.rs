@@ -19,13 +19,21 @@ const INTERRUPTIONS: [(f64, Look, &str); 3] = [
     (5.0, GREEN, "five"),
 ];
 
-const THREE: &str = "kind: compatibility
-servers: [{name: a, rate: 1}, {name: b, rate: 1}, {name: c, rate: 1}]
+/// A system: its title, the classes that are drawn, its document, and how far the axes of rates and delays go.
+type System = (&'static str, &'static [&'static str], String, (f64, f64));
+
+/// Returns three servers, of which the second has this rate.
+fn three(rate: u32) -> String {
+    format!(
+        "kind: compatibility
+servers: [{{name: a, rate: 1}}, {{name: b, rate: {rate}}}, {{name: c, rate: 1}}]
 classes:
-  - {name: class 1, servers: [a, c], arrival_rate: 1}
-  - {name: class 2, servers: [b, c], arrival_rate: 1}
+  - {{name: class 1, servers: [a, c], arrival_rate: 1}}
+  - {{name: class 2, servers: [b, c], arrival_rate: 1}}
 mean_size: 1
-";
+"
+    )
+}
 
 fn drawn(degree: u32) -> String {
     format!(
@@ -33,36 +41,26 @@ fn drawn(degree: u32) -> String {
     )
 }
 
-pub(super) fn figure1(events: u64) -> Done<DrawnFigures> {
-    let names = ("figure1", "three servers", &["all jobs"][..]);
-    of(names, THREE, (2.0, 5.0), events)
+/// Returns the system of a figure.
+fn system(figure: u32) -> System {
+    let (all, classes) = (&["all jobs"][..], &["class 1", "class 2"][..]);
+    match figure {
+        1 => ("three servers", all, three(1), (2.0, 5.0)),
+        2 => (
+            "two servers, class 2 on one",
+            classes,
+            three(0),
+            (2.0, 15.0),
+        ),
+        3 => ("two of a hundred servers", all, drawn(2), (2.0, 3.0)),
+        _ => ("three of a hundred servers", all, drawn(3), (3.0, 2.0)),
+    }
 }
 
-pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
-    let one_slow = THREE.replace("{name: b, rate: 1}", "{name: b, rate: 0}");
-    let classes = &["class 1", "class 2"][..];
-    let names = ("figure2", "two servers, class 2 on one", classes);
-    of(names, &one_slow, (2.0, 15.0), events)
-}
-
-pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
-    let names = ("figure3", "two of a hundred servers", &["all jobs"][..]);
-    of(names, &drawn(2), (2.0, 3.0), events)
-}
-
-pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
-    let names = ("figure4", "three of a hundred servers", &["all jobs"][..]);
-    of(names, &drawn(3), (3.0, 2.0), events)
-}
-
-/// Draws a system: rates above, delays below, a column for each law of sizes. `classes` are those that are drawn.
-fn of(
-    (name, title, classes): (&'static str, &str, &[&str]),
-    text: &str,
-    (rate, delay): (f64, f64),
-    events: u64,
-) -> Done<DrawnFigures> {
-    let cluster = Cluster::parse(text, name)?.workload;
+/// Draws the system of a figure: rates above, delays below, a column for each law of sizes.
+pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
+    let (title, classes, text, (rate, delay)) = system(N);
+    let cluster = Cluster::parse(&text, title)?.workload;
     let own = analysis::load(&cluster).load;
     let at = |load: f64| -> Done<Cluster> { Ok(cluster.scaled(load / own).ok_or("out of range")?) };
     let fair = |load: f64, class: usize| -> Done<f64> {
@@ -113,7 +111,7 @@ fn of(
         holds: most.is_finite().then_some(most < 0.1),
     };
     above.extend(below);
-    let figure = Figure::new(name, (400, 380), 3, above);
+    let figure = Figure::new(N, (400, 380), 3, above);
     Ok(DrawnFigures::new([figure], [finding]))
 }
 

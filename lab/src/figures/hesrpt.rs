@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::curve::{BLUE, Curve, Figure, GREEN, Kind, ORANGE, PURPLE, Panel, VERMILLION, axis};
 use super::{Done, DrawnFigures, PaperFinding};
 use synth::malleable::artifact::{Quantity, cost};
-use synth::malleable::policies::{self, median};
+use synth::malleable::policies;
 use synth::malleable::workload::{Pool, Workload};
+use synth::simulation::median;
 
 const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
 /// Draws of the sizes, of which there are fewer where less is to be computed.
@@ -36,7 +37,7 @@ pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
                 Ok(cost(pool, Quantity::FlowTime, &course.ends))
             };
             let flows = pools.iter().map(flow).collect::<Done<Vec<_>>>()?;
-            points.push((p, Some(median(flows) / own.jobs().len() as f64)));
+            points.push((p, median(flows).map(|flow| flow / own.jobs().len() as f64)));
         }
     }
     let findings = findings(&points);
@@ -48,7 +49,7 @@ pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
     let up = axis("mean flow time", (1e-4, 1e3), true);
     let title = format!("500 jobs, Pareto sizes, a million servers; medians of {draws} draws");
     let panel = Panel::new(title, across, up, curves.collect());
-    let figure = Figure::new("figure4", (900, 620), 1, vec![panel]);
+    let figure = Figure::new(4, (900, 620), 1, vec![panel]);
     Ok(DrawnFigures::new([figure], findings))
 }
 

@@ -114,10 +114,10 @@ impl Paper {
             ],
             Paper::Hesrpt => vec![(&[4], hesrpt::figure4)],
             Paper::BalancedFairness => vec![
-                (&[1], fairness::figure1),
-                (&[2], fairness::figure2),
-                (&[3], fairness::figure3),
-                (&[4], fairness::figure4),
+                (&[1], fairness::figure::<1>),
+                (&[2], fairness::figure::<2>),
+                (&[3], fairness::figure::<3>),
+                (&[4], fairness::figure::<4>),
             ],
         }
     }

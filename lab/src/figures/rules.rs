@@ -17,7 +17,12 @@ use synth::simulation::Estimate;
 macro_rules! model {
     ($name:literal) => {
         synth::multiresource::workload::Workload::parse(
-            include_str!(concat!("../../../../models/", $name, ".yaml")),
+            include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../models/",
+                $name,
+                ".yaml"
+            )),
             $name,
         )?
         .workload

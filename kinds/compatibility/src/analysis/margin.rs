@@ -5,6 +5,8 @@
 //! with them, need more than their servers have: their ratio is the next θ (W. Dinkelbach: On nonlinear fractional
 //! programming. Management Science 13(7), 1967), and after a few such sets the flow takes all.
 
+use std::collections::BTreeSet;
+
 use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -56,54 +58,41 @@ pub fn margin(graph: &Graph<f64>) -> Margin {
 /// Source → class → server → sink.
 struct Flow<'a> {
     graph: &'a Graph<f64>,
-    /// By class the edges to its servers, numbered after those from the source.
-    first: Vec<usize>,
+    /// Each class with each of its servers.
+    edges: Vec<(usize, usize)>,
 }
 
 impl<'a> Flow<'a> {
     fn new(graph: &'a Graph<f64>) -> Self {
-        let mut next = graph.servers.len();
-        let first = graph.servers.iter().map(|own| {
-            next += own.len();
-            next - own.len()
-        });
-        let first = first.collect();
-        Flow { graph, first }
-    }
-
-    fn parts(&self) -> (&'a [f64], &'a [f64], &'a [Vec<usize>]) {
-        let graph = self.graph;
-        (&graph.service_rates, &graph.arrival_rates, &graph.servers)
+        let classes = graph.servers.iter().enumerate();
+        let edges = classes.flat_map(|(i, own)| own.iter().map(move |s| (i, *s)));
+        let edges = edges.collect();
+        Flow { graph, edges }
     }
 
     /// Returns `μ(A)/λ(A)`.
     fn ratio(&self, classes: &[usize]) -> f64 {
-        let (service_rates, arrival_rates, servers) = self.parts();
-        let mut used = vec![false; service_rates.len()];
-        let own = classes.iter().flat_map(|i| &servers[*i]);
-        own.for_each(|s| used[*s] = true);
-        let used = used.iter().zip(service_rates).filter(|(used, _)| **used);
-        let served: f64 = used.map(|(_, rate)| rate).sum();
-        let arriving: f64 = classes.iter().map(|i| arrival_rates[*i]).sum();
+        let graph = self.graph;
+        let used = classes.iter().flat_map(|i| &graph.servers[*i]);
+        let used: BTreeSet<&usize> = used.collect();
+        let served: f64 = used.into_iter().map(|s| graph.service_rates[*s]).sum();
+        let arriving: f64 = classes.iter().map(|i| graph.arrival_rates[*i]).sum();
         served / arriving
     }
 
     /// Returns what each edge carries of the greatest flow, if arrivals are times θ: edges from the source to classes, from classes
     /// to servers, from servers to the sink.
     fn greatest(&self, factor: f64) -> Vec<f64> {
-        let (service_rates, arrival_rates, servers) = self.parts();
+        let (service_rates, arrival_rates) = (&self.graph.service_rates, &self.graph.arrival_rates);
         let mut network: DiGraph<(), f64> = DiGraph::new();
         let [source, sink] = [(); 2].map(|()| network.add_node(()));
-        let classes: Vec<NodeIndex> = servers.iter().map(|_| network.add_node(())).collect();
+        let classes: Vec<NodeIndex> = arrival_rates.iter().map(|_| network.add_node(())).collect();
         let places: Vec<NodeIndex> = service_rates.iter().map(|_| network.add_node(())).collect();
-        let demands = arrival_rates.iter().map(|rate| factor * rate);
-        for (class, demand) in classes.iter().zip(demands.clone()) {
-            network.add_edge(source, *class, demand);
+        for (class, rate) in classes.iter().zip(arrival_rates) {
+            network.add_edge(source, *class, factor * rate);
         }
-        for ((class, demand), own) in classes.iter().zip(demands).zip(servers) {
-            for s in own {
-                network.add_edge(*class, places[*s], demand);
-            }
+        for (i, s) in &self.edges {
+            network.add_edge(classes[*i], places[*s], factor * arrival_rates[*i]);
         }
         for (place, rate) in places.iter().zip(service_rates) {
             network.add_edge(*place, sink, *rate);
@@ -111,25 +100,30 @@ impl<'a> Flow<'a> {
         dinics(&network, source, sink).1
     }
 
+    /// Returns classes, each with one of its servers, and what is sent there.
+    fn carried(&self, sent: &[f64]) -> impl Iterator<Item = (usize, usize, f64)> {
+        let sent = &sent[self.graph.servers.len()..];
+        let edges = self.edges.iter().zip(sent);
+        edges.map(|(&(i, s), sent)| (i, s, *sent))
+    }
+
     /// Returns classes of which the flow leaves something behind, and those that compete with them for servers; none where it takes
     /// all.
     fn behind(&self, sent: &[f64], factor: f64) -> Option<Vec<usize>> {
-        let (service_rates, arrival_rates, servers) = self.parts();
+        let (servers, rates) = (&self.graph.servers, &self.graph.arrival_rates);
         let count = servers.len();
         let mut reached: Vec<bool> = (0..count)
-            .map(|i| sent[i] < factor * arrival_rates[i] * (1.0 - ROUNDING))
+            .map(|i| sent[i] < factor * rates[i] * (1.0 - ROUNDING))
             .collect();
         let mut queue: Vec<usize> = (0..count).filter(|i| reached[*i]).collect();
         if queue.is_empty() {
             return None;
         }
         // A server that is reached can give way to others what it gets from a class.
-        let mut users: Vec<Vec<usize>> = vec![Vec::new(); service_rates.len()];
-        for (i, own) in servers.iter().enumerate() {
-            for (n, s) in own.iter().enumerate() {
-                if sent[self.first[i] + n] > ROUNDING * factor * arrival_rates[i] {
-                    users[*s].push(i);
-                }
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.graph.service_rates.len()];
+        for (i, s, sent) in self.carried(sent) {
+            if sent > ROUNDING * factor * rates[i] {
+                users[s].push(i);
             }
         }
         while let Some(i) = queue.pop() {
@@ -146,13 +140,14 @@ impl<'a> Flow<'a> {
 
     /// Returns what is sent where, as fractions of each class.
     fn routing(&self, sent: &[f64]) -> Vec<Vec<(usize, f64)>> {
-        let of_class = |(own, first): (&Vec<usize>, &usize)| {
-            let sent = &sent[*first..first + own.len()];
-            let all: f64 = sent.iter().sum();
-            let parts = own.iter().zip(sent).filter(|(_, sent)| **sent > 0.0);
-            parts.map(|(s, sent)| (*s, sent / all)).collect()
-        };
-        let classes = self.graph.servers.iter().zip(&self.first);
-        classes.map(of_class).collect()
+        let mut routing = vec![Vec::new(); self.graph.servers.len()];
+        for (i, s, sent) in self.carried(sent).filter(|own| own.2 > 0.0) {
+            routing[i].push((s, sent));
+        }
+        for parts in &mut routing {
+            let all: f64 = parts.iter().map(|own| own.1).sum();
+            parts.iter_mut().for_each(|own| own.1 /= all);
+        }
+        routing
     }
 }

@@ -128,17 +128,17 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
         let number: f64 = means.numbers[places.clone()].iter().sum();
         let response = number / rates[places].iter().sum::<f64>();
         let rate = cluster.size().mean() / response;
-        let fair = [
+        claims.extend([
             claim(Quantity::FairResponse, subject, response, &poisson),
             claim(Quantity::FairNumber, subject, number, &poisson),
             claim(Quantity::FairRate, subject, rate, &poisson),
-        ];
-        let own = [
-            claim(Quantity::MeanResponse, subject, response, &exponential),
-            claim(Quantity::MeanNumber, subject, number, &exponential),
-        ];
-        claims.extend(fair);
-        claims.extend(own.into_iter().filter(|_| cluster.size().is_exponential()));
+        ]);
+        if cluster.size().is_exponential() {
+            claims.extend([
+                claim(Quantity::MeanResponse, subject, response, &exponential),
+                claim(Quantity::MeanNumber, subject, number, &exponential),
+            ]);
+        }
     }
     if cluster.assignment().is_none() {
         let servers = cluster.servers().iter().zip(&means.busy);

@@ -118,8 +118,13 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
         let mut tried: Vec<(usize, Run)> = Vec::new();
         let (mut low, mut high) = (0, LADDER.len());
-        let mut next = 0;
         while low < high {
+            // Up the ladder in growing steps, and once one is near enough, by halves.
+            let next = if high < LADDER.len() {
+                usize::midpoint(low, high)
+            } else {
+                (2 * low).min(LADDER.len() - 1)
+            };
             let run = self.run(LADDER[next])?;
             if is_near(&run) {
                 high = next
@@ -128,15 +133,6 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             }
             tried.push((next, run));
             if self.options.interrupt.load(Ordering::Relaxed) {
-                break;
-            }
-            // Up the ladder in growing steps, and once one is near enough, by halves.
-            next = if high < LADDER.len() {
-                usize::midpoint(low, high)
-            } else {
-                (2 * low).min(LADDER.len() - 1)
-            };
-            if low < high && tried.iter().any(|(place, _)| *place == next) {
                 break;
             }
         }

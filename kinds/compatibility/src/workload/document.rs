@@ -18,14 +18,7 @@ const KIND: &str = "compatibility";
 /// What is spelt in other ways than it is read.
 const SPELLINGS: &Spellings = &[("size", Spelling::Law)];
 
-const EXAMPLE: &str = "a workload reads like this:
-  kind: compatibility
-  servers:
-    - {name: a, rate: 1}
-    - {name: b, rate: 1}
-  classes:
-    - {name: x, servers: [a, b], arrival_rate: .6}
-  mean_size: 1";
+const EXAMPLE: &str = include_str!("example.txt").trim_ascii_end();
 
 /// A workload with all its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,8 +6,7 @@
 //! So what a beginning of an order costs at least is known: its own prices, and of each other job that which it would have next.
 //! Beginnings are continued from the cheapest on, until that is a whole order, or as dear as a plan that is known.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use crate::policy::Prices;
 use crate::workload::Pool;
@@ -28,43 +27,28 @@ struct Beginning<'a> {
     least: f64,
 }
 
-impl PartialEq for Beginning<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Beginning<'_> {}
-
-impl PartialOrd for Beginning<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Beginning<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.least.total_cmp(&self.least)
-    }
-}
-
 /// Returns what no plan costs less than, as far as it is needed beside a plan that costs so much.
 pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
-    let mut open = BinaryHeap::new();
-    open.push(Beginning {
+    let first = Beginning {
         prices: Prices::new(pool.servers()),
         placed: Vec::new(),
         known: 0.0,
         least: 0.0,
-    });
-    for _ in 0..CONTINUED {
-        let Some(cheapest) = open.pop() else { break };
+    };
+    // By what they cost at least (numbers that are not negative are ordered as their bits), and by when they were found.
+    let mut open = BTreeMap::from([((0, 0, 0), first)]);
+    for n in 1..=CONTINUED {
+        let Some((_, cheapest)) = open.pop_first() else {
+            break;
+        };
         if cheapest.placed.len() == pool.jobs().len() || cheapest.least >= enough {
             return cheapest.least.min(enough);
         }
-        open.extend(continued(pool, &cheapest));
+        let found = continued(pool, &cheapest).into_iter().enumerate();
+        open.extend(found.map(|(i, own)| ((own.least.to_bits(), n, i), own)));
     }
-    open.peek().map_or(0.0, |cheapest| cheapest.least)
+    let cheapest = open.first_key_value();
+    cheapest.map_or(0.0, |(_, own)| own.least)
 }
 
 /// Returns a beginning with each of the other jobs next.

@@ -5,7 +5,7 @@ mod division;
 mod tests;
 
 use super::artifact::{Artifact, Claim, Measure, Quantity, cost};
-use super::policy::{Known, Rule, Sharing, Underway};
+use super::policy::{Known, Phase, Rule, Sharing, Underway, by_job};
 use super::workload::{Pool, Stream};
 use division::Division;
 use synth_core::artifact::{Quantity as _, Unmet, is_close};
@@ -106,27 +106,16 @@ pub struct Course {
     /// When each job ends \[time\]; ∞ where it never does.
     pub ends: Vec<f64>,
     /// Times in which the division did not change, if they were to be kept.
-    pub stages: Vec<Stage>,
+    pub phases: Vec<Phase>,
 }
 
-/// A time in which the division does not change.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Stage {
-    /// When it begins \[time\].
-    pub from: f64,
-    /// When it ends.
-    pub to: f64,
-    /// The jobs that are there: place and servers.
-    pub jobs: Vec<(usize, f64)>,
-}
-
-/// Runs a pool to its end; `keep` is whether the stages are returned.
+/// Runs a pool to its end; `keep` is whether the phases are returned.
 pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
     let jobs = pool.jobs();
     let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();
     let mut ends = vec![f64::INFINITY; jobs.len()];
     let mut remaining: Vec<usize> = (0..jobs.len()).collect();
-    let (mut now, mut stages, mut known) = (0.0, Vec::new(), Known::default());
+    let (mut now, mut phases, mut known) = (0.0, Vec::new(), Known::default());
     while !remaining.is_empty() {
         let (servers, changes) = match dividing {
             Dividing::Plan(rule) => (rule.servers(pool, &remaining, now), rule.changes(now)),
@@ -141,8 +130,8 @@ pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
                 (servers, f64::INFINITY)
             }
         };
-        let each = remaining.iter().zip(&servers).map(|(&i, &k)| (i, k));
-        let rates: Vec<f64> = each.clone().map(|(i, k)| pool.curve(i).at(k)).collect();
+        let rate = |(i, k): (&usize, &f64)| pool.curve(*i).at(*k);
+        let rates: Vec<f64> = remaining.iter().zip(&servers).map(rate).collect();
         let time = |(i, rate): (&usize, &f64)| left[*i] / rate;
         let first = remaining.iter().zip(&rates).map(time);
         let step = first.fold(changes - now, f64::min);
@@ -151,9 +140,9 @@ pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
         }
         let (from, last) = (now, step == changes - now);
         now = if last { changes } else { now + step };
-        if keep {
-            let (to, jobs) = (now, each.collect());
-            stages.push(Stage { from, to, jobs });
+        if keep && now > from {
+            let (until, servers) = (now, by_job(jobs.len(), &remaining, &servers));
+            phases.push(Phase { until, servers });
         }
         for (i, rate) in remaining.iter().zip(&rates) {
             left[*i] -= rate * step;
@@ -166,5 +155,5 @@ pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
             stays
         });
     }
-    Course { ends, stages }
+    Course { ends, phases }
 }

@@ -3,8 +3,8 @@
 use super::search::{ends, search};
 use crate::analysis::{MOST, ascend, over_orders};
 use crate::artifact::{Evidence, Method, Plan, Rent, cost};
-use crate::policy::{Phase, Rule, Sharing, ascending, by_job, makespan, power_prices, prices};
-use crate::simulator::{Dividing, execute};
+use crate::policy::{Rule, Sharing, ascending, by_job, makespan, power_prices, prices};
+use crate::simulator::{Course, Dividing, execute};
 use crate::workload::{Objective, Pool};
 
 /// Of more jobs than this an artifact has no table of stages.
@@ -134,14 +134,7 @@ pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<
         if cost(&execute(pool, dividing, false).ends) >= cost(&best.1) {
             continue;
         }
-        let stages = execute(pool, dividing, true).stages;
-        let phases = stages.iter().filter(|stage| stage.to > stage.from);
-        let phases = phases.map(|stage| {
-            let (places, held): (Vec<usize>, Vec<f64>) = stage.jobs.iter().copied().unzip();
-            let (until, servers) = (stage.to, by_job(pool.jobs().len(), &places, &held));
-            Phase { until, servers }
-        });
-        let phases: Vec<Phase> = phases.collect();
+        let phases = execute(pool, dividing, true).phases;
         let mut servers = phases.iter().flat_map(|phase| &phase.servers);
         let parts = pool.record().whole_servers && servers.any(|k| k.fract() != 0.0);
         let rule = Rule::Phases(phases);
@@ -156,25 +149,25 @@ pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<
 /// Intervals in which rents do not change, at least and at most about.
 const INTERVALS: usize = 32;
 
-/// Returns what a server is worth in the stages of a plan: where to begin.
+/// Returns what a server is worth in the phases of a plan: where to begin.
 fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
     let weight = |i: usize| pool.jobs()[i].weight;
     let total: f64 = (0..pool.jobs().len()).map(weight).sum();
-    let mut stages = execute(pool, Dividing::Plan(rule), true).stages;
-    stages.retain(|stage| stage.to > stage.from);
-    let parts = (INTERVALS / stages.len().max(1)).max(1);
-    let joined = stages.len().div_ceil(INTERVALS).max(1);
+    let Course { ends, phases } = execute(pool, Dividing::Plan(rule), true);
+    let parts = (INTERVALS / phases.len().max(1)).max(1);
+    let joined = phases.len().div_ceil(INTERVALS).max(1);
     let mut rents: Vec<Rent> = Vec::new();
-    for (n, stage) in stages.iter().enumerate() {
-        if (n + 1) % joined != 0 && n + 1 < stages.len() {
+    for (n, phase) in phases.iter().enumerate() {
+        if (n + 1) % joined != 0 && n + 1 < phases.len() {
             continue;
         }
-        let due: f64 = stage.jobs.iter().map(|own| weight(own.0)).sum();
+        let present = (0..ends.len()).filter(|i| ends[*i] >= phase.until);
+        let due: f64 = present.map(weight).sum();
         let rent = 0.5 * due.max(1e-3 * total) / pool.servers();
         let before = |rents: &[Rent]| rents.last().map_or(0.0, |last| last.until);
         let from = before(&rents);
         for part in 1..=parts {
-            let until = from + (stage.to - from) * part as f64 / parts as f64;
+            let until = from + (phase.until - from) * part as f64 / parts as f64;
             if until > before(&rents) {
                 rents.push(Rent { until, rent });
             }

@@ -22,13 +22,7 @@ const SPELLINGS: &Spellings = &[
     ("jobs[].size", Spelling::Time),
 ];
 
-const EXAMPLE: &str = "a workload reads like this:
-  kind: malleable
-  servers: 64
-  speedup: {amdahl: {parallel_fraction: .9}}
-  jobs:
-    - {name: small, size: 3}
-    - {name: large, size: 20}";
+const EXAMPLE: &str = include_str!("example.txt").trim_ascii_end();
 
 /// A workload with all its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

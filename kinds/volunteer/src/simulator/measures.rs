@@ -4,7 +4,7 @@ use crate::artifact::{Artifact, Claim, Quantity};
 use crate::workload::{Campaign, Quality};
 use synth_core::artifact::Quantity as _;
 use synth_simulation::{
-    self as simulation, Estimate, Found, Measuring, judge_all, over_replications,
+    self as simulation, Estimate, Found, Measuring, judge_all, median, over_replications,
 };
 
 /// What is measured of a batch.
@@ -85,13 +85,18 @@ impl Measures {
             (jobs > 0).then(|| own.map(count).sum::<u64>() as f64 / f64::from(jobs))
         };
         let value = match quantity {
-            Quantity::MedianMakespan => median(ends()),
+            Quantity::MedianMakespan => median(ends().collect()),
             Quantity::WorstMakespan => ends().reduce(f64::max),
-            Quantity::MeanMakespan => mean(sorted(ends()).into_iter()),
+            Quantity::MeanMakespan => {
+                let mut ends: Vec<f64> = ends().collect();
+                ends.sort_by(f64::total_cmp);
+                mean(ends.into_iter())
+            }
             Quantity::LeastMakespan => mean(afap().map(|own| own.least)),
             Quantity::OverEstimate => {
                 let over = ends().zip(afap());
-                median(over.filter_map(|(end, own)| Some(end / own.first_estimate?)))
+                let over = over.filter_map(|(end, own)| Some(end / own.first_estimate?));
+                median(over.collect())
             }
             Quantity::ShortBatches => batches_met(of(Quality::Short)),
             Quantity::ShortJobs => jobs_met(of(Quality::Short)),
@@ -153,19 +158,6 @@ fn jobs_met<'a>(batches: impl Iterator<Item = &'a BatchResult>) -> Option<f64> {
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let values = sorted(values);
-    let upper = *values.get(values.len() / 2)?;
-    // Both may be infinite.
-    Some(values[(values.len() - 1) / 2].midpoint(upper))
 }
 
 /// Several campaigns under one rule.

@@ -33,16 +33,7 @@ const SPELLINGS: &Spellings = &[
     ("batches[].bound", Spelling::Time),
 ];
 
-const EXAMPLE: &str = "a workload reads like this:
-  kind: volunteer
-  time_unit: h
-  horizon: 720
-  hosts:
-    - {name: homes, count: 400, cores: 4, speed: 1, buffer: 24}
-  applications:
-    - {name: docking, versions: [{name: v1, processor: cpu}]}
-  batches:
-    - {name: screen, application: docking, jobs: 300, size: 2, quality: afap}";
+const EXAMPLE: &str = include_str!("example.txt").trim_ascii_end();
 
 /// A campaign with all its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

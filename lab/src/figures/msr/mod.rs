@@ -1,11 +1,9 @@
 //! The MSR paper: figures 2 to 4 of its section 7 (mean total numbers in system, Σ E[Q_i]), and figure 5 of section 8.
 
-mod borg;
 mod loads;
 mod theory;
 
-pub(super) use borg::figure5;
-pub(super) use loads::figure4;
+pub(super) use loads::{figure4, figure5};
 
 use super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
@@ -40,7 +38,7 @@ pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
         findings.extend(found);
         findings.push(theorem8(&at_load(load)?, load)?);
     }
-    let figure = Figure::new("figure2", (500, 490), 2, panels);
+    let figure = Figure::new(2, (500, 490), 2, panels);
     Ok(DrawnFigures::new([figure], findings))
 }
 
@@ -154,6 +152,6 @@ pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
         found: format!("from γ = {low:.1} μ on, each on its best route"),
         holds: Some(low > 2.0),
     };
-    let figure = Figure::new("figure3", (800, 640), 1, vec![panel]);
+    let figure = Figure::new(3, (800, 640), 1, vec![panel]);
     Ok(DrawnFigures::new([figure], [finding]))
 }

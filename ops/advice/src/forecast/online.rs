@@ -67,11 +67,10 @@ impl OnlineForecasts {
         if scheduler.runs(job) {
             return Err("it has started".into());
         }
-        let scene = Scene::of(scheduler, self.second);
         let present = scheduler.present();
         let place = present.iter().position(|(id, _)| **id == *job);
         let place = place.ok_or("others use the room that it needs, or servers are down")?;
-        let past = scene.past(scheduler, &present);
+        let past = self.past(scheduler, &present);
         let known = past.known();
         if known < FEWEST {
             return Err(format!(
@@ -79,19 +78,55 @@ impl OnlineForecasts {
             ));
         }
         let there = |(_, seen): &(_, JobView)| PresentJob {
-            job: scene.job(seen),
+            job: self.job(seen),
             started: seen.started,
             servers: seen.servers.clone(),
         };
         let moment = Snapshot {
-            at: scheduler.now() * scene.per_unit,
+            at: scheduler.now() * self.per_unit(),
             jobs: present.iter().map(there).collect(),
             occupied: scheduler.occupied(),
         };
-        let (site, draws) = (&scene.site, self.draws);
-        let drawn = site.forecast(&moment, &past, &*rule, &[place], draws);
+        let fleet = scheduler.fleet().clone();
+        let site = ForecastSite {
+            types: (0..fleet.types().len() as u32).collect(),
+            fleet,
+            clock: Clock::in_units(Speed::ONE, self.per_unit()),
+            per_second: TICKS,
+        };
+        let drawn = site.forecast(&moment, &past, &*rule, &[place], self.draws);
         let drawn = drawn.map_err(|why| why.to_string())?;
         Ok(drawn.into_iter().flat_map(|(draws, _)| draws).collect())
+    }
+
+    /// Returns the ticks in the scheduler's unit of time.
+    fn per_unit(&self) -> f64 {
+        TICKS * self.second
+    }
+
+    fn job(&self, seen: &JobView) -> ReplayJob {
+        let limit = seen.limit * self.per_unit();
+        let ran = seen.ended.zip(seen.started).map(|(end, start)| end - start);
+        let size = ran.map_or(f64::NAN, |ran| (ran * self.per_unit()).max(1.0));
+        ReplayJob {
+            limit,
+            promised: limit,
+            user: seen.user,
+            ..ReplayJob::new(seen.job_type as u32, seen.since * self.per_unit(), size)
+        }
+    }
+
+    /// Returns what the scheduler knows of the past. Jobs that could not run now are none that come.
+    fn past<T>(&self, scheduler: &Scheduler, present: &[(T, JobView)]) -> Past {
+        let mut past = Past::default();
+        let ended = scheduler.ended();
+        ended.for_each(|seen| past.learn(&self.job(seen)));
+        let all = scheduler.ended().chain(present.iter().map(|own| &own.1));
+        let all = all.filter(|seen| scheduler.is_open(seen.job_type));
+        let mut came: Vec<ReplayJob> = all.map(|seen| self.job(seen)).collect();
+        came.sort_by(|a, b| a.submit.total_cmp(&b.submit));
+        came.iter().for_each(|job| past.comes_with(job));
+        past
     }
 }
 
@@ -119,53 +154,5 @@ impl Foresight for OnlineForecasts {
             self.calibration.said(then, said, wait);
             self.calibration.look(f64::INFINITY);
         }
-    }
-}
-
-/// The servers of a scheduler, and how its jobs are seen there.
-struct Scene {
-    site: ForecastSite,
-    /// Ticks in the scheduler's unit of time.
-    per_unit: f64,
-}
-
-impl Scene {
-    fn of(scheduler: &Scheduler, second: f64) -> Self {
-        let fleet = scheduler.fleet().clone();
-        let per_unit = TICKS * second;
-        Scene {
-            site: ForecastSite {
-                types: (0..fleet.types().len() as u32).collect(),
-                fleet,
-                clock: Clock::in_units(Speed::ONE, per_unit),
-                per_second: TICKS,
-            },
-            per_unit,
-        }
-    }
-
-    fn job(&self, seen: &JobView) -> ReplayJob {
-        let limit = seen.limit * self.per_unit;
-        let ran = seen.ended.zip(seen.started).map(|(end, start)| end - start);
-        let size = ran.map_or(f64::NAN, |ran| (ran * self.per_unit).max(1.0));
-        ReplayJob {
-            limit,
-            promised: limit,
-            user: seen.user,
-            ..ReplayJob::new(seen.job_type as u32, seen.since * self.per_unit, size)
-        }
-    }
-
-    /// Returns what the scheduler knows of the past. Jobs that could not run now are none that come.
-    fn past<T>(&self, scheduler: &Scheduler, present: &[(T, JobView)]) -> Past {
-        let mut past = Past::default();
-        let ended = scheduler.ended();
-        ended.for_each(|seen| past.learn(&self.job(seen)));
-        let all = scheduler.ended().chain(present.iter().map(|own| &own.1));
-        let all = all.filter(|seen| scheduler.is_open(seen.job_type));
-        let mut came: Vec<ReplayJob> = all.map(|seen| self.job(seen)).collect();
-        came.sort_by(|a, b| a.submit.total_cmp(&b.submit));
-        came.iter().for_each(|job| past.comes_with(job));
-        past
     }
 }

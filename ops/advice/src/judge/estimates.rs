@@ -52,15 +52,8 @@ impl Estimates {
 
     /// The kinds that are tried on a log.
     pub fn of(log: &Log) -> &'static [RuntimeEstimate] {
-        if log.has_limits {
-            &[
-                RuntimeEstimate::Limit,
-                RuntimeEstimate::History,
-                RuntimeEstimate::Tree,
-            ]
-        } else {
-            &[RuntimeEstimate::History, RuntimeEstimate::Tree]
-        }
+        use RuntimeEstimate::{History, Limit, Tree};
+        &[Limit, History, Tree][usize::from(!log.has_limits)..]
     }
 
     /// Takes in what has come, and what ended before this time; `shares` by type.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::choose::{ChosenRule, Goal, choose};
 use super::estimates::{Estimates, OfEstimate};
-use super::past::{Past, PastOutcome, served};
+use super::past::{Past, served};
 use super::point::RulePoint;
 use synth_multiresource::policy::{
     Backfilling, Estimates as Lengths, Estimator, LearnedRuntimes, Policy,
@@ -40,22 +40,8 @@ pub struct JudgedWindow {
     pub choice: ChosenRule,
 }
 
-/// What came of the jobs of all windows.
-#[derive(Clone, Debug)]
-pub struct Served {
-    /// Waits and sizes \[s\], by submission.
-    pub jobs: Vec<(f64, f64)>,
-    /// Summed up.
-    pub outcome: PastOutcome,
-}
-
-impl Served {
-    /// Sums up waits and sizes \[s\].
-    pub fn of(jobs: Vec<(f64, f64)>) -> Self {
-        let outcome = PastOutcome::of(jobs.iter().copied());
-        Served { jobs, outcome }
-    }
-}
+/// Waits and sizes \[s\] of the jobs of all windows, by submission.
+pub type Served = Vec<(f64, f64)>;
 
 /// A log to walk forward over.
 pub struct Forward<'a> {
@@ -168,7 +154,7 @@ impl<'a> Forward<'a> {
     fn served(&self, ends: &[f64]) -> Served {
         let per_second = self.log.tick.per_second() as f64;
         let places = self.first()..self.log.jobs.len();
-        Served::of(served(&self.scene, ends, places, per_second).collect())
+        served(&self.scene, ends, places, per_second).collect()
     }
 
     /// Judges one rule over all windows. With `sizes` it knows those of jobs: a yardstick.

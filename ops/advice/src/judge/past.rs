@@ -31,7 +31,8 @@ pub struct PastOutcome {
 
 impl PastOutcome {
     /// Sums up waits and sizes \[s\].
-    pub(super) fn of(served: impl Iterator<Item = (f64, f64)>) -> Self {
+    pub fn of(served: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let served = served.into_iter();
         let both = served.map(|(wait, size)| (wait, bounded_slowdown(wait + size, size)));
         let (waits, slowdowns): (Vec<f64>, Vec<f64>) = both.unzip();
         let count = waits.len().max(1) as f64;

@@ -150,7 +150,7 @@ fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
     let sjf = RulePoint::parse("easy+sjf").unwrap();
     let known = forward.fixed(&sjf, true).unwrap();
     let (windows, chosen, estimates) = forward.chosen(&mut |_, _| ()).unwrap();
-    let [easy, known, chosen] = [easy, known, chosen].map(|served| served.outcome);
+    let [easy, known, chosen] = [easy, known, chosen].map(PastOutcome::of);
     assert!(windows.iter().all(|window| window.choice.ratio < 0.9));
     assert!(chosen.mean_wait < 0.8 * easy.mean_wait);
     // Limits are nearly sizes: to know them brings little more.
@@ -252,7 +252,7 @@ fn logs_without_limits_or_users_are_judged() {
     for log in &logs {
         let (windows, served, worth) = walked(log, every(f64::INFINITY), &goal(None));
         assert_eq!(windows.len(), 1, "a window longer than the span");
-        assert!(served.outcome.mean_wait.is_finite() && windows[0].choice.ratio.is_finite());
+        assert!((PastOutcome::of(served).mean_wait + windows[0].choice.ratio).is_finite());
         let with_limits = worth
             .iter()
             .any(|own| own.estimate == RuntimeEstimate::Limit);
@@ -311,7 +311,7 @@ fn the_rule_of_today_handed_to_itself_is_its_plain_replay() {
     let expected: Vec<(f64, f64)> = pairs
         .map(|(job, start)| (start - job.submit, job.size))
         .collect();
-    assert_eq!(served.jobs, expected);
+    assert_eq!(served, expected);
 }
 
 #[test]

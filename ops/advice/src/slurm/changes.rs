@@ -27,8 +27,8 @@ pub(super) enum Kind {
     /// The order of jobs.
     Order(Ordered),
     Backfilling,
-    /// A number of `SchedulerParameters`: its name, its value, and how it is set.
-    Parameter(&'static str, f64, fn(&mut SchedulerSettings, f64)),
+    /// A number of `SchedulerParameters`: its name and its value.
+    Parameter(&'static str, f64),
     /// So many more nodes like this one.
     Nodes(usize, u32),
 }
@@ -65,14 +65,8 @@ pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let weights = [None, Some(A_DECADE)];
     let weights = &weights[..1 + usize::from(is_heavy)];
     let choices = iproduct!(ORDERS, AGES, weights);
-    let order = |((name, words, priority), age, others): (_, f64, &Option<f64>)| {
-        let age = age * A_DECADE;
-        let ordered = Ordered {
-            priority,
-            age,
-            others: *others,
-        };
-        order(site, &partitions, (name, words), ordered)
+    let order = |(own, age, others): (_, f64, &Option<f64>)| {
+        order(site, &partitions, own, (age * A_DECADE, *others))
     };
     choices.map(order).chain(parameters(site, log)).collect()
 }
@@ -103,17 +97,17 @@ pub(super) fn purchases(site: &SlurmSite) -> Vec<SiteChange> {
 fn order(
     site: &SlurmSite,
     partitions: &str,
-    (name, words): (&str, &str),
-    ordered: Ordered,
+    (name, words, priority): (&str, &str, Priority),
+    (age, others): (f64, Option<f64>),
 ) -> SiteChange {
     let mut what = words.to_owned();
     let steps = "  # its README.md has the steps; the weights are those of these lines";
     let mut remark = steps.to_owned();
-    if ordered.age > 0.0 {
-        what += &format!(", waiting counts {:.0} points a week", ordered.age);
+    if age > 0.0 {
+        what += &format!(", waiting counts {age:.0} points a week");
         remark += "; age needs slurmdbd";
     }
-    if ordered.others.is_some() {
+    if others.is_some() {
         what += ", before other factors";
     }
     if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
@@ -123,7 +117,11 @@ fn order(
     SiteChange {
         what,
         besides: Some(command),
-        kind: Kind::Order(ordered),
+        kind: Kind::Order(Ordered {
+            priority,
+            age,
+            others,
+        }),
     }
 }
 
@@ -158,46 +156,37 @@ fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let per_second = log.tick.per_second() as f64;
     let limits = log.jobs.iter().map(|job| job.limit / per_second);
     let longest = limits.fold(0.0, f64::max);
-    let mut changes = Vec::new();
-    let mut offer = |is_needed: bool, name, [value, now]: [f64; 2], set| {
-        changes.extend(is_needed.then(|| SiteChange {
-            what: format!("{name}={value:.0} (now {now:.0})"),
-            besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
-            kind: Kind::Parameter(name, value, set),
-        }));
-    };
-    let (interval, window) = (own.bf_interval, own.bf_window);
-    offer(
-        interval > 10.0,
-        "bf_interval",
-        [10.0, interval],
-        |own, value| {
-            own.bf_interval = value;
-        },
-    );
-    let minutes = [(longest / 60.0).ceil(), window / 60.0];
-    offer(longest > window, "bf_window", minutes, |own, value| {
-        own.bf_window = 60.0 * value;
-    });
+    let window = [(longest / 60.0).ceil(), own.bf_window / 60.0];
     let tested = f64::from(own.bf_max_job_test);
-    offer(
-        tested < 2000.0,
-        "bf_max_job_test",
-        [2000.0, tested],
-        |own, value| {
-            own.bf_max_job_test = value as u32;
-        },
-    );
-    let is_unlimited = own.bf_max_job_user == 0;
-    offer(
-        is_unlimited,
-        "bf_max_job_user",
-        [10.0, 0.0],
-        |own, value| {
-            own.bf_max_job_user = value as u32;
-        },
-    );
-    changes
+    let offers = [
+        (
+            "bf_interval",
+            own.bf_interval > 10.0,
+            [10.0, own.bf_interval],
+        ),
+        ("bf_window", longest > own.bf_window, window),
+        ("bf_max_job_test", tested < 2000.0, [2000.0, tested]),
+        ("bf_max_job_user", own.bf_max_job_user == 0, [10.0, 0.0]),
+    ];
+    let needed = offers.into_iter().filter(|(_, is_needed, _)| *is_needed);
+    let change = |(name, _, [value, now]): (_, bool, [f64; 2])| {
+        SiteChange {
+        what: format!("{name}={value:.0} (now {now:.0})"),
+        besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
+        kind: Kind::Parameter(name, value),
+    }
+    };
+    needed.map(change).collect()
+}
+
+/// Sets one of the parameters that are offered.
+fn set(own: &mut SchedulerSettings, name: &str, value: f64) {
+    match name {
+        "bf_interval" => own.bf_interval = value,
+        "bf_window" => own.bf_window = 60.0 * value,
+        "bf_max_job_test" => own.bf_max_job_test = value as u32,
+        _ => own.bf_max_job_user = value as u32,
+    }
 }
 
 impl SiteChange {
@@ -214,7 +203,7 @@ impl SiteChange {
                 lines.set("SchedulerType", "sched/backfill");
                 lines.set_parameter("bf_interval", site.scheduler.bf_interval);
             }
-            Kind::Parameter(name, value, _) => lines.set_parameter(name, *value),
+            Kind::Parameter(name, value) => lines.set_parameter(name, *value),
             Kind::Order(ordered) => {
                 let own = &site.priority;
                 if !own.is_multifactor {
@@ -239,7 +228,7 @@ impl SiteChange {
         let own = &mut setting.site;
         match &self.kind {
             Kind::Backfilling => own.scheduler.backfills = true,
-            Kind::Parameter(_, value, set) => set(&mut own.scheduler, *value),
+            Kind::Parameter(name, value) => set(&mut own.scheduler, name, *value),
             Kind::Nodes(like, count) => more_nodes(own, *like, *count),
             Kind::Order(ordered) => {
                 own.priority.is_multifactor = true;

@@ -24,9 +24,10 @@ use classes::classes;
 use lines::Lines;
 use twin::Setting;
 
+use crate::judge::PastOutcome;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::facts;
-use synth_traces::replay::{Blocks, Interval, Kinds, Log, ReplayJob, bounded_slowdown, early};
+use synth_traces::replay::{Blocks, Interval, Kinds, Log, ReplayJob, early};
 
 /// What is advised, and what it is based on. Times are in seconds.
 #[derive(Clone, Debug, Serialize)]
@@ -359,20 +360,19 @@ impl<'a> Advising<'a> {
     }
 
     fn judged(&self, runs: &Runs) -> GroupWaits {
-        let jobs = &self.log.jobs[self.first..];
-        let slowdowns = |waits: &[f64]| {
-            let pairs = waits[self.first..].iter().zip(jobs);
-            let slowdown = |(wait, job): (&f64, &ReplayJob)| {
-                let size = self.seconds(job.size);
-                bounded_slowdown(wait + size, size)
-            };
-            mean(pairs.map(slowdown))
-        };
+        let jobs = self.log.jobs[self.first..].iter();
+        let sizes = jobs.map(|job| self.seconds(job.size));
+        let outcomes = runs.iter().map(|waits| {
+            let waits = waits[self.first..].iter().copied();
+            PastOutcome::of(waits.zip(sizes.clone()))
+        });
+        let outcomes: Vec<PastOutcome> = outcomes.collect();
+        let over = |of: fn(&PastOutcome) -> f64| mean(outcomes.iter().map(of));
         GroupWaits {
-            jobs: jobs.len() as u64,
-            mean: self.over(runs, |waits| mean(waits[self.first..].iter().copied())),
-            slowdown: self.over(runs, slowdowns),
-            longest: self.over(runs, |waits| largest(&waits[self.first..])),
+            jobs: outcomes[0].jobs,
+            mean: over(|own| own.mean_wait),
+            slowdown: over(|own| own.mean_bounded_slowdown),
+            longest: over(|own| own.longest_wait),
         }
     }
 

@@ -1,6 +1,5 @@
 //! What a site should change, from its own jobs.
 
-mod page;
 mod words;
 
 use std::path::PathBuf;
@@ -141,7 +140,7 @@ impl Arguments {
         advice.remarks.splice(0..0, before);
         let mut documents = Vec::new();
         if let Some(file) = &self.html {
-            documents.push((file.clone(), page::page(&advice, command)?));
+            documents.push((file.clone(), words::page(&advice, command)?));
         }
         if let Some(file) = &self.output {
             documents.push((file.clone(), json(&advice)?));

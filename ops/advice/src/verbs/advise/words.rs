@@ -1,11 +1,12 @@
-//! Advice in words.
+//! Advice in words: for a terminal, and as a page for those who decide.
 
 use itertools::{Itertools as _, chain};
 
 use crate::slurm::{Advice, Gain, GroupWaits, JobGroup};
-use crate::verbs::{lines, paragraphs};
+use crate::verbs::{by_class, lines, paragraphs};
 use synth_traces::replay::Log;
-use synth_verb::report::{Rows, Shown, counted, grid, length, wrap};
+use synth_verb::report::plot::{self, Drawn, Panel};
+use synth_verb::report::{Page, Rows, Section, Shown, counted, grid, length, wrap};
 
 /// Returns the advice, the table of what was tried, and who gains and loses, at most `width` characters wide.
 pub fn text(advice: &Advice, width: usize) -> String {
@@ -35,7 +36,7 @@ pub fn text(advice: &Advice, width: usize) -> String {
 }
 
 /// Returns the lines of slurm.conf that make the advised changes, and those that take them back, each with its heading.
-pub fn copied(advice: &Advice) -> Vec<(&'static str, &[String])> {
+fn copied(advice: &Advice) -> Vec<(&'static str, &[String])> {
     let mut all = vec![
         (
             "In slurm.conf, in place of the lines of the same names (Slurm follows only the last of two):",
@@ -51,7 +52,7 @@ const FOOT: &str = "Waits of the second half of the log; slowdown: mean of max(1
 pairs and over three seconds at which the clock may stand: where that has 1 in it no difference is seen. Changes were chosen on the first half, and only these can be advised: with so many rows, some do well in the second half by chance. A row is one change alone. So many points a week: what a week of waiting adds to a job's priority (PriorityWeightAge, PriorityMaxAge). Before other factors: with the weights of fair share and the like so small that the order decides.";
 
 /// Describes the assumptions about the site and the advice in a few sentences, and how reliable it is.
-pub fn headline(advice: &Advice) -> String {
+fn headline(advice: &Advice) -> String {
     let assumed = advice.assumed.iter().map(|own| format!("{own}. "));
     assumed.collect::<String>() + &verdict(advice)
 }
@@ -145,13 +146,13 @@ fn over(gain: &Gain) -> String {
 }
 
 /// The heads of the columns of [`rows`] but the first.
-pub const COLUMNS: [&str; 4] = ["mean wait", "over today's", "slowdown", "longest"];
+const COLUMNS: [&str; 4] = ["mean wait", "over today's", "slowdown", "longest"];
 
 /// The name of what is advised, all changes together.
 const ADVISED: &str = "as advised";
 
 /// A row for today's rule, what is advised and each change alone.
-pub fn rows(advice: &Advice) -> Rows {
+fn rows(advice: &Advice) -> Rows {
     let row = |name: &str, waits: &GroupWaits, over: String| {
         let slowdown = format!("{:.1}", waits.slowdown);
         let cells = [length(waits.mean), over, slowdown, length(waits.longest)];
@@ -166,15 +167,15 @@ pub fn rows(advice: &Advice) -> Rows {
 }
 
 /// Returns what comes of the advised changes together, if there are such, and of each change alone.
-pub fn gains(advice: &Advice) -> impl Iterator<Item = &Gain> {
+fn gains(advice: &Advice) -> impl Iterator<Item = &Gain> {
     chain!(advice.sure(), &advice.tried, &advice.purchases)
 }
 
 /// The heads of the columns of [`part_rows`] but the first.
-pub const PARTS: [&str; 4] = ["jobs", "the log", "today", "then"];
+const PARTS: [&str; 4] = ["jobs", "the log", "today", "then"];
 
 /// A row for each class and each named user.
-pub fn part_rows(advice: &Advice) -> Rows {
+fn part_rows(advice: &Advice) -> Rows {
     let Some(gain) = advice.sure() else {
         return Rows::default();
     };
@@ -197,4 +198,77 @@ pub fn notes(advice: &Advice, log: &Log, width: usize) -> Vec<String> {
     notes.extend(advice.remarks.iter().map(|remark| wrap(remark, width)));
     notes.retain(|note| !note.is_empty());
     notes
+}
+
+/// Renders the page.
+///
+/// # Errors
+/// When a picture cannot be drawn.
+pub fn page(advice: &Advice, command: String) -> Drawn<String> {
+    let changes = advice.chosen.iter().filter(|_| advice.sure().is_some());
+    let answers = changes.map(|own| (own.what.clone(), own.besides.clone().unwrap_or_default()));
+    let lines = copied(advice).into_iter();
+    let lines = lines.map(|(head, lines)| (head, lines.join("\n")));
+    let names = rows(advice).into_iter().map(|(name, _)| name);
+    let mut sections = Vec::new();
+    if advice.is_near() {
+        sections.push(Section::new(
+            "What does a short mean wait cost those who wait longest?",
+            "Each mark is a setting: the longest wait over the mean wait. Left and below is better.",
+            [front(advice)?],
+        ));
+    }
+    if let Some(gain) = advice.sure() {
+        let question = "Who gains, and who waits longer?";
+        sections.push(Section::new(question, people(advice), [classes(gain)?]));
+    }
+    Page {
+        headline: headline(advice),
+        warnings: advice.remarks.clone(),
+        answers: answers.collect(),
+        lines: lines.collect(),
+        what: "Today's rule and each change alone, on the second half of the log".into(),
+        columns: COLUMNS.map(str::to_owned).into(),
+        rows: if advice.is_near() { rows(advice) } else { Vec::new() },
+        sections,
+        method: vec![
+            ("The way back", "Put today's lines, which are above, in place of the new ones. `scontrol reconfigure` is enough but for PriorityType, which needs a restart of slurmctld and may stay. The folder that `synth export slurm-priority` writes has the steps for its script and for jobs that wait.".into()),
+            ("Replay", "The jobs of the log come again as they came, on the nodes of the site, and are scheduled as Slurm does: the main scheduler and backfilling with its reservations, priorities, fair share, limits of quality of service and accounts. Preemption, reservations by hand, licenses, constraints and dependencies are left out.".into()),
+            ("Choice", "Changes are chosen on the first half of the log by the mean wait, one after the other as long as one more lowers it by 2 %. What is shown is the second half.".into()),
+            ("Intervals", format!("95 %, by moving blocks of time in pairs, from seed {}; each setting is replayed with the clock at three different seconds, and a draw takes one of them.", advice.seed)),
+        ],
+        command,
+        ..Page::new("What this site should change in slurm.conf".into(), names)?
+    }
+    .text()
+}
+
+/// Classes and users with their waits, in one paragraph: those who lose most first.
+fn people(advice: &Advice) -> String {
+    let said = part_rows(advice).into_iter().map(|(name, cells)| {
+        let cells = cells.iter().zip(PARTS);
+        let cells = cells.map(|(cell, head)| format!("{head} {}", cell.text));
+        format!("{name}: {}.", cells.format(", "))
+    });
+    format!(
+        "Mean waits, those who lose most first; the marks are the classes in this order, over today's wait. {}",
+        said.format(" ")
+    )
+}
+
+/// The longest wait over the mean wait, in the order of the rows.
+fn front(advice: &Advice) -> Drawn<Panel> {
+    let gains = gains(advice).map(|gain| &gain.waits);
+    let waits = std::iter::once(&advice.today).chain(gains);
+    let times = waits.enumerate().map(|(n, own)| (n, own.mean, own.longest));
+    plot::front(["mean wait", "longest wait"], "s", &Vec::from_iter(times))
+}
+
+/// The mean wait of each class over today's.
+fn classes(gain: &Gain) -> Drawn<Panel> {
+    let waits = gain.classes.iter().map(|own| (own.today, own.changed));
+    by_class(
+        "Mean wait with what is advised over that of today, by class of jobs",
+        &Vec::from_iter(waits),
+    )
 }

@@ -67,18 +67,7 @@ pub struct Arguments {
     reading: trace::ReadOptions,
 }
 
-const ABOUT: &str = "\
-The log comes again under the rule. At each submission of a job that waits, the queue is run forward 60 times, with lengths and \
-later arrivals drawn from what was known then; the quantiles of its start are moved by what came of the forecasts before. \
-The first tenth of the forecasts is not counted.
-
-Examples:
-  synth forecast log.swf --policy easy+saf --map
-      how right forecasts are on a log, and what other jobs would wait
-  synth forecast slurm --partition batch --log past.txt
-      when the jobs of a partition start
-  synth forecast slurm --partition batch --log past.txt --metrics /var/lib/node_exporter/forecast.prom
-      the same, and how right that was on the past, for Prometheus";
+const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
 
 /// About so many jobs of the log of a live partition are looked at.
 const LOOKED_AT: usize = 2000;

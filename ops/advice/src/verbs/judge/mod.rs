@@ -1,6 +1,5 @@
 //! Which order of the queue is best on a log: chosen on what came before, judged on what came after.
 
-mod page;
 mod results;
 mod words;
 
@@ -180,7 +179,10 @@ impl RunVerb for Arguments {
             }
             judged => judged?,
         };
-        let (page, document) = (page::page(&judged, caller.command.clone())?, json(&judged)?);
+        let (page, document) = (
+            words::page(&judged, caller.command.clone())?,
+            json(&judged)?,
+        );
         let files = [(&self.html, &page), (&self.output, &document)].into_iter();
         let files = files.filter_map(|(file, text)| Some((file.clone()?, text.clone())));
         let mut windows = judged.windows.iter();

@@ -91,7 +91,7 @@ pub struct Row {
     /// Its mean bounded slowdown over that of the rule of today.
     pub slowdown_ratio: Option<Interval>,
     #[serde(skip)]
-    jobs: Vec<(f64, f64)>,
+    jobs: Served,
 }
 
 /// The longest waits that were promised in the windows.
@@ -183,10 +183,10 @@ impl Judging<'_> {
         let per_second = self.log.tick.per_second() as f64;
         let own = self.log.jobs[first..].iter();
         let own = own.map(|job| (job.waited / per_second, job.size / per_second));
-        let jobs: Vec<(f64, f64)> = own.collect();
+        let jobs: Served = own.collect();
         let is_told = jobs.iter().all(|(wait, _)| !wait.is_nan());
         let is_recorded = self.windows.speed.ratio() == 1.0 && is_told;
-        is_recorded.then(|| row(RECORDED.into(), Role::Recorded, Served::of(jobs)))
+        is_recorded.then(|| row(RECORDED.into(), Role::Recorded, jobs))
     }
 
     fn set_intervals(&self, rows: &mut [Row], first: usize) {
@@ -268,15 +268,15 @@ pub const CHOSEN: &str = "chosen in each window";
 /// What the row of the waits that a log tells is called.
 pub const RECORDED: &str = "as recorded";
 
-fn row(rule: String, role: Role, served: Served) -> Row {
+fn row(rule: String, role: Role, jobs: Served) -> Row {
     Row {
         rule,
         role,
-        outcome: served.outcome,
+        outcome: PastOutcome::of(jobs.iter().copied()),
         wait: None,
         wait_ratio: None,
         slowdown_ratio: None,
-        jobs: served.jobs,
+        jobs,
     }
 }
 

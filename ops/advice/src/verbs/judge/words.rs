@@ -1,13 +1,14 @@
-//! What is said of a log that was judged.
+//! What is said of a log that was judged, in a terminal and on a page.
 
 use itertools::Itertools as _;
 
 use super::results::{Judged, RECORDED, Role, Row};
 use crate::judge::{JudgedWindow, OfEstimate};
-use crate::verbs::{self, paragraphs};
+use crate::verbs::{self, by_class, paragraphs};
 use synth_traces::replay::{Interval, Log};
+use synth_verb::report::plot::{self, Drawn, Panel};
 use synth_verb::report::{
-    Rows, Shown, Table, TableUnit, counted, grid, number, percent, span, wrap,
+    Page, Rows, Section, Shown, Table, TableUnit, counted, grid, number, percent, span, wrap,
 };
 
 /// Returns all tables, at most `width` characters wide.
@@ -27,7 +28,7 @@ const FOOT: &str = "Slowdown: mean of max(1, response / max(size, 10 s)); in bra
 hindsight: that one of these rules would have been better is known afterwards only. Sizes that are known: what no scheduler has.";
 
 /// Says what comes of choosing.
-pub fn headline(judged: &Judged) -> String {
+fn headline(judged: &Judged) -> String {
     let [now, chosen] = [&judged.rules[0], &judged.rules[1]];
     let instead = |what: &str, of: fn(&Row) -> f64, interval: Option<Interval>| {
         let (own, other) = (of(chosen), of(now));
@@ -58,7 +59,7 @@ pub fn headline(judged: &Judged) -> String {
 }
 
 /// Says how far the replay of today's rule is from what the log tells, if it tells that.
-pub fn likeness(judged: &Judged) -> Option<String> {
+fn likeness(judged: &Judged) -> Option<String> {
     let recorded = judged.rules.iter().find(|row| row.role == Role::Recorded)?;
     let now = &judged.rules[0];
     Some(format!(
@@ -120,7 +121,7 @@ fn unit(judged: &Judged) -> TableUnit {
 }
 
 /// Returns what stands in the columns of a table of rules.
-pub fn columns(judged: &Judged) -> Vec<String> {
+fn columns(judged: &Judged) -> Vec<String> {
     let unit = unit(judged).name;
     let header = format!(
         ",mean wait [{unit}],over today's,slowdown,over today's,p99 wait [{unit}],longest wait [{unit}]"
@@ -129,7 +130,7 @@ pub fn columns(judged: &Judged) -> Vec<String> {
 }
 
 /// Returns the rules as rows of these columns.
-pub fn rows(judged: &Judged) -> Rows {
+fn rows(judged: &Judged) -> Rows {
     let unit = unit(judged);
     let now = judged.rules[0].outcome;
     let row = |row: &Row| {
@@ -150,7 +151,7 @@ pub fn rows(judged: &Judged) -> Rows {
 }
 
 /// Returns how often the rule of the windows changed, in words.
-pub fn stability(windows: &[JudgedWindow]) -> String {
+fn stability(windows: &[JudgedWindow]) -> String {
     let names: Vec<String> = windows.iter().map(|own| own.choice.point.name()).collect();
     let changes = names.iter().tuple_windows().filter(|(a, b)| a != b).count();
     let different = names.iter().unique().count();
@@ -270,4 +271,47 @@ pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
         )
     }));
     notes
+}
+
+/// Renders it as a page for people.
+///
+/// # Errors
+/// When a picture cannot be drawn.
+pub fn page(judged: &Judged, command: String) -> Drawn<String> {
+    let names = judged.rules.iter().map(|row| row.rule.clone());
+    let page = Page {
+        headline: headline(judged),
+        warnings: likeness(judged).into_iter().collect(),
+        what: "Rules on the jobs of all windows, with 95 % intervals of ratios".into(),
+        columns: columns(judged),
+        rows: rows(judged),
+        note: format!("The choice: {}.", stability(&judged.windows)),
+        sections: vec![
+            Section::new("What does a short mean wait cost those who wait longest?", "Each mark is a rule: the longest wait over the mean wait. Left and below is better.", vec![front(judged)?]),
+            Section::new("Who gains, and who loses?", "Mean wait of the chosen rules over that of today's, by class: quarters of what jobs hold, from left to right, and in each quarters of how long they run.", vec![picture_of_classes(judged)?]),
+        ],
+        method: vec![
+            ("Walking forward", format!("The rule of each window is chosen from what was known before it, and begins with the jobs that its predecessor left. The first {:.0} % of the span are the past of the first window.", 100.0 * judged.cut.past)),
+            ("Choice", "Candidates are replayed on the past as it was, on weeks of it drawn with replacement, and at a load of 0.85 where it had less. The least mean logarithm of the objective over that of today's rule is taken.".into()),
+            ("Intervals", format!("95 %, by moving blocks of time, from seed {}.", judged.seed)),
+        ],
+        command,
+        ..Page::new(format!("Rules for {}", judged.file), names)?
+    };
+    page.text()
+}
+
+fn front(judged: &Judged) -> Drawn<Panel> {
+    let rules = judged.rules.iter().filter(|row| row.role != Role::Recorded);
+    let times = rules.map(|row| &row.outcome).enumerate();
+    let times = times.map(|(n, own)| (n, own.mean_wait, own.longest_wait));
+    plot::front(["mean wait", "longest wait"], "s", &Vec::from_iter(times))
+}
+
+fn picture_of_classes(judged: &Judged) -> Drawn<Panel> {
+    let waits = judged.classes.iter().map(|own| (own.now, own.chosen));
+    by_class(
+        "Mean wait of the chosen rules over that of today's, by class of jobs",
+        &Vec::from_iter(waits),
+    )
 }

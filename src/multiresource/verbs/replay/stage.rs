@@ -185,7 +185,11 @@ impl<'a> Stage<'a> {
         let mut first: Option<Played> = None;
         let mut policies = Vec::new();
         for policy in &self.policies {
-            let replayed = self.run(policy, speed, span, first.as_ref(), listener);
+            let typed = self.types_for(policy);
+            let jobs = typed.map_or(&self.log.jobs, |typed| &typed.jobs);
+            let visits = self.visits(policy, jobs, speed, listener);
+            let replayed =
+                visits.and_then(|visits| self.measured(visits, typed, span, first.as_ref()));
             if replayed.is_err() && self.is_interrupted() {
                 break;
             }
@@ -272,21 +276,6 @@ impl<'a> Stage<'a> {
     fn types_for(&self, policy: &Policy) -> Option<&Types> {
         let rounds = policy.file.is_some() || self.replaying.trace.demands == Demands::Rounded;
         self.typed.as_ref().filter(|_| rounds)
-    }
-
-    /// Replays a policy on the trace, and measures, also against the first one that was replayed.
-    fn run(
-        &self,
-        policy: &Policy,
-        speed: Speed,
-        span: f64,
-        first: Option<&Played>,
-        listener: &mut dyn FnMut(&str),
-    ) -> Result<Played, String> {
-        let typed = self.types_for(policy);
-        let jobs = typed.map_or(&self.log.jobs, |typed| &typed.jobs);
-        let visits = self.visits(policy, jobs, speed, listener)?;
-        self.measured(visits, typed, span, first)
     }
 
     /// Returns the visits that the log tells, if it tells when each job started.

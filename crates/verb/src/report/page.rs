@@ -51,18 +51,6 @@ impl Section {
         }
     }
 
-    /// Returns what a short mean wait costs in long ones; `place` says where.
-    pub fn front(place: &str, panel: Panel) -> Self {
-        let text = format!(
-            "Each mark is a policy{place}. Left and below is better: one that has another both left of it and below it is worth nothing here."
-        );
-        Section::new(
-            "What does a short mean wait cost those who wait longest?",
-            text,
-            [panel],
-        )
-    }
-
     /// Returns what ran when under each of these policies, in the same stretch of time; `text` says which it is.
     ///
     /// # Errors

@@ -1,9 +1,8 @@
 //! What the page draws of a comparison.
 
-use super::answer::Answer;
 use super::{Besides, Shares};
 use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, short};
-use crate::report::{Section, number, span};
+use crate::report::{Answer, Section, number, span};
 use synth_simulation::sweep::{Cell, Comparison};
 use synth_simulation::{ClassResult, Estimate, Run, Stretch};
 
@@ -11,7 +10,7 @@ use synth_simulation::{ClassResult, Estimate, Run, Stretch};
 pub fn sections<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
-    answer: Option<&Answer<'_, M, C>>,
+    found: Option<(f64, Answer<'_>, Option<String>)>,
     recorded: &[(String, Stretch)],
 ) -> Drawn<Vec<Section>> {
     let mut loads = comparison.header.loads.clone();
@@ -26,20 +25,27 @@ pub fn sections<M, C>(
         comparison,
         loads,
     };
+    let answer = found.as_ref().map(|(_, own, _)| own);
     let of_answer = [
-        answer.map(Answer::waits),
-        answer.map(Answer::front).transpose()?,
+        answer.map(|own| own.waits("From arrival to the (last) start.", &[])),
+        answer.map(|own| own.front(FRONT)).transpose()?,
         schedules(comparison, recorded)?,
     ];
     let of_loads = [
         figures.means()?,
-        figures.types(answer.map(Answer::load))?,
+        figures.types(found.map(|own| own.0))?,
         figures.tails()?,
         figures.parts()?,
         figures.trajectories()?,
     ];
     Ok(of_answer.into_iter().flatten().chain(of_loads).collect())
 }
+
+/// The names of the times that a policy trades for each other.
+const FRONT: [&str; 2] = [
+    "mean wait of all",
+    "95th percentile of the wait of the type that waits longest",
+];
 
 /// What ran when, in the same stretch of time under each policy.
 fn schedules<M, C>(

@@ -1,6 +1,6 @@
 //! The page: one HTML file without scripts that loads nothing.
 
-use super::answer::Answer;
+use super::answer::answer;
 use super::{Besides, columns, figures, rows, words};
 use crate::report::plot::{Drawn, short};
 use crate::report::{Page, TableUnit, number};
@@ -31,14 +31,16 @@ pub fn comparison_page<M, C>(
     let about = &besides.about;
     let about = format!("{about}: every policy gets the same arrivals and the same sizes.");
     let compared = ("Compared on".to_owned(), about);
-    let answer = Answer::of(comparison);
-    let pays = answer.as_ref().and_then(Answer::who_pays);
-    let first = answer.as_ref().map(Answer::pictures).transpose()?;
-    let headline = answer.as_ref().map(Answer::headline);
-    let headline = headline.unwrap_or_else(|| words::lead_over_loads(comparison));
+    let found = answer(comparison);
+    let pays = found.as_ref().and_then(|(_, own, _)| own.who_pays());
+    let first = found.as_ref().map(|(_, own, _)| own.pictures());
+    let headline = found.as_ref().and_then(|own| own.2.clone());
+    let headline = headline
+        .into_iter()
+        .chain([words::lead_over_loads(comparison)]);
     Ok(Page {
-        headline: firm(&headline),
-        first: first.unwrap_or_default(),
+        headline: firm(&headline.collect::<Vec<_>>().join(" ")),
+        first: first.transpose()?.unwrap_or_default(),
         warnings: words::warnings(comparison),
         answers: [compared].into_iter().chain(pays).chain(at_loads).collect(),
         legend: "< stands before a greater mean response time, ≈ between neighbours of which neither is surely faster, ≲ where the second takes a tenth longer, but not surely. What is said of a load holds together at 95 % confidence.",
@@ -46,7 +48,7 @@ pub fn comparison_page<M, C>(
         columns: columns(comparison),
         rows: rows(comparison, &TableUnit::kept(&header.workload.time_unit)),
         note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
-        sections: figures::sections(besides, comparison, answer.as_ref(), recorded)?,
+        sections: figures::sections(besides, comparison, found, recorded)?,
         method: method(besides, comparison),
         command: header.command(),
         tool: header.tool.clone(),

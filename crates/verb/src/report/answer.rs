@@ -2,7 +2,7 @@
 
 use itertools::{Itertools as _, chain};
 
-use super::plot::{Drawn, Panel, bars, front};
+use super::plot::{Panel, bars, front};
 use super::{Grid, Section, Shown, brief, fitting, span};
 
 /// What is known of policies on the same jobs.
@@ -120,17 +120,17 @@ impl Answer<'_> {
     }
 
     /// Draws the means of all policies, and those of the class that is worst off.
-    pub fn pictures(&self) -> Drawn<Vec<Panel>> {
+    pub fn pictures(&self) -> Vec<Panel> {
         let title = format!("{} at {}", self.title, self.place);
-        let mut panels = vec![self.bars(&title, |own| Some(own.mean))?];
+        let mut panels = vec![self.bars(&title, |own| Some(own.mean))];
         if let Some((n, _)) = self.worst_off().filter(|_| self.classes.len() > 1) {
             let title = format!("The same of those that lose most, {}", self.classes[n].0);
-            panels.push(self.bars(&title, |own| own.classes[n].0)?);
+            panels.push(self.bars(&title, |own| own.classes[n].0));
         }
-        Ok(panels)
+        panels
     }
 
-    fn bars(&self, title: &str, of: impl Fn(&Answering) -> Option<[f64; 2]>) -> Drawn<Panel> {
+    fn bars(&self, title: &str, of: impl Fn(&Answering) -> Option<[f64; 2]>) -> Panel {
         let policies = self.policies.iter();
         let times = policies.filter_map(|own| Some((own.place, own.names[0].clone(), of(own)?)));
         bars(title, self.unit, &times.collect_vec())
@@ -167,15 +167,15 @@ impl Answer<'_> {
     }
 
     /// Draws how long the unluckiest wait over the mean wait of all; `names` are those of both.
-    pub fn front(&self, names: [&str; 2]) -> Drawn<Section> {
+    pub fn front(&self, names: [&str; 2]) -> Section {
         let policies = self.policies.iter();
         let times = policies.filter_map(|own| Some((own.place, own.waits[0]?, own.longest?)));
-        let panel = front(names, self.unit, &times.collect_vec())?;
+        let panel = front(names, self.unit, &times.collect_vec());
         let text = format!(
             "Each mark is a policy at {}. Left and below is better: one that has another both left of it and below it is worth nothing here.",
             self.place
         );
         let title = "What does a short mean wait cost those who wait longest?";
-        Ok(Section::new(title, text, [panel]))
+        Section::new(title, text, [panel])
     }
 }

@@ -2,21 +2,18 @@
 
 use super::answer::answer;
 use super::{Besides, columns, figures, rows, words};
-use crate::report::plot::{Drawn, short};
+use crate::report::plot::short;
 use crate::report::{Page, TableUnit, number};
 use synth_simulation::sweep::{Cell, Comparison};
 use synth_simulation::{Ending, Health, Run, Stretch};
 
 /// Returns a comparison as a page for people: the answer in words, tables, pictures, and its method; `recorded` has what was
 /// recorded of policies at the highest load.
-///
-/// # Errors
-/// When a picture cannot be drawn.
 pub fn comparison_page<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
     recorded: &[(String, Stretch)],
-) -> Drawn<Page> {
+) -> Page {
     let header = &comparison.header;
     let labels = comparison.names().map(|name| comparison.titled(name));
     let exact = comparison.exact.first().map(|exact| exact.name.clone());
@@ -38,9 +35,9 @@ pub fn comparison_page<M, C>(
     let headline = headline
         .into_iter()
         .chain([words::lead_over_loads(comparison)]);
-    Ok(Page {
+    Page {
         headline: firm(&headline.collect::<Vec<_>>().join(" ")),
-        first: first.transpose()?.unwrap_or_default(),
+        first: first.unwrap_or_default(),
         warnings: words::warnings(comparison),
         answers: [compared].into_iter().chain(pays).chain(at_loads).collect(),
         legend: "< stands before a greater mean response time, ≈ between neighbours of which neither is surely faster, ≲ where the second takes a tenth longer, but not surely. What is said of a load holds together at 95 % confidence.",
@@ -48,12 +45,12 @@ pub fn comparison_page<M, C>(
         columns: columns(comparison),
         rows: rows(comparison, &TableUnit::kept(&header.workload.time_unit)),
         note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
-        sections: figures::sections(besides, comparison, found, recorded)?,
+        sections: figures::sections(besides, comparison, found, recorded),
         method: method(besides, comparison),
         command: header.command(),
         tool: header.tool.clone(),
-        ..Page::new(title, labels.chain(exact))?
-    })
+        ..Page::new(title, labels.chain(exact))
+    }
 }
 
 /// With no-break spaces between numbers and their intervals.

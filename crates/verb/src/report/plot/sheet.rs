@@ -1,9 +1,8 @@
 //! Several charts in one SVG file: a grid, with one legend below it.
 
 use askama::Template;
-use plotters::prelude::*;
 
-use super::{Axis, Curve, Drawn, INK, Look, Picture, Style, draw, font, key, picture};
+use super::{Axis, Curve, DASHED, Drawn, Frame, INK, Look, Picture, Style, key, stroke};
 
 /// Charts in a grid, and their legend.
 pub struct Sheet {
@@ -57,10 +56,10 @@ impl Sheet {
         let (width, height) = self.size;
         let charts = (0_u32..).zip(&self.charts).map(|(n, chart)| {
             let (row, column) = (n / self.columns, n % self.columns);
-            let picture = chart.picture((width - TITLES.0, height - TITLES.1))?;
-            Ok((column * width, row * height, picture, chart))
+            let picture = chart.picture((width - TITLES.0, height - TITLES.1));
+            (column * width, row * height, picture, chart)
         });
-        let charts = charts.collect::<Drawn<Vec<_>>>()?;
+        let charts: Vec<_> = charts.collect();
         let (width, bottom) = (
             width * self.columns,
             height * (charts.len() as u32).div_ceil(self.columns),
@@ -68,12 +67,12 @@ impl Sheet {
         let keys = (0_u32..).zip(&self.legend);
         let keys = keys.map(|(n, (label, look, style))| {
             let (x, y) = (24 + (n % 2) * (width / 2), bottom + ROW * (n / 2));
-            Ok((x, y + 6, key(*look, *style)?, &**label))
+            (x, y + 6, key(*look, *style), &**label)
         });
         let file = File {
             width,
             height: bottom + ROW * (self.legend.len() as u32).div_ceil(2) + ROW / 2,
-            keys: keys.collect::<Drawn<_>>()?,
+            keys: keys.collect(),
             charts,
         };
         Ok(file.render()? + "\n")
@@ -81,17 +80,15 @@ impl Sheet {
 }
 
 impl Chart {
-    fn picture(&self, size: (u32, u32)) -> Drawn<Picture> {
-        picture(size, 0, true, (&self.across, &self.up), |chart| {
-            draw(chart, &self.curves)?;
-            for ((at, label), row) in self.lines.iter().zip(0..) {
-                let ends = [self.up.low(), self.up.high()].map(|end| (*at, end));
-                let line = DashedLineSeries::new(ends, 5, 4, INK.stroke_width(1));
-                chart.draw_series(line)?;
-                let text = Text::new(label.clone(), (6, 4 + 20 * row), font());
-                chart.draw_series([EmptyElement::at(ends[1]) + text])?;
-            }
-            Ok(())
-        })
+    fn picture(&self, size: (u32, u32)) -> Picture {
+        let mut frame = Frame::new(size, 0, true, (&self.across, &self.up));
+        frame.curves(&self.curves);
+        for ((at, label), row) in self.lines.iter().zip(0..) {
+            let ends = [self.up.low, self.up.high].map(|end| (*at, end));
+            frame.line(&(stroke(INK, 1) + DASHED), ends);
+            let down = f64::from(16 + 20 * row);
+            frame.text(ends[1], (6.0, down), "start", label);
+        }
+        frame.picture()
     }
 }

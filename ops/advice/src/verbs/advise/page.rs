@@ -46,7 +46,7 @@ pub fn page(advice: &Advice, command: String) -> Drawn<String> {
             ("Intervals", format!("95 %, by moving blocks of time in pairs, from seed {}; each setting is replayed with the clock at three different seconds, and a draw takes one of them.", advice.seed)),
         ],
         command,
-        ..Page::new("What this site should change in slurm.conf".into(), names)?
+        ..Page::new("What this site should change in slurm.conf".into(), names)
     }
     .text()
 }
@@ -69,7 +69,11 @@ fn front(advice: &Advice) -> Drawn<Panel> {
     let gains = gains(advice).map(|gain| &gain.waits);
     let waits = std::iter::once(&advice.today).chain(gains);
     let times = waits.enumerate().map(|(n, own)| (n, own.mean, own.longest));
-    plot::front(["mean wait", "longest wait"], "s", &Vec::from_iter(times))
+    Ok(plot::front(
+        ["mean wait", "longest wait"],
+        "s",
+        &Vec::from_iter(times),
+    ))
 }
 
 /// The mean wait of each class over today's.

@@ -29,7 +29,7 @@ pub fn page(judged: &Judged, command: String) -> Drawn<String> {
             ("Intervals", format!("95 %, by moving blocks of time, from seed {}.", judged.seed)),
         ],
         command,
-        ..Page::new(format!("Rules for {}", judged.file), names)?
+        ..Page::new(format!("Rules for {}", judged.file), names)
     };
     page.text()
 }
@@ -38,7 +38,11 @@ fn front(judged: &Judged) -> Drawn<Panel> {
     let rules = judged.rules.iter().filter(|row| row.role != Role::Recorded);
     let times = rules.map(|row| &row.outcome).enumerate();
     let times = times.map(|(n, own)| (n, own.mean_wait, own.longest_wait));
-    plot::front(["mean wait", "longest wait"], "s", &Vec::from_iter(times))
+    Ok(plot::front(
+        ["mean wait", "longest wait"],
+        "s",
+        &Vec::from_iter(times),
+    ))
 }
 
 fn classes(judged: &Judged) -> Drawn<Panel> {

@@ -42,7 +42,7 @@ pub struct Picture {
     pub body: String,
 }
 
-/// What is drawn, or why it cannot be.
+/// What is written of results, or why it cannot be put together.
 pub type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// A picture on a page.
@@ -411,7 +411,7 @@ impl<'a> Frame<'a> {
         Picture {
             width: self.size.0,
             height: self.size.1,
-            body: self.body,
+            body: format!("<g font-size=\"{LETTER}\">\n{}</g>", self.body),
         }
     }
 }
@@ -432,7 +432,7 @@ fn path(attributes: &str, places: impl IntoIterator<Item = Place>) -> String {
 fn text((x, y): Place, anchor: &str, content: &str) -> String {
     let content = content.replace('&', "&amp;").replace('<', "&lt;");
     format!(
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" font-size=\"{LETTER}\" fill=\"{INK}\">{content}</text>\n"
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{INK}\">{content}</text>\n"
     )
 }
 

@@ -160,17 +160,17 @@ impl<K: Kind> Arguments<K> {
         given_once("policy", "policies", &self.policies)?;
         given_once("load", "loads", &self.loads)?;
         given_once("rate", "rates", &self.rates)?;
-        if self.is_replay() && !(self.rates.is_empty() && self.show.is_empty()) {
+        if self.extras.replays() && !(self.rates.is_empty() && self.show.is_empty()) {
             return refuse(
                 "--rates and --show go with a workload, and a replay has the arrivals of its trace: leave them out",
             );
         }
-        if self.workload.typed().is_none() && !self.is_replay() {
+        if self.workload.typed().is_none() && !self.extras.replays() {
             return refuse(
                 "policies are compared on a workload: give --workload FILE, or FILE alone",
             );
         }
-        let mut loads = self.loads.iter().filter(|_| !self.is_replay());
+        let mut loads = self.loads.iter().filter(|_| !self.extras.replays());
         loads.try_for_each(|load| below_one(*load).map(drop))?;
         if self.budget.replications() < 2 {
             return Err("a comparison needs at least 2 replications to separate differences from chance: leave --replications out for 8".into());
@@ -182,7 +182,7 @@ impl<K: Kind> Arguments<K> {
         written.extend(self.results.files().chain(&journal).map(PathBuf::as_path));
         check_destinations(&read, &written)?;
         let is_kept = self.journal_at().is_some();
-        let why = match (self.is_replay(), self.shard.is_some(), self.resume) {
+        let why = match (self.extras.replays(), self.shard.is_some(), self.resume) {
             (true, true, _) => {
                 "a replay goes through its trace once, job after job, and is over soon: leave --shard out, or compare some of the policies on each machine"
             }
@@ -198,14 +198,9 @@ impl<K: Kind> Arguments<K> {
         Err(why.into())
     }
 
-    /// Returns whether policies are compared on a trace.
-    fn is_replay(&self) -> bool {
-        self.extras.replays()
-    }
-
     /// Returns the output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
-        if self.is_replay() {
+        if self.extras.replays() {
             return None;
         }
         let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());

@@ -1,8 +1,11 @@
 //! A command that another program runs within itself: what it says is kept, nothing is printed, no signal is listened to.
 
 use std::cell::{RefCell, RefMut};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+use super::terminal::Host;
 
 /// What a command answers to a program.
 #[derive(Clone, Debug, Default)]
@@ -54,10 +57,13 @@ impl Embedding {
         self.answer.borrow_mut()
     }
 
-    pub(super) fn answer(&self, code: u8) -> EmbeddedAnswer {
+    /// Returns the answer of a command that this program runs, which returns the exit code.
+    pub(super) fn answer(self, command: impl FnOnce(Host) -> u8) -> EmbeddedAnswer {
+        let program = Rc::new(self);
+        let code = command(Host::Program(Rc::clone(&program)));
         EmbeddedAnswer {
             code,
-            ..self.answer.take()
+            ..program.answer.take()
         }
     }
 }

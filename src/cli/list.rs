@@ -1,7 +1,6 @@
 //! A program that is a list of verbs.
 
 use std::ffi::OsString;
-use std::rc::Rc;
 
 use clap::{Args as _, FromArgMatches as _};
 
@@ -30,9 +29,7 @@ impl List {
 
     /// Runs a command within another program: nothing is printed.
     pub fn answer(self, typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
-        let program = Rc::new(program);
-        let code = self.dispatch(typed, Host::Program(Rc::clone(&program)));
-        program.answer(code)
+        program.answer(|host| self.dispatch(typed, host))
     }
 
     fn dispatch(self, typed: &[OsString], host: Host) -> u8 {

@@ -15,7 +15,6 @@ mod workload;
 use std::ffi::OsString;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::rc::Rc;
 
 use crate::artifact::{Artifact, ArtifactError, Content as _};
 use crate::document::{is_there, nearest};
@@ -183,9 +182,7 @@ pub fn main(typed: &[OsString]) -> u8 {
 
 /// Runs a command within another program: as [`main`], but that nothing is printed.
 pub fn answer(typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
-    let program = Rc::new(program);
-    let code = dispatch(typed, Host::Program(Rc::clone(&program)));
-    program.answer(code)
+    program.answer(|host| dispatch(typed, host))
 }
 
 /// Runs what was typed, for the kind of the documents that it names.

@@ -208,7 +208,7 @@ impl VerbOutput {
                 CellOutcome::Failure(_) => None,
             });
         let recorded: Vec<_> = recorded.collect();
-        let page = comparison_page(besides, &comparison, &recorded)?;
+        let page = comparison_page(besides, &comparison, &recorded);
         Ok(VerbOutput {
             table: comparison_table(&comparison, means, width),
             document: json(&comparison)?,

@@ -106,9 +106,8 @@ impl Curve {
     fn drawn(&self, up: &Axis) -> plot::Curve {
         let met = self.points.iter();
         let met = met.filter_map(|(at, value)| Some(Point::new(*at, (*value)?)));
-        let is_shown = |own: &Point| {
-            self.kind == Kind::Bounds || own.value > up.low() && own.value < up.high()
-        };
+        let is_shown =
+            |own: &Point| self.kind == Kind::Bounds || own.value > up.low && own.value < up.high;
         plot::Curve {
             look: match self.kind {
                 Kind::Approximation => GREY,
@@ -187,7 +186,7 @@ impl Figure {
     pub(super) fn write(&self, folder: &Path) -> Done<()> {
         let path = |end: &str| folder.join(format!("{}.{end}", self.name));
         std::fs::write(path("csv"), &self.table)?;
-        Ok(std::fs::write(path("svg"), self.sheet.svg()?)?)
+        Ok(std::fs::write(path("svg"), self.sheet.svg())?)
     }
 }
 

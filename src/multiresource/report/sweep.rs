@@ -85,12 +85,12 @@ pub fn sweep_page(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
         sections: vec![Section::new(
             "How does it change with the switching rate?",
             "A line for each route between the schedules.",
-            vec![Panel::new(title, description, lines(&x, &y, &curves)?)],
+            vec![Panel::new(title, description, lines(&x, &y, &curves))],
         )],
         ..Page::new(
             "Mean response time over the switching rate".into(),
             routes.iter().map(|(route, _)| route.clone()),
-        )?
+        )
     };
     page.text()
 }

@@ -12,8 +12,8 @@ use itertools::Itertools as _;
 
 use super::solve::{SolveRequest, Solved, solve};
 use crate::document::{DocumentError, suggest};
-use crate::kind::VerbResult;
-use crate::multiresource::artifact::{Delay, Promise};
+use crate::kind::{SynthesisAnswer, VerbResult};
+use crate::multiresource::artifact::{Delay, Multiresource, Promise};
 use crate::multiresource::report::{Looked, SizeVerdict, Sizing, Synthesized};
 use crate::multiresource::schedule::{size_step, steps};
 use crate::multiresource::synthesis::SynthesisLog;
@@ -39,15 +39,9 @@ pub struct Sizes<'a> {
     amount: Option<(usize, Decimal)>,
 }
 
-/// What came of the search.
-pub enum SizeAnswer {
-    /// The fleet with the least size, its policy, and what was found of the sizes.
-    Found(Box<Fleet>, Box<(Synthesized, SynthesisLog)>, String),
-    /// No size was found, and why.
-    Not(String),
-    /// It was interrupted before there was one.
-    Interrupted,
-}
+/// The fleet with the least size, its policy, and what was found of the sizes; else the answer that there is none.
+pub type SizeAnswer =
+    Result<(Fleet, Box<(Synthesized, SynthesisLog)>, String), SynthesisAnswer<Multiresource>>;
 
 /// What was found at a size, with the policy where one keeps all.
 type Look = (Looked, Option<Box<(Synthesized, SynthesisLog)>>);
@@ -135,7 +129,7 @@ impl<'a> Sizes<'a> {
     ) -> VerbResult<SizeAnswer> {
         let promises = &request.choice.promises;
         if let Some(why) = promises.iter().find_map(|own| alone(self.fleet, own)) {
-            return Ok(SizeAnswer::Not(why));
+            return Ok(Err(SynthesisAnswer::Refused { why, decided: true }));
         }
         let mut tries = Tries::new();
         let is_over = || request.choice.interrupt.load(Ordering::Relaxed);
@@ -166,14 +160,17 @@ impl<'a> Sizes<'a> {
         let found = least(&tries);
         let taken = found.and_then(|size| Some((size, tries.get_mut(&size)?.1.take()?)));
         let Some((least, policy)) = taken else {
-            return Ok(match tries.last_key_value() {
-                Some((_, (last, _))) if !interrupted => SizeAnswer::Not(format!(
-                    "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: relax the target, or raise --budget",
-                    last.words,
-                    last.verdict.words(last.policy)
-                )),
-                _ => SizeAnswer::Interrupted,
-            });
+            return Ok(Err(match tries.last_key_value() {
+                Some((_, (last, _))) if !interrupted => SynthesisAnswer::Refused {
+                    why: format!(
+                        "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: relax the target, or raise --budget",
+                        last.words,
+                        last.verdict.words(last.policy)
+                    ),
+                    decided: true,
+                },
+                _ => SynthesisAnswer::Interrupted,
+            }));
         };
         let sizing = Sizing {
             promises: &request.choice.promises,
@@ -185,8 +182,7 @@ impl<'a> Sizes<'a> {
             looked: tries.into_iter().map(|(size, own)| (size, own.0)).collect(),
             interrupted,
         };
-        let fleet = Box::new(self.of(least)?);
-        Ok(SizeAnswer::Found(fleet, policy, sizing.text(width)))
+        Ok(Ok((self.of(least)?, policy, sizing.text(width))))
     }
 
     /// Returns the size that is looked at next; `None` where the answer and its neighbours are known, or there is none.

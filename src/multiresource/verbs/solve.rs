@@ -65,6 +65,9 @@ pub fn solve(
     })
 }
 
+/// A policy with a log of how it was found, or that none carries the load.
+type Outcome = VerbResult<SynthesisOutcome<(Synthesized, SynthesisLog)>>;
+
 /// Tells a stage of a choice.
 fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(SelectionStage) {
     |stage| {
@@ -79,52 +82,34 @@ fn of_server(
     workload: &Workload,
     request: &SolveRequest,
     listener: &mut dyn FnMut(&str),
-) -> VerbResult<SynthesisOutcome<(Synthesized, SynthesisLog)>> {
+) -> Outcome {
     let options = &request.options;
     let msr = match &request.sought {
-        Sought::StrictMsfq(threshold) => return strict_msfq(workload, options, *threshold),
+        Sought::StrictMsfq(threshold) => {
+            let found = synthesis::strict_msfq(workload, options, *threshold)?;
+            return found
+                .and_then(|(chosen, solution)| Ok(logged(fleet, options, chosen, &solution)));
+        }
         Sought::Own(own) => synthesis::analyse(workload, options, own)?,
         Sought::Analysed | Sought::Among(_) => synthesis::synthesize(workload, options)?,
     };
-    let msr = match msr {
-        SynthesisOutcome::Policy(msr) => msr,
-        SynthesisOutcome::Overloaded(overload) => {
-            return Ok(SynthesisOutcome::Overloaded(overload));
+    msr.and_then(|msr| {
+        // Before the choice, which takes all the time that there is.
+        let known = [msr.policy.schedules.clone()];
+        let mut log = SynthesisLog {
+            upgrades: synthesis::upgrades(fleet, options, &known),
+            ..SynthesisLog::of(&msr)
+        };
+        let msr = Box::new(msr);
+        if !matches!(request.sought, Sought::Among(_)) {
+            return Ok((Synthesized::Analysed(msr), log));
         }
-    };
-    // Before the choice, which takes all the time that there is.
-    let known = [msr.policy.schedules.clone()];
-    let mut log = SynthesisLog {
-        upgrades: synthesis::upgrades(fleet, options, &known),
-        ..SynthesisLog::of(&msr)
-    };
-    if !matches!(request.sought, Sought::Among(_)) {
-        return Ok(SynthesisOutcome::Policy(Box::new((
-            Synthesized::Analysed(msr),
-            log,
-        ))));
-    }
-    listener("simulating candidates");
-    let stages = telling(listener);
-    let chosen = synthesis::choose(fleet, options, &request.choice, msr, stages)?;
-    log.choice = chosen.choice.clone();
-    let found = Synthesized::Chosen(Box::new(chosen));
-    Ok(SynthesisOutcome::Policy(Box::new((found, log))))
-}
-
-/// Makes strict MSFQ with this threshold, or that which is best by its exact means.
-fn strict_msfq(
-    workload: &Workload,
-    options: &SynthesisOptions,
-    threshold: Option<u32>,
-) -> VerbResult<SynthesisOutcome<(Synthesized, SynthesisLog)>> {
-    let (chosen, solution) = match synthesis::strict_msfq(workload, options, threshold)? {
-        SynthesisOutcome::Policy(policy) => *policy,
-        SynthesisOutcome::Overloaded(overload) => {
-            return Ok(SynthesisOutcome::Overloaded(overload));
-        }
-    };
-    Ok(logged(&workload.clone().into(), options, chosen, &solution))
+        listener("simulating candidates");
+        let stages = telling(listener);
+        let chosen = synthesis::choose(fleet, options, &request.choice, msr, stages)?;
+        log.choice = chosen.choice.clone();
+        Ok((Synthesized::Chosen(Box::new(chosen)), log))
+    })
 }
 
 /// Returns a policy that was selected, with a log of how it was found.
@@ -133,7 +118,7 @@ fn logged(
     options: &SynthesisOptions,
     chosen: Chosen,
     solution: &Solution,
-) -> SynthesisOutcome<(Synthesized, SynthesisLog)> {
+) -> (Synthesized, SynthesisLog) {
     let mixes = solution.mixes.iter();
     let known: Vec<Vec<Schedule>> = mixes.map(|mix| mix.schedules.clone()).collect();
     let log = SynthesisLog {
@@ -143,30 +128,23 @@ fn logged(
         upgrades: synthesis::upgrades(fleet, options, &known),
         ..SynthesisLog::default()
     };
-    SynthesisOutcome::Policy(Box::new((Synthesized::Chosen(Box::new(chosen)), log)))
+    (Synthesized::Chosen(Box::new(chosen)), log)
 }
 
 /// Makes a rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
-fn over_fleet(
-    fleet: &Fleet,
-    request: &SolveRequest,
-    listener: &mut dyn FnMut(&str),
-) -> VerbResult<SynthesisOutcome<(Synthesized, SynthesisLog)>> {
-    let analysed = match Analysed::of_fleet(fleet, &request.options)? {
-        SynthesisOutcome::Policy(analysed) => *analysed,
-        SynthesisOutcome::Overloaded(overload) => {
-            return Ok(SynthesisOutcome::Overloaded(overload));
-        }
-    };
-    let solution = analysed.solution().clone();
-    let chosen = match request.sought {
-        Sought::Among(_) => {
-            let (options, stages) = (&request.options, telling(listener));
-            synthesis::choose(fleet, options, &request.choice, analysed, stages)?
-        }
-        _ => analysed.partitioned(fleet).map_err(ChoiceError::from)?,
-    };
-    Ok(logged(fleet, &request.options, chosen, &solution))
+fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&str)) -> Outcome {
+    let options = &request.options;
+    Analysed::of_fleet(fleet, options)?.and_then(|analysed| {
+        let solution = analysed.solution().clone();
+        let chosen = match request.sought {
+            Sought::Among(_) => {
+                let stages = telling(listener);
+                synthesis::choose(fleet, options, &request.choice, analysed, stages)?
+            }
+            _ => analysed.partitioned(fleet).map_err(ChoiceError::from)?,
+        };
+        Ok(logged(fleet, options, chosen, &solution))
+    })
 }
 
 /// Rows of the program of a bound: with ten types and hundreds of schedules it takes a second.

@@ -9,7 +9,7 @@ use clap::Args;
 use super::family::{Family, FamilyName, Sought};
 use super::fit;
 use super::promise::promise;
-use super::size::{SizeAnswer, Sizes};
+use super::size::Sizes;
 use super::solve::{SolveRequest, Solved, floor, solve};
 use crate::kind::{
     Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, files, json, refuse, unchecked,
@@ -298,16 +298,12 @@ pub fn synthesize(
     listener("solving the program");
     let refused = |why, decided| Ok(SynthesisAnswer::Refused { why, decided });
     let (size, found, mut summary) = match &args.size {
-        Some(name) => {
-            let sizes = Sizes::named(name, fleet)?;
-            match sizes.least(&request, width, &mut listener)? {
-                SizeAnswer::Found(size, found, text) => (size, found, text),
-                SizeAnswer::Not(why) => return refused(why, true),
-                SizeAnswer::Interrupted => return Ok(SynthesisAnswer::Interrupted),
-            }
-        }
+        Some(name) => match Sizes::named(name, fleet)?.least(&request, width, &mut listener)? {
+            Ok(found) => found,
+            Err(answer) => return Ok(answer),
+        },
         None => match solve(fleet, &request, &mut listener)? {
-            Solved::Policy(found) => (Box::new(fleet.clone()), found, String::new()),
+            Solved::Policy(found) => (fleet.clone(), found, String::new()),
             Solved::Overloaded(overload) => {
                 let upgrades = synthesis::upgrades(fleet, &request.options, &[]);
                 let why = report::refusal(fleet, &overload, &upgrades, width);

@@ -1,6 +1,7 @@
 //! What people read, as far as it needs no kind of workload: numbers, tables, pictures, and the
 //! page of a comparison. Only rendered here; every value comes from the caller.
 
+mod answer;
 mod comparison;
 mod csv;
 mod number;
@@ -13,6 +14,7 @@ mod unit;
 mod validity;
 
 pub use self::csv::Csv;
+pub use answer::{Answer, Answering};
 pub use comparison::{
     Besides, Mean, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };

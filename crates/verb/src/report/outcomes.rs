@@ -189,7 +189,7 @@ pub fn outcomes_page(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
         rows,
         method: vec![("Digest of the workload", outcomes.digest.clone())],
         command: outcomes.command.clone(),
-        ..Page::new(title, std::iter::empty())?
+        ..Page::new(title, std::iter::empty())
     };
     page.text()
 }

@@ -51,23 +51,8 @@ impl Section {
         }
     }
 
-    /// Returns what a short mean wait costs in long ones; `place` says where.
-    pub fn front(place: &str, panel: Panel) -> Self {
-        let text = format!(
-            "Each mark is a policy{place}. Left and below is better: one that has another both left of it and below it is worth nothing here."
-        );
-        Section::new(
-            "What does a short mean wait cost those who wait longest?",
-            text,
-            [panel],
-        )
-    }
-
     /// Returns what ran when under each of these policies, in the same stretch of time; `text` says which it is.
-    ///
-    /// # Errors
-    /// When a picture cannot be drawn.
-    pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Drawn<Self> {
+    pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Self {
         let counts = own.iter().map(|own| own.1.most_waiting());
         let most = counts.fold(0.0, f64::max);
         let panel = |(name, own): &(String, &Stretch)| {
@@ -84,25 +69,25 @@ impl Section {
                 percent(own.idle_while_waiting())
             );
             let description = format!("What ran when under {name}. {note}");
-            let picture = plot::schedule(own, unit, most)?;
+            let picture = plot::schedule(own, unit, most);
             let panel = Panel::new(name.clone(), description, picture);
-            Ok(Panel { note, ..panel })
+            Panel { note, ..panel }
         };
         let classes = own.first().map_or(&[][..], |(_, own)| &own.classes);
         let stints = own.iter().flat_map(|own| &own.1.stints);
         let shown = |n: usize| stints.clone().any(|job| job.class as usize == n);
         let keys = classes.iter().enumerate().filter(|(n, _)| shown(*n));
-        Ok(Section {
+        Section {
             title: "What ran when?".into(),
             text: format!(
                 "{text} Each rectangle is a job: across the time for which it ran, up what it held. Room that is shaded stood idle while jobs waited, held back for a larger one or too small for those that waited. The line below is the number of jobs that wait."
             ),
-            panels: own.iter().map(panel).collect::<Drawn<_>>()?,
+            panels: own.iter().map(panel).collect(),
             keys: keys
                 .map(|(n, name)| (name.clone(), plot::swatch(n)))
                 .collect(),
             ..Section::default()
-        })
+        }
     }
 
     /// Returns a section with a table.
@@ -190,15 +175,12 @@ pub struct Page {
 
 impl Page {
     /// Returns a page without numbers yet, for pictures in which curves have these labels.
-    ///
-    /// # Errors
-    /// When a picture cannot be drawn.
-    pub fn new(title: String, labels: impl Iterator<Item = String>) -> Drawn<Self> {
-        let key = |(n, label)| Ok((label, plot::key(Look::new(n), Style::Joined)?));
-        let keys: Vec<_> = labels.enumerate().map(key).collect::<Drawn<_>>()?;
+    pub fn new(title: String, labels: impl Iterator<Item = String>) -> Self {
+        let key = |(n, label)| (label, plot::key(Look::new(n), Style::Joined));
+        let keys: Vec<_> = labels.enumerate().map(key).collect();
         // Classes of jobs have such colours, too.
         let (light, dark) = plot::rules(keys.len().max(COLORS));
-        Ok(Page {
+        Page {
             title,
             keys,
             tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
@@ -206,7 +188,7 @@ impl Page {
             dark,
             caption: "A policy in each row",
             ..Page::default()
-        })
+        }
     }
 
     /// Returns the text of the page; each picture gets a name, and sections in which nothing is shown are left out.

@@ -8,7 +8,7 @@ use itertools::{Itertools as _, chain};
 
 use synth_traces::replay::Log;
 use synth_traces::trace::{Account, Reason};
-use synth_verb::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves};
+use synth_verb::report::plot::{Axis, Curve, Panel, Point, Scale, curves};
 use synth_verb::report::{Table, percent, wrap};
 
 /// Says what was done with the lines of a trace. A row a reason; `known_in_part` is the number of jobs that still ran at the end and are not taken to have ended then.
@@ -57,7 +57,7 @@ fn notes(first: String, log: &Log, width: usize) -> Vec<String> {
 
 /// Draws the mean wait of each class of jobs over today's, from today's and the other one, in this order. A class that does
 /// not wait today has no mark.
-fn by_class(description: &str, waits: &[(f64, f64)]) -> Drawn<Panel> {
+fn by_class(description: &str, waits: &[(f64, f64)]) -> Panel {
     let waited = waits.iter().zip(1_u32..).filter(|(own, _)| own.0 > 0.0);
     let points = waited.map(|((today, own), n)| Point::exact(f64::from(n), own / today));
     let points: Vec<Point> = points.collect();
@@ -66,9 +66,9 @@ fn by_class(description: &str, waits: &[(f64, f64)]) -> Drawn<Panel> {
     let values = points.iter().map(|point| point.value).chain([0.0, 1.0]);
     let y = Axis::around("mean wait over today's", Scale::Linear, values);
     let line = ends.map(|at| Point::exact(at, 1.0)).to_vec();
-    Ok(Panel::new(
+    Panel::new(
         "mean wait over today's, by class".into(),
         description.into(),
-        curves(&x, &y, &[Curve::new(0, line), Curve::new(1, points)])?,
-    ))
+        curves(&x, &y, &[Curve::new(0, line), Curve::new(1, points)]),
+    )
 }

@@ -61,16 +61,6 @@ pub struct TraceArgs {
     pub(super) reading: ReadOptions,
 }
 
-impl TraceArgs {
-    /// Returns how fast jobs come: so that the load is each of these, or at the speed that was typed if there is none.
-    pub fn paces(&self, loads: &[f64]) -> Vec<Pace> {
-        match loads {
-            [] => vec![Pace::Speed(self.speed.unwrap_or(Speed::ONE))],
-            loads => loads.iter().copied().map(Pace::Load).collect(),
-        }
-    }
-}
-
 /// What jobs hold under rules by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Demands {
@@ -88,8 +78,8 @@ pub struct Replaying<'a> {
     pub workload: Option<&'a Fleet>,
     /// Rules by name, or policy files.
     pub policies: &'a [String],
-    /// How fast jobs come, once and again; at least one.
-    pub paces: Vec<Pace>,
+    /// Jobs come so fast that the load is each of these; without any at the speed that was typed.
+    pub loads: &'a [f64],
     /// How long each job holds its room before it runs \[s\], ≥ 0.
     pub start_latency: Option<Decimal>,
     /// Whether whole weeks are drawn, too.
@@ -98,15 +88,6 @@ pub struct Replaying<'a> {
     pub changes: Changes,
     /// Seed of all that is drawn; and its interrupt ends the replay with what it has.
     pub settings: &'a Settings,
-}
-
-/// How fast jobs come.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pace {
-    /// So many times as fast as they did.
-    Speed(Speed),
-    /// So fast that this is the fluid bound on the load.
-    Load(f64),
 }
 
 impl NamesFiles for TraceArgs {

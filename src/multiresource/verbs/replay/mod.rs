@@ -21,7 +21,7 @@ use crate::kind::{Caller, Notice, VerbOutput, VerbResult, json, refuse};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
-use recorded::{Recording, run_once};
+use recorded::run_once;
 use results::Replays;
 use stage::Stage;
 
@@ -69,7 +69,7 @@ pub fn simulate(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResul
 /// When a picture cannot be drawn.
 pub fn compare(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
     let (replays, output) = answered(replaying, caller)?;
-    let page = page::replay_page(&replays, caller.command.clone())?;
+    let page = page::replay_page(&replays, caller.command.clone());
     Ok(VerbOutput {
         csv: csv::replay_csv(&replays)?,
         page: page.text()?,
@@ -77,31 +77,23 @@ pub fn compare(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult
     })
 }
 
-/// Runs recorded jobs once.
+/// Runs recorded jobs once, on a workload and with a start latency where they are given.
 ///
 /// # Errors
 /// When they cannot be read or run.
 pub fn run_recorded(
     file: &Path,
     policy: &str,
-    (workload, start_latency): (Option<&Fleet>, Option<Decimal>),
+    of: (Option<&Fleet>, Option<Decimal>),
     settings: &Settings,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
     let name = called(file);
     let text = all_bytes_of(file).map_err(|why| format!("cannot read {name}: {why}"))?;
-    let recording = Recording {
-        file: name,
-        text: &text,
-        policy,
-        workload,
-        start_latency,
-        seed: settings.seed,
-        changes: caller.changes,
-        interrupt: settings.interrupt.clone(),
-    };
     caller.notify(Notice::Interruptible);
-    let run = run_once(&recording, &mut |what| caller.notify(Notice::Doing(what)))?;
+    let (jobs, changes) = ((&*name, &*text), caller.changes);
+    let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
+    let run = run_once(jobs, policy, of, settings, changes, listener)?;
     Ok(VerbOutput {
         table: table::recorded(&run, caller.width),
         document: json(&run)?,

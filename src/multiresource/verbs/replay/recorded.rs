@@ -1,7 +1,6 @@
 //! Recorded jobs once, under one policy.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
@@ -15,27 +14,7 @@ use crate::multiresource::replay::{
 use crate::multiresource::verbs::resolve::has_types_of;
 use crate::multiresource::workload::{Fleet, KnownSize, Workload};
 use crate::number::Decimal;
-use crate::simulation::{Sampler, Streams};
-
-/// Jobs that were recorded, a policy, and how it is run.
-pub struct Recording<'a> {
-    /// What the jobs are read from, as it is called.
-    pub file: String,
-    /// The jobs as a table.
-    pub text: &'a [u8],
-    /// A rule by name, or a policy file.
-    pub policy: &'a str,
-    /// The workload whose types the jobs are, where it is not that of the policy file.
-    pub workload: Option<&'a Fleet>,
-    /// The start latency of jobs in place of the workload's own \[time\], ≥ 0.
-    pub start_latency: Option<Decimal>,
-    /// Seed of all that is drawn.
-    pub seed: u64,
-    /// What becomes of a policy file that was changed after it was written.
-    pub changes: Changes,
-    /// Once it is set, the run ends without an answer.
-    pub interrupt: Arc<AtomicBool>,
-}
+use crate::simulation::{Sampler, Settings, Streams};
 
 /// What came of recorded jobs. Times are in the policy's unit.
 #[derive(Clone, Debug, Serialize)]
@@ -88,47 +67,47 @@ pub struct OfType {
     pub jobs: OfJobs,
 }
 
-/// Runs recorded jobs once. The policy's clocks, start latencies of a law and limits of a law are drawn. `listener` is
-/// notified of progress.
+/// Runs recorded jobs once: the table of them in a file that is called so, under a rule by name or a policy file, on its own
+/// workload or on this one, with its own start latency or with this one \[time\]. The policy's clocks, start latencies of a
+/// law and limits of a law are drawn. `listener` is notified of progress.
 ///
 /// # Errors
 /// When the jobs cannot be read, there is no such policy, it is refused or cannot serve them.
 pub fn run_once(
-    recording: &Recording<'_>,
+    (file, text): (&str, &[u8]),
+    name: &str,
+    (workload, start_latency): (Option<&Fleet>, Option<Decimal>),
+    settings: &Settings,
+    changes: Changes,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Recorded, VerbError> {
-    let mut fleet = recording.workload.cloned();
-    let policy = NamedPolicy::<MultiresourceKind>::resolve(
-        recording.policy,
-        fleet.as_ref(),
-        recording.changes,
-    )?;
+    let mut fleet = workload.cloned();
+    let policy = NamedPolicy::<MultiresourceKind>::resolve(name, workload, changes)?;
     has_types_of(&policy, &mut fleet)?;
     let Some(mut fleet) = fleet else {
         return refuse(format!(
-            "the rule {} needs a workload, which has types and servers: give --workload FILE",
-            recording.policy
+            "the rule {name} needs a workload, which has types and servers: give --workload FILE"
         ));
     };
-    if let Some(latency) = recording.start_latency {
+    if let Some(latency) = start_latency {
         fleet = fleet.with_start_latency(latency)?;
     }
     let envelope = fleet.envelope();
     let names: Vec<&str> = envelope.types().iter().map(|t| t.name()).collect();
-    let jobs = record(recording.text, &names);
-    let mut jobs = jobs.or_else(|why| refuse(format!("{}: {why}", recording.file)))?;
+    let jobs = record(text, &names);
+    let mut jobs = jobs.or_else(|why| refuse(format!("{file}: {why}")))?;
     let count = jobs.len();
-    listener(&format!("running {count} jobs under {}", recording.policy));
-    let (drawn, is_drawn) = draw(&mut jobs, envelope, recording.seed);
+    listener(&format!("running {count} jobs under {name}"));
+    let (drawn, is_drawn) = draw(&mut jobs, envelope, settings.seed);
     let types = (0..names.len() as u32).collect();
     let scene = DecisionState {
         latency: envelope.start_latency().map_or(0.0, Size::mean),
         drawn,
-        seed: recording.seed,
+        seed: settings.seed,
         ..DecisionState::new(&jobs, types, fleet.clone(), Clock::as_written())
     };
     let replayed = replay(&policy.rule, &scene, &mut |_| {
-        !recording.interrupt.load(Ordering::Relaxed)
+        !settings.interrupt.load(Ordering::Relaxed)
     });
     let replayed = replayed.or_else(|why| refuse(why.to_string()))?;
     let visits: Vec<Visit> = visits(&scene, &replayed, 1.0).collect();
@@ -140,15 +119,15 @@ pub fn run_once(
         })
     });
     let Some(all) = OfJobs::of(visits.iter()) else {
-        return refuse(format!("{}: there are no jobs", recording.file));
+        return refuse(format!("{file}: there are no jobs"));
     };
     Ok(Recorded {
-        policy: recording.policy.to_owned(),
+        policy: name.to_owned(),
         digest: policy.digest,
-        file: recording.file.clone(),
+        file: file.to_owned(),
         time_unit: envelope.time_unit().to_owned(),
         start_latency: envelope.start_latency().cloned(),
-        seed: (is_drawn || replayed.has_clocks).then_some(recording.seed),
+        seed: (is_drawn || replayed.has_clocks).then_some(settings.seed),
         makespan: visits.iter().map(|visit| visit.end).fold(0.0, f64::max),
         all,
         types: types.collect(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::args::{Demands, Pace, Replaying};
+use super::args::{Demands, Replaying};
 use super::busy::stretch;
 use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
 use super::types::Types;
@@ -134,8 +134,10 @@ impl<'a> Stage<'a> {
     /// why.
     pub fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
         let mut paces = Vec::new();
-        for &pace in &self.replaying.paces {
-            let at = self.at(self.speed(pace)?, listener);
+        let loads = self.replaying.loads.iter().copied().map(Some);
+        let as_typed = self.replaying.loads.is_empty().then_some(None);
+        for load in loads.chain(as_typed) {
+            let at = self.at(self.speed(load)?, listener);
             if !at.policies.is_empty() {
                 paces.push(at);
             }
@@ -148,12 +150,12 @@ impl<'a> Stage<'a> {
         Ok(self.results(paces, resampled))
     }
 
-    /// Returns the speed of a pace.
-    fn speed(&self, pace: Pace) -> VerbResult<Speed> {
+    /// Returns the speed at which the load is this; that which was typed if none is.
+    fn speed(&self, load: Option<f64>) -> VerbResult<Speed> {
         let own = self.log.load();
-        let speed = match pace {
-            Pace::Speed(speed) => Some(speed),
-            Pace::Load(load) => Speed::near(load / own),
+        let speed = match load {
+            None => Some(self.replaying.trace.speed.unwrap_or(Speed::ONE)),
+            Some(load) => Speed::near(load / own),
         };
         let speed = speed.ok_or_else(|| format!(
             "the trace has a load of {own:.3e}, which cannot be brought to what is asked for: choose a load nearer to it"
@@ -185,7 +187,11 @@ impl<'a> Stage<'a> {
         let mut first: Option<Played> = None;
         let mut policies = Vec::new();
         for policy in &self.policies {
-            let replayed = self.run(policy, speed, span, first.as_ref(), listener);
+            let typed = self.types_for(policy);
+            let jobs = typed.map_or(&self.log.jobs, |typed| &typed.jobs);
+            let visits = self.visits(policy, jobs, speed, listener);
+            let replayed =
+                visits.and_then(|visits| self.measured(visits, typed, span, first.as_ref()));
             if replayed.is_err() && self.is_interrupted() {
                 break;
             }
@@ -216,10 +222,8 @@ impl<'a> Stage<'a> {
         digest: Option<String>,
         replayed: Result<Played, String>,
     ) -> Outcome {
-        let (mut replayed, failure) = match replayed {
-            Ok(played) => (Some(Box::new(played)), None),
-            Err(why) => (None, Some(why)),
-        };
+        let failure = replayed.as_ref().err().cloned();
+        let mut replayed = replayed.ok().map(Box::new);
         if self.replaying.trace.jobs.is_none() {
             replayed.iter_mut().for_each(|own| own.visits.clear());
         }
@@ -234,7 +238,7 @@ impl<'a> Stage<'a> {
     /// Mean response times of each policy at the first pace on whole weeks of the trace that are drawn with
     /// replacement, the same for each; of a policy fewer where it cannot serve some.
     fn resampled(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Spread> {
-        let speed = self.speed(self.replaying.paces[0])?;
+        let speed = self.speed(self.replaying.loads.first().copied())?;
         let week = 7.0 * DAY * self.per_second();
         let mut means = vec![Vec::new(); self.policies.len()];
         for n in 0..REPLICATIONS {
@@ -274,21 +278,6 @@ impl<'a> Stage<'a> {
         self.typed.as_ref().filter(|_| rounds)
     }
 
-    /// Replays a policy on the trace, and measures, also against the first one that was replayed.
-    fn run(
-        &self,
-        policy: &Policy,
-        speed: Speed,
-        span: f64,
-        first: Option<&Played>,
-        listener: &mut dyn FnMut(&str),
-    ) -> Result<Played, String> {
-        let typed = self.types_for(policy);
-        let jobs = typed.map_or(&self.log.jobs, |typed| &typed.jobs);
-        let visits = self.visits(policy, jobs, speed, listener)?;
-        self.measured(visits, typed, span, first)
-    }
-
     /// Returns the visits that the log tells, if it tells when each job started.
     fn recorded(&self) -> Option<Vec<Visit>> {
         let seconds = |ticks: f64| ticks / self.per_second();
@@ -325,25 +314,24 @@ impl<'a> Stage<'a> {
             return Err("no job was submitted in the part of the span that is measured: give another --measure, or --measure all".into());
         }
         let block = DAY.max(WAITS * measured.mean_wait);
-        let blocks = self.blocks(&visits, window, block);
+        let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
+        let drawn = |block| Blocks::draw(&submits, window, block, self.replaying.settings.seed);
+        let blocks = drawn(block);
         let interval = |of: fn(&Visit) -> f64| {
             let means = blocks.as_ref()?.means(visits.iter().map(of));
             Interval::of(means.into_iter().flatten())
         };
         let step = self.replaying.trace.step.map(|step| step.as_secs_f64());
         let step = step.unwrap_or(span / STEPS).max(span / MOST_STEPS);
-        let ratio =
-            |first: &Played, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| Ratio {
-                value: mean(&measured) / mean(&first.measured),
-                // Of the same blocks: the longer ones of both.
-                interval: self
-                    .blocks(&visits, window, block.max(first.block))
-                    .and_then(|blocks| {
-                        let [own, other] = [&visits, &first.visits]
-                            .map(|visits| blocks.means(visits.iter().map(of)));
-                        Interval::of_ratio(&own, &other)
-                    }),
-            };
+        let ratio = |first: &Played, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| {
+            // Of the same blocks: the longer ones of both.
+            let interval = drawn(block.max(first.block)).and_then(|blocks| {
+                let means = |visits: &[Visit]| blocks.means(visits.iter().map(of));
+                Interval::of_ratio(&means(&visits), &means(&first.visits))
+            });
+            let value = mean(&measured) / mean(&first.measured);
+            Ratio { value, interval }
+        };
         let response = |first| ratio(first, |own| own.mean_response, Visit::response);
         let wait = |first| ratio(first, |own| own.mean_wait, |visit| visit.wait);
         Ok(Played {
@@ -362,11 +350,6 @@ impl<'a> Stage<'a> {
             measured,
             visits,
         })
-    }
-
-    fn blocks(&self, visits: &[Visit], window: [f64; 2], block: f64) -> Option<Blocks> {
-        let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
-        Blocks::draw(&submits, window, block, self.replaying.settings.seed)
     }
 
     /// Replays a policy on jobs of its kinds; returns their visits, and the number of events.

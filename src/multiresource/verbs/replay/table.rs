@@ -1,19 +1,20 @@
 //! The tables of a replay.
 
-use itertools::chain;
+use itertools::{Itertools as _, chain};
 
 use super::recorded::Recorded;
-use super::results::{AtPace, Replays, Spread};
+use super::results::{AtPace, Played, Replays, Spread};
 use super::words::{interrupted, intervals, pace, played, unit, window, with_interval};
 use crate::multiresource::report::start_latency_of;
-use crate::report::{Table, TableUnit, estimate, number, percent, span, wrap};
+use crate::report::{Rows, Shown, Table, TableUnit, estimate, grid, number, percent, span, wrap};
 
 /// Renders what came of a replay, at most `width` characters wide.
 pub fn replayed(replays: &Replays, width: usize) -> String {
     let mut parts = Vec::from_iter(interrupted(replays));
     let (unit, paces) = (&unit(replays), replays.paces.iter());
     parts.extend(paces.flat_map(|at| {
-        let whole = format!("{}\n\n{}", pace(at), at_pace(at, unit, width));
+        let (heads, rows) = measured(at, unit, false);
+        let whole = format!("{}\n\n{}", pace(at), grid("policy", &heads, &rows, width));
         [Some(whole), groups(at, unit, width)].into_iter().flatten()
     }));
     parts.extend(replays.failures().map(|(at, name, why)| {
@@ -39,40 +40,63 @@ fn foot(replays: &Replays, unit: &TableUnit) -> String {
     foot + &intervals(replays).map_or(String::new(), |why| format!("; {why}"))
 }
 
-fn at_pace(at: &AtPace, unit: &TableUnit, width: usize) -> String {
-    let has_ratios = at.policies.len() > 1;
-    let ratios = if has_ratios { "over the first," } else { "" };
-    let header = format!(
-        "policy,mean response [{0}],{ratios}mean wait [{0}],p99 wait [{0}],longest wait [{0}],waited,bounded slowdown,in use",
-        unit.name
-    );
-    let mut table = Table::new(header.split(','));
-    for own in &at.policies {
-        let Some(played) = own.replayed.as_deref() else {
-            table.row([own.policy.as_str(), "failed"]);
-            continue;
+/// Returns what was measured at a pace, a row a policy, and the heads of the columns; in full with what is known of waits
+/// besides.
+pub fn measured(at: &AtPace, unit: &TableUnit, in_full: bool) -> (Vec<String>, Rows) {
+    type Cell<'a> = &'a dyn Fn(&Played) -> String;
+    let response: Cell<'_> = &|own| with_interval(own.measured.mean_response, own.response, unit);
+    let ratio: Cell<'_> = &|own| {
+        own.ratio.map_or(String::new(), |own| {
+            let within = own.interval;
+            let within = within.map(|i| format!(" [{:.3}, {:.3}]", i.low, i.high));
+            format!("{:.3}{}", own.value, within.unwrap_or_default())
+        })
+    };
+    let wait: Cell<'_> = &|own| {
+        let within = own.wait.filter(|_| in_full);
+        with_interval(own.measured.mean_wait, within, unit)
+    };
+    let used: Cell<'_> = &|own| {
+        let used = own.measured.utilization.iter();
+        used.map(|used| percent(*used)).join(" · ")
+    };
+    let columns: [(bool, &str, Cell<'_>); 9] = [
+        (true, "mean response [_]", response),
+        (at.policies.len() > 1, "over the first", ratio),
+        (true, "mean wait [_]", wait),
+        (in_full, "p95 wait [_]", &|own| {
+            unit.number(own.measured.wait_percentiles[1])
+        }),
+        (true, "p99 wait [_]", &|own| {
+            unit.number(own.measured.wait_percentiles[2])
+        }),
+        (true, "longest wait [_]", &|own| {
+            unit.number(own.measured.longest_wait)
+        }),
+        (true, "waited", &|own| own.measured.waited.to_string()),
+        (true, "bounded slowdown", &|own| {
+            number(own.measured.mean_bounded_slowdown)
+        }),
+        (true, "in use", used),
+    ];
+    let shown = columns.iter().filter(|(is_shown, ..)| *is_shown);
+    let heads = shown
+        .clone()
+        .map(|(_, head, _)| head.replace('_', &unit.name));
+    let rows = at.policies.iter().map(|own| {
+        let cells = match own.replayed.as_deref() {
+            Some(own) => shown
+                .clone()
+                .map(|(.., cell)| Shown::plain(cell(own)))
+                .collect(),
+            None => vec![Shown {
+                text: "failed".into(),
+                class: "none",
+            }],
         };
-        let measured = &played.measured;
-        let ratio = played.ratio.map(|ratio| {
-            let interval = ratio.interval;
-            let interval = interval.map(|i| format!(" [{:.3}, {:.3}]", i.low, i.high));
-            format!("{:.3}{}", ratio.value, interval.unwrap_or_default())
-        });
-        let response = with_interval(measured.mean_response, played.response, unit);
-        let mut row = vec![own.policy.clone(), response];
-        row.extend(has_ratios.then(|| ratio.unwrap_or_default()));
-        let used = measured.utilization.iter().map(|used| percent(*used));
-        row.extend([
-            unit.number(measured.mean_wait),
-            unit.number(measured.wait_percentiles[2]),
-            unit.number(measured.longest_wait),
-            measured.waited.to_string(),
-            number(measured.mean_bounded_slowdown),
-            used.collect::<Vec<_>>().join(" · "),
-        ]);
-        table.row(row);
-    }
-    table.within(width)
+        (own.policy.clone(), cells)
+    });
+    (heads.collect(), rows.collect())
 }
 
 /// Puts mean waits of groups of jobs beside each other; none where all jobs are alike.

@@ -1,8 +1,8 @@
 //! What is said of a replay: what was read, how it was measured, and the answer, in sentences for people who do not queue.
 
-use super::results::{AtPace, Played, RECORDED, Ratio, Replays};
+use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays};
 use crate::multiresource::replay::{Interval, OfGroup, Window};
-use crate::report::{TableUnit, counted, list, number, percent, span, wrap};
+use crate::report::{Answer, Answering, TableUnit, counted, list, number, percent, span, wrap};
 use synth_advice::verbs::lines;
 
 /// `3411 [2300, 4500]`, of times \[s\] in this unit.
@@ -152,83 +152,77 @@ pub fn played(at: &AtPace) -> Vec<Named<'_>> {
     played.collect()
 }
 
-/// Returns the policy with the least mean wait, and the one that it is held against: the first that was typed, else the next.
-pub fn two(at: &AtPace) -> Option<[Named<'_>; 2]> {
-    let mut rules = played(at);
-    rules.retain(|own| own.0 != RECORDED);
-    let first = *rules.first()?;
-    rules.sort_by(|a, b| a.1.measured.mean_wait.total_cmp(&b.1.measured.mean_wait));
-    let best = *rules.first()?;
-    let is_first = best.0 == first.0;
-    Some([best, if is_first { *rules.get(1)? } else { first }])
-}
-
 pub fn length(seconds: f64) -> String {
     span((seconds, 0.0), "s")
 }
 
-fn wait(own: &Played) -> String {
-    length(own.measured.mean_wait)
+/// Returns what is known of the policies at a pace, and of what was recorded; none where nothing was replayed.
+pub fn answer(at: &AtPace) -> Option<Answer<'static>> {
+    let first = at.policies.iter().find_map(|own| own.replayed.as_deref())?;
+    let about = |own: &OfGroup| {
+        (
+            own.name.clone(),
+            vec![own.jobs.to_string(), percent(own.work)],
+        )
+    };
+    let policies = at.policies.iter().enumerate();
+    Some(Answer {
+        place: pace(at),
+        unit: "s",
+        jobs: "Jobs".into(),
+        verb: ["waited", ""],
+        title: "Mean wait",
+        classes: first.groups.iter().map(about).collect(),
+        loss: |a, b| a - b,
+        least_loss: 0.01 * first.measured.mean_wait,
+        policies: policies.filter_map(|(n, own)| answering(n, own)).collect(),
+    })
 }
 
-fn longest(own: &Played) -> String {
-    length(own.measured.longest_wait)
-}
-
-/// What people know a rule by.
-fn gloss(name: &str) -> String {
-    let known = match name {
+fn answering(place: usize, own: &Outcome) -> Option<Answering> {
+    let (name, played) = (&own.policy, own.replayed.as_deref()?);
+    // What people know a rule by.
+    let known = match name.as_str() {
         "easy" => " (about what Slurm does)",
         "fcfs" => " (first come, first served)",
         _ => "",
     };
-    format!("{name}{known}")
+    let (measured, groups) = (&played.measured, played.groups.iter());
+    let half = played.wait.map_or(0.0, |i| (i.high - i.low) / 2.0);
+    Some(Answering {
+        place,
+        names: [name.clone(), format!("{name}{known}")],
+        competes: name != RECORDED,
+        mean: [measured.mean_wait, half],
+        waits: [measured.mean_wait, measured.wait_percentiles[1]].map(Some),
+        longest: Some(measured.longest_wait),
+        classes: groups
+            .map(|own| {
+                (
+                    Some([own.mean_wait, 0.0]),
+                    [own.mean_wait, own.wait_p95].map(Some),
+                )
+            })
+            .collect(),
+    })
 }
 
 /// Says who wins at a pace, by how much and how surely.
 pub fn sentence(at: &AtPace) -> Option<String> {
-    let [(best, own), (other, with)] = two(at)?;
-    let means = format!(
-        "With {} jobs waited {} on average, and with {} {}",
-        gloss(best),
-        wait(own),
-        gloss(other),
-        wait(with)
-    );
+    let answer = answer(at)?;
+    let two = answer
+        .two()?
+        .map(|own| at.policies[own.place].replayed.as_deref());
+    let [own, with] = [two[0]?, two[1]?];
     // Ratios are over the first, which has none.
     let ratio = own.wait_ratio.or(with.wait_ratio.map(Ratio::inverse));
-    let Some(ratio) = ratio.filter(|ratio| ratio.value.is_finite()) else {
-        return Some(means + ".");
-    };
-    let change = |ratio: f64| match 100.0 * (ratio - 1.0) {
-        less if less < 0.0 => format!("{:.0} % less", -less),
-        more => format!("{more:.0} % more"),
-    };
-    let surely = match ratio.interval {
-        None => ", and how surely is not known: the trace is too short".to_owned(),
-        Some(within) if within.high < 1.0 => format!(
-            ", and chance alone would not do that (95 %: {:.0} to {:.0} % less)",
-            100.0 * (1.0 - within.high),
-            100.0 * (1.0 - within.low)
-        ),
-        Some(within) => format!(
-            ", which may be chance (95 %: from {} to {})",
-            change(within.low),
-            change(within.high)
-        ),
-    };
-    Some(format!("{means}: {}{surely}.", change(ratio.value)))
-}
-
-/// Returns the group that loses most with the best policy beside the other, if one does: with both.
-pub fn loses(at: &AtPace) -> Option<[&OfGroup; 2]> {
-    let [(_, own), (_, with)] = two(at)?;
-    let least = 0.01 * with.measured.mean_wait;
-    let pairs = own.groups.iter().zip(&with.groups);
-    let more = |a: &OfGroup, b: &OfGroup| a.mean_wait - b.mean_wait;
-    let losing = pairs.filter(|(a, b)| more(a, b) > least);
-    let worst = losing.max_by(|(a, b), (c, d)| more(a, b).total_cmp(&more(c, d)));
-    worst.map(|(a, b)| [a, b])
+    let ratio = ratio.filter(|ratio| ratio.value.is_finite());
+    let within = ratio.and_then(|own| own.interval);
+    answer.headline(
+        ratio.map(|own| own.value),
+        within.map(|own| [own.low, own.high]),
+        within.map(|own| own.high < 1.0),
+    )
 }
 
 /// Says who pays and who waits longest, what was recorded, and what is known of other paces.
@@ -245,24 +239,18 @@ pub fn answers(replays: &Replays) -> Vec<(String, String)> {
         at.load
     );
     let mut answers = vec![("Compared on".to_owned(), compared)];
-    if let Some([(best, own), (other, with)]) = two(at) {
-        let text = loses(at).map_or("No group of jobs that is shown here.".into(), |[a, b]| {
-            format!(
-                "Jobs of {} ({} of them, {} of the work) waited {} with {best} instead of {}.",
-                a.name,
-                a.jobs,
-                percent(a.work),
-                length(a.mean_wait),
-                length(b.mean_wait)
-            )
+    let answer = answer(at);
+    let longest = |own: &Played| length(own.measured.longest_wait);
+    answers.extend(answer.as_ref().and_then(Answer::who_pays));
+    if let Some([best, other]) = answer.as_ref().and_then(Answer::two) {
+        let words = [best, other].map(|own| {
+            let longest = length(own.longest.unwrap_or(f64::NAN));
+            format!("{longest} with {}", own.names[0])
         });
-        answers.push(("Who pays for it".into(), text));
-        let [own, with] = [own, with].map(longest);
-        let text = format!("{own} with {best}, and {with} with {other}.");
-        answers.push(("The longest wait".into(), text));
+        answers.push(("The longest wait".into(), words.join(", and ") + "."));
     }
     if let Some((_, own)) = played(at).into_iter().find(|own| own.0 == RECORDED) {
-        let (mean, longest) = (wait(own), longest(own));
+        let (mean, longest) = (length(own.measured.mean_wait), longest(own));
         let text = format!("{mean} on average; the longest wait was {longest}.");
         answers.push(("As the log has it jobs waited".into(), text));
     }

@@ -1,9 +1,8 @@
 //! What the page draws of a comparison.
 
-use super::answer::Answer;
 use super::{Besides, Shares};
-use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, short};
-use crate::report::{Section, number, span};
+use crate::report::plot::{self, Axis, Curve, Panel, Point, Scale, short};
+use crate::report::{Answer, Section, number, span};
 use synth_simulation::sweep::{Cell, Comparison};
 use synth_simulation::{ClassResult, Estimate, Run, Stretch};
 
@@ -11,9 +10,9 @@ use synth_simulation::{ClassResult, Estimate, Run, Stretch};
 pub fn sections<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
-    answer: Option<&Answer<'_, M, C>>,
+    found: Option<(f64, Answer<'_>, Option<String>)>,
     recorded: &[(String, Stretch)],
-) -> Drawn<Vec<Section>> {
+) -> Vec<Section> {
     let mut loads = comparison.header.loads.clone();
     loads.sort_by(f64::total_cmp);
     // All runs are of the same classes.
@@ -26,29 +25,34 @@ pub fn sections<M, C>(
         comparison,
         loads,
     };
+    let answer = found.as_ref().map(|(_, own, _)| own);
     let of_answer = [
-        answer.map(Answer::waits),
-        answer.map(Answer::front).transpose()?,
-        schedules(comparison, recorded)?,
+        answer.map(|own| own.waits("From arrival to the (last) start.", &[])),
+        answer.map(|own| own.front(FRONT)),
+        schedules(comparison, recorded),
     ];
     let of_loads = [
-        figures.means()?,
-        figures.types(answer.map(Answer::load))?,
-        figures.tails()?,
-        figures.parts()?,
-        figures.trajectories()?,
+        figures.means(),
+        figures.types(found.map(|own| own.0)),
+        figures.tails(),
+        figures.parts(),
+        figures.trajectories(),
     ];
-    Ok(of_answer.into_iter().flatten().chain(of_loads).collect())
+    of_answer.into_iter().flatten().chain(of_loads).collect()
 }
+
+/// The names of the times that a policy trades for each other.
+const FRONT: [&str; 2] = [
+    "mean wait of all",
+    "95th percentile of the wait of the type that waits longest",
+];
 
 /// What ran when, in the same stretch of time under each policy.
 fn schedules<M, C>(
     comparison: &Comparison<M, C>,
     recorded: &[(String, Stretch)],
-) -> Drawn<Option<Section>> {
-    let Some((_, first)) = recorded.first() else {
-        return Ok(None);
-    };
+) -> Option<Section> {
+    let (_, first) = recorded.first()?;
     let header = &comparison.header;
     let unit = &header.workload.time_unit;
     let highest = header.place(header.loads.iter().copied().fold(0.0, f64::max));
@@ -60,7 +64,7 @@ fn schedules<M, C>(
     let own: Vec<_> = own
         .map(|(name, own)| (comparison.titled(name), own))
         .collect();
-    Section::schedules(&own, unit, &text).map(Some)
+    Some(Section::schedules(&own, unit, &text))
 }
 
 struct Figures<'a, M, C> {
@@ -104,7 +108,7 @@ impl<M, C> Figures<'_, M, C> {
     /// Returns the axis of loads, with a tick at each of them where there is room.
     fn axis_of_loads(&self) -> Axis {
         let axis = Axis::around("load ρ", Scale::Linear, self.loads.iter().copied());
-        let width = axis.high() - axis.low();
+        let width = axis.high - axis.low;
         let is_crowded = |two: &[f64]| two[1] - two[0] < 0.09 * width;
         if self.loads.windows(2).any(is_crowded) {
             return axis;
@@ -114,16 +118,16 @@ impl<M, C> Figures<'_, M, C> {
     }
 
     /// Returns a panel over the loads; none without any point.
-    fn panel(&self, title: String, y: &Axis, curves: &[Curve]) -> Drawn<Option<Panel>> {
+    fn panel(&self, title: String, y: &Axis, curves: &[Curve]) -> Option<Panel> {
         if curves.iter().all(|c| c.points.is_empty()) {
-            return Ok(None);
+            return None;
         }
         let text = self.in_words(curves, |p| {
             format!("{} at {}", number(p.value), self.place(p.at))
         });
         let description = format!("{title}, over the load. {text}");
-        let picture = plot::curves(&self.axis_of_loads(), y, curves)?;
-        Ok(Some(Panel::new(title, description, picture)))
+        let picture = plot::curves(&self.axis_of_loads(), y, curves);
+        Some(Panel::new(title, description, picture))
     }
 
     /// Returns the points of each policy in words.
@@ -152,7 +156,7 @@ impl<M, C> Figures<'_, M, C> {
         }
     }
 
-    fn means(&self) -> Drawn<Section> {
+    fn means(&self) -> Section {
         let exact = self.loads.iter().filter_map(|load| {
             let exact = self.comparison.exact(*load)?;
             Some(Point::exact(*load, exact.mean_response))
@@ -162,17 +166,17 @@ impl<M, C> Figures<'_, M, C> {
         let weighted = self.over_loads(|run| run.weighted_response);
         let title = format!("Mean response time [{}], log scale", self.unit);
         let second = format!("Weighted by load share [{}], log scale", self.unit);
-        Ok(Section::new(
+        Section::new(
             "Mean response time over the load",
             "Bars are 95 % confidence intervals; a cross above marks a policy that is unstable at that load. Weighted by load share, a type counts by the share of the server that it keeps busy, not by its number of jobs.",
             [
-                self.panel(title, &log_axis("", &curves), &curves)?,
-                self.panel(second, &log_axis("", &weighted), &weighted)?,
+                self.panel(title, &log_axis("", &curves), &curves),
+                self.panel(second, &log_axis("", &weighted), &weighted),
             ],
-        ))
+        )
     }
 
-    fn tails(&self) -> Drawn<Section> {
+    fn tails(&self) -> Section {
         let of = |n: usize| self.over_loads(|run| run.percentiles.map(|p| Estimate::exact(p[n])));
         let all = [0, 1, 2].map(of);
         let y = log_axis("", &all.concat());
@@ -184,32 +188,32 @@ impl<M, C> Figures<'_, M, C> {
         let named = names.iter().zip(&all);
         let panels =
             named.map(|(name, own)| self.panel(format!("{name} [{}]", self.unit), &y, own));
-        Ok(Section::new(
+        Section::new(
             "Tails of the response time",
             "Half of all jobs, 95 % and 99 % of them have a response time within these (known within 1.6 %), on one logarithmic scale.",
-            panels.collect::<Drawn<Vec<_>>>()?,
-        ))
+            panels,
+        )
     }
 
-    fn parts(&self) -> Drawn<Section> {
+    fn parts(&self) -> Section {
         let y = Axis::new("", Scale::Linear, 0.0, 100.0);
         let mut panels = Vec::new();
         for Shares { words, of, .. } in self.besides.shares {
             for (j, part) in self.besides.parts.iter().enumerate() {
                 let share = |run: &Run<M, C>| of(run).get(j).map(|v| Estimate::exact(100.0 * v));
                 let curves = self.over_loads(share);
-                panels.push(self.panel(format!("{part} {words} [%]"), &y, &curves)?);
+                panels.push(self.panel(format!("{part} {words} [%]"), &y, &curves));
             }
         }
         let (title, text) = self.besides.section;
-        Ok(Section::new(title, text, panels))
+        Section::new(title, text, panels)
     }
 
     /// Means by type at this load, and Jain's index; no picture where there is one type only.
-    fn types(&self, load: Option<f64>) -> Drawn<Section> {
+    fn types(&self, load: Option<f64>) -> Section {
         let title = "Job types and fairness";
         let Some(load) = load.filter(|_| self.classes.len() > 1) else {
-            return Ok(Section::new(title, "", [None; 0]));
+            return Section::new(title, "", [None; 0]);
         };
         let names = self.comparison.names();
         let names = names.filter(|name| self.comparison.settled(name, load).is_none());
@@ -222,11 +226,11 @@ impl<M, C> Figures<'_, M, C> {
         let text = format!(
             "Types with 95 % confidence intervals at {place}, the highest load where most policies have means.{without} Jain's index is 1 where all types have the same mean, and 1/K where one of K types has all of it."
         );
-        let panels = [Some(self.types_at(load)?), self.fairness()?];
-        Ok(Section::new(title, text, panels))
+        let panels = [Some(self.types_at(load)), self.fairness()];
+        Section::new(title, text, panels)
     }
 
-    fn types_at(&self, load: f64) -> Drawn<Panel> {
+    fn types_at(&self, load: f64) -> Panel {
         let (names, unit) = (&self.classes, self.unit);
         let mut curves = self.curves(|name| {
             let run = self.comparison.settled(name, load);
@@ -250,10 +254,10 @@ impl<M, C> Figures<'_, M, C> {
         let x = log_axis(&format!("mean response time [{unit}]"), &curves);
         let shown = |p: &Point| format!("{} {}", names[p.at as usize], number(p.value));
         let text = format!("{title}. {}", self.in_words(&curves, shown));
-        Ok(Panel::new(title, text, plot::rows(names, &x, &curves)?))
+        Panel::new(title, text, plot::rows(names, &x, &curves))
     }
 
-    fn fairness(&self) -> Drawn<Option<Panel>> {
+    fn fairness(&self) -> Option<Panel> {
         let curves = self.over_loads(|run| run.fairness.map(Estimate::exact));
         let values = curves.iter().flat_map(|c| &c.points).map(|p| p.value);
         let least = values.fold(0.9, f64::min);
@@ -262,21 +266,21 @@ impl<M, C> Figures<'_, M, C> {
         self.panel(title.into(), &y, &curves)
     }
 
-    fn trajectories(&self) -> Drawn<Section> {
+    fn trajectories(&self) -> Section {
         let loads = self.comparison.header.loads.iter();
         let panels = loads.map(|load| self.trajectories_at(*load));
-        Ok(Section::new(
+        Section::new(
             "Number of jobs in the system over time",
             "Mean over the replications from the empty system on, both axes logarithmic. A level line is a settled run; one that goes on climbing is unstable. Lines end where a run's precision was reached or its budget spent.",
-            panels.collect::<Drawn<Vec<_>>>()?,
-        ))
+            panels,
+        )
     }
 
-    fn trajectories_at(&self, load: f64) -> Drawn<Option<Panel>> {
+    fn trajectories_at(&self, load: f64) -> Option<Panel> {
         let run = |name: &str| self.comparison.run(name, load);
         let curves = self.curves(|name| run(name).map_or(Vec::new(), trajectory));
         if curves.iter().all(|curve| curve.points.is_empty()) {
-            return Ok(None);
+            return None;
         }
         let times = curves.iter().flat_map(|c| c.points.iter().map(|p| p.at));
         let x = Axis::around(&format!("time [{}]", self.unit), Scale::Log, times);
@@ -286,9 +290,9 @@ impl<M, C> Figures<'_, M, C> {
         });
         let text = self.in_words(&last, |p| format!("{} jobs at the end", number(p.value)));
         let title = format!("Jobs in the system at {}", self.place(load));
-        let picture = plot::lines(&x, &log_axis("", &curves), &curves)?;
+        let picture = plot::lines(&x, &log_axis("", &curves), &curves);
         let description = format!("{title}, over time. {text}");
-        Ok(Some(Panel::new(title, description, picture)))
+        Some(Panel::new(title, description, picture))
     }
 }
 

@@ -1,22 +1,19 @@
 //! The page: one HTML file without scripts that loads nothing.
 
-use super::answer::Answer;
+use super::answer::answer;
 use super::{Besides, columns, figures, rows, words};
-use crate::report::plot::{Drawn, short};
+use crate::report::plot::short;
 use crate::report::{Page, TableUnit, number};
 use synth_simulation::sweep::{Cell, Comparison};
 use synth_simulation::{Ending, Health, Run, Stretch};
 
 /// Returns a comparison as a page for people: the answer in words, tables, pictures, and its method; `recorded` has what was
 /// recorded of policies at the highest load.
-///
-/// # Errors
-/// When a picture cannot be drawn.
 pub fn comparison_page<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
     recorded: &[(String, Stretch)],
-) -> Drawn<Page> {
+) -> Page {
     let header = &comparison.header;
     let labels = comparison.names().map(|name| comparison.titled(name));
     let exact = comparison.exact.first().map(|exact| exact.name.clone());
@@ -31,13 +28,15 @@ pub fn comparison_page<M, C>(
     let about = &besides.about;
     let about = format!("{about}: every policy gets the same arrivals and the same sizes.");
     let compared = ("Compared on".to_owned(), about);
-    let answer = Answer::of(comparison);
-    let pays = answer.as_ref().and_then(Answer::who_pays);
-    let first = answer.as_ref().map(Answer::pictures).transpose()?;
-    let headline = answer.as_ref().map(Answer::headline);
-    let headline = headline.unwrap_or_else(|| words::lead_over_loads(comparison));
-    Ok(Page {
-        headline: firm(&headline),
+    let found = answer(comparison);
+    let pays = found.as_ref().and_then(|(_, own, _)| own.who_pays());
+    let first = found.as_ref().map(|(_, own, _)| own.pictures());
+    let headline = found.as_ref().and_then(|own| own.2.clone());
+    let headline = headline
+        .into_iter()
+        .chain([words::lead_over_loads(comparison)]);
+    Page {
+        headline: firm(&headline.collect::<Vec<_>>().join(" ")),
         first: first.unwrap_or_default(),
         warnings: words::warnings(comparison),
         answers: [compared].into_iter().chain(pays).chain(at_loads).collect(),
@@ -46,12 +45,12 @@ pub fn comparison_page<M, C>(
         columns: columns(comparison),
         rows: rows(comparison, &TableUnit::kept(&header.workload.time_unit)),
         note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
-        sections: figures::sections(besides, comparison, answer.as_ref(), recorded)?,
+        sections: figures::sections(besides, comparison, found, recorded),
         method: method(besides, comparison),
         command: header.command(),
         tool: header.tool.clone(),
-        ..Page::new(title, labels.chain(exact))?
-    })
+        ..Page::new(title, labels.chain(exact))
+    }
 }
 
 /// With no-break spaces between numbers and their intervals.

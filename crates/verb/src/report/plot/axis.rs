@@ -1,9 +1,5 @@
 //! Axes: what is shown of the numbers, and where they are written.
 
-use std::ops::Range;
-
-use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
-
 /// How numbers are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
@@ -18,11 +14,13 @@ pub enum Scale {
 pub struct Axis {
     /// Its title; may be empty.
     pub title: String,
+    /// The least value that is shown.
+    pub low: f64,
+    /// The greatest value that is shown.
+    pub high: f64,
     scale: Scale,
-    low: f64,
-    high: f64,
     /// Value and label, ascending.
-    ticks: Vec<(f64, String)>,
+    pub(super) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
@@ -71,56 +69,14 @@ impl Axis {
         Axis { ticks, ..self }
     }
 
-    /// Returns the greatest value that is shown.
-    pub fn high(&self) -> f64 {
-        self.high
-    }
-
-    /// Returns the least value that is shown.
-    pub fn low(&self) -> f64 {
-        self.low
-    }
-
-    /// Labels of all ticks.
-    pub(super) fn labels(&self) -> impl Iterator<Item = &str> {
-        self.ticks.iter().map(|(_, label)| label.as_str())
-    }
-
-    /// Returns the label of the tick at a value; empty where there is none.
-    pub(super) fn label(&self, value: f64) -> String {
-        let mut ticks = self.ticks.iter();
-        let here = ticks.find(|(at, _)| at.to_bits() == value.to_bits());
-        here.map_or(String::new(), |(_, label)| label.clone())
-    }
-
-    fn scaled(&self, value: f64) -> f64 {
-        match self.scale {
-            Scale::Log => value.log10(),
-            Scale::Linear => value,
-        }
-    }
-}
-
-impl Ranged for Axis {
-    type FormatOption = DefaultFormatting;
-    type ValueType = f64;
-
-    /// Returns the pixel of a value; what lies beyond the axis is drawn at its end.
-    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
-        let [low, high] = [self.low, self.high].map(|end| self.scaled(end));
-        let here = self.scaled(value.clamp(self.low, self.high));
-        first + ((here - low) / (high - low) * f64::from(last - first)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        if hint.weight().allow_light_points() {
-            return Vec::new();
-        }
-        self.ticks.iter().map(|(value, _)| *value).collect()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.low..self.high
+    /// Returns the place of a value between the two at which the axis begins and ends; what lies beyond it is at its end.
+    pub(super) fn place(&self, value: f64, [first, last]: [f64; 2]) -> f64 {
+        let values = [self.low, self.high, value.clamp(self.low, self.high)];
+        let [low, high, here] = match self.scale {
+            Scale::Log => values.map(f64::log10),
+            Scale::Linear => values,
+        };
+        first + (here - low) / (high - low) * (last - first)
     }
 }
 
@@ -174,7 +130,7 @@ mod tests {
     use super::*;
 
     fn labels(axis: &Axis) -> Vec<&str> {
-        axis.labels().collect()
+        axis.ticks.iter().map(|(_, label)| &**label).collect()
     }
 
     #[test]
@@ -193,8 +149,9 @@ mod tests {
             for scale in [Scale::Log, Scale::Linear] {
                 let axis = Axis::around("", scale, values.iter().copied());
                 assert!(axis.high > axis.low, "{values:?} {axis:?}");
-                let pixel = |value: f64| axis.map(&value, (200, 0));
-                assert_eq!([f64::MAX, f64::MIN, axis.low].map(pixel), [0, 200, 200]);
+                let place = |value: f64| axis.place(value, [200.0, 0.0]);
+                let places = [f64::MAX, f64::MIN, axis.low].map(place);
+                assert_eq!(places, [0.0, 200.0, 200.0]);
             }
         }
     }

@@ -1,19 +1,17 @@
 //! How the policies are told apart: by colour, by the shape of their marks, and by dashes, so that
 //! any one of these is enough.
 
-use plotters::prelude::*;
-
 /// Colours after Okabe and Ito ("Color Universal Design", 2008), the yellow ones darkened so that
 /// they can be seen on white, and similar ones for a dark background.
-const COLORS: [(RGBColor, &str); 8] = [
-    (RGBColor(0x00, 0x72, 0xb2), "#5ab4ec"),
-    (RGBColor(0xd5, 0x5e, 0x00), "#ff9147"),
-    (RGBColor(0x00, 0x8a, 0x64), "#2fcf9f"),
-    (RGBColor(0xb8, 0x57, 0x8e), "#eb9cc8"),
-    (RGBColor(0x9a, 0x6b, 0x00), "#e8bb3c"),
-    (RGBColor(0x50, 0x50, 0x50), "#c4c4c4"),
-    (RGBColor(0x2a, 0x93, 0xc4), "#9bdcff"),
-    (RGBColor(0x7a, 0x3f, 0xb0), "#c9a4f4"),
+const COLORS: [([u8; 3], &str); 8] = [
+    ([0x00, 0x72, 0xb2], "#5ab4ec"),
+    ([0xd5, 0x5e, 0x00], "#ff9147"),
+    ([0x00, 0x8a, 0x64], "#2fcf9f"),
+    ([0xb8, 0x57, 0x8e], "#eb9cc8"),
+    ([0x9a, 0x6b, 0x00], "#e8bb3c"),
+    ([0x50, 0x50, 0x50], "#c4c4c4"),
+    ([0x2a, 0x93, 0xc4], "#9bdcff"),
+    ([0x7a, 0x3f, 0xb0], "#c9a4f4"),
 ];
 
 /// Lengths of strokes and gaps; all the same for the marks.
@@ -46,25 +44,21 @@ impl Look {
         self.0 / COLORS.len()
     }
 
-    /// Returns the colour with its lowest bits changed, which is invisible, so that each is unique.
-    fn color(self, mark: u8) -> RGBColor {
-        let RGBColor(red, green, blue) = COLORS[self.0 % COLORS.len()].0;
-        RGBColor(red ^ mark, green, blue ^ self.round() as u8)
+    /// Returns the hex code of the colour with its lowest bits changed, which is invisible, so that each is unique.
+    fn color(self, mark: u8) -> String {
+        let [red, green, blue] = COLORS[self.0 % COLORS.len()].0;
+        let (red, blue) = (red ^ mark, blue ^ self.round() as u8);
+        format!("#{red:02X}{green:02X}{blue:02X}")
     }
 
     /// Colour of its lines.
-    pub fn line(self) -> RGBColor {
+    pub fn line(self) -> String {
         self.color(0)
     }
 
     /// Colour of its marks and intervals.
-    pub fn mark(self) -> RGBColor {
+    pub fn mark(self) -> String {
         self.color(1)
-    }
-
-    /// Colour of its marks as a hex code.
-    pub fn hex(self) -> String {
-        hex(self.mark())
     }
 
     fn dark(self) -> &'static str {
@@ -76,8 +70,8 @@ impl Look {
     }
 
     /// Corners of its mark around a point, in pixels.
-    pub fn corners(self) -> Vec<(i32, i32)> {
-        SHAPES[(self.0 + self.round()) % SHAPES.len()].to_vec()
+    pub fn corners(self) -> &'static [(i32, i32)] {
+        SHAPES[(self.0 + self.round()) % SHAPES.len()]
     }
 }
 
@@ -93,11 +87,6 @@ const SHAPES: [&[(i32, i32)]; 8] = [
     &[(-5, -6), (5, -6), (-5, 6), (5, 6)],
 ];
 
-/// `#0072B2`, as the drawing library writes it.
-fn hex(RGBColor(red, green, blue): RGBColor) -> String {
-    format!("#{red:02X}{green:02X}{blue:02X}")
-}
-
 /// Style sheets that give the first `count` policies their colours and dashes: for light ground,
 /// and for dark.
 pub fn rules(count: usize) -> (String, String) {
@@ -106,11 +95,11 @@ pub fn rules(count: usize) -> (String, String) {
         let dashes = look.dashes();
         format!(
             "svg [stroke=\"{}\"]{{stroke-dasharray:{dashes}}}\n",
-            hex(look.line())
+            look.line()
         )
     });
     let dark = looks().map(|look| {
-        let (line, mark, color) = (hex(look.line()), hex(look.mark()), look.dark());
+        let (line, mark, color) = (look.line(), look.mark(), look.dark());
         format!(
             "svg [stroke=\"{line}\"],svg [stroke=\"{mark}\"]{{stroke:{color}}}svg [fill=\"{mark}\"]{{fill:{color}}}\n"
         )
@@ -127,7 +116,7 @@ mod tests {
     #[test]
     fn no_two_policies_look_alike() {
         let looks: Vec<Look> = (0..MANY).map(Look::new).collect();
-        let colors = looks.iter().flat_map(|l| [hex(l.line()), hex(l.mark())]);
+        let colors = looks.iter().flat_map(|l| [l.line(), l.mark()]);
         assert_eq!(colors.collect::<HashSet<_>>().len(), 2 * MANY);
         let other: HashSet<_> = looks
             .iter()

@@ -9,8 +9,7 @@ mod marks;
 mod schedule;
 mod sheet;
 
-use plotters::chart::ChartContext;
-use plotters::prelude::*;
+use itertools::Itertools as _;
 
 use crate::report::{fitting, span};
 use synth_simulation::Estimate;
@@ -21,15 +20,16 @@ pub use schedule::{schedule, swatch};
 pub use sheet::{Chart, Sheet};
 
 /// Colour of text.
-const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
+const INK: &str = "#222222";
 /// Colour of the lines behind.
-const GRID: RGBColor = RGBColor(0xe0, 0xe0, 0xe0);
+const GRID: &str = "#E0E0E0";
 
 /// Width of a picture, in units of which a letter is `LETTER` high.
 pub const WIDTH: u32 = 480;
-/// A telephone shows the 480 units of a picture on about 360 pixels. The library writes 17 as 13.7
-/// units, 10.2 pixels there.
-const LETTER: u32 = 17;
+/// A telephone shows the 480 units of a picture on about 360 pixels, and so a letter 10.3 pixels high.
+const LETTER: f64 = 13.7;
+/// How far below the middle of a line of text its letters stand.
+const BELOW_MIDDLE: f64 = 4.6;
 
 /// What stands between `<svg>` and `</svg>`, with its size.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Picture {
     pub body: String,
 }
 
-/// What is drawn, or why it cannot be.
+/// What is written of results, or why it cannot be put together.
 pub type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// A picture on a page.
@@ -123,15 +123,10 @@ impl Style {
     fn has_marks(self) -> bool {
         matches!(self, Style::Joined | Style::Marks)
     }
-
-    fn stroke(self, look: Look) -> ShapeStyle {
-        look.line()
-            .stroke_width(if self == Style::Dashes { 1 } else { 2 })
-    }
 }
 
-/// Opacity of a band.
-const SHADE: f64 = 0.2;
+/// What is added to a line that is dashed.
+const DASHED: &str = " stroke-dasharray=\"5 4\"";
 
 /// One policy's points.
 #[derive(Clone, Debug)]
@@ -158,26 +153,23 @@ impl Curve {
     }
 }
 
-type Canvas<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
-
 /// Curves over an axis, with marks and vertical intervals. Above them a row of crosses for each
 /// policy that is unstable somewhere.
-pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
+pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Picture {
     let unstable: Vec<&Curve> = curves.iter().filter(|c| !c.unstable.is_empty()).collect();
     let above = unstable.len() as u32 * CROSS;
-    picture((WIDTH, 300), above, true, (x, y), |chart| {
-        draw(chart, curves)?;
-        for (n, curve) in unstable.iter().enumerate() {
-            for &load in &curve.unstable {
-                cross(chart, curve.look, (load, y.high()), n)?;
-            }
+    let mut frame = Frame::new((WIDTH, 300), above, true, (x, y));
+    frame.curves(curves);
+    for (n, curve) in unstable.iter().enumerate() {
+        for &load in &curve.unstable {
+            frame.cross(curve.look, load, n);
         }
-        Ok(())
-    })
+    }
+    frame.picture()
 }
 
 /// One time of policies over another, both linear, with these names: the place of each policy and both times, in this unit.
-pub fn front([x, y]: [&str; 2], unit: &str, times: &[(usize, f64, f64)]) -> Drawn<Panel> {
+pub fn front([x, y]: [&str; 2], unit: &str, times: &[(usize, f64, f64)]) -> Panel {
     let fitting = |of: fn(&(usize, f64, f64)) -> f64| {
         let longest = times.iter().map(of).fold(0.0, f64::max);
         fitting(longest, unit)
@@ -194,45 +186,43 @@ pub fn front([x, y]: [&str; 2], unit: &str, times: &[(usize, f64, f64)]) -> Draw
     let title = format!("{y} [{up}] over {}", x.title);
     let up = Axis::around("", Scale::Linear, points().map(|own| own.value));
     let description = format!("One mark a policy: {title}");
-    Ok(Panel::new(title, description, curves(&x, &up, &all)?))
+    Panel::new(title, description, curves(&x, &up, &all))
 }
 
 /// Rows of points with horizontal intervals: row r at `r`, from above, one curve a policy; `at` of
 /// a point is its row.
-pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Drawn<Picture> {
+pub fn rows(labels: &[String], x: &Axis, all: &[Curve]) -> Picture {
     let curves: Vec<&Curve> = all.iter().filter(|c| !c.points.is_empty()).collect();
     let count = labels.len();
     let y = axis_of_rows(labels.iter());
     let height = (16 + 7 * curves.len() as u32).clamp(24, 56) * count as u32 + 60;
-    picture((WIDTH, height), 0, false, (x, &y), |chart| {
-        for row in 1..count {
-            let between = 0.5 - row as f64;
-            let ends = [(x.low(), between), (x.high(), between)];
-            chart.draw_series([PathElement::new(ends, GRID)])?;
+    let mut frame = Frame::new((WIDTH, height), 0, false, (x, &y));
+    for row in 1..count {
+        let between = 0.5 - row as f64;
+        frame.line(&stroke(GRID, 1), [(x.low, between), (x.high, between)]);
+    }
+    for (n, curve) in curves.iter().enumerate() {
+        // Side by side, so that points of the same value are all seen.
+        let aside = 0.7 * ((n as f64 + 0.5) / curves.len() as f64 - 0.5);
+        for p in &curve.points {
+            let row = -(p.at + aside);
+            let interval = p.interval().map(|value| (value, row));
+            frame.mark(curve.look, (p.value, row), interval);
         }
-        for (n, curve) in curves.iter().enumerate() {
-            // Side by side, so that points of the same value are all seen.
-            let aside = 0.7 * ((n as f64 + 0.5) / curves.len() as f64 - 0.5);
-            for p in &curve.points {
-                let row = -(p.at + aside);
-                let [low, high] = p.interval().map(|value| (value, row));
-                mark(chart, curve.look, (p.value, row), [low, high])?;
-            }
-        }
-        Ok(())
-    })
+    }
+    frame.picture()
 }
 
 /// Lines without marks.
-pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
-    picture((WIDTH, 240), 0, true, (x, y), |chart| {
-        curves.iter().try_for_each(|curve| line(chart, curve))
-    })
+pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Picture {
+    let mut frame = Frame::new((WIDTH, 240), 0, true, (x, y));
+    curves.iter().for_each(|curve| frame.curve(curve));
+    frame.picture()
 }
 
 /// Draws times of policies as horizontal bars with intervals, from above: the place of each, its label, and its time with half
 /// the width of the interval, in this unit.
-pub fn bars(title: &str, unit: &str, times: &[(usize, String, [f64; 2])]) -> Drawn<Panel> {
+pub fn bars(title: &str, unit: &str, times: &[(usize, String, [f64; 2])]) -> Panel {
     let (unit, factor) = fitting(times.iter().map(|own| own.2[0]).fold(0.0, f64::max), unit);
     let shown = |time: f64| span((factor * time, 0.0), unit);
     let (mut said, mut longest) = (Vec::new(), 0.0_f64);
@@ -246,28 +236,23 @@ pub fn bars(title: &str, unit: &str, times: &[(usize, String, [f64; 2])]) -> Dra
     let x = Axis::new(&format!("[{unit}]"), Scale::Linear, 0.0, end);
     let y = axis_of_rows(times.iter().map(|own| &own.1));
     let height = 36 * times.len() as u32 + 60;
-    let picture = picture((WIDTH, height), 0, false, (&x, &y), |chart| {
-        for (n, (place, _, time)) in times.iter().enumerate() {
-            let row = -(n as f64);
-            let [value, half_width] = time.map(|own| factor * own);
-            let corners = [(0.0, row - 0.32), (value, row + 0.32)];
-            chart.draw_series([Rectangle::new(corners, Look::new(*place).mark().filled())])?;
-            let ends = [
-                ((value - half_width).max(0.0), row),
-                (value + half_width, row),
-            ];
-            chart.draw_series([PathElement::new(ends, INK.stroke_width(2))])?;
-            let text = Text::new(shown(time[0]), (7, -9), font());
-            chart.draw_series([EmptyElement::at(ends[1]) + text])?;
-        }
-        Ok(())
-    })?;
+    let mut frame = Frame::new((WIDTH, height), 0, false, (&x, &y));
+    for (n, (place, _, time)) in times.iter().enumerate() {
+        let row = -(n as f64);
+        let [value, half_width] = time.map(|own| factor * own);
+        let [top, bottom] = [row + 0.32, row - 0.32];
+        let corners = [(0.0, top), (value, top), (value, bottom), (0.0, bottom)];
+        frame.line(&filled(&Look::new(*place).mark()), corners);
+        let end = (value + half_width, row);
+        frame.line(&stroke(INK, 2), [((value - half_width).max(0.0), row), end]);
+        frame.text(end, (7.0, BELOW_MIDDLE), "start", &shown(time[0]));
+    }
     let has_intervals = times.iter().any(|own| own.2[1] > 0.0);
     let note = "Lines are 95 % intervals, drawn symmetrically.".to_owned();
-    Ok(Panel {
+    Panel {
         note: Some(note).filter(|_| has_intervals).unwrap_or_default(),
-        ..Panel::new(title.into(), description, picture)
-    })
+        ..Panel::new(title.into(), description, frame.picture())
+    }
 }
 
 /// Returns the vertical axis of rows with these labels, from above.
@@ -282,35 +267,26 @@ fn axis_of_rows<'a>(labels: impl ExactSizeIterator<Item = &'a String>) -> Axis {
 }
 
 /// Draws a piece of a curve, for a legend.
-pub fn key(look: Look, style: Style) -> Drawn<Picture> {
-    let (width, height) = (44, 16);
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, (width, height)).into_drawing_area();
-        let stroke = |from, to| PathElement::new([from, to], style.stroke(look));
-        match style {
-            Style::Band => {
-                let corners = [(1, 1), (43, 15)];
-                root.draw(&Rectangle::new(corners, look.mark().mix(SHADE).filled()))?;
-            }
-            Style::Dashes => {
-                for x in [1, 13, 25, 37] {
-                    root.draw(&stroke((x, 8), (x + 6, 8)))?;
-                }
-            }
-            Style::Marks => root.draw(&stroke((22, 0), (22, 16)))?,
-            Style::Joined | Style::Line => root.draw(&stroke((1, 8), (43, 8)))?,
-        }
-        if style.has_marks() {
-            root.draw(&(EmptyElement::at((22, 8)) + Polygon::new(look.corners(), look.mark())))?;
-        }
-        root.present()?;
+pub fn key(look: Look, style: Style) -> Picture {
+    let across = [(1.0, 8.0), (43.0, 8.0)];
+    let line = stroke(&look.line(), 2);
+    let mut body = match style {
+        Style::Band => path(
+            &shade(look),
+            [(1.0, 1.0), (43.0, 1.0), (43.0, 15.0), (1.0, 15.0)],
+        ),
+        Style::Dashes => path(&(stroke(&look.line(), 1) + DASHED), across),
+        Style::Marks => path(&line, [(22.0, 0.0), (22.0, 16.0)]),
+        Style::Joined | Style::Line => path(&line, across),
+    };
+    if style.has_marks() {
+        body += &symbol(look, (22.0, 8.0));
     }
-    Ok(Picture {
-        width,
-        height,
-        body: inside(&svg),
-    })
+    Picture {
+        width: 44,
+        height: 16,
+        body,
+    }
 }
 
 /// Longest label of a row; the rest is cut off.
@@ -321,117 +297,161 @@ fn cut(label: &str) -> String {
     end.map_or(label.into(), |(end, _)| format!("{}…", &label[..end]))
 }
 
-/// Draws on axes, with so much room above them; `across` tells whether the ticks of the vertical axis have lines.
-fn picture(
-    size: (u32, u32),
-    above: u32,
-    across: bool,
-    (x, y): (&Axis, &Axis),
-    draw: impl FnOnce(&mut Canvas<'_, '_>) -> Drawn<()>,
-) -> Drawn<Picture> {
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        let longest = y.labels().map(|label| label.chars().count()).max();
-        let mut chart = ChartBuilder::on(&root)
-            .margin_top(10 + above)
-            .margin_right(16)
-            .x_label_area_size(if x.title.is_empty() { 26 } else { 44 })
-            .y_label_area_size(18 + LETTER * 6 / 10 * longest.unwrap_or(0) as u32)
-            .build_cartesian_2d(x.clone(), y.clone())?;
-        mesh(&mut chart, x, y, across)?;
-        draw(&mut chart)?;
-        root.present()?;
-    }
-    Ok(Picture {
-        width: size.0,
-        height: size.1,
-        body: inside(&svg),
-    })
-}
-
-fn font() -> TextStyle<'static> {
-    ("sans-serif", LETTER).into_font().color(&INK)
-}
-
-fn mesh(chart: &mut Canvas<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()> {
-    let mut mesh = chart.configure_mesh();
-    if !across {
-        mesh.disable_y_mesh();
-    }
-    mesh.light_line_style(TRANSPARENT)
-        .bold_line_style(GRID)
-        .axis_style(GRID)
-        .x_desc(x.title.as_str())
-        .x_labels(x.labels().count())
-        .y_labels(y.labels().count())
-        .x_label_formatter(&|value| x.label(*value))
-        .y_label_formatter(&|value| y.label(*value))
-        .label_style(font())
-        .axis_desc_style(font())
-        .draw()?;
-    Ok(())
-}
-
+/// A place: across and up on the axes, or across and down in the picture.
 type Place = (f64, f64);
 
-/// Draws curves: lines first, so that marks are above them.
-fn draw(chart: &mut Canvas<'_, '_>, curves: &[Curve]) -> Drawn<()> {
-    curves.iter().try_for_each(|curve| line(chart, curve))?;
-    for curve in curves.iter().filter(|curve| curve.style.has_marks()) {
-        for p in &curve.points {
-            let [low, high] = p.interval().map(|value| (p.at, value));
-            mark(chart, curve.look, (p.at, p.value), [low, high])?;
-        }
-    }
-    Ok(())
+/// Axes, and what is drawn between them.
+struct Frame<'a> {
+    axes: (&'a Axis, &'a Axis),
+    size: (u32, u32),
+    /// Where the axes begin and end in the picture.
+    across: [f64; 2],
+    up: [f64; 2],
+    body: String,
 }
 
-fn line(chart: &mut Canvas<'_, '_>, curve: &Curve) -> Drawn<()> {
-    let stroke = curve.style.stroke(curve.look);
-    let points = curve.points.iter().map(|p| (p.at, p.value));
-    match curve.style {
-        Style::Joined | Style::Line => {
-            chart.draw_series(LineSeries::new(points, stroke))?;
+impl<'a> Frame<'a> {
+    /// Returns axes with so much room above them; `has_lines` tells whether the ticks of the vertical axis have lines.
+    fn new(size: (u32, u32), above: u32, has_lines: bool, axes: (&'a Axis, &'a Axis)) -> Self {
+        let (x, y) = axes;
+        let longest = y.ticks.iter().map(|(_, label)| label.chars().count()).max();
+        let left = f64::from(18 + 10 * longest.unwrap_or(0) as u32);
+        let (right, top) = (f64::from(size.0 - 16), f64::from(10 + above));
+        let bottom = f64::from(size.1 - if x.title.is_empty() { 26 } else { 44 });
+        let mut frame = Frame {
+            axes,
+            size,
+            across: [left, right],
+            up: [bottom, top],
+            body: String::new(),
+        };
+        let grid = stroke(GRID, 1);
+        let mut lines = vec![
+            [(left, top), (left, bottom)],
+            [(left, bottom), (right, bottom)],
+        ];
+        for (value, label) in &x.ticks {
+            let at = frame.at((*value, y.low)).0;
+            lines.push([(at, top), (at, bottom + 5.0)]);
+            frame.body += &text((at, bottom + 21.0), "middle", label);
         }
-        Style::Dashes => {
-            chart.draw_series(DashedLineSeries::new(points, 5, 4, stroke))?;
+        for (value, label) in &y.ticks {
+            let at = frame.at((x.low, *value)).1;
+            lines.push([(left - 5.0, at), (if has_lines { right } else { left }, at)]);
+            frame.body += &text((left - 10.0, at + BELOW_MIDDLE), "end", label);
         }
-        Style::Band => {
-            let end = |n: usize| curve.points.iter().map(move |p| (p.at, p.interval()[n]));
-            let (low, high) = (end(0), end(1));
-            let outline: Vec<Place> = high.chain(low.rev()).collect();
-            chart.draw_series([Polygon::new(outline, curve.look.mark().mix(SHADE))])?;
-        }
-        Style::Marks => {}
+        let title = (0.5 * (left + right), f64::from(size.1) - 4.0);
+        frame.body += &text(title, "middle", &x.title);
+        let lines = lines.into_iter().map(|line| path(&grid, line));
+        frame.body.insert_str(0, &lines.collect::<String>());
+        frame
     }
-    Ok(())
-}
 
-/// Draws a mark with its interval.
-fn mark(chart: &mut Canvas<'_, '_>, look: Look, at: Place, interval: [Place; 2]) -> Drawn<()> {
-    let style = look.mark().stroke_width(2);
-    chart.draw_series([PathElement::new(interval, style)])?;
-    let shape = EmptyElement::at(at) + Polygon::new(look.corners(), look.mark());
-    chart.draw_series([shape])?;
-    Ok(())
+    /// Returns where something is in the picture that is there on the axes.
+    fn at(&self, (x, y): Place) -> Place {
+        let (across, up) = self.axes;
+        (across.place(x, self.across), up.place(y, self.up))
+    }
+
+    /// Draws a line, or the outline of what is filled.
+    fn line(&mut self, attributes: &str, places: impl IntoIterator<Item = Place>) {
+        let places = places.into_iter().map(|place| self.at(place));
+        let places = places.collect_vec();
+        self.body += &path(attributes, places);
+    }
+
+    /// Writes text so far from a place.
+    fn text(&mut self, place: Place, (right, down): Place, anchor: &str, content: &str) {
+        let (x, y) = self.at(place);
+        self.body += &text((x + right, y + down), anchor, content);
+    }
+
+    /// Draws curves: lines first, so that marks are above them.
+    fn curves(&mut self, curves: &[Curve]) {
+        curves.iter().for_each(|curve| self.curve(curve));
+        for curve in curves.iter().filter(|curve| curve.style.has_marks()) {
+            for p in &curve.points {
+                let interval = p.interval().map(|value| (p.at, value));
+                self.mark(curve.look, (p.at, p.value), interval);
+            }
+        }
+    }
+
+    fn curve(&mut self, curve: &Curve) {
+        let (look, line) = (curve.look, curve.look.line());
+        let points = curve.points.iter().map(|p| (p.at, p.value));
+        match curve.style {
+            Style::Joined | Style::Line => self.line(&stroke(&line, 2), points),
+            Style::Dashes => self.line(&(stroke(&line, 1) + DASHED), points),
+            Style::Band => {
+                let end = |n: usize| curve.points.iter().map(move |p| (p.at, p.interval()[n]));
+                self.line(&shade(look), end(1).chain(end(0).rev()));
+            }
+            Style::Marks => {}
+        }
+    }
+
+    /// Draws a mark with its interval.
+    fn mark(&mut self, look: Look, at: Place, interval: [Place; 2]) {
+        self.line(&stroke(&look.mark(), 2), interval);
+        self.body += &symbol(look, self.at(at));
+    }
+
+    /// Draws a cross above the axes, in the n-th row of them.
+    fn cross(&mut self, look: Look, load: f64, n: usize) {
+        let (x, top) = self.at((load, self.axes.1.high));
+        let y = top - 10.0 - f64::from(CROSS) * n as f64;
+        for down in [-4.0, 4.0] {
+            let ends = [(x - 4.0, y - down), (x + 4.0, y + down)];
+            self.body += &path(&stroke(&look.mark(), 3), ends);
+        }
+    }
+
+    fn picture(self) -> Picture {
+        Picture {
+            width: self.size.0,
+            height: self.size.1,
+            body: format!("<g font-size=\"{LETTER}\">\n{}</g>", self.body),
+        }
+    }
 }
 
 /// Height of a row of crosses.
 const CROSS: u32 = 13;
 
-/// Draws a cross above the axes, in the n-th row of them.
-fn cross(chart: &mut Canvas<'_, '_>, look: Look, at: Place, n: usize) -> Drawn<()> {
-    let above = -10 - (CROSS as usize * n) as i32;
-    let style = look.mark().stroke_width(3);
-    let stroke = |down: i32| PathElement::new([(-4, above - down), (4, above + down)], style);
-    chart.draw_series([EmptyElement::at(at) + stroke(4) + stroke(-4)])?;
-    Ok(())
+/// Returns a path through these places of a picture; nothing where there are none.
+fn path(attributes: &str, places: impl IntoIterator<Item = Place>) -> String {
+    let places = places.into_iter().map(|(x, y)| format!("{x:.1} {y:.1}"));
+    match places.collect_vec().as_slice() {
+        [] => String::new(),
+        places => format!("<path {attributes} d=\"M{}\"/>\n", places.join("L")),
+    }
 }
 
-/// Returns what stands inside of the outer element.
-fn inside(svg: &str) -> String {
-    let start = svg.find('>').map_or(0, |end| end + 1);
-    let end = svg.rfind("</svg>").unwrap_or(svg.len());
-    svg[start..end].trim().to_string()
+/// Returns a line of text that stands there in a picture.
+fn text((x, y): Place, anchor: &str, content: &str) -> String {
+    let content = content.replace('&', "&amp;").replace('<', "&lt;");
+    format!(
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{INK}\">{content}</text>\n"
+    )
+}
+
+fn stroke(color: &str, width: u32) -> String {
+    format!("fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"")
+}
+
+fn filled(color: &str) -> String {
+    format!("fill=\"{color}\"")
+}
+
+/// Returns how a band is filled.
+fn shade(look: Look) -> String {
+    filled(&look.mark()) + " fill-opacity=\"0.2\""
+}
+
+/// Returns the mark of a policy at a place of a picture.
+fn symbol(look: Look, (x, y): Place) -> String {
+    let corners = look.corners().iter();
+    let corners = corners.map(|(right, down)| (x + f64::from(*right), y + f64::from(*down)));
+    path(&filled(&look.mark()), corners)
 }

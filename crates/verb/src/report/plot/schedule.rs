@@ -1,9 +1,8 @@
 //! What ran when, as rectangles, and how many waited meanwhile.
 
 use std::fmt::Write as _;
-use std::ops::Range;
 
-use super::{Axis, Drawn, Look, Picture, Scale, WIDTH, picture};
+use super::{Axis, Frame, Look, Picture, Scale, WIDTH};
 use crate::report::{fitting, number};
 use synth_simulation::{Stint, Stretch};
 
@@ -16,7 +15,7 @@ const LINE: &str = "class=\"line\" fill=\"none\" stroke=\"#222222\"";
 /// Draws a stretch of time: across time, and up what each job holds of the resource; a job may be in several pieces. Shaded is
 /// the time in which jobs wait, so that room that stands idle meanwhile is seen; outlined is the job that was
 /// [awaited](Stretch::awaited). Below how many wait, of at most `most`.
-pub fn schedule(stretch: &Stretch, unit: &str, most: f64) -> Drawn<Picture> {
+pub fn schedule(stretch: &Stretch, unit: &str, most: f64) -> Picture {
     let (name, factor) = fitting(stretch.to - stretch.from, unit);
     let length = factor * (stretch.to - stretch.from);
     let (resource, capacity) = &stretch.resource;
@@ -28,14 +27,10 @@ pub fn schedule(stretch: &Stretch, unit: &str, most: f64) -> Drawn<Picture> {
         (0.5, number_of(0.5 * capacity)),
         (1.0, format!("{} {}", number_of(*capacity), short(resource))),
     ]);
-    let mut shapes = String::new();
-    let mut drawn = picture((WIDTH, 380), 0, true, (&x, &y), |chart| {
-        let (across, up) = chart.plotting_area().get_pixel_range();
-        shapes = Shapes { across, up }.of(stretch, most);
-        Ok(())
-    })?;
-    drawn.body += &shapes;
-    Ok(drawn)
+    let mut frame = Frame::new((WIDTH, 380), 0, true, (&x, &y));
+    let shapes = shapes(&frame, stretch, factor, most);
+    frame.body += &shapes;
+    frame.picture()
 }
 
 /// Returns a filled piece for a legend.
@@ -45,7 +40,7 @@ pub fn swatch(n: usize) -> Picture {
         height: 16,
         body: format!(
             "<path class=\"bar\" fill=\"{}\" d=\"M8 1h28v14H8z\"/>",
-            Look::new(n).hex()
+            Look::new(n).mark()
         ),
     }
 }
@@ -62,68 +57,58 @@ fn short(name: &str) -> String {
     name.chars().take(8).collect()
 }
 
-/// Where the axes are, in the units of the picture.
-struct Shapes {
-    across: Range<i32>,
-    up: Range<i32>,
-}
-
-impl Shapes {
-    fn of(&self, stretch: &Stretch, most: f64) -> String {
-        let Stretch { from, to, .. } = *stretch;
-        let x = |time: f64| {
-            let part = (time.clamp(from, to) - from) / (to - from);
-            f64::from(self.across.start) + part * f64::from(self.across.end - self.across.start)
-        };
-        let y = |part: f64| {
-            let part = (part - BELOW[0]) / (1.0 - BELOW[0]);
-            f64::from(self.up.end) - part * f64::from(self.up.end - self.up.start)
-        };
-        let rectangle = |[start, end]: [f64; 2], [low, high]: [f64; 2]| {
-            let (left, top) = (x(start), y(high));
-            format!(
-                "M{left:.1} {top:.1}h{:.1}v{:.1}H{left:.1}z",
-                x(end) - left,
-                y(low) - top
-            )
-        };
-        let ends = stretch.waiting.iter().map(|own| own.0).skip(1).chain([to]);
-        let waits = || stretch.waiting.iter().copied().zip(ends.clone());
-        let mut body = String::new();
-        let mut path = |attributes: &str, d: String| {
-            let _ = write!(body, "\n<path {attributes} d=\"{d}\"/>");
-        };
-        let shaded = waits().filter(|((_, count), _)| *count > 0.0);
-        let shaded = shaded.map(|((since, _), end)| rectangle([since, end], [0.0, 1.0]));
-        path(
-            "class=\"shade\" fill=\"#9B2C00\" fill-opacity=\".25\"",
-            shaded.collect(),
-        );
-        let awaited = stretch.awaited();
-        let mut of_classes = vec![String::new(); stretch.classes.len()];
-        let mut outline = String::new();
-        for (own, pieces) in packed(stretch) {
-            for piece in pieces {
-                let piece = rectangle([own.start, own.end], piece);
-                of_classes[own.class as usize] += &piece;
-                if Some(own) == awaited {
-                    outline += &piece;
-                }
+/// Returns what is drawn between these axes, of which the first counts so many times as much time.
+fn shapes(frame: &Frame<'_>, stretch: &Stretch, factor: f64, most: f64) -> String {
+    let Stretch { from, to, .. } = *stretch;
+    let x = |time: f64| frame.at((factor * (time - from), 0.0)).0;
+    let y = |part: f64| frame.at((0.0, part)).1;
+    let rectangle = |[start, end]: [f64; 2], [low, high]: [f64; 2]| {
+        let (left, top) = (x(start), y(high));
+        format!(
+            "M{left:.1} {top:.1}h{:.1}v{:.1}H{left:.1}z",
+            x(end) - left,
+            y(low) - top
+        )
+    };
+    let ends = stretch.waiting.iter().map(|own| own.0).skip(1).chain([to]);
+    let waits = || stretch.waiting.iter().copied().zip(ends.clone());
+    let mut body = String::new();
+    let mut path = |attributes: &str, d: String| {
+        let _ = write!(body, "\n<path {attributes} d=\"{d}\"/>");
+    };
+    let shaded = waits().filter(|((_, count), _)| *count > 0.0);
+    let shaded = shaded.map(|((since, _), end)| rectangle([since, end], [0.0, 1.0]));
+    path(
+        "class=\"shade\" fill=\"#9B2C00\" fill-opacity=\".25\"",
+        shaded.collect(),
+    );
+    let awaited = stretch.awaited();
+    let mut of_classes = vec![String::new(); stretch.classes.len()];
+    let mut outline = String::new();
+    for (own, pieces) in packed(stretch) {
+        for piece in pieces {
+            let piece = rectangle([own.start, own.end], piece);
+            of_classes[own.class as usize] += &piece;
+            if Some(own) == awaited {
+                outline += &piece;
             }
         }
-        let drawn = of_classes.into_iter().enumerate();
-        for (n, d) in drawn.filter(|(_, d)| !d.is_empty()) {
-            path(&format!("class=\"bar\" fill=\"{}\"", Look::new(n).hex()), d);
-        }
-        path(&format!("{LINE} stroke-width=\"2.5\""), outline);
-        let height = |count: f64| y(BELOW[0] + (BELOW[1] - BELOW[0]) * count / most.max(1.0));
-        let steps = waits().map(|((since, count), end)| {
-            format!("L{:.1} {:.1}H{:.1}", x(since), height(count), x(end))
-        });
-        let line = steps.collect::<String>().replacen('L', "M", 1);
-        path(&format!("{LINE} stroke-width=\"1.5\""), line);
-        body
     }
+    let drawn = of_classes.into_iter().enumerate();
+    for (n, d) in drawn.filter(|(_, d)| !d.is_empty()) {
+        path(
+            &format!("class=\"bar\" fill=\"{}\"", Look::new(n).mark()),
+            d,
+        );
+    }
+    path(&format!("{LINE} stroke-width=\"2.5\""), outline);
+    let height = |count: f64| y(BELOW[0] + (BELOW[1] - BELOW[0]) * count / most.max(1.0));
+    let steps = waits().map(|((since, count), end)| {
+        format!("L{:.1} {:.1}H{:.1}", x(since), height(count), x(end))
+    });
+    let line = steps.collect::<String>().replacen('L', "M", 1);
+    path(&format!("{LINE} stroke-width=\"1.5\""), line);
+    body
 }
 
 /// Room is dealt in so many parts: sums of them are exact.

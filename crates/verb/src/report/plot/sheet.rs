@@ -1,9 +1,6 @@
 //! Several charts in one SVG file: a grid, with one legend below it.
 
-use askama::Template;
-use plotters::prelude::*;
-
-use super::{Axis, Curve, Drawn, INK, Look, Picture, Style, draw, font, key, picture};
+use super::{Axis, Curve, DASHED, Frame, INK, Look, Style, key, stroke, text};
 
 /// Charts in a grid, and their legend.
 pub struct Sheet {
@@ -31,18 +28,6 @@ pub struct Chart {
     pub lines: Vec<(f64, String)>,
 }
 
-/// A part of the file: its place, its picture, and the source of its texts.
-type Placed<T> = (u32, u32, Picture, T);
-
-#[derive(Template)]
-#[template(path = "sheet.svg", escape = "html")]
-struct File<'a> {
-    width: u32,
-    height: u32,
-    charts: Vec<Placed<&'a Chart>>,
-    keys: Vec<Placed<&'a str>>,
-}
-
 /// Height of a row of the legend, and its margin.
 const ROW: u32 = 24;
 /// Width of the vertical title, and height of the title above a chart.
@@ -50,48 +35,50 @@ const TITLES: (u32, u32) = (24, 28);
 
 impl Sheet {
     /// Returns the sheet as an SVG file.
-    ///
-    /// # Errors
-    /// When a chart cannot be drawn.
-    pub fn svg(&self) -> Drawn<String> {
+    pub fn svg(&self) -> String {
         let (width, height) = self.size;
         let charts = (0_u32..).zip(&self.charts).map(|(n, chart)| {
-            let (row, column) = (n / self.columns, n % self.columns);
-            let picture = chart.picture((width - TITLES.0, height - TITLES.1))?;
-            Ok((column * width, row * height, picture, chart))
+            let place = (n % self.columns * width, n / self.columns * height);
+            moved(place, &chart.elements(self.size))
         });
-        let charts = charts.collect::<Drawn<Vec<_>>>()?;
-        let (width, bottom) = (
-            width * self.columns,
-            height * (charts.len() as u32).div_ceil(self.columns),
-        );
+        let rows = (self.charts.len() as u32).div_ceil(self.columns);
+        let (width, bottom) = (width * self.columns, height * rows);
         let keys = (0_u32..).zip(&self.legend);
         let keys = keys.map(|(n, (label, look, style))| {
-            let (x, y) = (24 + (n % 2) * (width / 2), bottom + ROW * (n / 2));
-            Ok((x, y + 6, key(*look, *style)?, &**label))
+            let place = (24 + n % 2 * (width / 2), bottom + ROW * (n / 2) + 6);
+            let label = text((54.0, 13.0), "start", label);
+            moved(place, &(key(*look, *style).body + &label))
         });
-        let file = File {
-            width,
-            height: bottom + ROW * (self.legend.len() as u32).div_ceil(2) + ROW / 2,
-            keys: keys.collect::<Drawn<_>>()?,
-            charts,
-        };
-        Ok(file.render()? + "\n")
+        let body: String = charts.chain(keys).collect();
+        let height = bottom + ROW * (self.legend.len() as u32).div_ceil(2) + ROW / 2;
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"15\">\n<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n{body}</svg>\n"
+        )
     }
 }
 
 impl Chart {
-    fn picture(&self, size: (u32, u32)) -> Drawn<Picture> {
-        picture(size, 0, true, (&self.across, &self.up), |chart| {
-            draw(chart, &self.curves)?;
-            for ((at, label), row) in self.lines.iter().zip(0..) {
-                let ends = [self.up.low(), self.up.high()].map(|end| (*at, end));
-                let line = DashedLineSeries::new(ends, 5, 4, INK.stroke_width(1));
-                chart.draw_series(line)?;
-                let text = Text::new(label.clone(), (6, 4 + 20 * row), font());
-                chart.draw_series([EmptyElement::at(ends[1]) + text])?;
-            }
-            Ok(())
-        })
+    fn elements(&self, (width, height): (u32, u32)) -> String {
+        let (width, height) = (width - TITLES.0, height - TITLES.1);
+        let mut frame = Frame::new((width, height), 0, true, (&self.across, &self.up));
+        frame.curves(&self.curves);
+        for ((at, label), row) in self.lines.iter().zip(0..) {
+            let ends = [self.up.low, self.up.high].map(|end| (*at, end));
+            frame.line(&(stroke(INK, 1) + DASHED), ends);
+            let down = f64::from(16 + 20 * row);
+            frame.text(ends[1], (6.0, down), "start", label);
+        }
+        let above = text((f64::from(width / 2), 20.0), "middle", &self.title);
+        let aside = text((0.0, 0.0), "middle", &self.up.title);
+        format!(
+            "<g font-size=\"17\">{above}</g>\n<g transform=\"translate(18 {}) rotate(-90)\">{aside}</g>\n{}",
+            height / 2,
+            moved(TITLES, &frame.picture().body)
+        )
     }
+}
+
+/// Returns elements at another place.
+fn moved((x, y): (u32, u32), elements: &str) -> String {
+    format!("<g transform=\"translate({x} {y})\">\n{elements}</g>\n")
 }

@@ -203,7 +203,7 @@ pub fn notes(advice: &Advice, log: &Log, width: usize) -> Vec<String> {
 /// Renders the page.
 ///
 /// # Errors
-/// When a picture cannot be drawn.
+/// When it cannot be put together.
 pub fn page(advice: &Advice, command: String) -> Drawn<String> {
     let changes = advice.chosen.iter().filter(|_| advice.sure().is_some());
     let answers = changes.map(|own| (own.what.clone(), own.besides.clone().unwrap_or_default()));
@@ -215,12 +215,12 @@ pub fn page(advice: &Advice, command: String) -> Drawn<String> {
         sections.push(Section::new(
             "What does a short mean wait cost those who wait longest?",
             "Each mark is a setting: the longest wait over the mean wait. Left and below is better.",
-            [front(advice)?],
+            [front(advice)],
         ));
     }
     if let Some(gain) = advice.sure() {
         let question = "Who gains, and who waits longer?";
-        sections.push(Section::new(question, people(advice), [classes(gain)?]));
+        sections.push(Section::new(question, people(advice), [classes(gain)]));
     }
     Page {
         headline: headline(advice),
@@ -238,7 +238,7 @@ pub fn page(advice: &Advice, command: String) -> Drawn<String> {
             ("Intervals", format!("95 %, by moving blocks of time in pairs, from seed {}; each setting is replayed with the clock at three different seconds, and a draw takes one of them.", advice.seed)),
         ],
         command,
-        ..Page::new("What this site should change in slurm.conf".into(), names)?
+        ..Page::new("What this site should change in slurm.conf".into(), names)
     }
     .text()
 }
@@ -257,7 +257,7 @@ fn people(advice: &Advice) -> String {
 }
 
 /// The longest wait over the mean wait, in the order of the rows.
-fn front(advice: &Advice) -> Drawn<Panel> {
+fn front(advice: &Advice) -> Panel {
     let gains = gains(advice).map(|gain| &gain.waits);
     let waits = std::iter::once(&advice.today).chain(gains);
     let times = waits.enumerate().map(|(n, own)| (n, own.mean, own.longest));
@@ -265,7 +265,7 @@ fn front(advice: &Advice) -> Drawn<Panel> {
 }
 
 /// The mean wait of each class over today's.
-fn classes(gain: &Gain) -> Drawn<Panel> {
+fn classes(gain: &Gain) -> Panel {
     let waits = gain.classes.iter().map(|own| (own.today, own.changed));
     by_class(
         "Mean wait with what is advised over that of today, by class of jobs",

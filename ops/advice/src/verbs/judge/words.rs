@@ -276,7 +276,7 @@ pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
 /// Renders it as a page for people.
 ///
 /// # Errors
-/// When a picture cannot be drawn.
+/// When it cannot be put together.
 pub fn page(judged: &Judged, command: String) -> Drawn<String> {
     let names = judged.rules.iter().map(|row| row.rule.clone());
     let page = Page {
@@ -287,8 +287,8 @@ pub fn page(judged: &Judged, command: String) -> Drawn<String> {
         rows: rows(judged),
         note: format!("The choice: {}.", stability(&judged.windows)),
         sections: vec![
-            Section::new("What does a short mean wait cost those who wait longest?", "Each mark is a rule: the longest wait over the mean wait. Left and below is better.", vec![front(judged)?]),
-            Section::new("Who gains, and who loses?", "Mean wait of the chosen rules over that of today's, by class: quarters of what jobs hold, from left to right, and in each quarters of how long they run.", vec![picture_of_classes(judged)?]),
+            Section::new("What does a short mean wait cost those who wait longest?", "Each mark is a rule: the longest wait over the mean wait. Left and below is better.", vec![front(judged)]),
+            Section::new("Who gains, and who loses?", "Mean wait of the chosen rules over that of today's, by class: quarters of what jobs hold, from left to right, and in each quarters of how long they run.", vec![picture_of_classes(judged)]),
         ],
         method: vec![
             ("Walking forward", format!("The rule of each window is chosen from what was known before it, and begins with the jobs that its predecessor left. The first {:.0} % of the span are the past of the first window.", 100.0 * judged.cut.past)),
@@ -296,19 +296,19 @@ pub fn page(judged: &Judged, command: String) -> Drawn<String> {
             ("Intervals", format!("95 %, by moving blocks of time, from seed {}.", judged.seed)),
         ],
         command,
-        ..Page::new(format!("Rules for {}", judged.file), names)?
+        ..Page::new(format!("Rules for {}", judged.file), names)
     };
     page.text()
 }
 
-fn front(judged: &Judged) -> Drawn<Panel> {
+fn front(judged: &Judged) -> Panel {
     let rules = judged.rules.iter().filter(|row| row.role != Role::Recorded);
     let times = rules.map(|row| &row.outcome).enumerate();
     let times = times.map(|(n, own)| (n, own.mean_wait, own.longest_wait));
     plot::front(["mean wait", "longest wait"], "s", &Vec::from_iter(times))
 }
 
-fn picture_of_classes(judged: &Judged) -> Drawn<Panel> {
+fn picture_of_classes(judged: &Judged) -> Panel {
     let waits = judged.classes.iter().map(|own| (own.now, own.chosen));
     by_class(
         "Mean wait of the chosen rules over that of today's, by class of jobs",

@@ -15,17 +15,24 @@ fn workload(before: &str) -> Fleet {
 const JOBS: &str = "type,arrival,size,wait\nsmall,100,10,0\nbig,101,5,0\nsmall,102,3,0\nsmall,102,4,0\nbig,130,1,0\n";
 
 fn run(policy: &str, workload: &Fleet, text: &str, latency: Option<&str>) -> Recorded {
-    let request = Recording {
-        file: "jobs.csv".into(),
-        text: text.as_bytes(),
+    let latency = latency.map(|text| Decimal::parse(text).unwrap());
+    run_with(policy, Some(workload), text, latency).unwrap()
+}
+
+fn run_with(
+    policy: &str,
+    workload: Option<&Fleet>,
+    text: &str,
+    latency: Option<Decimal>,
+) -> Result<Recorded, VerbError> {
+    run_once(
+        ("jobs.csv", text.as_bytes()),
         policy,
-        workload: Some(workload),
-        start_latency: latency.map(|text| Decimal::parse(text).unwrap()),
-        seed: 1,
-        changes: Changes::default(),
-        interrupt: Arc::default(),
-    };
-    run_once(&request, &mut |_| ()).unwrap()
+        (workload, latency),
+        &Settings::default(),
+        Changes::default(),
+        &mut |_| (),
+    )
 }
 
 fn is_near(found: f64, expected: f64) -> bool {
@@ -119,17 +126,8 @@ fn limits_are_of_the_run_alone() {
 #[test]
 fn what_cannot_be_run_is_reported() {
     let reported = |policy: &str, workload: Option<&Fleet>, text: &str| {
-        let request = Recording {
-            file: "jobs.csv".into(),
-            text: text.as_bytes(),
-            policy,
-            workload,
-            start_latency: None,
-            seed: 1,
-            changes: Changes::default(),
-            interrupt: Arc::default(),
-        };
-        run_once(&request, &mut |_| ()).unwrap_err().to_string()
+        let run = run_with(policy, workload, text, None);
+        run.unwrap_err().to_string()
     };
     let late = workload("start_latency: .9\n");
     let row = "type,arrival,size\nhuge,1,2\n";

@@ -87,7 +87,16 @@ impl Slurm {
                 command.env_remove(&name);
             }
         }
-        command.envs(self.environment.iter().cloned());
+        if let Some(file) = &self.configuration {
+            command.env("SLURM_CONF", file);
+        }
+        if let Some(folder) = &self.programs {
+            let others = std::env::var_os("PATH").unwrap_or_default();
+            let folders = std::iter::once(folder.clone()).chain(std::env::split_paths(&others));
+            if let Ok(path) = std::env::join_paths(folders) {
+                command.env("PATH", path);
+            }
+        }
         command
     }
 }

@@ -38,7 +38,7 @@ pub use id::{JobId, Key};
 pub use nodes::{NodeRow, NodeState, Nodes};
 pub use queue::{Hold, JobState, QueueRow, SlurmQueue};
 
-use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A cluster and its controller.
@@ -57,8 +57,10 @@ pub struct Slurm {
     pub partition: String,
     /// How long a command may take; releases get a tenth of a second a job besides.
     pub limit: Duration,
-    /// Variables that commands find in their environment besides those of this process.
-    pub environment: Vec<(&'static str, OsString)>,
+    /// A folder where commands are looked for first.
+    pub programs: Option<PathBuf>,
+    /// The file that names the cluster, instead of what `SLURM_CONF` says.
+    pub configuration: Option<PathBuf>,
 }
 
 impl Slurm {
@@ -70,7 +72,8 @@ impl Slurm {
         Slurm {
             partition: partition.into(),
             limit: Slurm::LIMIT,
-            environment: Vec::new(),
+            programs: None,
+            configuration: None,
         }
     }
 

@@ -17,12 +17,9 @@ fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {
         symlink(&command, folder.path().join(name)).unwrap();
         std::fs::write(folder.path().join(format!("{name}.sh")), script).unwrap();
     }
-    let others = std::env::var_os("PATH").unwrap_or_default();
-    let folders = [folder.path().to_owned()].into_iter();
-    let path = std::env::join_paths(folders.chain(std::env::split_paths(&others))).unwrap();
     let slurm = Slurm {
         limit: Duration::from_millis(500),
-        environment: vec![("PATH", path)],
+        programs: Some(folder.path().to_owned()),
         ..Slurm::new("synth")
     };
     (folder, slurm)

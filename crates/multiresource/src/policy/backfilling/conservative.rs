@@ -233,20 +233,15 @@ impl Policy for Conservative {
 /// end.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    resources: usize,
-    /// Ascending; the first is the present.
-    times: Vec<f64>,
-    /// R numbers a step.
-    room: Vec<u64>,
+    /// From when on how much of each resource is free; by time, and the first is the present.
+    steps: Vec<(f64, Vec<u64>)>,
 }
 
 impl Profile {
     /// The same free room from this time on.
     fn new(now: f64, room: Vec<u64>) -> Self {
         Profile {
-            resources: room.len(),
-            times: vec![now],
-            room,
+            steps: vec![(now, room)],
         }
     }
 
@@ -258,27 +253,25 @@ impl Profile {
 
     /// The past is dropped.
     fn advance(&mut self, now: f64) {
-        let past = self.times.partition_point(|time| *time <= now);
-        let dropped = past.saturating_sub(1);
-        self.times.drain(..dropped);
-        self.room.drain(..dropped * self.resources);
-        if self.times[0] < now {
-            self.times[0] = now;
-        }
+        let past = self.steps.partition_point(|(time, _)| *time <= now);
+        self.steps.drain(..past.saturating_sub(1));
+        self.steps[0].0 = self.steps[0].0.max(now);
     }
 
     /// The earliest time from which this demand fits for so long; infinite where others use what it needs. O(steps · R).
     pub fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
-        for step in 0..self.times.len() {
-            if start < step && self.times[step] >= self.times[start] + duration {
+        for (n, (time, room)) in self.steps.iter().enumerate() {
+            if start < n && *time >= self.steps[start].0 + duration {
                 break;
             }
-            if !covers(self.step(step), demand) {
-                start = step + 1;
+            if !covers(room, demand) {
+                start = n + 1;
             }
         }
-        self.times.get(start).copied().unwrap_or(f64::INFINITY)
+        self.steps
+            .get(start)
+            .map_or(f64::INFINITY, |(time, _)| *time)
     }
 
     /// Takes this demand out of the room from one time to another, where it fits.
@@ -294,14 +287,13 @@ impl Profile {
     }
 
     fn change(&mut self, from: f64, to: f64, of_step: impl Fn(&mut [u64])) {
-        let from = from.max(self.times[0]);
+        let from = from.max(self.steps[0].0);
         if from >= to {
             return;
         }
         let (first, last) = (self.step_at(from), self.step_at(to));
-        for step in first..last {
-            let at = step * self.resources;
-            of_step(&mut self.room[at..at + self.resources]);
+        for (_, room) in &mut self.steps[first..last] {
+            of_step(room);
         }
         self.join(last);
         self.join(first);
@@ -309,29 +301,19 @@ impl Profile {
 
     /// The step that begins at this time, made if need be.
     fn step_at(&mut self, time: f64) -> usize {
-        let step = self.times.partition_point(|other| *other < time);
-        if self.times.get(step) != Some(&time) {
-            self.times.insert(step, time);
-            let before = (step - 1) * self.resources;
-            let at = step * self.resources;
-            for j in 0..self.resources {
-                self.room.insert(at + j, self.room[before + j]);
-            }
+        let step = self.steps.partition_point(|(other, _)| *other < time);
+        if self.steps.get(step).is_none_or(|(other, _)| *other != time) {
+            let room = self.steps[step - 1].1.clone();
+            self.steps.insert(step, (time, room));
         }
         step
     }
 
     /// Makes one step of two that have the same room.
     fn join(&mut self, step: usize) {
-        if step > 0 && self.step(step - 1) == self.step(step) {
-            self.times.remove(step);
-            let at = step * self.resources;
-            self.room.drain(at..at + self.resources);
+        if step > 0 && self.steps[step - 1].1 == self.steps[step].1 {
+            self.steps.remove(step);
         }
-    }
-
-    fn step(&self, step: usize) -> &[u64] {
-        &self.room[step * self.resources..][..self.resources]
     }
 }
 
@@ -353,6 +335,6 @@ mod tests {
         profile.give(0.5, 2.0, &[3, 1]);
         assert_eq!(profile.earliest(&[4, 10], 2.0), 1.0);
         profile.give(3.0, 5.0, &[2, 1]);
-        assert_eq!((profile.times, profile.room), (vec![1.0], vec![4, 10]));
+        assert_eq!(profile.steps, vec![(1.0, vec![4, 10])]);
     }
 }

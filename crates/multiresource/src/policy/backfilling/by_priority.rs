@@ -330,12 +330,8 @@ impl Queue for ByPriority {
         self.running.start(waiting, servers, system);
     }
 
-    fn running(&self) -> &Running {
-        &self.running
-    }
-
-    fn forget_running(&mut self) {
-        self.running.forget();
+    fn running(&mut self) -> &mut Running {
+        &mut self.running
     }
 
     fn ahead(&self, i: usize, job: Job) -> Option<usize> {

@@ -1,9 +1,8 @@
 //! Conservative backfilling: every job has a reservation.
 
-use std::collections::HashMap;
-
 use super::choices::{Backfilling, Classes};
 use super::estimates::Lengths;
+use super::running::Running;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;
@@ -31,8 +30,8 @@ pub(super) struct Conservative {
     profile: Profile,
     /// Waiting jobs, in order.
     plans: Vec<Plan>,
-    /// Running jobs: number, and when they are planned to end.
-    running: Vec<(u64, f64)>,
+    /// When the running jobs are planned to end.
+    running: Running,
     /// The first reservation.
     soonest: f64,
     /// Jobs that came at this instant and have no reservation yet.
@@ -73,7 +72,7 @@ impl Conservative {
             lengths: Lengths::new(choices.estimates, workload),
             profile: Profile::new(0.0, capacity.collect()),
             plans: Vec::new(),
-            running: Vec::new(),
+            running: Running::new(1),
             soonest: f64::INFINITY,
             come: Vec::new(),
             is_early: false,
@@ -92,8 +91,9 @@ impl Conservative {
     fn wake(&mut self, system: &mut System) {
         let (soonest, now) = (self.soonest, system.now());
         let is_then = |end: f64| (end - soonest).abs() <= soonest * ROUNDING;
+        let mut running = self.running.on(0).iter();
         let comes_anyway =
-            soonest <= now * (1.0 + ROUNDING) || self.running.iter().any(|(_, end)| is_then(*end));
+            soonest <= now * (1.0 + ROUNDING) || running.any(|(end, ..)| is_then(*end));
         system.wake_at(if comes_anyway { f64::INFINITY } else { soonest });
     }
 
@@ -111,18 +111,14 @@ impl Conservative {
         if starts {
             system.start_job(plan.job_type, plan.job);
             let end = plan.start + plan.estimate;
-            self.running.push((plan.job.number, end));
+            self.running.add(0, plan.job_type, plan.job, end);
         }
         starts
     }
 
     /// A job of type i has ended: what was planned for it is free.
     fn ended(&mut self, i: usize, system: &System) {
-        let ended = system.ended();
-        let place = self.running.iter().position(|(number, _)| *number == ended);
-        let place = place.expect("the job that has ended was started here");
-        let (_, end) = self.running.swap_remove(place);
-        let now = system.now();
+        let (end, now) = (self.running.ended(system), system.now());
         if end > now * (1.0 + ROUNDING) {
             self.profile.give(now, end, system.demand(i));
             self.is_early = true;
@@ -204,19 +200,12 @@ impl Policy for Conservative {
 
     /// All is planned anew: from what is free now, and when what runs is planned to end.
     fn take_over(&mut self, system: &mut System) {
-        let now = system.now();
-        let known: HashMap<u64, f64> = std::mem::take(&mut self.running).into_iter().collect();
-        self.profile = Profile::of_now(system);
+        let lengths = &self.lengths;
+        self.running
+            .look_anew(system, |job, i| lengths.of(job, i, system));
+        self.profile = Profile::ahead(&self.running, system);
         self.come.clear();
         for i in 0..system.types() {
-            for job in system.running_jobs(i) {
-                let estimate = || now + self.lengths.of(job, i, system);
-                let end = known.get(&job.number).copied().unwrap_or_else(estimate);
-                // One that is late may end at any time.
-                self.profile
-                    .give(end.max(now), f64::INFINITY, system.demand(i));
-                self.running.push((job.number, end));
-            }
             for job in system.waiting_jobs(i) {
                 let estimate = self.lengths.of(job, i, system);
                 self.come.push(Plan::new(i, job, estimate));
@@ -245,10 +234,14 @@ impl Profile {
         }
     }
 
-    /// The room that is free now.
-    pub fn of_now(system: &System) -> Self {
+    /// Returns the room from now on where each running job ends as estimated, or at once if it is late.
+    pub fn ahead(running: &Running, system: &System) -> Self {
         let resources = 0..system.capacity().len();
-        Profile::new(system.now(), resources.map(|j| system.free(j)).collect())
+        let mut profile = Profile::new(system.now(), resources.map(|j| system.free(j)).collect());
+        for (end, _, i) in running.on(0) {
+            profile.give(*end, f64::INFINITY, system.demand(*i));
+        }
+        profile
     }
 
     /// The past is dropped.

@@ -102,10 +102,7 @@ impl<Q: Queue> Easy<Q> {
             return;
         }
         self.queue.settle(system);
-        let (now, mut profile) = (system.now(), Profile::of_now(system));
-        for (end, _, i) in self.queue.running().on(0) {
-            profile.give(*end, f64::INFINITY, system.demand(*i));
-        }
+        let (now, mut profile) = (system.now(), Profile::ahead(self.queue.running(), system));
         let (mut planned, mut started) = (0, vec![0; system.types()]);
         for mut waiting in self.queue.in_order() {
             let i = waiting.job_type;
@@ -353,7 +350,7 @@ impl<Q: Queue> Policy for Easy<Q> {
 
     fn take_over(&mut self, system: &mut System) {
         self.begin(system);
-        self.queue.forget_running();
+        self.queue.running().forget();
         self.changed(system);
     }
 

@@ -12,23 +12,6 @@ use crate::policy::rule::{
 use crate::policy::{Family, Knows, Policy, Unsuitable};
 use crate::workload::{Fleet, Workload};
 
-no_settings! {
-    /// First-Fit.
-    FirstFitConfig;
-    /// First come, first served.
-    FcfsConfig;
-    /// Most Servers First.
-    MostServersFirstConfig;
-    /// Least Servers First.
-    LeastServersFirstConfig;
-    /// EASY backfilling by the types' mean sizes.
-    EasyByMeanConfig;
-    /// EASY backfilling by the limits of jobs.
-    EasyBackfillConfig;
-    /// Conservative backfilling by the limits of jobs.
-    ConservativeBackfillConfig;
-}
-
 /// EASY backfilling over all servers of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -95,7 +78,8 @@ impl PolicyConfig for PriorityConfig {
 
 /// The rules without settings: what they choose, the work of an event beyond that of First-Fit, and their description.
 macro_rules! presets {
-    ($($Policy:ident: $choices:expr, $work:literal, $words:expr;)+) => {
+    ($($(#[$doc:meta])* $Policy:ident: $choices:expr, $work:literal, $words:expr;)+) => {
+        no_settings! { $($(#[$doc])* $Policy;)+ }
         $(impl PolicyConfig for $Policy {
             fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
                 $choices.over(fleet)
@@ -117,12 +101,19 @@ macro_rules! presets {
 }
 
 presets! {
+    /// First-Fit.
     FirstFitConfig: Backfilling::FIRST_FIT, 0.0, "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.";
+    /// First come, first served.
     FcfsConfig: Backfilling::FCFS, 0.0, "First come, first served, without preemption: the oldest waiting job starts as soon as it fits, and no job before it.";
+    /// Most Servers First.
     MostServersFirstConfig: Backfilling::MOST_SERVERS_FIRST, 0.0, "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.";
+    /// Least Servers First.
     LeastServersFirstConfig: Backfilling::LEAST_SERVERS_FIRST, 0.0, "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
+    /// EASY backfilling by the types' mean sizes.
     EasyByMeanConfig: Backfilling::easy(Estimates::Means), 2.0, format!("{EASY} the mean of its type.");
+    /// EASY backfilling by the limits of jobs.
     EasyBackfillConfig: Backfilling::easy(Estimates::Limits), 2.0, format!("{EASY} its limit.");
+    /// Conservative backfilling by the limits of jobs.
     ConservativeBackfillConfig: Backfilling::conservative(Estimates::Limits), 20.0, "Conservative backfilling, without preemption: every waiting job has a reservation, in order of arrival, and a job starts as soon as that delays none of those before it, each taken to be as long as its limit.";
 }
 

@@ -62,10 +62,7 @@ pub(super) trait Queue: Clone + Send + 'static {
     fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System);
 
     /// Returns when the running jobs will have ended.
-    fn running(&self) -> &Running;
-
-    /// Forgets when jobs were started.
-    fn forget_running(&mut self);
+    fn running(&mut self) -> &mut Running;
 
     /// Sees what waits and runs now.
     fn look_anew(&mut self, system: &System);
@@ -151,12 +148,8 @@ impl Queue for ByAge {
         self.jobs.start(waiting, servers, system);
     }
 
-    fn running(&self) -> &Running {
-        &self.jobs.running
-    }
-
-    fn forget_running(&mut self) {
-        self.jobs.running.forget();
+    fn running(&mut self) -> &mut Running {
+        &mut self.jobs.running
     }
 
     fn look_anew(&mut self, system: &System) {

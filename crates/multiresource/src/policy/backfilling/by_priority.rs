@@ -218,7 +218,7 @@ fn first<'a>(heads: impl Iterator<Item = (usize, &'a Entry)>) -> Option<usize> {
 }
 
 impl Queue for ByPriority {
-    type Key = (f64, u64);
+    type Rank = f64;
 
     const DECIDES_ONCE: bool = true;
 
@@ -303,11 +303,7 @@ impl Queue for ByPriority {
         first(self.heads().filter(|(i, _)| system.fits(*i)))
     }
 
-    fn number(&self, i: usize, _system: &System) -> Option<u64> {
-        self.lists[i].first().map(|entry| entry.job.number)
-    }
-
-    fn first_key(&self, i: usize, _system: &System) -> Self::Key {
+    fn first_key(&self, i: usize, _system: &System) -> (f64, u64) {
         let head = self.lists[i].first();
         head.map_or((f64::INFINITY, u64::MAX), |head| {
             (head.key, head.job.number)
@@ -320,7 +316,7 @@ impl Queue for ByPriority {
         Some(list[place].waiting(i, place))
     }
 
-    fn key(&self, waiting: &Waiting) -> Self::Key {
+    fn key(&self, waiting: &Waiting) -> (f64, u64) {
         let entry = &self.lists[waiting.job_type][waiting.place];
         (entry.key, entry.job.number)
     }

@@ -258,7 +258,7 @@ impl<Q: Queue> Easy<Q> {
 
     /// The next job that may start on a reserved server, and which of them.
     fn next_on_reserved(&self, only: Option<usize>, system: &System) -> Option<(Waiting, usize)> {
-        let mut next: Option<(Q::Key, Waiting, usize)> = None;
+        let mut next: Option<((Q::Rank, u64), Waiting, usize)> = None;
         for (k, own) in self.reservations[..self.reserved].iter().enumerate() {
             let mut types = system.queued();
             // One place where they are looked at, so that it is compiled into the loop.

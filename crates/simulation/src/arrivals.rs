@@ -171,7 +171,7 @@ impl Coming {
 
     /// Returns the next arrival.
     #[inline(always)]
-    pub fn next(&mut self) -> Arrival {
+    pub fn peek(&mut self) -> Arrival {
         if self.next == BLOCK {
             self.sizes.fill(f64::NAN);
             self.arrivals.fill(&mut self.block, &mut self.sizes);
@@ -180,7 +180,7 @@ impl Coming {
         self.block[self.next]
     }
 
-    /// Passes to the arrival after the one that [`Coming::next`] returned, and returns the size \[time\] that came with
+    /// Passes to the arrival after the one that [`Coming::peek`] returned, and returns the size \[time\] that came with
     /// the latter; NaN where none did.
     #[inline(always)]
     pub fn pass(&mut self) -> f64 {

@@ -182,7 +182,7 @@ struct QueueEngine<D> {
 
 impl<D: Discipline> QueueEngine<D> {
     fn step(&mut self) {
-        let arrival = self.coming.next();
+        let arrival = self.coming.peek();
         let due = self.discipline.next();
         self.now = arrival.time.min(due);
         while self.now >= self.recorder.series.next_tick() {

@@ -57,7 +57,7 @@ impl Engine {
     /// One event: an arrival, a completion or a clock, and the policy's reaction.
     #[inline(always)]
     fn step(&mut self) {
-        let arrival = self.coming.next();
+        let arrival = self.coming.peek();
         let (now, due) = self.server.due(arrival.time);
         // Time passes, and with it the ticks of the series.
         while now >= self.recorder.series.next_tick() {

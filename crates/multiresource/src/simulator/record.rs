@@ -40,7 +40,7 @@ pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch>
         running: BTreeMap::new(),
     };
     loop {
-        let (now, due) = run.server.due(run.coming.next().time);
+        let (now, due) = run.server.due(run.coming.peek().time);
         if now >= to {
             break;
         }
@@ -157,7 +157,7 @@ fn busiest(classes: &[JobClass], parts: &Parts, fleet: &Fleet, seed: u64) -> [f6
     let first = WARM_UP / rate + length;
     let mut most = (f64::NEG_INFINITY, first);
     while now < WITHIN / rate {
-        let Arrival { time, class } = coming.next();
+        let Arrival { time, class } = coming.peek();
         let i = class as usize;
         work = f64::max(work - (time - now), 0.0) + parts.of_types[i] * classes[i].mean_size;
         now = time;

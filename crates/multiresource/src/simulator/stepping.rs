@@ -58,7 +58,7 @@ impl Stepping {
 
     /// The next job arrives.
     pub(super) fn arrive(&mut self) {
-        let Arrival { time, class } = self.coming.next();
+        let Arrival { time, class } = self.coming.peek();
         let (i, size) = (class as usize, self.coming.pass());
         self.server.arrive(i, time, size, &mut self.sizes);
     }
@@ -68,7 +68,7 @@ impl Stepping {
     pub fn advance(&mut self, events: u64) -> (u64, f64) {
         let (mut count, mut integral) = (0, 0.0);
         while count < events {
-            let (now, due) = self.server.due(self.coming.next().time);
+            let (now, due) = self.server.due(self.coming.peek().time);
             let before = &self.server.system;
             integral += before.jobs() as f64 * (now - before.now());
             match due {

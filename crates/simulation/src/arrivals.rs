@@ -139,6 +139,57 @@ impl Arrivals {
     }
 }
 
+/// Arrivals one after the other, which are drawn in blocks.
+pub struct Coming {
+    arrivals: Arrivals,
+    block: Box<[Arrival]>,
+    /// The sizes that come with the arrivals of the block; empty where none do.
+    sizes: Box<[f64]>,
+    /// The place in the block of the next arrival.
+    next: usize,
+}
+
+/// Arrivals drawn at a time.
+const BLOCK: usize = 256;
+
+impl Coming {
+    /// Returns these arrivals from the first one on.
+    pub fn new(arrivals: Arrivals) -> Self {
+        let sizes = if arrivals.tells_sizes() { BLOCK } else { 0 };
+        Coming {
+            arrivals,
+            block: vec![Arrival::default(); BLOCK].into(),
+            sizes: vec![f64::NAN; sizes].into(),
+            next: BLOCK,
+        }
+    }
+
+    /// Adds this many jobs of each class at time 0, before the first arrival has been asked for.
+    pub fn begin_with(&mut self, jobs: &[u64]) {
+        self.arrivals.begin_with(jobs);
+    }
+
+    /// Returns the next arrival.
+    #[inline(always)]
+    pub fn peek(&mut self) -> Arrival {
+        if self.next == BLOCK {
+            self.sizes.fill(f64::NAN);
+            self.arrivals.fill(&mut self.block, &mut self.sizes);
+            self.next = 0;
+        }
+        self.block[self.next]
+    }
+
+    /// Passes to the arrival after the one that [`Coming::peek`] returned, and returns the size \[time\] that came with
+    /// the latter; NaN where none did.
+    #[inline(always)]
+    pub fn pass(&mut self) -> f64 {
+        let size = self.sizes.get(self.next).copied();
+        self.next += 1;
+        size.unwrap_or(f64::NAN)
+    }
+}
+
 struct Poisson {
     times: RandomStream,
     /// Apart from the times, so that either is drawn in a loop of its own, whatever the block.

@@ -39,7 +39,7 @@ pub use statistics::{BATCHES, Estimate, median, over_replications, student};
 pub use stretch::{Stint, Stretch};
 pub use watch::{FirstMoment, Meter, Stay, Threshold, Watch, Watched};
 
-pub use arrivals::{Arrival, Arrivals, Batches, Modulated, Process};
+pub use arrivals::{Arrival, Arrivals, Batches, Coming, Modulated, Process};
 pub use calendar::{Calendar, Tournament};
 pub use growth::{FromAbove, Growth};
 pub use quantiles::Histogram;

@@ -1,7 +1,7 @@
 //! An engine for jobs that arrive as Poisson processes and are served by a discipline, and what its runs say of claims.
 
 use super::{
-    Arrival, Arrivals, BURST, Estimate, Found, Health, JobClass, Judgement, Measuring, Meter,
+    Arrivals, BURST, Coming, Estimate, Found, Health, JobClass, Judgement, Measuring, Meter,
     Passed, Progress, RandomStream, Recorder, Replication, ReplicationSoFar, Run, Sample, Sampler,
     Settings, Stay, Streams, judge_all, replicate,
 };
@@ -157,9 +157,7 @@ impl Queue<'_> {
                 origin: 0.0,
             },
             recorder: Recorder::new(self.classes, columns, settings),
-            arrivals: Arrivals::poisson(self.rates, streams.arrivals),
-            block: vec![Arrival::default(); BLOCK].into(),
-            next: BLOCK,
+            coming: Coming::new(Arrivals::poisson(self.rates, streams.arrivals)),
             law: Sampler::of(self.size),
             sizes: streams.sizes,
             now: 0.0,
@@ -174,10 +172,7 @@ struct QueueEngine<D> {
     discipline: D,
     gauges: Gauges,
     recorder: Recorder,
-    arrivals: Arrivals,
-    /// The next arrivals, from `next` on.
-    block: Box<[Arrival]>,
-    next: usize,
+    coming: Coming,
     law: Sampler,
     sizes: RandomStream,
     now: f64,
@@ -185,23 +180,16 @@ struct QueueEngine<D> {
     violation: Option<String>,
 }
 
-/// Arrivals drawn at a time.
-const BLOCK: usize = 256;
-
 impl<D: Discipline> QueueEngine<D> {
     fn step(&mut self) {
-        if self.next == BLOCK {
-            self.arrivals.fill(&mut self.block, &mut []);
-            self.next = 0;
-        }
-        let arrival = self.block[self.next];
+        let arrival = self.coming.peek();
         let due = self.discipline.next();
         self.now = arrival.time.min(due);
         while self.now >= self.recorder.series.next_tick() {
             self.tick();
         }
         if arrival.time <= due {
-            self.next += 1;
+            self.coming.pass();
             self.arrive(arrival.class);
         } else if let Some(departure) = self.discipline.happen(self.now, &mut self.gauges) {
             self.depart(&departure);
@@ -276,7 +264,7 @@ impl<D: Discipline> Replication for QueueEngine<D> {
     type Violation = String;
 
     fn begin_with(&mut self, jobs: &[u64]) {
-        self.arrivals.begin_with(jobs);
+        self.coming.begin_with(jobs);
     }
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {

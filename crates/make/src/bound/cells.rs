@@ -9,7 +9,7 @@ use num_traits::ToPrimitive;
 
 use super::BoundError;
 use synth_multiresource::artifact::Objective;
-use synth_multiresource::bound::{BoundCertificate, Constraint, Costs, Layout, TypeRates, pooled};
+use synth_multiresource::bound::{BoundCertificate, Costs, Layout, TypeRates, pooled};
 use synth_multiresource::workload::Fleet;
 
 /// What has to hold by more than the solver's tolerance, so that what it returns proves a bound.
@@ -157,14 +157,14 @@ fn conditions(
         });
         all.push(Condition {
             terms: form.into_iter().filter(|(_, by)| *by != 0.0).collect(),
-            is_of_bound: matches!(row, Constraint::Drift(_)),
-            least: match &row {
-                Constraint::Drift(state) => {
-                    let jobs = state.jobs.iter().zip(costs);
+            is_of_bound: row.after.is_none() && row.grows.is_none(),
+            least: match (row.after, row.grows) {
+                (None, None) => {
+                    let jobs = row.state.jobs.iter().zip(costs);
                     -jobs.map(|(q, c)| *q as f64 * c).sum::<f64>()
                 }
-                Constraint::DriftGrows(_, j) => margin - costs[*j],
-                Constraint::Start(..) | Constraint::StartGrows(..) => margin,
+                (None, Some(j)) => margin - costs[j],
+                (Some(_), _) => margin,
             },
         });
         true

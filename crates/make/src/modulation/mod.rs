@@ -15,14 +15,14 @@ mod route;
 
 pub use fewer_drains::fewer_drains;
 pub use loop_order::{drains, least_drain_order, lexicographic_order};
-use route::chain;
 pub use route::{ModulationError, Phase};
+use route::{Step, chain};
 
 use std::sync::Arc;
 
 use synth_multiresource::artifact::MsrConfig;
 use synth_multiresource::workload::Workload;
-use synth_queues::ctmc::{Environment, ModulatedQueue};
+use synth_queues::ctmc::{Edge, Environment, ModulatedQueue};
 
 /// The modulating chain of an MSR policy, solved.
 #[derive(Clone, Debug)]
@@ -53,7 +53,13 @@ impl Modulation {
         limit: usize,
     ) -> Result<Self, ModulationError> {
         let chain = chain(workload, policy, limit)?;
-        let environment = Environment::of(&chain.map(|_, _| (), |_, step| step.rate))?;
+        let edge = |e: &petgraph::graph::Edge<Step>| Edge {
+            from: e.source().index(),
+            to: e.target().index(),
+            rate: e.weight.rate,
+        };
+        let edges = chain.raw_edges().iter().map(edge).collect();
+        let environment = Environment::new(chain.node_count(), edges)?;
         let completions = chain.edge_weights().map(|step| step.completion).collect();
         let phases: Arc<[Phase]> = chain.node_weights().cloned().collect();
         // A single schedule is never left.

@@ -66,7 +66,7 @@ pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     let (_, best) = costs.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let best = site.improved(best.clone(), &mut queues);
     let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
-    let policy = site.policy(vec![best], vec![1.0], None);
+    let policy = site.keeping(&best);
     let slots = policy.jobs(0, &nodes);
     let loads = queues.loads(&slots);
     if is_stable(&loads) {
@@ -170,13 +170,7 @@ impl<'a> Site<'a> {
     }
 
     fn slots(&self, assignment: &Assignment) -> Vec<u64> {
-        let mut slots = vec![0; self.fleet.types().len()];
-        for ((_, schedule), count) in self.schedules.iter().zip(assignment) {
-            for (all, own) in slots.iter_mut().zip(schedule) {
-                *all += u64::from(*count) * u64::from(*own);
-            }
-        }
-        slots
+        self.keeping(assignment).slots(0)
     }
 
     /// Of these assignments and those in which all servers have most of one type: the mix with the least load in whole
@@ -189,8 +183,7 @@ impl<'a> Site<'a> {
         let types = self.fleet.types();
         assignments.extend((0..types.len()).map(|i| self.most_of(i)));
         let jobs = |own: &Assignment| -> Vec<f64> {
-            let policy = self.policy(vec![own.clone()], vec![1.0], None);
-            let jobs = policy.jobs(0, nodes).into_iter();
+            let jobs = self.keeping(own).jobs(0, nodes).into_iter();
             jobs.map(|jobs| jobs as f64).collect()
         };
         let rows: Vec<Vec<f64>> = assignments.iter().map(jobs).collect();
@@ -235,6 +228,11 @@ impl<'a> Site<'a> {
             slots = self.slots(&assignment);
         }
         assignment
+    }
+
+    /// Returns the policy that keeps this assignment.
+    fn keeping(&self, assignment: &Assignment) -> PartitionConfig {
+        self.policy(vec![assignment.clone()], vec![1.0], None)
     }
 
     /// With the schedules that are used.

@@ -62,7 +62,7 @@ pub enum CertificateError {
     #[error("the prices prove no bound: {0}")]
     Prices(String),
     /// What has to hold does not, at this place.
-    #[error("V does not prove a bound: what has to hold does not with {:?} jobs of the types", .0.state().jobs)]
+    #[error("V does not prove a bound: what has to hold does not with {:?} jobs of the types", .0.state.jobs)]
     Fails(Constraint),
 }
 
@@ -201,9 +201,9 @@ impl BoundCertificate {
             layout.form(&row, &rates, &mut |unknown, by: BigInt| {
                 sum += by * &values[unknown]
             });
-            let holds = match &row {
-                Constraint::Drift(state) => {
-                    let jobs = state.jobs.iter().zip(&in_quanta);
+            let holds = match (row.after, row.grows) {
+                (None, None) => {
+                    let jobs = row.state.jobs.iter().zip(&in_quanta);
                     let cost: BigRational = jobs.map(|(q, c)| c * BigInt::from(*q)).sum();
                     let here = cost + BigRational::from(sum);
                     if least.as_ref().is_none_or(|least| here < *least) {
@@ -211,10 +211,10 @@ impl BoundCertificate {
                     }
                     true
                 }
-                Constraint::DriftGrows(_, j) => {
-                    in_quanta[*j].clone() + BigRational::from(sum) >= BigRational::zero()
+                (None, Some(j)) => {
+                    in_quanta[j].clone() + BigRational::from(sum) >= BigRational::zero()
                 }
-                Constraint::Start(..) | Constraint::StartGrows(..) => sum >= BigInt::zero(),
+                (Some(_), _) => sum >= BigInt::zero(),
             };
             if !holds {
                 failing = Some(row);

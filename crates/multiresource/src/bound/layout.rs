@@ -14,29 +14,16 @@ pub struct BoundState {
     pub schedule: usize,
 }
 
-/// One thing that has to hold.
+/// One thing that has to hold of V in a state.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Constraint {
-    /// Cost and drift are at least the bound, in this state.
-    Drift(BoundState),
-    /// Cost and drift do not fall as jobs of a type come, from this state on.
-    DriftGrows(BoundState, usize),
-    /// V does not fall as this schedule takes the place of that of the state, which has one job fewer.
-    Start(BoundState, usize),
-    /// Nor does that, as jobs of a type come, from this state on.
-    StartGrows(BoundState, usize, usize),
-}
-
-impl Constraint {
-    /// Returns the state that it is about.
-    pub fn state(&self) -> &BoundState {
-        match self {
-            Constraint::Drift(state)
-            | Constraint::DriftGrows(state, _)
-            | Constraint::Start(state, _)
-            | Constraint::StartGrows(state, ..) => state,
-        }
-    }
+pub struct Constraint {
+    /// The state that it is about.
+    pub state: BoundState,
+    /// The place of the schedule that takes over from that of the state, which has one job fewer: V does not fall then. Without
+    /// one, cost and drift are at least the bound.
+    pub after: Option<usize>,
+    /// The type of which jobs come: what does not fall, or is at least the bound, does not fall as they do, from the state on.
+    pub grows: Option<usize>,
 }
 
 /// λ and μ (K each) \[1/time\].
@@ -125,49 +112,46 @@ impl Layout {
     /// Calls `visit` with all that has to hold, until that returns `false`.
     pub fn each_row(&self, mut visit: impl FnMut(Constraint) -> bool) {
         let k = self.exact.len();
-        // One more than the cells: a job fewer is in another cell at the first number of the last one, and in the same from there on.
-        let last = |j: usize| match self.exact[j] {
-            0 => 0,
-            exact => i64::from(exact) + 1,
+        let kinds: &[bool] = if self.preempts {
+            &[false]
+        } else {
+            &[false, true]
         };
-        for corner in self.corners(last) {
-            let open = |j: usize| corner[j] == last(j);
-            for (place, running) in self.schedules.iter().enumerate() {
-                let Some(state) = at(&corner, place, running, open) else {
-                    continue;
-                };
-                let grows = (0..k).filter(|j| open(*j));
-                let grows = grows.map(|j| Constraint::DriftGrows(state.clone(), j));
-                if !grows
-                    .chain([Constraint::Drift(state.clone())])
-                    .all(&mut visit)
-                {
-                    return;
-                }
-            }
-        }
-        if self.preempts {
-            return;
-        }
-        let last = |j: usize| i64::from(self.exact[j]);
-        for corner in self.corners(last) {
-            let open = |j: usize| corner[j] == last(j);
-            for (place, running) in self.schedules.iter().enumerate() {
-                let Some(state) = at(&corner, place, running, open) else {
-                    continue;
-                };
-                for before in (0..k).filter_map(|i| self.without(place, i)) {
-                    let state = BoundState {
-                        schedule: before,
-                        ..state.clone()
+        for &starts in kinds {
+            // For the drift one more than the cells: a job fewer is in another cell at the first number of the last one, and in the
+            // same from there on.
+            let last = |j: usize| match self.exact[j] {
+                exact if starts || exact == 0 => i64::from(exact),
+                exact => i64::from(exact) + 1,
+            };
+            for corner in self.corners(last) {
+                let open = |j: &usize| corner[*j] == last(*j);
+                for (place, running) in self.schedules.iter().enumerate() {
+                    // The state of fewest jobs there in which this schedule can run.
+                    let jobs = corner.iter().zip(running).enumerate();
+                    let jobs = jobs.map(|(j, (&c, &s))| {
+                        (open(&j) || i64::from(s) <= c).then_some(c.max(s.into()))
+                    });
+                    let Some(jobs) = jobs.collect::<Option<Vec<i64>>>() else {
+                        continue;
                     };
-                    let grows = (0..k).filter(|j| open(*j));
-                    let grows = grows.map(|j| Constraint::StartGrows(state.clone(), place, j));
-                    if !grows
-                        .chain([Constraint::Start(state.clone(), place)])
-                        .all(&mut visit)
-                    {
-                        return;
+                    let before: Vec<usize> = match starts {
+                        true => (0..k).filter_map(|i| self.without(place, i)).collect(),
+                        false => vec![place],
+                    };
+                    for schedule in before {
+                        let row = |grows| Constraint {
+                            state: BoundState {
+                                jobs: jobs.clone(),
+                                schedule,
+                            },
+                            after: starts.then_some(place),
+                            grows,
+                        };
+                        let grows = (0..k).filter(open).map(Some);
+                        if !grows.chain([None]).map(row).all(&mut visit) {
+                            return;
+                        }
                     }
                 }
             }
@@ -202,30 +186,25 @@ impl Layout {
         rates: &TypeRates<N>,
         sink: &mut impl FnMut(usize, N),
     ) {
-        let one = N::whole(1);
-        match row {
-            Constraint::Drift(state) => self.drift(state, rates, &one, sink),
-            Constraint::DriftGrows(state, j) => {
-                self.drift(&more(state, *j), rates, &one, sink);
-                self.drift(state, rates, &-one, sink);
+        let Constraint {
+            state,
+            after,
+            grows,
+        } = row;
+        let mut change = |state: &BoundState, scale: N| match after {
+            None => self.drift(state, rates, &scale, sink),
+            Some(after) => {
+                self.affine(&state.jobs, *after, &scale, sink);
+                self.affine(&state.jobs, state.schedule, &-scale, sink);
             }
-            Constraint::Start(state, after) => self.start(state, *after, &one, sink),
-            Constraint::StartGrows(state, after, j) => {
-                self.start(&more(state, *j), *after, &one, sink);
-                self.start(state, *after, &-one, sink);
-            }
-        }
-    }
-
-    fn start<N: Number>(
-        &self,
-        state: &BoundState,
-        after: usize,
-        scale: &N,
-        sink: &mut impl FnMut(usize, N),
-    ) {
-        self.affine(&state.jobs, after, scale, sink);
-        self.affine(&state.jobs, state.schedule, &-scale.clone(), sink);
+        };
+        let Some(j) = grows else {
+            return change(state, N::whole(1));
+        };
+        let mut more = state.clone();
+        more.jobs[*j] += 1;
+        change(&more, N::whole(1));
+        change(state, N::whole(-1));
     }
 
     fn drift<N: Number>(
@@ -296,25 +275,4 @@ impl Layout {
             }
         }
     }
-}
-
-/// Returns the first state of a corner in which a schedule runs, with more jobs only where the corner is open; none where it is not.
-fn at(
-    corner: &[i64],
-    schedule: usize,
-    running: &[u32],
-    open: impl Fn(usize) -> bool,
-) -> Option<BoundState> {
-    let jobs = corner.iter().zip(running).enumerate();
-    let jobs = jobs.map(|(j, (&c, &s))| (open(j) || i64::from(s) <= c).then_some(c.max(s.into())));
-    Some(BoundState {
-        jobs: jobs.collect::<Option<_>>()?,
-        schedule,
-    })
-}
-
-fn more(state: &BoundState, j: usize) -> BoundState {
-    let mut more = state.clone();
-    more.jobs[j] += 1;
-    more
 }

@@ -1,6 +1,6 @@
 //! MaxWeight on a grid of demands: for jobs of which hardly two demand the same.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rule::{NamedRule, Parameter, PolicyConfig, settings_in_words};
-use super::{Event, Job, Policy, System};
+use super::served::Served;
+use super::{Event, Policy, System};
 use crate::schedule::{Knapsack, Packing, Schedule};
 use crate::workload::{Fleet, Workload};
 use synth_core::artifact::Findings;
@@ -125,7 +126,8 @@ pub struct DiscretizedMaxWeight {
     policy: DiscretizedMaxWeightConfig,
     /// By type: its class.
     of_type: Vec<usize>,
-    classes: Vec<Class>,
+    /// The jobs of each cell.
+    classes: Vec<Served>,
     packing: Packing,
     knapsack: Knapsack,
     /// Q_c.
@@ -138,16 +140,6 @@ pub struct DiscretizedMaxWeight {
     room: Vec<u64>,
 }
 
-/// The jobs of one cell.
-#[derive(Clone, Debug, Default)]
-struct Class {
-    /// With their types, in order of arrival; the first `served` of them run.
-    jobs: VecDeque<(usize, Job)>,
-    served: usize,
-    /// How many fit on the empty server.
-    most: u32,
-}
-
 /// Steps of a search after which the best that it found is taken.
 const STEPS: usize = 100_000;
 
@@ -155,15 +147,11 @@ impl DiscretizedMaxWeight {
     /// The rule for this workload.
     pub fn new(workload: &Workload, policy: DiscretizedMaxWeightConfig) -> Self {
         let (packing, of_type) = grid(workload, policy.cells);
-        let empty = |c| Class {
-            most: packing.alone(c),
-            ..Class::default()
-        };
         let count = packing.types();
         DiscretizedMaxWeight {
             policy,
             of_type,
-            classes: (0..count).map(empty).collect(),
+            classes: vec![Served::default(); count],
             knapsack: Knapsack::new(&packing).at_most(STEPS),
             values: vec![0; count],
             bounds: vec![0; count],
@@ -183,7 +171,7 @@ impl DiscretizedMaxWeight {
             self.look();
             self.extend();
             for (own, more) in self.classes.iter_mut().zip(&self.more) {
-                own.start(own.served + *more as usize, system);
+                own.start(own.count + *more as usize, system);
             }
         }
     }
@@ -195,7 +183,7 @@ impl DiscretizedMaxWeight {
             self.values[c] = own.jobs.len() as u64;
             let cells = self.packing.demand(c);
             for (room, cells) in self.room.iter_mut().zip(cells) {
-                *room = room.saturating_sub(own.served as u64 * cells);
+                *room = room.saturating_sub(own.count as u64 * cells);
             }
         }
     }
@@ -203,7 +191,7 @@ impl DiscretizedMaxWeight {
     /// The schedule of most weight; of equals the last one.
     fn find_best(&mut self) {
         for (c, own) in self.classes.iter().enumerate() {
-            self.bounds[c] = own.most.min(own.jobs.len() as u32);
+            self.bounds[c] = self.packing.alone(c).min(own.jobs.len() as u32);
             self.best[c] = self.best[c].min(self.bounds[c]);
         }
         let (all, values) = (self.packing.capacity(), &self.values);
@@ -233,14 +221,14 @@ impl DiscretizedMaxWeight {
         let (mut extended, mut most) = (0_u128, 0_u128);
         for (c, own) in self.classes.iter().enumerate() {
             let weight = u128::from(self.values[c]);
-            extended += weight * (own.served as u128 + u128::from(self.more[c]));
+            extended += weight * (own.count as u128 + u128::from(self.more[c]));
             most += weight * u128::from(self.best[c]);
         }
         if 2 * extended >= most {
             return;
         }
         for (c, own) in self.classes.iter().enumerate() {
-            self.bounds[c] = self.best[c].saturating_sub(own.served as u32);
+            self.bounds[c] = self.best[c].saturating_sub(own.count as u32);
         }
         self.find_more();
     }
@@ -248,40 +236,10 @@ impl DiscretizedMaxWeight {
     /// Stops what shall not run, then starts what shall.
     fn serve(&mut self, system: &mut System) {
         for (own, target) in self.classes.iter_mut().zip(&self.best) {
-            while own.served > *target as usize {
-                own.served -= 1;
-                let (i, job) = own.jobs[own.served];
-                system.stop_job(i, job);
-            }
+            own.stop(*target as usize, system);
         }
         for (own, target) in self.classes.iter_mut().zip(&self.best) {
             own.start(*target as usize, system);
-        }
-    }
-}
-
-impl Class {
-    fn waiting(&self) -> usize {
-        self.jobs.len() - self.served
-    }
-
-    /// Starts the oldest that wait, until so many run. Demands are less than cells: what is chosen fits, but where others use the server.
-    fn start(&mut self, target: usize, system: &mut System) {
-        while self.served < target
-            && let Some(&(i, job)) = self.jobs.get(self.served)
-            && system.fits(i)
-        {
-            system.start_job(i, job);
-            self.served += 1;
-        }
-    }
-
-    /// A job that was served has left the system.
-    fn leave(&mut self, number: u64) {
-        let mut served = self.jobs.iter().take(self.served);
-        if let Some(place) = served.position(|(_, job)| job.number == number) {
-            self.jobs.remove(place);
-            self.served -= 1;
         }
     }
 }
@@ -311,17 +269,14 @@ impl Policy for DiscretizedMaxWeight {
             jobs.extend(system.waiting_jobs(i).map(|job| (true, i, job)));
         }
         jobs.sort_unstable_by_key(|(waits, _, job)| (*waits, job.number));
-        for own in &mut self.classes {
-            own.served = 0;
-            own.jobs.clear();
-        }
+        self.classes.iter_mut().for_each(Served::clear);
         for (waits, i, job) in jobs {
             let own = &mut self.classes[self.of_type[i]];
             own.jobs.push_back((i, job));
-            own.served += usize::from(!waits);
+            own.count += usize::from(!waits);
         }
         for (best, own) in self.best.iter_mut().zip(&self.classes) {
-            *best = own.served as u32;
+            *best = own.count as u32;
         }
         // Another rule may have started more than cells have room for.
         if !self.packing.fits(&self.best) {

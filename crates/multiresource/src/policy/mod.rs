@@ -43,6 +43,7 @@ mod randomized_timers;
 mod reserving;
 mod room;
 mod rule;
+mod served;
 mod server_filling;
 mod system;
 mod tdc;

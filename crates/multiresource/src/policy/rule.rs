@@ -81,7 +81,7 @@ pub trait PolicyConfig {
 
 /// Returns the settings of a rule as a policy file has them, with its parameter: for one server, or over the servers of
 /// a fleet.
-type Settings = fn(&Fleet, Option<f64>) -> Result<Family, Unsuitable>;
+pub(super) type Settings = fn(&Fleet, Option<f64>) -> Result<Family, Unsuitable>;
 
 /// Makes a rule for one server, with its parameter.
 type Build = fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>;

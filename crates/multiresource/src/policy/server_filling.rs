@@ -1,9 +1,8 @@
 //! ServerFilling. A file as every rule has it: its name, its settings with what is known of them ([`PolicyConfig`]), its decisions
 //! ([`Policy`]); the one to begin a new rule from.
 
-use std::collections::VecDeque;
-
 use super::rule::{NamedRule, PolicyConfig, no_settings};
+use super::served::Served;
 use super::{Event, Job, Policy, System, Unsuitable};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
@@ -69,8 +68,8 @@ impl PolicyConfig for ServerFillingConfig {
 /// prefix that does not fit is passed over for smaller ones.
 ///
 /// A job in the prefix stays there until it leaves the system, since those before it only get fewer.
-/// An arrival behind it costs O(1); otherwise a decision is O(K), and O(log k) for each job
-/// started or stopped.
+/// An arrival behind it costs O(1); otherwise a decision is O(K), O(log k) for each job started or stopped, and O(k) for one
+/// that has ended.
 #[derive(Clone, Debug)]
 pub struct ServerFilling {
     servers: u64,
@@ -89,9 +88,7 @@ pub struct ServerFilling {
 #[derive(Clone, Debug)]
 struct Class {
     need: u64,
-    /// With their types, in order of arrival; the first `served` of them run.
-    jobs: VecDeque<(usize, Job)>,
-    served: usize,
+    served: Served,
     /// How many of them shall run.
     target: usize,
 }
@@ -112,8 +109,7 @@ impl ServerFilling {
         };
         let empty = |need: &u64| Class {
             need: *need,
-            jobs: VecDeque::new(),
-            served: 0,
+            served: Served::default(),
             target: 0,
         };
         Ok(ServerFilling {
@@ -128,9 +124,7 @@ impl ServerFilling {
     /// A job of type i, which was served, has left the system.
     fn leave(&mut self, i: usize, number: u64) {
         let class = &mut self.classes[self.of_type[i]];
-        let place = class.jobs.partition_point(|(_, job)| job.number < number);
-        class.jobs.remove(place);
-        class.served -= 1;
+        class.served.leave(number);
         self.needed -= class.need;
         self.inside[i] -= 1;
     }
@@ -141,27 +135,19 @@ impl ServerFilling {
             && let Some((i, job)) = self.next(system)
         {
             let class = &mut self.classes[self.of_type[i]];
-            class.jobs.push_back((i, job));
+            class.served.jobs.push_back((i, job));
             self.needed += class.need;
             self.inside[i] += 1;
         }
         // Descending need, while there is room: what shall not run stops, then starts what shall.
         let mut free = system.left(0);
         for class in &mut self.classes {
-            class.target = (free / class.need).min(class.jobs.len() as u64) as usize;
+            class.target = (free / class.need).min(class.served.jobs.len() as u64) as usize;
             free -= class.target as u64 * class.need;
-            while class.served > class.target {
-                class.served -= 1;
-                let (i, job) = class.jobs[class.served];
-                system.stop_job(i, job);
-            }
+            class.served.stop(class.target, system);
         }
         for class in &mut self.classes {
-            while class.served < class.target {
-                let (i, job) = class.jobs[class.served];
-                system.start_job(i, job);
-                class.served += 1;
-            }
+            class.served.start(class.target, system);
         }
     }
 
@@ -193,8 +179,8 @@ impl Policy for ServerFilling {
     fn take_over(&mut self, system: &mut System) {
         system.stop_all();
         for class in &mut self.classes {
-            (class.served, class.target) = (0, 0);
-            class.jobs.clear();
+            class.target = 0;
+            class.served.clear();
         }
         self.inside.fill(0);
         self.needed = 0;

@@ -4,7 +4,7 @@ use super::server::{Happened, Server};
 use crate::policy::{Counters, Violation};
 use crate::workload::Workload;
 use synth_simulation::{
-    Arrival, Arrivals, BURST, JobClass, Passed, RandomStream, Recorder, Replication,
+    Arrival, BURST, Coming, JobClass, Passed, RandomStream, Recorder, Replication,
     ReplicationSoFar, Settings, Streams,
 };
 
@@ -16,12 +16,7 @@ pub(super) struct Engine {
     recorder: Recorder,
     columns: Columns,
     events: u64,
-    arrivals: Arrivals,
-    /// The next arrivals, from `next` on.
-    block: Box<[Arrival]>,
-    /// Sizes that come with them; empty where none do.
-    fixed_sizes: Box<[f64]>,
-    next: usize,
+    coming: Coming,
     sizes: RandomStream,
     service: RandomStream,
     /// Switches until the open bucket of the series began.
@@ -29,9 +24,6 @@ pub(super) struct Engine {
     /// Time under guard until then.
     guarded: f64,
 }
-
-/// Arrivals drawn at a time.
-const BLOCK: usize = 256;
 
 impl Engine {
     /// The `replication`-th run of this workload, with these classes. `server` gets the stream of service.
@@ -49,17 +41,12 @@ impl Engine {
             ..
         } = Streams::new(settings.seed, replication);
         let columns = Columns::of(workload);
-        let arrivals = laws::arrivals(workload, arrivals);
-        let fixed_sizes = if arrivals.tells_sizes() { BLOCK } else { 0 };
         Engine {
             server: server(&mut service),
             recorder: Recorder::new(classes, columns.width(), settings),
             columns,
             events: 0,
-            arrivals,
-            block: vec![Arrival::default(); BLOCK].into(),
-            fixed_sizes: vec![f64::NAN; fixed_sizes].into(),
-            next: BLOCK,
+            coming: Coming::new(laws::arrivals(workload, arrivals)),
             sizes,
             service,
             switches: 0,
@@ -70,12 +57,7 @@ impl Engine {
     /// One event: an arrival, a completion or a clock, and the policy's reaction.
     #[inline(always)]
     fn step(&mut self) {
-        if self.next == BLOCK {
-            self.fixed_sizes.fill(f64::NAN);
-            self.arrivals.fill(&mut self.block, &mut self.fixed_sizes);
-            self.next = 0;
-        }
-        let arrival = self.block[self.next];
+        let arrival = self.coming.peek();
         let (now, due) = self.server.due(arrival.time);
         // Time passes, and with it the ticks of the series.
         while now >= self.recorder.series.next_tick() {
@@ -99,8 +81,7 @@ impl Engine {
     #[inline(always)]
     fn arrive(&mut self, Arrival { time, class }: Arrival) {
         let i = class as usize;
-        let size = self.fixed_sizes.get(self.next).copied().unwrap_or(f64::NAN);
-        self.next += 1;
+        let size = self.coming.pass();
         self.server.arrive(i, time, size, &mut self.sizes);
         let system = &self.server.system;
         self.recorder.arrived(i, time, || system.present(i));
@@ -178,7 +159,7 @@ impl Replication for Engine {
     type Violation = Violation;
 
     fn begin_with(&mut self, jobs: &[u64]) {
-        self.arrivals.begin_with(jobs);
+        self.coming.begin_with(jobs);
     }
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::contender::Contender;
+use super::laws;
 use super::measures::classes_of_fleet;
 use super::server::Due;
-use super::stepping::{Coming, Stepping};
+use super::stepping::Stepping;
 use crate::policy::{Action, Event, System};
 use crate::workload::Fleet;
-use synth_simulation::{Arrival, JobClass, Stint, Streams, Stretch};
+use synth_simulation::{Arrival, Coming, JobClass, Stint, Streams, Stretch};
 
 /// Arrivals before a stretch can begin: the system is empty at first.
 const WARM_UP: f64 = 1000.0;
@@ -39,7 +40,7 @@ pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch>
         running: BTreeMap::new(),
     };
     loop {
-        let (now, due) = run.server.due(run.coming.next.time);
+        let (now, due) = run.server.due(run.coming.peek().time);
         if now >= to {
             break;
         }
@@ -150,19 +151,20 @@ fn busiest(classes: &[JobClass], parts: &Parts, fleet: &Fleet, seed: u64) -> [f6
         (0..classes.len()).max_by(|a, b| parts.of_types[*a].total_cmp(&parts.of_types[*b]));
     let run = largest.map_or(0.0, |i| classes[i].mean_size);
     let length = (RUNS * run).clamp(LENGTH[0] / rate, LENGTH[1] / rate);
-    let mut arrivals = Coming::new(fleet.envelope(), Streams::new(seed, 0).arrivals);
+    let stream = Streams::new(seed, 0).arrivals;
+    let mut coming = Coming::new(laws::arrivals(fleet.envelope(), stream));
     let (mut work, mut now) = (0.0, 0.0);
     let first = WARM_UP / rate + length;
     let mut most = (f64::NEG_INFINITY, first);
     while now < WITHIN / rate {
-        let Arrival { time, class } = arrivals.next;
+        let Arrival { time, class } = coming.peek();
         let i = class as usize;
         work = f64::max(work - (time - now), 0.0) + parts.of_types[i] * classes[i].mean_size;
         now = time;
         if now >= first && work > most.0 {
             most = (work, now);
         }
-        arrivals.draw();
+        coming.pass();
     }
     [most.1 - length, most.1]
 }

@@ -4,8 +4,8 @@ use super::ends::Ends;
 use super::laws;
 use super::server::Server;
 use crate::policy::{Event, Policy, System};
-use crate::workload::{Fleet, Workload};
-use synth_simulation::{Arrival, Arrivals, RandomStream, Streams};
+use crate::workload::Fleet;
+use synth_simulation::{Arrival, Coming, RandomStream, Streams};
 
 /// A run of a fleet in which nothing starts by itself. Arrivals and sizes are those of the simulator, with the same
 /// seed and number of the replication.
@@ -35,7 +35,7 @@ impl Stepping {
         let ends = Some(Ends::new(workload));
         Stepping {
             server: Server::new(system, rule, ends, &mut service),
-            coming: Coming::new(workload, arrivals),
+            coming: Coming::new(laws::arrivals(workload, arrivals)),
             sizes,
             service,
         }
@@ -58,10 +58,9 @@ impl Stepping {
 
     /// The next job arrives.
     pub(super) fn arrive(&mut self) {
-        let Arrival { time, class } = self.coming.next;
-        let (i, size) = (class as usize, self.coming.size);
+        let Arrival { time, class } = self.coming.peek();
+        let (i, size) = (class as usize, self.coming.pass());
         self.server.arrive(i, time, size, &mut self.sizes);
-        self.coming.draw();
     }
 
     /// Goes on to the next event after which a waiting job fits, and by so many events at most. Returns how many there
@@ -69,7 +68,7 @@ impl Stepping {
     pub fn advance(&mut self, events: u64) -> (u64, f64) {
         let (mut count, mut integral) = (0, 0.0);
         while count < events {
-            let (now, due) = self.server.due(self.coming.next.time);
+            let (now, due) = self.server.due(self.coming.peek().time);
             let before = &self.server.system;
             integral += before.jobs() as f64 * (now - before.now());
             match due {
@@ -82,37 +81,6 @@ impl Stepping {
             }
         }
         (count, integral)
-    }
-}
-
-/// The arrivals of the simulator, one after the other.
-pub(super) struct Coming {
-    arrivals: Arrivals,
-    /// The next one.
-    pub next: Arrival,
-    /// Its size, where sizes come with arrivals.
-    pub size: f64,
-}
-
-impl Coming {
-    /// Returns those of a workload from this stream.
-    pub fn new(workload: &Workload, stream: RandomStream) -> Self {
-        let mut coming = Coming {
-            arrivals: laws::arrivals(workload, stream),
-            next: Arrival::default(),
-            size: f64::NAN,
-        };
-        coming.draw();
-        coming
-    }
-
-    /// Draws the next one.
-    pub fn draw(&mut self) {
-        let (mut arrival, mut size) = ([Arrival::default()], [f64::NAN]);
-        let sizes = usize::from(self.arrivals.tells_sizes());
-        self.arrivals.fill(&mut arrival, &mut size[..sizes]);
-        [self.next] = arrival;
-        [self.size] = size;
     }
 }
 

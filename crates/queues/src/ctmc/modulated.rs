@@ -37,25 +37,11 @@ impl Environment {
     pub fn new(states: usize, edges: Vec<Edge>) -> Result<Self, ChainError> {
         let mut chain = DiGraph::<(), f64>::with_capacity(states, edges.len());
         let nodes: Vec<_> = (0..states).map(|_| chain.add_node(())).collect();
-        for edge in edges {
+        for edge in &edges {
             chain.add_edge(nodes[edge.from], nodes[edge.to], edge.rate);
         }
-        Self::of(&chain)
-    }
-
-    /// Returns the environment that a chain is, states and edges in its own order.
-    ///
-    /// # Errors
-    /// As [`Environment::new`].
-    pub fn of(chain: &DiGraph<(), f64>) -> Result<Self, ChainError> {
-        let edge = |e: &petgraph::graph::Edge<f64>| Edge {
-            from: e.source().index(),
-            to: e.target().index(),
-            rate: e.weight,
-        };
-        let edges: Vec<Edge> = chain.raw_edges().iter().map(edge).collect();
         Ok(Environment {
-            law: stationary(chain)?,
+            law: stationary(&chain)?,
             goes_round: edges.iter().all(|e| e.to > e.from || e.to == 0),
             edges,
         })

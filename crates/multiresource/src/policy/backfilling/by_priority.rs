@@ -188,19 +188,6 @@ impl ByPriority {
         }
     }
 
-    /// Returns all jobs in order, each with its place among those of its type.
-    pub fn in_order(&self) -> Vec<Waiting> {
-        let mut all = Vec::new();
-        for (i, list) in self.lists.iter().enumerate() {
-            let places = list.iter().enumerate();
-            all.extend(places.map(|(place, entry)| (entry.key, entry.waiting(i, place))));
-        }
-        all.sort_unstable_by(|(a, one), (b, other)| {
-            a.total_cmp(b).then(one.job.number.cmp(&other.job.number))
-        });
-        all.into_iter().map(|(_, waiting)| waiting).collect()
-    }
-
     fn heads(&self) -> impl Iterator<Item = (usize, &Entry)> {
         let lists = self.lists.iter().enumerate();
         lists.filter_map(|(i, list)| Some((i, list.first()?)))
@@ -231,7 +218,7 @@ fn first<'a>(heads: impl Iterator<Item = (usize, &'a Entry)>) -> Option<usize> {
 }
 
 impl Queue for ByPriority {
-    type Key = (f64, u64);
+    type Rank = f64;
 
     const DECIDES_ONCE: bool = true;
 
@@ -296,6 +283,18 @@ impl Queue for ByPriority {
         head.is_some_and(|head| head.key == OVERDUE)
     }
 
+    fn in_order(&self) -> Vec<Waiting> {
+        let mut all = Vec::new();
+        for (i, list) in self.lists.iter().enumerate() {
+            let places = list.iter().enumerate();
+            all.extend(places.map(|(place, entry)| (entry.key, entry.waiting(i, place))));
+        }
+        all.sort_unstable_by(|(a, one), (b, other)| {
+            a.total_cmp(b).then(one.job.number.cmp(&other.job.number))
+        });
+        all.into_iter().map(|(_, waiting)| waiting).collect()
+    }
+
     fn first(&self, _system: &System) -> Option<usize> {
         first(self.heads())
     }
@@ -304,11 +303,7 @@ impl Queue for ByPriority {
         first(self.heads().filter(|(i, _)| system.fits(*i)))
     }
 
-    fn number(&self, i: usize, _system: &System) -> Option<u64> {
-        self.lists[i].first().map(|entry| entry.job.number)
-    }
-
-    fn first_key(&self, i: usize, _system: &System) -> Self::Key {
+    fn first_key(&self, i: usize, _system: &System) -> (f64, u64) {
         let head = self.lists[i].first();
         head.map_or((f64::INFINITY, u64::MAX), |head| {
             (head.key, head.job.number)
@@ -321,7 +316,7 @@ impl Queue for ByPriority {
         Some(list[place].waiting(i, place))
     }
 
-    fn key(&self, waiting: &Waiting) -> Self::Key {
+    fn key(&self, waiting: &Waiting) -> (f64, u64) {
         let entry = &self.lists[waiting.job_type][waiting.place];
         (entry.key, entry.job.number)
     }
@@ -331,12 +326,8 @@ impl Queue for ByPriority {
         self.running.start(waiting, servers, system);
     }
 
-    fn running(&self) -> &Running {
-        &self.running
-    }
-
-    fn forget_running(&mut self) {
-        self.running.forget();
+    fn running(&mut self) -> &mut Running {
+        &mut self.running
     }
 
     fn ahead(&self, i: usize, job: Job) -> Option<usize> {

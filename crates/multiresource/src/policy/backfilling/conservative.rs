@@ -1,9 +1,8 @@
 //! Conservative backfilling: every job has a reservation.
 
-use std::collections::HashMap;
-
 use super::choices::{Backfilling, Classes};
 use super::estimates::Lengths;
+use super::running::Running;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;
@@ -31,8 +30,8 @@ pub(super) struct Conservative {
     profile: Profile,
     /// Waiting jobs, in order.
     plans: Vec<Plan>,
-    /// Running jobs: number, and when they are planned to end.
-    running: Vec<(u64, f64)>,
+    /// When the running jobs are planned to end.
+    running: Running,
     /// The first reservation.
     soonest: f64,
     /// Jobs that came at this instant and have no reservation yet.
@@ -73,7 +72,7 @@ impl Conservative {
             lengths: Lengths::new(choices.estimates, workload),
             profile: Profile::new(0.0, capacity.collect()),
             plans: Vec::new(),
-            running: Vec::new(),
+            running: Running::new(1),
             soonest: f64::INFINITY,
             come: Vec::new(),
             is_early: false,
@@ -92,8 +91,9 @@ impl Conservative {
     fn wake(&mut self, system: &mut System) {
         let (soonest, now) = (self.soonest, system.now());
         let is_then = |end: f64| (end - soonest).abs() <= soonest * ROUNDING;
+        let mut running = self.running.on(0).iter();
         let comes_anyway =
-            soonest <= now * (1.0 + ROUNDING) || self.running.iter().any(|(_, end)| is_then(*end));
+            soonest <= now * (1.0 + ROUNDING) || running.any(|(end, ..)| is_then(*end));
         system.wake_at(if comes_anyway { f64::INFINITY } else { soonest });
     }
 
@@ -111,18 +111,14 @@ impl Conservative {
         if starts {
             system.start_job(plan.job_type, plan.job);
             let end = plan.start + plan.estimate;
-            self.running.push((plan.job.number, end));
+            self.running.add(0, plan.job_type, plan.job, end);
         }
         starts
     }
 
     /// A job of type i has ended: what was planned for it is free.
     fn ended(&mut self, i: usize, system: &System) {
-        let ended = system.ended();
-        let place = self.running.iter().position(|(number, _)| *number == ended);
-        let place = place.expect("the job that has ended was started here");
-        let (_, end) = self.running.swap_remove(place);
-        let now = system.now();
+        let (end, now) = (self.running.ended(system), system.now());
         if end > now * (1.0 + ROUNDING) {
             self.profile.give(now, end, system.demand(i));
             self.is_early = true;
@@ -204,19 +200,12 @@ impl Policy for Conservative {
 
     /// All is planned anew: from what is free now, and when what runs is planned to end.
     fn take_over(&mut self, system: &mut System) {
-        let now = system.now();
-        let known: HashMap<u64, f64> = std::mem::take(&mut self.running).into_iter().collect();
-        self.profile = Profile::of_now(system);
+        let lengths = &self.lengths;
+        self.running
+            .look_anew(system, |job, i| lengths.of(job, i, system));
+        self.profile = Profile::ahead(&self.running, system);
         self.come.clear();
         for i in 0..system.types() {
-            for job in system.running_jobs(i) {
-                let estimate = || now + self.lengths.of(job, i, system);
-                let end = known.get(&job.number).copied().unwrap_or_else(estimate);
-                // One that is late may end at any time.
-                self.profile
-                    .give(end.max(now), f64::INFINITY, system.demand(i));
-                self.running.push((job.number, end));
-            }
             for job in system.waiting_jobs(i) {
                 let estimate = self.lengths.of(job, i, system);
                 self.come.push(Plan::new(i, job, estimate));
@@ -233,52 +222,49 @@ impl Policy for Conservative {
 /// end.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    resources: usize,
-    /// Ascending; the first is the present.
-    times: Vec<f64>,
-    /// R numbers a step.
-    room: Vec<u64>,
+    /// From when on how much of each resource is free; by time, and the first is the present.
+    steps: Vec<(f64, Vec<u64>)>,
 }
 
 impl Profile {
     /// The same free room from this time on.
     fn new(now: f64, room: Vec<u64>) -> Self {
         Profile {
-            resources: room.len(),
-            times: vec![now],
-            room,
+            steps: vec![(now, room)],
         }
     }
 
-    /// The room that is free now.
-    pub fn of_now(system: &System) -> Self {
+    /// Returns the room from now on where each running job ends as estimated, or at once if it is late.
+    pub fn ahead(running: &Running, system: &System) -> Self {
         let resources = 0..system.capacity().len();
-        Profile::new(system.now(), resources.map(|j| system.free(j)).collect())
+        let mut profile = Profile::new(system.now(), resources.map(|j| system.free(j)).collect());
+        for (end, _, i) in running.on(0) {
+            profile.give(*end, f64::INFINITY, system.demand(*i));
+        }
+        profile
     }
 
     /// The past is dropped.
     fn advance(&mut self, now: f64) {
-        let past = self.times.partition_point(|time| *time <= now);
-        let dropped = past.saturating_sub(1);
-        self.times.drain(..dropped);
-        self.room.drain(..dropped * self.resources);
-        if self.times[0] < now {
-            self.times[0] = now;
-        }
+        let past = self.steps.partition_point(|(time, _)| *time <= now);
+        self.steps.drain(..past.saturating_sub(1));
+        self.steps[0].0 = self.steps[0].0.max(now);
     }
 
     /// The earliest time from which this demand fits for so long; infinite where others use what it needs. O(steps · R).
     pub fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
-        for step in 0..self.times.len() {
-            if start < step && self.times[step] >= self.times[start] + duration {
+        for (n, (time, room)) in self.steps.iter().enumerate() {
+            if start < n && *time >= self.steps[start].0 + duration {
                 break;
             }
-            if !covers(self.step(step), demand) {
-                start = step + 1;
+            if !covers(room, demand) {
+                start = n + 1;
             }
         }
-        self.times.get(start).copied().unwrap_or(f64::INFINITY)
+        self.steps
+            .get(start)
+            .map_or(f64::INFINITY, |(time, _)| *time)
     }
 
     /// Takes this demand out of the room from one time to another, where it fits.
@@ -294,14 +280,13 @@ impl Profile {
     }
 
     fn change(&mut self, from: f64, to: f64, of_step: impl Fn(&mut [u64])) {
-        let from = from.max(self.times[0]);
+        let from = from.max(self.steps[0].0);
         if from >= to {
             return;
         }
         let (first, last) = (self.step_at(from), self.step_at(to));
-        for step in first..last {
-            let at = step * self.resources;
-            of_step(&mut self.room[at..at + self.resources]);
+        for (_, room) in &mut self.steps[first..last] {
+            of_step(room);
         }
         self.join(last);
         self.join(first);
@@ -309,29 +294,19 @@ impl Profile {
 
     /// The step that begins at this time, made if need be.
     fn step_at(&mut self, time: f64) -> usize {
-        let step = self.times.partition_point(|other| *other < time);
-        if self.times.get(step) != Some(&time) {
-            self.times.insert(step, time);
-            let before = (step - 1) * self.resources;
-            let at = step * self.resources;
-            for j in 0..self.resources {
-                self.room.insert(at + j, self.room[before + j]);
-            }
+        let step = self.steps.partition_point(|(other, _)| *other < time);
+        if self.steps.get(step).is_none_or(|(other, _)| *other != time) {
+            let room = self.steps[step - 1].1.clone();
+            self.steps.insert(step, (time, room));
         }
         step
     }
 
     /// Makes one step of two that have the same room.
     fn join(&mut self, step: usize) {
-        if step > 0 && self.step(step - 1) == self.step(step) {
-            self.times.remove(step);
-            let at = step * self.resources;
-            self.room.drain(at..at + self.resources);
+        if step > 0 && self.steps[step - 1].1 == self.steps[step].1 {
+            self.steps.remove(step);
         }
-    }
-
-    fn step(&self, step: usize) -> &[u64] {
-        &self.room[step * self.resources..][..self.resources]
     }
 }
 
@@ -353,6 +328,6 @@ mod tests {
         profile.give(0.5, 2.0, &[3, 1]);
         assert_eq!(profile.earliest(&[4, 10], 2.0), 1.0);
         profile.give(3.0, 5.0, &[2, 1]);
-        assert_eq!((profile.times, profile.room), (vec![1.0], vec![4, 10]));
+        assert_eq!(profile.steps, vec![(1.0, vec![4, 10])]);
     }
 }

@@ -106,7 +106,9 @@ impl Estimated {
                 let estimate = self.lengths.of(job, i, system);
                 self.queues[i].push(job, estimate);
             }
-            Event::Completion(_) => self.running.ended(system),
+            Event::Completion(_) => {
+                self.running.ended(system);
+            }
             Event::Clock(_) => {}
         }
     }

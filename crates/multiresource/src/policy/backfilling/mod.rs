@@ -13,7 +13,6 @@ mod estimates;
 pub mod estimator;
 mod greedy;
 pub(super) mod named;
-mod planned;
 mod policy;
 mod priority;
 mod queue;
@@ -42,7 +41,6 @@ pub(super) use running::Waiting;
 use by_priority::ByPriority;
 use conservative::Conservative;
 use easy::Easy;
-use planned::Planned;
 use queue::ByAge;
 
 use super::Policy;
@@ -87,7 +85,7 @@ impl Backfilling {
         let queue = ByPriority::new(&self, priority, guess, workload, servers);
         match self.reservations {
             Reservations::Few(_) | Reservations::All if servers == 1 => {
-                Box::new(Planned::new(self.reservations, queue))
+                Box::new(Easy::planning(&self, queue))
             }
             _ => Box::new(Easy::new(&self, queue, servers)),
         }

@@ -6,26 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::{Backfilling, Estimates, QueueOrder, Reservations};
 use crate::policy::hosts::Placement;
 use crate::policy::pooled::{PooledConfig, StartOrder};
-use crate::policy::rule::{NamedRule, Parameter, PolicyConfig, no_settings, require_known};
+use crate::policy::rule::{
+    NamedRule, Parameter, PolicyConfig, Settings, no_settings, require_known,
+};
 use crate::policy::{Family, Knows, Policy, Unsuitable};
 use crate::workload::{Fleet, Workload};
-
-no_settings! {
-    /// First-Fit.
-    FirstFitConfig;
-    /// First come, first served.
-    FcfsConfig;
-    /// Most Servers First.
-    MostServersFirstConfig;
-    /// Least Servers First.
-    LeastServersFirstConfig;
-    /// EASY backfilling by the types' mean sizes.
-    EasyByMeanConfig;
-    /// EASY backfilling by the limits of jobs.
-    EasyBackfillConfig;
-    /// Conservative backfilling by the limits of jobs.
-    ConservativeBackfillConfig;
-}
 
 /// EASY backfilling over all servers of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -93,7 +78,8 @@ impl PolicyConfig for PriorityConfig {
 
 /// The rules without settings: what they choose, the work of an event beyond that of First-Fit, and their description.
 macro_rules! presets {
-    ($($Policy:ident: $choices:expr, $work:literal, $words:expr;)+) => {
+    ($($(#[$doc:meta])* $Policy:ident: $choices:expr, $work:literal, $words:expr;)+) => {
+        no_settings! { $($(#[$doc])* $Policy;)+ }
         $(impl PolicyConfig for $Policy {
             fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
                 $choices.over(fleet)
@@ -115,12 +101,19 @@ macro_rules! presets {
 }
 
 presets! {
+    /// First-Fit.
     FirstFitConfig: Backfilling::FIRST_FIT, 0.0, "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.";
+    /// First come, first served.
     FcfsConfig: Backfilling::FCFS, 0.0, "First come, first served, without preemption: the oldest waiting job starts as soon as it fits, and no job before it.";
+    /// Most Servers First.
     MostServersFirstConfig: Backfilling::MOST_SERVERS_FIRST, 0.0, "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.";
+    /// Least Servers First.
     LeastServersFirstConfig: Backfilling::LEAST_SERVERS_FIRST, 0.0, "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.";
+    /// EASY backfilling by the types' mean sizes.
     EasyByMeanConfig: Backfilling::easy(Estimates::Means), 2.0, format!("{EASY} the mean of its type.");
+    /// EASY backfilling by the limits of jobs.
     EasyBackfillConfig: Backfilling::easy(Estimates::Limits), 2.0, format!("{EASY} its limit.");
+    /// Conservative backfilling by the limits of jobs.
     ConservativeBackfillConfig: Backfilling::conservative(Estimates::Limits), 20.0, "Conservative backfilling, without preemption: every waiting job has a reservation, in order of arrival, and a job starts as soon as that delays none of those before it, each taken to be as long as its limit.";
 }
 
@@ -172,138 +165,129 @@ impl PolicyConfig for PooledEasyConfig {
     }
 }
 
-pub(in crate::policy) const FIRST_FIT: NamedRule = NamedRule {
-    name: "first-fit",
-    about: "scans the queue in order of arrival and starts each job that fits",
-    pools: true,
-    settings: |fleet, _| {
-        one_or(
+/// Returns a rule that has settings for one server, and over a fleet those of [`PooledConfig`].
+const fn plain(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+    settings: Settings,
+) -> NamedRule {
+    NamedRule {
+        name,
+        aliases,
+        about,
+        pools: true,
+        settings,
+        ..NamedRule::PLAIN
+    }
+}
+
+pub(in crate::policy) const FIRST_FIT: NamedRule = plain(
+    "first-fit",
+    &[],
+    "scans the queue in order of arrival and starts each job that fits",
+    |fleet, _| {
+        pooled_or(
             FirstFitConfig {},
-            PooledConfig::plain(StartOrder::Oldest, Placement::First),
+            StartOrder::Oldest,
+            Placement::First,
             fleet,
         )
     },
-    ..NamedRule::PLAIN
-};
+);
 
-pub(in crate::policy) const FCFS: NamedRule = NamedRule {
-    name: "fcfs",
-    about: "first come, first served: stops at the first job that does not fit",
-    pools: true,
-    settings: |fleet, _| {
-        one_or(
-            FcfsConfig {},
-            PooledConfig::plain(StartOrder::Fcfs, BEST),
-            fleet,
-        )
-    },
-    ..NamedRule::PLAIN
-};
+pub(in crate::policy) const FCFS: NamedRule = plain(
+    "fcfs",
+    &[],
+    "first come, first served: stops at the first job that does not fit",
+    |fleet, _| pooled_or(FcfsConfig {}, StartOrder::Fcfs, BEST, fleet),
+);
 
-pub(in crate::policy) const BEST_FIT: NamedRule = NamedRule {
-    name: "best-fit",
-    about: "the fitting job with the largest dominant share; of equals the oldest; on one server most-servers-first",
-    pools: true,
-    settings: |fleet, _| {
-        one_or(
-            MostServersFirstConfig {},
-            PooledConfig::plain(StartOrder::Oldest, BEST),
-            fleet,
-        )
-    },
-    ..NamedRule::PLAIN
-};
+pub(in crate::policy) const BEST_FIT: NamedRule = plain(
+    "best-fit",
+    &[],
+    "the fitting job with the largest dominant share; of equals the oldest; on one server most-servers-first",
+    |fleet, _| pooled_or(MostServersFirstConfig {}, StartOrder::Oldest, BEST, fleet),
+);
 
-pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
-    name: "most-servers-first",
-    about: "the fitting job that needs most; with several resources, by dominant share",
-    aliases: &["msf"],
-    pools: true,
-    settings: |fleet, _| {
-        one_or(
-            MostServersFirstConfig {},
-            PooledConfig::plain(StartOrder::Largest, BEST),
-            fleet,
-        )
-    },
-    ..NamedRule::PLAIN
-};
+pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = plain(
+    "most-servers-first",
+    &["msf"],
+    "the fitting job that needs most; with several resources, by dominant share",
+    |fleet, _| pooled_or(MostServersFirstConfig {}, StartOrder::Largest, BEST, fleet),
+);
 
-pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
-    name: "least-servers-first",
-    about: "the fitting job that needs least; with several resources, by dominant share",
-    aliases: &["lsf"],
-    pools: true,
-    settings: |fleet, _| {
-        one_or(
+pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = plain(
+    "least-servers-first",
+    &["lsf"],
+    "the fitting job that needs least; with several resources, by dominant share",
+    |fleet, _| {
+        pooled_or(
             LeastServersFirstConfig {},
-            PooledConfig::plain(StartOrder::Smallest, BEST),
+            StartOrder::Smallest,
+            BEST,
             fleet,
         )
     },
-    ..NamedRule::PLAIN
-};
+);
 
-pub(in crate::policy) const PRIORITY: NamedRule = NamedRule {
-    name: "priority",
-    about: "the fitting job whose type has the highest `priority` (a larger number is more important); of equals the oldest; no preemption",
-    pools: true,
-    settings: |fleet, _| PriorityConfig::of(fleet, false),
-    ..NamedRule::PLAIN
-};
+pub(in crate::policy) const PRIORITY: NamedRule = plain(
+    "priority",
+    &[],
+    "the fitting job whose type has the highest `priority` (a larger number is more important); of equals the oldest; no preemption",
+    |fleet, _| PriorityConfig::of(fleet, false),
+);
 
-pub(in crate::policy) const STRICT_PRIORITY: NamedRule = NamedRule {
-    name: "strict-priority",
-    about: "the same order, but a job that does not fit holds back all jobs behind it",
-    settings: |fleet, _| PriorityConfig::of(fleet, true),
-    ..PRIORITY
-};
+pub(in crate::policy) const STRICT_PRIORITY: NamedRule = plain(
+    "strict-priority",
+    &[],
+    "the same order, but a job that does not fit holds back all jobs behind it",
+    |fleet, _| PriorityConfig::of(fleet, true),
+);
 
 pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {
-    name: "easy-backfill",
-    about: "first-fit behind the head of the queue, which is not delayed by its estimate",
     knows: Knows::Sizes,
-    aliases: &["easy"],
     parameter: Some(INFLATION),
-    pools: true,
-    settings: |fleet, inflation| {
-        without(inflation)?;
-        one_or(
-            EasyBackfillConfig {},
-            PooledEasyConfig { limits: true },
-            fleet,
-        )
-    },
     build: Some(|w, f| Ok(Backfilling::easy(estimates(w, f)?).rule(w, 1))),
-    ..NamedRule::PLAIN
+    ..plain(
+        "easy-backfill",
+        &["easy"],
+        "first-fit behind the head of the queue, which is not delayed by its estimate",
+        |fleet, inflation| {
+            without(inflation)?;
+            let pooled = PooledEasyConfig { limits: true };
+            one_or(EasyBackfillConfig {}, pooled, fleet)
+        },
+    )
 };
 
-pub(in crate::policy) const EASY_BY_MEAN: NamedRule = NamedRule {
-    name: "easy-by-mean",
-    about: "the same, with the mean size of its type for each job's",
-    pools: true,
-    settings: |fleet, _| {
+pub(in crate::policy) const EASY_BY_MEAN: NamedRule = plain(
+    "easy-by-mean",
+    &[],
+    "the same, with the mean size of its type for each job's",
+    |fleet, _| {
         one_or(
             EasyByMeanConfig {},
             PooledEasyConfig { limits: false },
             fleet,
         )
     },
-    ..NamedRule::PLAIN
-};
+);
 
 pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
-    name: "conservative-backfill",
-    about: "every job has a reservation that no later one may delay",
     knows: Knows::Sizes,
-    aliases: &["conservative"],
     parameter: Some(INFLATION),
-    settings: |_, inflation| {
-        without(inflation)?;
-        Ok(ConservativeBackfillConfig {}.into())
-    },
+    pools: false,
     build: Some(|w, f| Ok(Backfilling::conservative(estimates(w, f)?).rule(w, 1))),
-    ..NamedRule::PLAIN
+    ..plain(
+        "conservative-backfill",
+        &["conservative"],
+        "every job has a reservation that no later one may delay",
+        |_, inflation| {
+            without(inflation)?;
+            Ok(ConservativeBackfillConfig {}.into())
+        },
+    )
 };
 
 const INFLATION: Parameter = Parameter {
@@ -323,6 +307,16 @@ fn one_or(
         true => one.into(),
         false => pooled.into(),
     })
+}
+
+/// Returns the settings for one server, or those over a fleet that keep neither room nor a zone.
+fn pooled_or(
+    one: impl Into<Family>,
+    order: StartOrder,
+    placement: Placement,
+    fleet: &Fleet,
+) -> Result<Family, Unsuitable> {
+    one_or(one, PooledConfig::plain(order, placement), fleet)
 }
 
 /// Refuses an inflation: in a policy file jobs bring their limits.

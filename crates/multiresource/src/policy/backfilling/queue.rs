@@ -11,8 +11,8 @@ use crate::workload::Workload;
 ///
 /// The first job of each type stands for all of it: they need the same room.
 pub(super) trait Queue: Clone + Send + 'static {
-    /// A job's place in the order: least first.
-    type Key: PartialOrd + Copy;
+    /// A job's rank in the order: those of the least come first, and of equals the oldest.
+    type Rank: PartialOrd + Copy;
 
     /// Whether all that happens at one instant is decided on together on a fleet, too: among jobs that come together the
     /// first in the order is to be found.
@@ -35,32 +35,36 @@ pub(super) trait Queue: Clone + Send + 'static {
         false
     }
 
+    /// Returns all jobs in order, each with its place among those of its type; none of a queue that no rule plans for.
+    fn in_order(&self) -> Vec<Waiting> {
+        Vec::new()
+    }
+
     /// Returns the type of the first job.
     fn first(&self, system: &System) -> Option<usize>;
 
     /// Returns the type of the first job of those that fit.
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
-    /// Returns the number of the first job of type i.
-    fn number(&self, i: usize, system: &System) -> Option<u64>;
+    /// Returns the rank and the number of the first job of type i; [`u64::MAX`] where none waits.
+    fn first_key(&self, i: usize, system: &System) -> (Self::Rank, u64);
 
-    /// Returns the key of the first job of type i, which waits.
-    fn first_key(&self, i: usize, system: &System) -> Self::Key;
+    /// Returns the number of the first job of type i.
+    fn number(&self, i: usize, system: &System) -> Option<u64> {
+        Some(self.first_key(i, system).1).filter(|number| *number != u64::MAX)
+    }
 
     /// Returns the first job of type i whose estimate is within the limit.
     fn first_within(&self, i: usize, limit: f64) -> Option<Waiting>;
 
-    /// Returns the key of a job.
-    fn key(&self, waiting: &Waiting) -> Self::Key;
+    /// Returns the rank and the number of a job.
+    fn key(&self, waiting: &Waiting) -> (Self::Rank, u64);
 
     /// Starts this job on these servers.
     fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System);
 
     /// Returns when the running jobs will have ended.
-    fn running(&self) -> &Running;
-
-    /// Forgets when jobs were started.
-    fn forget_running(&mut self);
+    fn running(&mut self) -> &mut Running;
 
     /// Sees what waits and runs now.
     fn look_anew(&mut self, system: &System);
@@ -94,7 +98,7 @@ impl ByAge {
 
 impl Queue for ByAge {
     /// The place of its class, and its number.
-    type Key = (usize, u64);
+    type Rank = usize;
 
     fn knows(&self) -> Knows {
         self.jobs.lengths.estimates.knows()
@@ -121,12 +125,7 @@ impl Queue for ByAge {
     }
 
     #[inline]
-    fn number(&self, i: usize, system: &System) -> Option<u64> {
-        system.nth_number(i, 0)
-    }
-
-    #[inline]
-    fn first_key(&self, i: usize, system: &System) -> Self::Key {
+    fn first_key(&self, i: usize, system: &System) -> (usize, u64) {
         let oldest = system.nth_number(i, 0).unwrap_or(u64::MAX);
         (self.order.rank(i), oldest)
     }
@@ -137,7 +136,7 @@ impl Queue for ByAge {
     }
 
     #[inline]
-    fn key(&self, waiting: &Waiting) -> Self::Key {
+    fn key(&self, waiting: &Waiting) -> (usize, u64) {
         (self.order.rank(waiting.job_type), waiting.job.number)
     }
 
@@ -146,12 +145,8 @@ impl Queue for ByAge {
         self.jobs.start(waiting, servers, system);
     }
 
-    fn running(&self) -> &Running {
-        &self.jobs.running
-    }
-
-    fn forget_running(&mut self) {
-        self.jobs.running.forget();
+    fn running(&mut self) -> &mut Running {
+        &mut self.jobs.running
     }
 
     fn look_anew(&mut self, system: &System) {

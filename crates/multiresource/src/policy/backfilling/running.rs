@@ -27,16 +27,18 @@ impl Running {
         }
     }
 
-    /// A job has ended.
-    pub fn ended(&mut self, system: &System) {
-        let ended = system.ended();
+    /// Forgets the job that has ended, and returns when it was estimated to end.
+    pub fn ended(&mut self, system: &System) -> f64 {
+        let (ended, mut end) = (system.ended(), f64::NAN);
         for &n in system.freed() {
             // Nearly always among the first: they are in order of estimated ends.
             let place = self.by_server[n]
                 .iter()
                 .position(|(_, own, _)| *own == ended);
-            self.by_server[n].remove(place.expect("the job that has ended was started here"));
+            let place = place.expect("the job that has ended was started here");
+            (end, ..) = self.by_server[n].remove(place);
         }
+        end
     }
 
     /// Starts this job on these servers.
@@ -54,7 +56,7 @@ impl Running {
     }
 
     /// A job of type i runs on server n, and is estimated to end then.
-    fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
+    pub fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
         let own = &mut self.by_server[n];
         let place = own.partition_point(|(other, ..)| *other <= end);
         own.insert(place, (end, job.number, i));

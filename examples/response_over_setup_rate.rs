@@ -166,7 +166,7 @@ fn main() -> Result<()> {
         .map(|(label, look, style)| (label.into(), look, style))
         .into(),
     };
-    std::fs::write(&path, sheet.svg()?)?;
+    std::fs::write(&path, sheet.svg())?;
     println!("wrote {path}");
     Ok(())
 }

@@ -6,9 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::Account;
-use super::format::{Fate, Raw};
-use super::{Observed, Trace};
+use super::format::Raw;
+use super::{Account, Trace};
 
 /// The row of a job that counts so far.
 #[derive(Clone, Copy, Debug)]
@@ -68,17 +67,11 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Counted {
     pub fn new(raw: &Raw) -> Self {
-        // Ended jobs rank above running jobs, and running jobs above waiting ones.
-        const ENDED: i64 = 1 << 61;
         Counted {
             line: raw.line,
             submit: raw.submit,
             start: raw.start,
-            rank: match raw.fate {
-                _ if raw.is_open || raw.seen == Observed::Censored => raw.last(),
-                Fate::Completed if raw.size < 0 => i64::MIN,
-                _ => raw.last().saturating_add(ENDED),
-            },
+            rank: raw.rank(),
             is_job: false,
             reasons: 0,
             work: 0.0,

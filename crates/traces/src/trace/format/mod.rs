@@ -194,6 +194,16 @@ impl Raw {
         self.begun().saturating_add(self.size.max(0))
     }
 
+    /// Returns its rank among the rows of the same job, of which the one with the largest rank counts: that of an ended job is above
+    /// that of a running one, and that of a running job above that of a waiting one.
+    pub(in crate::trace) fn rank(&self) -> i64 {
+        match self.fate {
+            _ if self.is_open || self.seen == Observed::Censored => self.last(),
+            Fate::Completed if self.size < 0 => i64::MIN,
+            _ => self.last().saturating_add(1 << 61),
+        }
+    }
+
     /// Takes what starts together with it as one job, which holds its room until the last has ended.
     fn join(self, other: Raw) -> Raw {
         let is_censored = other.seen == Observed::Censored;

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
-use crate::trace::duplicates::Counted;
 use crate::trace::fields::{
     self, Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole,
 };
@@ -138,7 +137,7 @@ impl Reader for Sacct {
         let own = components.entry(id[plus..].to_vec());
         if let Entry::Occupied(mut known) = own {
             let before = known.get().0;
-            if Counted::new(&job).rank >= Counted::new(&before).rank {
+            if job.rank() >= before.rank() {
                 let line = before.line;
                 known.insert((Raw { line, ..job }, demand.to_vec()));
             }

@@ -1,4 +1,4 @@
-use num_traits::NumOps;
+use std::ops::{Add, Mul, Sub};
 
 use super::Packing;
 
@@ -6,7 +6,7 @@ use super::Packing;
 ///
 /// Types come in the order of `items`. A step down settles the next type at the largest count that
 /// fits; a step back takes one job less of the last type, as long as the caller finds that
-/// promising. Values and costs are doubles, or whole numbers of some or any length.
+/// promising. Values and costs are doubles or whole numbers.
 #[derive(Clone, Debug)]
 pub struct DepthFirst<N> {
     pub(super) packing: Packing,
@@ -42,7 +42,10 @@ struct Taken<N> {
     left: N,
 }
 
-impl<N: Clone + From<u32> + NumOps> DepthFirst<N> {
+impl<N> DepthFirst<N>
+where
+    N: Copy + From<u32> + Add<Output = N> + Sub<Output = N> + Mul<Output = N>,
+{
     /// On the empty server, which costs `left`.
     pub fn new(packing: &Packing, items: Vec<Item<N>>, left: N) -> Self {
         DepthFirst {
@@ -74,7 +77,7 @@ impl<N: Clone + From<u32> + NumOps> DepthFirst<N> {
 
     /// Settles the next item, which there is, at the largest count.
     pub fn descend(&mut self) {
-        let item = &self.items[self.taken.len()];
+        let item = self.items[self.taken.len()];
         let most = self.packing.most(item.job_type, &self.room);
         self.settle(most.min(item.most));
     }
@@ -111,15 +114,12 @@ impl<N: Clone + From<u32> + NumOps> DepthFirst<N> {
     }
 
     fn settle(&mut self, count: u32) {
-        let item = &self.items[self.taken.len()];
+        let item = self.items[self.taken.len()];
         self.packing.take(item.job_type, count, &mut self.room);
-        let value = self.value.clone() + N::from(count) * item.value.clone();
-        let left = self.left.clone() - N::from(count) * item.cost.clone();
-        self.taken.push(Taken {
-            count,
-            value: std::mem::replace(&mut self.value, value),
-            left: std::mem::replace(&mut self.left, left),
-        });
+        let (value, left) = (self.value, self.left);
+        self.taken.push(Taken { count, value, left });
+        self.value = value + N::from(count) * item.value;
+        self.left = left - N::from(count) * item.cost;
     }
 
     /// Gives back the count settled last, and returns it.

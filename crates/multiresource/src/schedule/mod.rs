@@ -17,8 +17,6 @@ pub use enumeration::{Enumeration, enumerate, maximal};
 pub use knapsack::Knapsack;
 pub use step::{size_step, smallest_step, steps};
 
-use std::sync::Arc;
-
 use crate::workload::{Fleet, JobType, Workload};
 
 /// A schedule `u`: how many jobs of each type run together, in the workload's type order.
@@ -27,8 +25,7 @@ pub type Schedule = Vec<u32>;
 /// The constraint system `u·D ≤ P` in exact integer units: K types, R resources.
 #[derive(Clone, Debug)]
 pub struct Packing {
-    /// Shared by copies: a search begins with one.
-    demand: Arc<[Vec<u64>]>,
+    demand: Vec<Vec<u64>>,
     capacity: Vec<u64>,
 }
 
@@ -69,10 +66,7 @@ impl Packing {
     /// Returns that of demands (K × R) and capacities (R) in units of one's own; each type demands something, and no
     /// more than there is.
     pub fn of_units(demand: Vec<Vec<u64>>, capacity: Vec<u64>) -> Self {
-        Packing {
-            demand: demand.into(),
-            capacity,
-        }
+        Packing { demand, capacity }
     }
 
     /// Returns the number of job types K.
@@ -115,7 +109,7 @@ impl Packing {
 
     /// Returns the units of resource `j` that the jobs of a schedule need.
     pub fn used(&self, schedule: &[u32], j: usize) -> u128 {
-        let jobs = schedule.iter().zip(self.demand.iter());
+        let jobs = schedule.iter().zip(&self.demand);
         jobs.map(|(u, d)| u128::from(*u) * u128::from(d[j])).sum()
     }
 

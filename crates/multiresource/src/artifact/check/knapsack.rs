@@ -4,14 +4,15 @@
 //! Depth first, types in order of value for cost, where cost is what a job takes of the room
 //! at the resource prices. With `D_i·w ≥ v_i` for all types, and `e` the efficiency
 //! `v_i / D_i·w` of the next one, what fits into a room gains at most `e (w·room)`: below that,
-//! a branch is cut. The walk is the same in doubles and in whole numbers.
+//! a branch is cut. The walk keeps its own stack, for types may be many. It is the same in
+//! doubles and in whole numbers.
 
 use std::cmp::Ordering;
 
 use num_bigint::BigInt;
 use num_traits::NumOps;
 
-use crate::schedule::{DepthFirst, Item, Packing, Schedule};
+use crate::schedule::{Packing, Schedule};
 
 /// What values and costs are: doubles, or whole numbers of any length.
 pub(super) trait Number: Clone + PartialOrd + From<u32> + NumOps {
@@ -87,58 +88,148 @@ pub(super) fn exceeds<N: Number>(
     nodes: &mut u64,
 ) -> Verdict<N> {
     let item = |i: usize| Item {
-        job_type: i,
+        kind: i,
         value: values[i].clone(),
         cost: costs[i].clone(),
         most: region.most[i],
+        surplus: N::from(0),
     };
     let mut items: Vec<Item<N>> = (0..values.len())
         .filter(|&i| values[i] > N::from(0))
         .map(item)
         .collect();
-    items.sort_by(by_efficiency);
-    // What each item and those after it are worth above their cost, all together at most.
-    let (mut surplus, mut sum) = (vec![N::from(0); items.len()], N::from(0));
-    let pairs = surplus.iter_mut().zip(&items).rev();
-    for (own, item) in pairs.filter(|(_, item)| item.value > item.cost) {
+    items.sort_by(Item::by_efficiency);
+    let mut surplus = N::from(0);
+    for item in items.iter_mut().rev().filter(|item| item.value > item.cost) {
         let gain = item.value.clone() - item.cost.clone();
-        sum = sum + gain * N::from(item.most);
-        own.clone_from(&sum);
+        surplus = surplus + gain * N::from(item.most);
+        item.surplus = surplus.clone();
     }
-    // Whether the items that are not settled could lift the worth above the threshold.
-    let is_promising = |walk: &DepthFirst<N>| {
-        let Some(item) = walk.open().first() else {
-            return false;
-        };
-        let missing = threshold.clone() - walk.value.clone();
-        // All jobs are worth their cost at most, but for what some are worth above it.
-        let surplus = surplus[surplus.len() - walk.open().len()].clone();
-        let by_surplus = item.value <= item.cost || walk.left.clone() + surplus > missing;
-        by_surplus && N::gains([&item.value, &item.cost], &walk.left, missing)
+    let mut search = Search {
+        packing,
+        items,
+        threshold,
+        room: region.room,
+        value: N::from(0),
+        left: region.price,
+        taken: Vec::new(),
     };
-    let mut walk = DepthFirst::new(packing, items, N::from(0));
-    walk.restart(&region.room, region.price);
-    loop {
-        if walk.value > threshold {
-            return Verdict::Beaten(walk.schedule(), walk.value);
-        }
-        if is_promising(&walk) {
-            if *nodes == 0 {
-                return Verdict::Undecided;
-            }
-            *nodes -= 1;
-            walk.descend();
-        } else if !walk.retreat(is_promising) {
-            return Verdict::Bounded;
-        }
+    search.run(nodes)
+}
+
+struct Item<N> {
+    kind: usize,
+    value: N,
+    cost: N,
+    most: u32,
+    /// What it and the items after it are worth above their cost, all together at most.
+    surplus: N,
+}
+
+impl<N: Number> Item<N> {
+    /// Orders the most efficient first, of equals the dearest.
+    fn by_efficiency(a: &Self, b: &Self) -> Ordering {
+        let one = N::from(1);
+        N::compare([&b.value, &b.cost], [&a.value, &a.cost])
+            .then(N::compare([&b.cost, &one], [&a.cost, &one]))
     }
 }
 
-/// Orders the most efficient first, of equals the dearest.
-fn by_efficiency<N: Number>(a: &Item<N>, b: &Item<N>) -> Ordering {
-    let one = N::from(1);
-    N::compare([&b.value, &b.cost], [&a.value, &a.cost])
-        .then(N::compare([&b.cost, &one], [&a.cost, &one]))
+/// A count that was settled, and what stood before it.
+struct Taken<N> {
+    count: u32,
+    value: N,
+    left: N,
+}
+
+struct Search<'a, N> {
+    packing: &'a Packing,
+    items: Vec<Item<N>>,
+    threshold: N,
+    room: Vec<u64>,
+    /// Worth of what is taken.
+    value: N,
+    /// Price of the room that is left.
+    left: N,
+    /// Counts of the first items, as far as they are settled.
+    taken: Vec<Taken<N>>,
+}
+
+impl<N: Number> Search<'_, N> {
+    fn run(&mut self, nodes: &mut u64) -> Verdict<N> {
+        loop {
+            if self.value > self.threshold {
+                return Verdict::Beaten(self.schedule(), self.value.clone());
+            }
+            if self.is_promising() {
+                if *nodes == 0 {
+                    return Verdict::Undecided;
+                }
+                *nodes -= 1;
+                let item = &self.items[self.taken.len()];
+                self.take(self.packing.most(item.kind, &self.room).min(item.most));
+            } else if !self.retreat() {
+                return Verdict::Bounded;
+            }
+        }
+    }
+
+    /// Returns whether the items that are not settled could lift the worth above the threshold.
+    fn is_promising(&self) -> bool {
+        let Some(item) = self.items.get(self.taken.len()) else {
+            return false;
+        };
+        let missing = self.threshold.clone() - self.value.clone();
+        // All jobs are worth their cost at most, but for what some are worth above it.
+        let by_surplus =
+            item.value <= item.cost || self.left.clone() + item.surplus.clone() > missing;
+        by_surplus && N::gains([&item.value, &item.cost], &self.left, missing)
+    }
+
+    /// Settles the next item at this count, which fits.
+    fn take(&mut self, count: u32) {
+        let item = &self.items[self.taken.len()];
+        self.packing.take(item.kind, count, &mut self.room);
+        self.taken.push(Taken {
+            count,
+            value: self.value.clone(),
+            left: self.left.clone(),
+        });
+        self.value = self.value.clone() + item.value.clone() * N::from(count);
+        self.left = self.left.clone() - item.cost.clone() * N::from(count);
+    }
+
+    /// Gives back the count settled last, and returns it.
+    fn give_back(&mut self) -> Option<u32> {
+        let Taken { count, value, left } = self.taken.pop()?;
+        let kind = self.items[self.taken.len()].kind;
+        self.packing.give_back(kind, count, &mut self.room);
+        (self.value, self.left) = (value, left);
+        Some(count)
+    }
+
+    /// Takes one less of the last item where that is promising. Where it is not, fewer still
+    /// are less so, since the items come in order of efficiency; then of the item before it.
+    fn retreat(&mut self) -> bool {
+        while let Some(count) = self.give_back() {
+            if count > 0 {
+                self.take(count - 1);
+                if self.is_promising() {
+                    return true;
+                }
+                self.give_back();
+            }
+        }
+        false
+    }
+
+    fn schedule(&self) -> Schedule {
+        let mut schedule = vec![0; self.packing.types()];
+        for (item, taken) in self.items.iter().zip(&self.taken) {
+            schedule[item.kind] = taken.count;
+        }
+        schedule
+    }
 }
 
 #[cfg(test)]

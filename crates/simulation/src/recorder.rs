@@ -14,11 +14,33 @@ pub struct Recorder {
 }
 
 /// How long jobs were there, and how long they waited for their last start \[time\].
-pub type Stays = [Histogram; 2];
+#[derive(Clone)]
+pub struct Stays {
+    /// Response times.
+    pub responses: Histogram,
+    /// Waiting times.
+    pub waits: Histogram,
+}
 
-/// Returns none yet, in this unit.
-pub fn no_stays(unit: f64) -> Stays {
-    [Histogram::new(unit), Histogram::new(unit)]
+impl Stays {
+    /// None yet, in this unit.
+    pub fn new(unit: f64) -> Self {
+        Stays {
+            responses: Histogram::new(unit),
+            waits: Histogram::new(unit),
+        }
+    }
+
+    /// Adds those of others in the same unit.
+    pub fn merge(&mut self, other: &Self) {
+        self.responses.merge(&other.responses);
+        self.waits.merge(&other.waits);
+    }
+
+    fn clear(&mut self) {
+        self.responses.clear();
+        self.waits.clear();
+    }
 }
 
 /// What a replication has measured so far. Statistics see replications as this, so that they are
@@ -71,7 +93,7 @@ impl Recorder {
         let rate = total_arrival_rate(classes);
         let load: f64 = classes.iter().map(JobClass::offered_load).sum();
         let tick = ARRIVALS_A_TICK / rate;
-        let stays = || [no_stays(load / rate), no_stays(load / rate)];
+        let stays = || [Stays::new(load / rate), Stays::new(load / rate)];
         Recorder {
             series: Series::new(classes.len(), extra, tick, &settings.watch),
             stays: classes.iter().map(|_| stays()).collect(),
@@ -98,9 +120,9 @@ impl Recorder {
             self.series.watchers.departed(i, stay);
         }
         if self.percentiles {
-            let [responses, waits] = &mut self.stays[i][1];
-            responses.add(response);
-            waits.add(stay.waiting);
+            let stays = &mut self.stays[i][1];
+            stays.responses.add(response);
+            stays.waits.add(stay.waiting);
         }
     }
 
@@ -112,7 +134,7 @@ impl Recorder {
         if self.series.merges > merges {
             for pair in &mut self.stays {
                 pair.swap(0, 1);
-                pair[1].iter_mut().for_each(Histogram::clear);
+                pair[1].clear();
             }
         }
     }

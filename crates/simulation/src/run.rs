@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::growth::Growth;
 use super::memory;
 use super::quantiles::Histogram;
-use super::recorder::{ReplicationSoFar, Stays, no_stays};
+use super::recorder::{ReplicationSoFar, Stays};
 use super::sample::{Sample, Seen, mean_number};
 use super::settings::Settings;
 use super::settling::{self, Unsettled};
@@ -207,10 +207,10 @@ impl EndedRuns<'_> {
             None => vec![None; engines.len()],
         };
         let weighted = tells_all.map(|s| s.weighted_replications(&weights));
-        let [responses, waits] = together(of_class_i.iter());
+        let everything = together(of_class_i.iter());
         let p99 = |engine: &&dyn ReplicationSoFar| {
             let stays = all.iter().flat_map(|&i| engine.recorder().stays(i));
-            together(stays)[0].quantile(0.99)
+            together(stays).responses.quantile(0.99)
         };
         let p99s: Option<Vec<f64>> = s.and_then(|_| engines.iter().map(p99).collect());
         let several = p99s.as_deref().filter(|values| values.len() > 1);
@@ -221,7 +221,7 @@ impl EndedRuns<'_> {
             weighted_replications: of_replications(weighted),
             p99_response: several.map(statistics::over_replications),
             p99_replications: of_replications(p99s),
-            rough_p99: responses.quantile(0.99),
+            rough_p99: everything.responses.quantile(0.99),
             events: seen.events(),
             simulated_time: engines.iter().map(|e| e.now()).sum(),
             warm_up: s.map_or(0.0, |s| s.warm_up),
@@ -230,8 +230,8 @@ impl EndedRuns<'_> {
             unsettled,
             mean_response: s.and_then(|s| s.mean_response(&all)),
             mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
-            percentiles: s.and_then(|_| percentiles(&responses, |_, value| value)),
-            waiting_percentiles: s.and_then(|_| percentiles(&waits, |_, value| value)),
+            percentiles: s.and_then(|_| percentiles(&everything.responses, |_, value| value)),
+            waiting_percentiles: s.and_then(|_| percentiles(&everything.waits, |_, value| value)),
             weighted_response: tells_all.and_then(|s| s.weighted_response(&weights)),
             mean_number: s.and_then(|s| s.mean_number(&all)),
             fairness: means.and_then(|m| jain(&m)),
@@ -257,33 +257,26 @@ impl EndedRuns<'_> {
         let each: Vec<Stays> = each.map(|e| together(e.recorder().stays(i))).collect();
         let watched = watched.iter().filter(|w| w.watch.job_type == i);
         // The histogram has fewer jobs than the watch, and bins: it must not contradict it.
-        let right = |measure: usize, p: f64, value: f64| {
+        let right = |is_wait: bool, p: f64, value: f64| {
             let above = watched.clone().filter_map(|w| Some((w, w.above?.mean)));
-            above.fold(value, |value, (w, above)| {
-                match (w.watch.threshold, measure) {
-                    (Threshold::Response(t), 0) | (Threshold::Waiting(t), 1) => {
-                        let is_within = above <= 1.0 - p;
-                        if is_within {
-                            value.min(t)
-                        } else {
-                            value.max(t)
-                        }
-                    }
-                    _ => value,
-                }
+            above.fold(value, |value, (w, above)| match w.watch.threshold {
+                Threshold::Waiting(t) if is_wait && above <= 1.0 - p => value.min(t),
+                Threshold::Waiting(t) if is_wait => value.max(t),
+                Threshold::Response(t) if !is_wait && above <= 1.0 - p => value.min(t),
+                Threshold::Response(t) if !is_wait => value.max(t),
+                _ => value,
             })
         };
-        let spread = |measure: usize| {
-            let each: Vec<&Histogram> = each.iter().map(|own| &own[measure]).collect();
+        let spread = |of: fn(&Stays) -> &Histogram, is_wait| {
+            let each: Vec<&Histogram> = each.iter().map(of).collect();
             PERCENTILES.map(|p| {
-                let own = spread(&stays[measure], &each, p)?;
-                let mean = right(measure, p, own.mean);
+                let own = spread(of(stays), &each, p)?;
+                let mean = right(is_wait, p, own.mean);
                 Some(Estimate { mean, ..own })
             })
         };
-        let percentiles = |measure: usize| {
-            let corrected = |p, value| right(measure, p, value);
-            sample.and_then(|_| percentiles(&stays[measure], corrected))
+        let percentiles = |times: &Histogram, is_wait| {
+            sample.and_then(|_| percentiles(times, |p, value| right(is_wait, p, value)))
         };
         ClassResult {
             name: class.name.clone(),
@@ -291,11 +284,14 @@ impl EndedRuns<'_> {
             mean_response,
             mean_waiting: sample.and_then(|s| s.mean_waiting(&[i])),
             slowdown: mean_response.map(|e| e.times(1.0 / class.mean_size)),
-            percentiles: percentiles(0),
-            waiting_percentiles: percentiles(1),
-            spread: [0, 1].map(spread),
+            percentiles: percentiles(&stays.responses, false),
+            waiting_percentiles: percentiles(&stays.waits, true),
+            spread: [
+                spread(|own| &own.responses, false),
+                spread(|own| &own.waits, true),
+            ],
             waiting_replications: sample.map_or(Vec::new(), |s| s.waiting_replications(i)),
-            waits: sample.map(|_| stays[1].clone()),
+            waits: sample.map(|_| stays.waits.clone()),
             mean_number: sample.and_then(|s| s.mean_number(&[i])),
             mean_in_service: sample.and_then(busy),
             own,
@@ -310,12 +306,8 @@ impl EndedRuns<'_> {
 fn together<'a>(stays: impl IntoIterator<Item = &'a Stays>) -> Stays {
     let mut stays = stays.into_iter();
     let first = stays.next().cloned();
-    let mut all = first.unwrap_or_else(|| no_stays(1.0));
-    for part in stays {
-        all.iter_mut()
-            .zip(part)
-            .for_each(|(own, more)| own.merge(more));
-    }
+    let mut all = first.unwrap_or_else(|| Stays::new(1.0));
+    stays.for_each(|part| all.merge(part));
     all
 }
 

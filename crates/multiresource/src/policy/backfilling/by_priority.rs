@@ -188,6 +188,19 @@ impl ByPriority {
         }
     }
 
+    /// Returns all jobs in order, each with its place among those of its type.
+    pub fn in_order(&self) -> Vec<Waiting> {
+        let mut all = Vec::new();
+        for (i, list) in self.lists.iter().enumerate() {
+            let places = list.iter().enumerate();
+            all.extend(places.map(|(place, entry)| (entry.key, entry.waiting(i, place))));
+        }
+        all.sort_unstable_by(|(a, one), (b, other)| {
+            a.total_cmp(b).then(one.job.number.cmp(&other.job.number))
+        });
+        all.into_iter().map(|(_, waiting)| waiting).collect()
+    }
+
     fn heads(&self) -> impl Iterator<Item = (usize, &Entry)> {
         let lists = self.lists.iter().enumerate();
         lists.filter_map(|(i, list)| Some((i, list.first()?)))
@@ -281,18 +294,6 @@ impl Queue for ByPriority {
     fn is_overdue(&self, i: usize) -> bool {
         let head = self.lists[i].first();
         head.is_some_and(|head| head.key == OVERDUE)
-    }
-
-    fn in_order(&self) -> Vec<Waiting> {
-        let mut all = Vec::new();
-        for (i, list) in self.lists.iter().enumerate() {
-            let places = list.iter().enumerate();
-            all.extend(places.map(|(place, entry)| (entry.key, entry.waiting(i, place))));
-        }
-        all.sort_unstable_by(|(a, one), (b, other)| {
-            a.total_cmp(b).then(one.job.number.cmp(&other.job.number))
-        });
-        all.into_iter().map(|(_, waiting)| waiting).collect()
     }
 
     fn first(&self, _system: &System) -> Option<usize> {

@@ -1,8 +1,6 @@
-//! EASY backfilling: the head of the queue alone has a reservation; and reservations for several waiting jobs, by a plan that is
-//! made anew at each decision.
+//! EASY backfilling: the head of the queue alone has a reservation.
 
 use super::choices::Backfilling;
-use super::conservative::Profile;
 use super::estimator::LearnedRuntimes;
 use super::queue::Queue;
 use super::reservations::Reservations;
@@ -28,21 +26,12 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 /// An arrival behind a blocked head is O(R + log n). A completion finds the shadow time in
 /// O(R · running), and each start costs O(K log n): no queue is scanned. The reserved servers are looked for among all,
 /// O(N log N), where another job has become the head; then only servers where a job has ended can be better ones.
-///
-/// On one server it may have a plan instead: in the order of the queue each job gets the earliest time at which its whole limit fits
-/// beside what runs and what was planned before it. Those whose time is now start. Of the others the first so many keep their times;
-/// the rest is not planned for, and starts only where its whole limit fits beside the plan. With one reservation that is EASY
-/// backfilling where no job outlives its limit, and with all conservative backfilling, but that reservations are not kept: what comes
-/// may be before what waits, and the order may move with time (the plan of Mu'alem and Feitelson, made from scratch). Where nothing
-/// that waits fits, it is O(K); else O(waiting · log waiting), and O(R · (running + planned)) for each job that is planned or fits.
 #[derive(Clone, Debug)]
 pub(super) struct Easy<Q> {
     queue: Q,
     reservations_of: Reservations,
     placement: Placement,
     servers: usize,
-    /// How many jobs that do not start keep their times in the plan, where there is one.
-    planned: Option<usize>,
     /// The type and the number of the head of the queue, while servers are reserved for it.
     head: Option<(usize, u64)>,
     /// When all of these have room for it, by the estimates.
@@ -73,58 +62,12 @@ impl<Q: Queue> Easy<Q> {
             reservations_of: choices.reservations,
             placement: choices.placement,
             servers,
-            planned: None,
             head: None,
             shadow: 0.0,
             reservations: vec![Reservation::default(); servers],
             reserved: 0,
             freed: Vec::new(),
             team: Vec::new(),
-        }
-    }
-
-    /// Returns the rule on one server that goes by a plan.
-    pub fn planning(choices: &Backfilling, queue: Q) -> Self {
-        let most = match choices.reservations {
-            Reservations::Few(count) => count as usize,
-            _ => usize::MAX,
-        };
-        Easy {
-            planned: Some(most),
-            ..Self::new(choices, queue, 1)
-        }
-    }
-
-    /// Starts what the plan of this instant says, in which so many jobs that do not start keep their times.
-    fn plan(&mut self, most: usize, system: &mut System) {
-        let any_fits = |system: &System| system.queued().any(|i| system.fits(i));
-        if !any_fits(system) {
-            return;
-        }
-        self.queue.settle(system);
-        let (now, mut profile) = (system.now(), Profile::ahead(self.queue.running(), system));
-        let (mut planned, mut started) = (0, vec![0; system.types()]);
-        for mut waiting in self.queue.in_order() {
-            let i = waiting.job_type;
-            let (fits, keeps) = (system.fits(i), planned < most);
-            if !fits && !keeps {
-                continue;
-            }
-            let start = profile.earliest(system.demand(i), waiting.estimate);
-            let starts = fits && start <= now;
-            if starts || keeps && start.is_finite() {
-                profile.take(start, start + waiting.estimate, system.demand(i));
-                planned += usize::from(!starts);
-            }
-            if starts {
-                // Those before it have left their places.
-                waiting.place -= started[i];
-                started[i] += 1;
-                self.queue.start(waiting, &[0], system);
-                if !any_fits(system) {
-                    return;
-                }
-            }
         }
     }
 
@@ -329,10 +272,7 @@ impl<Q: Queue> Policy for Easy<Q> {
     }
 
     fn decide(&mut self, system: &mut System) {
-        match self.planned {
-            Some(most) => self.plan(most, system),
-            None => self.go_on(system),
-        }
+        self.go_on(system);
         self.freed.clear();
     }
 

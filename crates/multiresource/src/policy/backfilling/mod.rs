@@ -13,6 +13,7 @@ mod estimates;
 pub mod estimator;
 mod greedy;
 pub(super) mod named;
+mod planned;
 mod policy;
 mod priority;
 mod queue;
@@ -41,6 +42,7 @@ pub(super) use running::Waiting;
 use by_priority::ByPriority;
 use conservative::Conservative;
 use easy::Easy;
+use planned::Planned;
 use queue::ByAge;
 
 use super::Policy;
@@ -85,7 +87,7 @@ impl Backfilling {
         let queue = ByPriority::new(&self, priority, guess, workload, servers);
         match self.reservations {
             Reservations::Few(_) | Reservations::All if servers == 1 => {
-                Box::new(Easy::planning(&self, queue))
+                Box::new(Planned::new(self.reservations, queue))
             }
             _ => Box::new(Easy::new(&self, queue, servers)),
         }

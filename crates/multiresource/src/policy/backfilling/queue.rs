@@ -35,11 +35,6 @@ pub(super) trait Queue: Clone + Send + 'static {
         false
     }
 
-    /// Returns all jobs in order, each with its place among those of its type; none of a queue that no rule plans for.
-    fn in_order(&self) -> Vec<Waiting> {
-        Vec::new()
-    }
-
     /// Returns the type of the first job.
     fn first(&self, system: &System) -> Option<usize>;
 

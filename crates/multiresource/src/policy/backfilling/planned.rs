@@ -1,0 +1,104 @@
+//! Reservations for several waiting jobs, by a plan that is made anew at each decision.
+
+use super::by_priority::ByPriority;
+use super::conservative::Profile;
+use super::estimator::LearnedRuntimes;
+use super::queue::Queue;
+use super::reservations::Reservations;
+use crate::policy::{Event, Job, Knows, Policy, System};
+
+/// Backfilling on one server with a plan: in the order of the queue each job gets the earliest time at which its whole
+/// limit fits beside what runs and what was planned before it. Those whose time is now start. Of the others the first so
+/// many keep their times; the rest is not planned for, and starts only where its whole limit fits beside the plan.
+///
+/// With one reservation it is EASY backfilling where no job outlives its limit, and with all conservative backfilling, but
+/// that reservations are not kept: what comes may be before what waits, and the order may move with time (the plan of
+/// Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2, made from scratch).
+///
+/// Where nothing that waits fits, O(K); else O(waiting · log waiting), and O(R · (running + planned)) for each job that is
+/// planned or fits.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    queue: ByPriority,
+    /// How many jobs that do not start are planned for.
+    most: usize,
+}
+
+impl Planned {
+    pub fn new(reservations: Reservations, queue: ByPriority) -> Self {
+        let most = match reservations {
+            Reservations::Few(count) => count as usize,
+            _ => usize::MAX,
+        };
+        Planned { queue, most }
+    }
+}
+
+impl Policy for Planned {
+    fn knows(&self) -> Knows {
+        self.queue.knows()
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.note(event, system);
+        self.decide(system);
+    }
+
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        self.queue.look(event, system);
+    }
+
+    fn decide(&mut self, system: &mut System) {
+        let any_fits = |system: &System| system.queued().any(|i| system.fits(i));
+        if !any_fits(system) {
+            return;
+        }
+        self.queue.settle(system);
+        let (now, mut profile) = (system.now(), Profile::ahead(self.queue.running(), system));
+        let (mut planned, mut started) = (0, vec![0; system.types()]);
+        for mut waiting in self.queue.in_order() {
+            let i = waiting.job_type;
+            let (fits, keeps) = (system.fits(i), planned < self.most);
+            if !fits && !keeps {
+                continue;
+            }
+            let start = profile.earliest(system.demand(i), waiting.estimate);
+            let starts = fits && start <= now;
+            if starts || keeps && start.is_finite() {
+                profile.take(start, start + waiting.estimate, system.demand(i));
+                planned += usize::from(!starts);
+            }
+            if starts {
+                // Those before it have left their places.
+                waiting.place -= started[i];
+                started[i] += 1;
+                self.queue.start(waiting, &[0], system);
+                if !any_fits(system) {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.queue.running().forget();
+        self.changed(system);
+    }
+
+    fn changed(&mut self, system: &mut System) {
+        self.queue.look_anew(system);
+        self.decide(system);
+    }
+
+    fn ahead(&self, i: usize, job: Job) -> Option<usize> {
+        self.queue.ahead(i, job)
+    }
+
+    fn learned(&self) -> Option<LearnedRuntimes> {
+        self.queue.learned()
+    }
+}

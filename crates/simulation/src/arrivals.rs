@@ -139,21 +139,21 @@ impl Arrivals {
     }
 }
 
-/// Arrivals one after the other, which are drawn in blocks.
+/// The arrivals that are still to come. They are drawn in blocks, which is faster than one by one.
 pub struct Coming {
     arrivals: Arrivals,
     block: Box<[Arrival]>,
-    /// The sizes that come with the arrivals of the block; empty where none do.
+    /// The sizes of the arrivals of the block; empty if sizes do not come with arrivals.
     sizes: Box<[f64]>,
     /// The place in the block of the next arrival.
     next: usize,
 }
 
-/// Arrivals drawn at a time.
+/// The number of arrivals that are drawn at a time.
 const BLOCK: usize = 256;
 
 impl Coming {
-    /// Returns these arrivals from the first one on.
+    /// Returns these arrivals, beginning with the first.
     pub fn new(arrivals: Arrivals) -> Self {
         let sizes = if arrivals.tells_sizes() { BLOCK } else { 0 };
         Coming {
@@ -164,12 +164,12 @@ impl Coming {
         }
     }
 
-    /// Adds this many jobs of each class at time 0, before the first arrival has been asked for.
+    /// Adds this many jobs of each class at time 0. It must be called before [`Coming::peek`].
     pub fn begin_with(&mut self, jobs: &[u64]) {
         self.arrivals.begin_with(jobs);
     }
 
-    /// Returns the next arrival.
+    /// Returns the next arrival without passing it.
     #[inline(always)]
     pub fn peek(&mut self) -> Arrival {
         if self.next == BLOCK {
@@ -180,8 +180,7 @@ impl Coming {
         self.block[self.next]
     }
 
-    /// Passes to the arrival after the one that [`Coming::peek`] returned, and returns the size \[time\] that came with
-    /// the latter; NaN where none did.
+    /// Passes the arrival that [`Coming::peek`] returned, and returns its size \[time\]; NaN if sizes do not come with arrivals.
     #[inline(always)]
     pub fn pass(&mut self) -> f64 {
         let size = self.sizes.get(self.next).copied();

@@ -193,7 +193,7 @@ impl VerbOutput {
     /// Renders policies over loads, with what their kind tells beside response times.
     ///
     /// # Errors
-    /// When a picture cannot be drawn, or the numbers not be written.
+    /// When the results cannot be written as JSON or CSV.
     pub fn over_loads<M: Serialize, C: Serialize>(
         mut comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,

@@ -48,7 +48,7 @@ const DRAWN: f64 = 300.0;
 /// approximation (which the legend says) where a point has no exact value.
 ///
 /// # Errors
-/// When the picture cannot be drawn.
+/// When the page cannot be rendered.
 pub fn sweep_page(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
     let unit = workload.time_unit();
     let by_route = swept.iter().chunk_by(|point| point.route);

@@ -170,7 +170,13 @@ impl<'a> Site<'a> {
     }
 
     fn slots(&self, assignment: &Assignment) -> Vec<u64> {
-        self.keeping(assignment).slots(0)
+        let mut slots = vec![0; self.fleet.types().len()];
+        for ((_, schedule), count) in self.schedules.iter().zip(assignment) {
+            for (all, own) in slots.iter_mut().zip(schedule) {
+                *all += u64::from(*count) * u64::from(*own);
+            }
+        }
+        slots
     }
 
     /// Of these assignments and those in which all servers have most of one type: the mix with the least load in whole

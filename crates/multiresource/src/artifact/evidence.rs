@@ -2,7 +2,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ExactRecord;
-use super::check::mean_schedule;
 use crate::schedule::Schedule;
 use crate::workload::Workload;
 
@@ -113,7 +112,11 @@ impl Mix {
 
     /// Returns the mean schedule `πW`: how many jobs of each type are in service on average.
     pub fn mean_schedule(&self) -> Vec<f64> {
-        mean_schedule(&self.schedules, &self.weights)
+        let mean = |i: usize| {
+            let pairs = self.schedules.iter().zip(&self.weights);
+            pairs.map(|(u, p)| p * f64::from(u[i])).sum()
+        };
+        (0..self.schedules[0].len()).map(mean).collect()
     }
 
     /// Returns `ρ_i = b_i / (πW)_i` for each type, recomputed from the mix itself.

@@ -1,25 +1,25 @@
-//! Jobs of one class, of which the oldest run: what rules with preemption keep of each class.
+//! The jobs of a class of which the oldest run, for rules with preemption.
 
 use std::collections::VecDeque;
 
 use super::{Job, System};
 
-/// The jobs of a class with their types; the first so many of them run.
+/// The jobs of a class, of which the first `count` run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
-    /// In order of arrival.
+    /// The jobs with their types, in order of arrival.
     pub jobs: VecDeque<(usize, Job)>,
-    /// How many run.
+    /// The number of jobs that run.
     pub count: usize,
 }
 
 impl Served {
-    /// Returns how many do not run.
+    /// Returns the number of jobs that wait.
     pub fn waiting(&self) -> usize {
         self.jobs.len() - self.count
     }
 
-    /// Stops the youngest that run, until no more than so many do.
+    /// Stops the youngest running jobs until at most `target` run.
     pub fn stop(&mut self, target: usize, system: &mut System) {
         while self.count > target {
             self.count -= 1;
@@ -28,7 +28,7 @@ impl Served {
         }
     }
 
-    /// Starts the oldest that wait, until so many run. What is chosen fits, but where others use the server.
+    /// Starts the oldest waiting jobs until `target` run. Fewer start if others, which the rule does not know, use the server.
     pub fn start(&mut self, target: usize, system: &mut System) {
         while self.count < target
             && let Some(&(i, job)) = self.jobs.get(self.count)
@@ -39,7 +39,7 @@ impl Served {
         }
     }
 
-    /// The job of this number, which ran, has left the system.
+    /// Removes the running job of this number, which has left the system. O(running).
     pub fn leave(&mut self, number: u64) {
         let mut running = self.jobs.iter().take(self.count);
         if let Some(place) = running.position(|(_, job)| job.number == number) {
@@ -48,7 +48,7 @@ impl Served {
         }
     }
 
-    /// Forgets all.
+    /// Removes all jobs.
     pub fn clear(&mut self) {
         self.jobs.clear();
         self.count = 0;

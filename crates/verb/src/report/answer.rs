@@ -1,47 +1,48 @@
-//! The answer of a comparison for people who do not queue: sentences, two pictures and a table about policies on the same jobs.
+//! The answer to a comparison of policies on the same jobs, in sentences, pictures and a table for readers without a background in
+//! queueing.
 
 use itertools::{Itertools as _, chain};
 
 use super::plot::{Panel, bars, front};
 use super::{Grid, Section, Shown, brief, fitting, span};
 
-/// What is known of policies on the same jobs.
+/// What is known about policies that were run on the same jobs.
 pub struct Answer<'a> {
-    /// The load or the speed in words.
+    /// The load or the speed, in words.
     pub place: String,
     /// The unit of time.
     pub unit: &'a str,
-    /// How sentences begin: `At a load of 0.8 jobs`.
+    /// The beginning of a sentence about jobs, such as `At a load of 0.8 jobs`.
     pub jobs: String,
-    /// What jobs do for the time that is compared, and until when: `take` and `from arrival to end `.
+    /// The verb for the time that is compared, and what follows the time: `take` and `from arrival to end `.
     pub verb: [&'static str; 2],
     /// The title of pictures of that time.
     pub title: &'static str,
-    /// Each class with what is said of it besides.
+    /// The name of each class of jobs, and the cells that the table of waits shows beside it.
     pub classes: Vec<(String, Vec<String>)>,
-    /// How much a class loses that takes the first time instead of the second.
+    /// Returns the loss of a class whose mean time is the first argument under one policy and the second under the other.
     pub loss: fn(f64, f64) -> f64,
-    /// A class that loses no more than this does not lose.
+    /// The largest loss that does not count as one.
     pub least_loss: f64,
-    /// The policies in the order that was typed.
+    /// The policies, in the order in which they were typed.
     pub policies: Vec<Answering>,
 }
 
-/// What is known of a policy.
+/// What is known about a policy.
 pub struct Answering {
-    /// Its place among all that were typed, by which it looks.
+    /// Its place among all policies that were typed, which decides its colour.
     pub place: usize,
-    /// Its name in pictures and tables, and at its first occurrence.
+    /// Its name in pictures and tables, and its longer name for the headline.
     pub names: [String; 2],
-    /// Whether it is a policy that could be taken; else it only stands beside the others.
+    /// Whether it can win. A recorded schedule cannot: it is only shown beside the others.
     pub competes: bool,
-    /// The mean time with half the width of its interval.
+    /// The mean time, and half the width of its interval.
     pub mean: [f64; 2],
-    /// How long all jobs wait.
+    /// The waits of all jobs.
     pub waits: Waits,
-    /// How long the unluckiest wait.
+    /// The wait of those who wait longest.
     pub longest: Option<f64>,
-    /// Of each class the mean time with half the width of its interval, and how long its jobs wait.
+    /// For each class, the mean time with half the width of its interval, and the waits.
     pub classes: Vec<(Option<[f64; 2]>, Waits)>,
 }
 
@@ -49,7 +50,8 @@ pub struct Answering {
 pub type Waits = [Option<f64>; 2];
 
 impl Answer<'_> {
-    /// Returns the policy with the least mean, and the one that it is held against: the first that was typed, else the next.
+    /// Returns the policy with the least mean and the one that it is compared with: the first that was typed, or the second best if the
+    /// first is the best.
     pub fn two(&self) -> Option<[&Answering; 2]> {
         let typed = self.policies.iter().filter(|own| own.competes);
         let first = typed.clone().next()?;
@@ -63,8 +65,10 @@ impl Answer<'_> {
         span((time, 0.0), self.unit)
     }
 
-    /// Says who wins, by how much and how surely: `ratio` is that of the means of the [two](Answer::two), if it is known,
-    /// `within` where it may be, and `is_sure` whether it is surely not 1.
+    /// Describes which policy wins, by how much, and how certain that is.
+    ///
+    /// `ratio` is the ratio of the means of the [two](Answer::two) policies, `within` its 95 % interval, and `is_sure` whether the ratio
+    /// differs from 1 significantly; each is `None` where it is not known.
     pub fn headline(
         &self,
         ratio: Option<f64>,
@@ -94,7 +98,7 @@ impl Answer<'_> {
         ))
     }
 
-    /// Returns the class of jobs that loses most with the best policy beside the other, with both means.
+    /// Returns the class of jobs that loses most under the best policy, compared with the other one, with both means.
     fn worst_off(&self) -> Option<(usize, [f64; 2])> {
         let [best, other] = self.two()?;
         let pairs = best.classes.iter().zip(&other.classes).enumerate();
@@ -103,7 +107,7 @@ impl Answer<'_> {
         means.max_by(|a, b| loss(a.1).total_cmp(&loss(b.1)))
     }
 
-    /// Says who pays for it; nothing where all jobs are alike.
+    /// Describes which class of jobs pays for the shorter mean; `None` if there are no classes.
     pub fn who_pays(&self) -> Option<(String, String)> {
         let [best, other] = self.two()?.map(|own| &own.names[0]);
         let (n, [a, b]) = self.worst_off()?;
@@ -119,7 +123,7 @@ impl Answer<'_> {
         Some(("Who pays for it".into(), text))
     }
 
-    /// Draws the means of all policies, and those of the class that is worst off.
+    /// Draws the means of all policies, for all jobs and for the class that loses most.
     pub fn pictures(&self) -> Vec<Panel> {
         let title = format!("{} at {}", self.title, self.place);
         let mut panels = vec![self.bars(&title, |own| Some(own.mean))];
@@ -136,8 +140,8 @@ impl Answer<'_> {
         bars(title, self.unit, &times.collect_vec())
     }
 
-    /// Returns the mean and the 95th percentile of each class's time in queue, by policy, beside what is said of it
-    /// besides below these heads.
+    /// Returns the table of mean waits and their 95th percentiles, by class and policy. `heads` are the heads of the columns that stand
+    /// beside the name of each class.
     pub fn waits(&self, text: &str, heads: &[&str]) -> Section {
         let waits = self.policies.iter().filter_map(|own| own.waits[0]);
         let (unit, factor) = fitting(waits.fold(0.0, f64::max), self.unit);
@@ -166,7 +170,7 @@ impl Answer<'_> {
         Section::tabled("Who waits how long?", text, grid)
     }
 
-    /// Draws how long the unluckiest wait over the mean wait of all; `names` are those of both.
+    /// Draws the longest wait over the mean wait of all jobs; `names` are the names of the two axes.
     pub fn front(&self, names: [&str; 2]) -> Section {
         let policies = self.policies.iter();
         let times = policies.filter_map(|own| Some((own.place, own.waits[0]?, own.longest?)));

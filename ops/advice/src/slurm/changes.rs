@@ -21,14 +21,17 @@ pub struct SiteChange {
     pub(super) kind: Kind,
 }
 
+/// Sets a parameter to a value.
+type SetParameter = fn(&mut SchedulerSettings, f64);
+
 /// How it changes a setting.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// The order of jobs.
     Order(Ordered),
     Backfilling,
-    /// A number of `SchedulerParameters`: its name and its value.
-    Parameter(&'static str, f64),
+    /// A number of `SchedulerParameters`: its name, its value, and how it is set.
+    Parameter(&'static str, f64, SetParameter),
     /// So many more nodes like this one.
     Nodes(usize, u32),
 }
@@ -158,36 +161,43 @@ fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let longest = limits.fold(0.0, f64::max);
     let window = [(longest / 60.0).ceil(), own.bf_window / 60.0];
     let tested = f64::from(own.bf_max_job_test);
-    let offers = [
+    let offers: [(bool, &'static str, [f64; 2], SetParameter); 4] = [
         (
-            "bf_interval",
             own.bf_interval > 10.0,
+            "bf_interval",
             [10.0, own.bf_interval],
+            |own, value| own.bf_interval = value,
         ),
-        ("bf_window", longest > own.bf_window, window),
-        ("bf_max_job_test", tested < 2000.0, [2000.0, tested]),
-        ("bf_max_job_user", own.bf_max_job_user == 0, [10.0, 0.0]),
+        (
+            longest > own.bf_window,
+            "bf_window",
+            window,
+            |own, value| own.bf_window = 60.0 * value,
+        ),
+        (
+            tested < 2000.0,
+            "bf_max_job_test",
+            [2000.0, tested],
+            |own, value| own.bf_max_job_test = value as u32,
+        ),
+        (
+            own.bf_max_job_user == 0,
+            "bf_max_job_user",
+            [10.0, 0.0],
+            |own, value| own.bf_max_job_user = value as u32,
+        ),
     ];
-    let needed = offers.into_iter().filter(|(_, is_needed, _)| *is_needed);
-    let change = |(name, _, [value, now]): (_, bool, [f64; 2])| {
-        SiteChange {
+    let needed = offers.into_iter().filter(|(is_needed, ..)| *is_needed);
+    let change = |(_, name, [value, now], set): (bool, _, [f64; 2], _)| SiteChange {
         what: format!("{name}={value:.0} (now {now:.0})"),
-        besides: Some("sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld".into()),
-        kind: Kind::Parameter(name, value),
-    }
+        besides: Some(AFTERWARDS.to_owned()),
+        kind: Kind::Parameter(name, value, set),
     };
     needed.map(change).collect()
 }
 
-/// Sets one of the parameters that are offered.
-fn set(own: &mut SchedulerSettings, name: &str, value: f64) {
-    match name {
-        "bf_interval" => own.bf_interval = value,
-        "bf_window" => own.bf_window = 60.0 * value,
-        "bf_max_job_test" => own.bf_max_job_test = value as u32,
-        _ => own.bf_max_job_user = value as u32,
-    }
-}
+/// What to look at after a change of a parameter.
+const AFTERWARDS: &str = "sdiag  # look at its cycle times afterwards: the replay does not know what a pass costs slurmctld";
 
 impl SiteChange {
     /// Whether another change is of the same thing, so that one excludes the other.
@@ -203,7 +213,7 @@ impl SiteChange {
                 lines.set("SchedulerType", "sched/backfill");
                 lines.set_parameter("bf_interval", site.scheduler.bf_interval);
             }
-            Kind::Parameter(name, value) => lines.set_parameter(name, *value),
+            Kind::Parameter(name, value, _) => lines.set_parameter(name, *value),
             Kind::Order(ordered) => {
                 let own = &site.priority;
                 if !own.is_multifactor {
@@ -228,7 +238,7 @@ impl SiteChange {
         let own = &mut setting.site;
         match &self.kind {
             Kind::Backfilling => own.scheduler.backfills = true,
-            Kind::Parameter(name, value) => set(&mut own.scheduler, name, *value),
+            Kind::Parameter(_, value, set) => set(&mut own.scheduler, *value),
             Kind::Nodes(like, count) => more_nodes(own, *like, *count),
             Kind::Order(ordered) => {
                 own.priority.is_multifactor = true;

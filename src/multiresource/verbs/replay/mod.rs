@@ -66,7 +66,7 @@ pub fn simulate(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResul
 /// Replays a trace under several policies.
 ///
 /// # Errors
-/// When a picture cannot be drawn.
+/// When the trace cannot be replayed, or the results cannot be rendered.
 pub fn compare(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
     let (replays, output) = answered(replaying, caller)?;
     let page = page::replay_page(&replays, caller.command.clone());

@@ -233,7 +233,7 @@ struct Mixed<'a> {
 }
 
 /// Returns `πW` (K): the mean schedule of a mix, while it works.
-pub(super) fn mean_schedule(schedules: &[Vec<u32>], weights: &[f64]) -> Vec<f64> {
+fn mean_schedule(schedules: &[Vec<u32>], weights: &[f64]) -> Vec<f64> {
     let types = schedules.first().map_or(0, Vec::len);
     let of_type = |i: usize| -> f64 {
         let slots = schedules.iter().map(|u| f64::from(u[i]));

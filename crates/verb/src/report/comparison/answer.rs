@@ -1,4 +1,4 @@
-//! What is known at the load that the answer of a comparison is about.
+//! The answer to a comparison over loads.
 
 use itertools::Itertools as _;
 
@@ -6,8 +6,9 @@ use crate::report::{Answer, Answering, brief};
 use synth_simulation::sweep::Comparison;
 use synth_simulation::{Estimate, Run};
 
-/// Returns the highest of the loads where the most policies have means, what is known there, and who wins; none where no
-/// policy has a mean.
+/// Returns the load that the answer is about, the answer itself, and the sentence about the winner; `None` if no policy has a mean.
+///
+/// The load is the highest of those at which the most policies have means.
 pub fn answer<M, C>(comparison: &Comparison<M, C>) -> Option<(f64, Answer<'_>, Option<String>)> {
     let settled = |load: f64| {
         let names = comparison.names().enumerate();
@@ -53,7 +54,7 @@ pub fn answer<M, C>(comparison: &Comparison<M, C>) -> Option<(f64, Answer<'_>, O
     Some((at.load, answer, headline))
 }
 
-/// Returns what a run tells of a policy; none where it has no mean.
+/// Returns what a run shows about a policy; `None` if it has no mean.
 fn answering<M, C>(place: usize, names: [String; 2], run: &Run<M, C>) -> Option<Answering> {
     let with_error = |own: Estimate| [own.mean, own.half_width];
     let waits = |mean: Option<Estimate>, percentiles: Option<[f64; 3]>| {

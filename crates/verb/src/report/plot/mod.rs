@@ -42,7 +42,7 @@ pub struct Picture {
     pub body: String,
 }
 
-/// What is written of results, or why it cannot be put together.
+/// A rendered page or table, or the reason why it cannot be rendered.
 pub type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// A picture on a page.

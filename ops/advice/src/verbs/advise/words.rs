@@ -203,7 +203,7 @@ pub fn notes(advice: &Advice, log: &Log, width: usize) -> Vec<String> {
 /// Renders the page.
 ///
 /// # Errors
-/// When it cannot be put together.
+/// When the page cannot be rendered.
 pub fn page(advice: &Advice, command: String) -> Drawn<String> {
     let changes = advice.chosen.iter().filter(|_| advice.sure().is_some());
     let answers = changes.map(|own| (own.what.clone(), own.besides.clone().unwrap_or_default()));

@@ -276,7 +276,7 @@ pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
 /// Renders it as a page for people.
 ///
 /// # Errors
-/// When it cannot be put together.
+/// When the page cannot be rendered.
 pub fn page(judged: &Judged, command: String) -> Drawn<String> {
     let names = judged.rules.iter().map(|row| row.rule.clone());
     let page = Page {

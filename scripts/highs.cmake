@@ -1,8 +1,9 @@
 # How cmake compiles HiGHS; cargo (.cargo/config.toml) and scripts/wheel name this file to it.
 
-# Eight sources at a time ("unity build"), as HiGHS itself does on macOS: headers are read once.
+# 24 sources at a time ("unity build"), which HiGHS itself does on macOS with eight: headers are read once. It takes a
+# quarter less time than with eight; with 48, sources of version 1.15 clash.
 set(CMAKE_UNITY_BUILD ON)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 24)
 
 if(NOT CMAKE_HOST_WIN32)
   # -O3, cmake's default, takes longer to compile and solves no faster.

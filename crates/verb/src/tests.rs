@@ -60,6 +60,8 @@ impl Content for Toy {
     type Evidence = Nothing;
     type Checked = Queue;
 
+    synth_core::artifact_io!();
+
     fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {
         Ok(Parsed {
             workload: serde_yaml::from_str(text).unwrap(),

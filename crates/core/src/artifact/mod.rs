@@ -17,7 +17,7 @@ pub use finding::{Examined, Finding, Findings, Grounds};
 pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
 pub use quantity::quantities;
 pub use quantity::{Method, Of, Quantity, QuantityRow, Side, Standing, Unit};
-pub use read::{ArtifactError, Checked, heading, parse};
+pub use read::{ArtifactError, Checked, heading, parse, read_shape};
 pub use seal::Changes;
 
 use std::fmt::Debug;
@@ -59,6 +59,19 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     /// With every fault found in it.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError>;
 
+    /// Reads an artifact that has this shape. Each kind implements this and the next with [`artifact_io!`](crate::artifact_io),
+    /// so that they are compiled with the kind, and not again in every crate that reads or writes policies.
+    ///
+    /// # Errors
+    /// When the text has another shape, with the place of the fault.
+    fn read(text: &str, name: &str) -> Result<Artifact<Self>, ArtifactError>;
+
+    /// Returns an artifact as indented JSON.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    fn pretty(artifact: &Artifact<Self>) -> serde_json::Result<String>;
+
     /// Adds the documents of this kind to the schema for editors.
     fn publish(_published: &mut Published) {}
 
@@ -69,6 +82,23 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     /// everything that is wrong, and notes on which grounds the rest stands (a claim of which nothing
     /// is noted stands on trust). `None` where there is no sound workload.
     fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Self::Checked>;
+}
+
+/// Implements reading and writing of artifacts for a [`Content`].
+#[macro_export]
+macro_rules! artifact_io {
+    () => {
+        fn read(
+            text: &str,
+            name: &str,
+        ) -> Result<$crate::artifact::Artifact<Self>, $crate::artifact::ArtifactError> {
+            $crate::artifact::read_shape(text, name)
+        }
+
+        fn pretty(artifact: &$crate::artifact::Artifact<Self>) -> serde_json::Result<String> {
+            serde_json::to_string_pretty(artifact)
+        }
+    };
 }
 
 /// A policy artifact as it is written.
@@ -155,7 +185,7 @@ impl<K: Content> Artifact<K> {
     /// When a number is not finite, which JSON cannot hold.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let sealed = self.clone().sealed();
-        let pretty = harmless(serde_json::to_string_pretty(&sealed)?);
+        let pretty = harmless(K::pretty(&sealed)?);
         Ok(seal::flat_arrays(&pretty) + "\n")
     }
 

@@ -63,7 +63,7 @@ pub struct Heading {
 /// # Errors
 /// When the text has no such heading, or that of another version.
 pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
-    let heading: Heading = strict(text, name)?;
+    let heading: Heading = read_shape(text, name)?;
     if heading.version == VERSION {
         return Ok(heading);
     }
@@ -91,11 +91,14 @@ pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, Artifact
         let message = format!("`{kind}` is not known here, expected `{}`", K::NAME);
         return Err(shape_error(name, "kind", message));
     }
-    strict(text, name)
+    K::read(text, name)
 }
 
 /// Reads a document of this shape; `name` is what errors call it.
-fn strict<'t, D: Deserialize<'t>>(text: &'t str, name: &str) -> Result<D, ArtifactError> {
+///
+/// # Errors
+/// When the text is not JSON of this shape, with the place of the fault.
+pub fn read_shape<'t, D: Deserialize<'t>>(text: &'t str, name: &str) -> Result<D, ArtifactError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
         .map_err(|e| shape_error(name, e.path(), fault_of_json(e.inner())))?;

@@ -58,7 +58,7 @@ impl<K: Content> Artifact<K> {
 
     /// Returns the digest of an artifact that has none yet.
     fn own_digest(&self) -> String {
-        let value = serde_json::to_value(self);
+        let value = K::pretty(self).and_then(|text| serde_json::from_str(&text));
         digest(&canonical(
             value.expect("an artifact is made of maps with keys of text"),
         ))

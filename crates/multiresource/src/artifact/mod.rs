@@ -59,6 +59,8 @@ impl Content for Multiresource {
     type Evidence = Evidence;
     type Checked = Fleet;
 
+    synth_core::artifact_io!();
+
     fn parse(text: &str, name: &str) -> Result<Parsed<Fleet>, DocumentError> {
         Fleet::parse(text, name)
     }

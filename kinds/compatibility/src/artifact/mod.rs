@@ -38,6 +38,8 @@ impl Content for Compatibility {
     type Evidence = Evidence;
     type Checked = Cluster;
 
+    synth_core::artifact_io!();
+
     fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
         Cluster::parse(text, name)
     }

@@ -38,6 +38,8 @@ impl Content for Malleable {
     type Evidence = Evidence;
     type Checked = Workload;
 
+    synth_core::artifact_io!();
+
     fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
         Workload::parse(text, name)
     }

@@ -36,6 +36,8 @@ impl Content for Volunteer {
     type Evidence = Evidence;
     type Checked = Campaign;
 
+    synth_core::artifact_io!();
+
     fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
         Campaign::parse(text, name)
     }

@@ -56,7 +56,8 @@ impl<K: Content> Artifact<K> {
         })
     }
 
-    /// Returns the digest of an artifact that has none yet.
+    /// Returns the digest of an artifact that has none yet. The value comes from the text, since [`Content::pretty`] is
+    /// compiled once for each kind.
     fn own_digest(&self) -> String {
         let value = K::pretty(self).and_then(|text| serde_json::from_str(&text));
         digest(&canonical(

@@ -1,4 +1,4 @@
-//! Reservations for several waiting jobs, by a plan that is made anew at each decision.
+//! Backfilling with reservations for several waiting jobs, which are planned again at each decision.
 
 use super::by_priority::ByPriority;
 use super::conservative::Profile;
@@ -7,16 +7,19 @@ use super::queue::Queue;
 use super::reservations::Reservations;
 use crate::policy::{Event, Job, Knows, Policy, System};
 
-/// Backfilling on one server with a plan: in the order of the queue each job gets the earliest time at which its whole
-/// limit fits beside what runs and what was planned before it. Those whose time is now start. Of the others the first so
-/// many keep their times; the rest is not planned for, and starts only where its whole limit fits beside the plan.
+/// Backfilling on one server by a plan.
 ///
-/// With one reservation it is EASY backfilling where no job outlives its limit, and with all conservative backfilling, but
-/// that reservations are not kept: what comes may be before what waits, and the order may move with time (the plan of
-/// Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2, made from scratch).
+/// Jobs are planned in the order of the queue. Each gets the earliest time at which its whole limit fits beside the running
+/// jobs and the jobs planned before it, and starts if that time is now. The first `most` jobs that do not start keep their
+/// times in the plan. Later jobs are not planned for, and start only if their whole limit fits beside the plan.
 ///
-/// Where nothing that waits fits, O(K); else O(waiting · log waiting), and O(R · (running + planned)) for each job that is
-/// planned or fits.
+/// With one reservation this is EASY backfilling, as long as no job outlives its limit. With reservations for all jobs it is
+/// conservative backfilling, except that reservations are not kept: a job that arrives may be placed before one that waits,
+/// and the order may change with time. The plan is that of Mu'alem and Feitelson (IEEE TPDS 12(6), 2001, section 2), made
+/// from scratch.
+///
+/// A decision takes O(K) if no waiting job fits. Otherwise it takes O(waiting · log waiting), and O(R · (running + planned))
+/// for each job that is planned or fits.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     queue: ByPriority,
@@ -73,7 +76,7 @@ impl Policy for Planned {
                 planned += usize::from(!starts);
             }
             if starts {
-                // Those before it have left their places.
+                // The jobs of this type that have just started stood before it.
                 waiting.place -= started[i];
                 started[i] += 1;
                 self.queue.start(waiting, &[0], system);

@@ -70,7 +70,7 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    fn pretty(artifact: &Artifact<Self>) -> serde_json::Result<String>;
+    fn pretty(artifact: &Artifact<Self>) -> Written;
 
     /// Adds the documents of this kind to the schema for editors.
     fn publish(_published: &mut Published) {}
@@ -84,6 +84,17 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Self::Checked>;
 }
 
+/// A document as JSON, or why it cannot be written.
+pub type Written = serde_json::Result<String>;
+
+/// Returns a document as indented JSON.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub fn indented(document: &impl Serialize) -> Written {
+    serde_json::to_string_pretty(document)
+}
+
 /// Implements reading and writing of artifacts for a [`Content`].
 #[macro_export]
 macro_rules! artifact_io {
@@ -95,8 +106,8 @@ macro_rules! artifact_io {
             $crate::artifact::read_shape(text, name)
         }
 
-        fn pretty(artifact: &$crate::artifact::Artifact<Self>) -> serde_json::Result<String> {
-            serde_json::to_string_pretty(artifact)
+        fn pretty(artifact: &$crate::artifact::Artifact<Self>) -> $crate::artifact::Written {
+            $crate::artifact::indented(artifact)
         }
     };
 }

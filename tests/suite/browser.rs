@@ -44,6 +44,7 @@ for (const width of [400, 1400]) {
 </script>"#;
 
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn pages_are_readable_at_every_width_by_day_and_by_night() {
     let is_there = |name: &&&str| {
         Command::new(name)

@@ -319,6 +319,7 @@ fn disagreements(artifact: &Artifact, what: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn what_is_synthesized_from_the_models_is_valid() {
     let mut found = Vec::new();
     for path in models("multiresource") {
@@ -457,6 +458,7 @@ fn found_in_random_policies(
 
 /// Two derivations of every number, of the four routes too, agree on random workloads: bounds,
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn what_is_synthesized_from_random_workloads_is_valid() {
     found_in_random_policies(random_workload, 100, 1e-9, 750);
 }

@@ -90,6 +90,7 @@ fn about(all: &[Judgement], quantities: &[Quantity]) -> usize {
 /// Section 7 at two loads: pMSR, and sMSR and nMSR on every route, run in the simulator as they
 /// were analysed. A right artifact has one chance in a thousand to see a claim refuted.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn claims_are_confirmed_on_every_route() {
     for (load, events) in [(0.5, 2_000_000), (0.7, 4_500_000)] {
         let workload = section7(load);
@@ -115,6 +116,7 @@ fn claims_are_confirmed_on_every_route() {
 /// On other workloads, with the route that is chosen: what follows from the chain is confirmed,
 /// and of the queues, slower to settle, nothing is refuted.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn claims_are_confirmed_on_other_models() {
     for (name, preemption) in [
         ("vms", Preemption::None),
@@ -233,6 +235,7 @@ fn adaptive_with(wide: u32) -> (Workload, Artifact) {
 /// claimed: that is refuted by a short run already, of which intervals say nothing. The right one is not,
 /// however short its runs are.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn a_gross_miss_is_refuted_early_and_a_right_claim_is_not() {
     let judged = |wide: u32, seed: u64, events: u64| {
         let (workload, artifact) = adaptive_with(wide);

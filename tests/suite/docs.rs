@@ -223,6 +223,7 @@ fn is_for_newcomers(path: &Path) -> bool {
 }
 
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn commands_print_what_the_documents_show() {
     run_all(is_for_newcomers);
 }

@@ -27,7 +27,7 @@ mod forecast;
 mod gangs;
 mod golden;
 mod hostile;
-#[path = "../../benches/instances/mod.rs"]
+#[path = "../../lab/benches/instances/mod.rs"]
 mod instances;
 mod judge;
 mod live;

@@ -64,6 +64,7 @@ fn schedules_of_ones_own_are_analysed() {
 /// A chain of which two states have the same schedule, and are left alike, is the loop of two: in law, whatever may be
 /// stopped and whatever the route.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn a_chain_that_can_be_lumped_is_the_loop() {
     let twice = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-3: 2}],
         rates: [[0, .03, .01], [.04, 0, 0], [.04, 0, 0]]}";
@@ -199,6 +200,7 @@ fn a_threshold_of_ones_own_has_its_means() {
 
 /// What `compare` knows by name is the same as a file: to the digit on the same jobs. What knows sizes needs limits.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn rules_by_their_names_become_files() {
     let folder = Folder::new();
     let jobs = "{name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}

@@ -129,6 +129,7 @@ fn lies_about_a_fleet_are_refused() {
 /// Where jobs that stay break up the nodes that others need whole, or four at once, a zone is kept: Best-Fit takes 1.4
 /// times as long.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn gangs_get_a_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");

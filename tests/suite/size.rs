@@ -25,6 +25,7 @@ fn least(a: f64, t: f64, share: f64) -> u32 {
 
 /// The least size is that of Erlang's formula: of servers and of a resource, from too few and from too many.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn the_least_size_is_that_of_erlangs_formula() {
     assert_eq!((least(10.0, 0.25, 0.95), least(10.0, 0.5, 0.95)), (15, 14));
     let folder = Folder::new();
@@ -77,6 +78,7 @@ fn the_least_size_is_that_of_erlangs_formula() {
 /// A size that misses the target by half a percentage point is not the answer with any budget, and so a larger one does not
 /// take the right answer back.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn a_larger_budget_does_not_change_the_answer() {
     let k = least(8.0, 0.5, 0.95);
     assert_eq!(k, 12);
@@ -96,6 +98,7 @@ fn a_larger_budget_does_not_change_the_answer() {
 
 /// One shape of several is counted, the other stays; and what is promised stands as it was typed.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn a_shape_among_others_is_counted() {
     let folder = Folder::new();
     let file = folder.write("w.yaml", &mixed(TWO_SHAPES));

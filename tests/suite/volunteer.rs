@@ -66,6 +66,7 @@ impl Here {
 }
 
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn a_campaign_goes_through_every_verb() {
     let here = Here::new(TEXT);
     let artifact = here.synthesize();
@@ -203,6 +204,7 @@ fn bad_input_is_answered_with_what_to_do() {
 /// On each model, with campaigns that nothing was tuned on: half as long as BOINC's rule of 2025 at most, at no
 /// more than 1.25 times its instances, and from a cold start nothing starves.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn batches_take_half_as_long_as_under_boincs_rule() {
     let settings = Settings {
         seed: 20_251,

@@ -297,13 +297,13 @@ fn loads_out_of_range_are_refused_by_name() {
     );
 }
 
-/// A workload of a class of `benches/instances`.
+/// A workload of a class of `lab/benches/instances`.
 fn instance(class: &str, types: usize, seed: u64) -> Workload {
     let document = instances::document(class, types, seed);
     Workload::parse(&document, "instance").unwrap().workload
 }
 
-#[path = "../../../../benches/instances/mod.rs"]
+#[path = "../../../../lab/benches/instances/mod.rs"]
 mod instances;
 
 /// Thirty types of each class, where bounds come from the fluid and from searches; the

@@ -1,4 +1,4 @@
-//! `cargo bench --bench choice [-- [--full] WORKLOAD.yaml…]`: whether what `synth --preemption none` takes by default
+//! `cargo bench -p synth-lab --bench choice [-- [--full] WORKLOAD.yaml…]`: whether what `synth --preemption none` takes by default
 //! (or with `--full` `--preemption full`) is the best, and what it costs: on the models of one server and on five systems that are
 //! generated (eight to twelve types, two to four resources, mean sizes over three decades), or on those that are
 //! named; at loads .7, .9 and .95. On arrivals and
@@ -49,7 +49,7 @@ fn main() {
     let named = std::env::args().skip(1).filter(|a| !a.starts_with("--"));
     let mut systems: Vec<(String, Workload)> = named.map(|file| read(&file)).collect();
     if systems.is_empty() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/models");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../models");
         systems.extend(MODELS.map(|name| read(&format!("{folder}/{name}.yaml"))));
         systems.extend(GENERATED.map(|seed| (format!("generated {seed}"), generated(seed))));
     }

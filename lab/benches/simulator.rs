@@ -1,4 +1,4 @@
-//! `cargo bench --bench simulator`: events (arrivals, completions, clocks) a second on one core, for
+//! `cargo bench -p synth-lab --bench simulator`: events (arrivals, completions, clocks) a second on one core, for
 //! a fixed set of models and rules; `queue` is the time of one end, and of the arrivals for it, with 10 000 jobs that wait. A job's record is kept in all of them. `…/sizes` are models with
 //! laws of sizes that are not exponential, or rules that know sizes: there a calendar knows
 //! who ends next. `…_types` is MaxWeight among many types of the classes of `instances`. `…/fleet` are rules over 10 000 servers of five shapes, with 50 types. `…/replay` are jobs of a log that is replayed. Policies are synthesized
@@ -25,7 +25,7 @@ use synth::trace::{Account, Observed, Servers, Tick, TraceFormat};
 const EVENTS: u64 = 5_000_000;
 
 fn text(name: &str) -> String {
-    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).unwrap()
 }
 

@@ -2,7 +2,7 @@
 //! for models/section7.yaml without preemption, beside three rules and a bound that no policy without
 //! preemption can beat.
 //!
-//!     cargo run --release --example response_over_load [PICTURE.svg]
+//!     cargo run --release -p synth-lab --example response_over_load [PICTURE.svg]
 //!
 //! Writes docs/response_over_load.svg where no file is named, in some eight minutes of one core, and
 //! prints the points.
@@ -24,10 +24,6 @@
 use std::sync::atomic::AtomicBool;
 use std::{error::Error, path::Path, time::Duration};
 
-use plotters::coord::combinators::{LogCoord, WithKeyPoints};
-use plotters::coord::types::RangedCoordf64;
-use plotters::prelude::*;
-use plotters::style::TextStyle;
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::optimum::{Ended, OptimumLimits, Problem, optimum};
 use synth::multiresource::simulator::{Contender, Ending, Estimate, Health, Run, Settings};
@@ -35,6 +31,7 @@ use synth::multiresource::synthesis::{
     ChoiceOptions, Families, SynthesisOptions, SynthesisOutcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
+use synth::report::plot::{Axis, Chart, Curve, Look, Point, Scale, Sheet, Style};
 
 const LOADS: [f64; 16] = [
     0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95,
@@ -44,9 +41,9 @@ const LOADS: [f64; 16] = [
 /// one to the next.
 const EVENTS: [u64; 3] = [20_000_000, 80_000_000, 320_000_000];
 
-const BOUND_COLOR: RGBColor = RGBColor(110, 110, 110);
+/// How the bound looks.
+const GREY: Look = Look::new(5);
 
-#[derive(Clone)]
 enum Rule {
     /// A rule by name.
     Named(Contender),
@@ -57,9 +54,9 @@ enum Rule {
 }
 
 /// What is drawn, and how.
-struct Curve {
+struct Policy {
     label: &'static str,
-    color: RGBColor,
+    look: Look,
     rule: Rule,
 }
 
@@ -94,7 +91,7 @@ impl Rule {
     }
 }
 
-impl Curve {
+impl Policy {
     /// Simulates at each load, on arrivals and sizes that no policy was chosen on.
     fn points(&self, workload: &Workload) -> Result<Points, Box<dyn Error>> {
         let mut points = Points::new();
@@ -163,144 +160,91 @@ fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
     Ok(bounds)
 }
 
-/// The curve's line in the legend, with the loads where it has no point.
-fn legend(curve: &Curve, points: &Points) -> String {
+/// The policy's line in the legend, with the loads where it has no point.
+fn legend(policy: &Policy, points: &Points) -> String {
     let drawn = points.iter().rposition(|(_, point)| point.is_some());
     let (first, rest) = points.split_at(drawn.map_or(0, |last| last + 1));
     let gaps = first.iter().filter(|(_, point)| point.is_none());
-    let gaps: Vec<String> = gaps.map(|(load, _)| number(*load)).collect();
+    let gaps: Vec<String> = gaps.map(|(load, _)| load.to_string()).collect();
     let mut missing = Vec::new();
     if !gaps.is_empty() {
         missing.push(format!("no mean at ρ = {}", gaps.join(", ")));
     }
     if let Some((load, _)) = rest.first() {
-        missing.push(format!("no steady state from ρ = {} on", number(*load)));
+        missing.push(format!("no steady state from ρ = {load} on"));
     }
     match missing.is_empty() {
-        true => curve.label.into(),
-        false => format!("{} ({})", curve.label, missing.join("; ")),
+        true => policy.label.into(),
+        false => format!("{} ({})", policy.label, missing.join("; ")),
     }
 }
-
-fn number(x: f64) -> String {
-    x.to_string().trim_start_matches('0').into()
-}
-
-type Chart<'a> =
-    ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, WithKeyPoints<LogCoord<f64>>>>;
 
 /// The bottom of the picture \[s\].
 const LOWEST: f64 = 0.9;
 
-fn font(size: u32) -> TextStyle<'static> {
-    let font = ("sans-serif", size).into_font();
-    font.color(&RGBColor(40, 40, 40))
+fn curve(look: Look, style: Style, points: Vec<Point>) -> Curve {
+    Curve {
+        look,
+        style,
+        points,
+        unstable: Vec::new(),
+    }
 }
 
-fn draw(path: &Path, curves: &[(Curve, Points)], bounds: &[Bound]) -> Result<(), Box<dyn Error>> {
-    let root = SVGBackend::new(path, (800, 520)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let times = (LOWEST..60.0_f64).log_scale();
-    let times = times.with_key_points(vec![1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
-    let mut chart = ChartBuilder::on(&root)
-        .margin(18)
-        .x_label_area_size(52)
-        .y_label_area_size(62)
-        .build_cartesian_2d(0.05..1.0_f64, times)?;
-    let ends = [bounds.last(), bounds.first()].into_iter().flatten();
-    let corners = ends.map(|&(load, ..)| (load, LOWEST));
-    let line = bounds.iter().map(|&(load, value, _)| (load, value));
-    let below: Vec<(f64, f64)> = line.chain(corners).collect();
-    chart.draw_series([Polygon::new(below, RGBColor(238, 238, 238))])?;
-    chart
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(RGBColor(224, 224, 224))
-        .x_desc("load ρ (at 1 no policy can keep up)")
-        .y_desc("mean response time [s], log scale")
-        .x_label_formatter(&|x| format!("{x:.1}"))
-        .y_label_formatter(&|y| format!("{y:.0}"))
-        .label_style(font(15))
-        .axis_desc_style(font(16))
-        .draw()?;
-    for (curve, points) in curves {
-        draw_curve(&mut chart, curve, points)?;
-    }
-    draw_bound(&mut chart, bounds)?;
-    name_curves(&mut chart, curves, bounds)?;
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .background_style(WHITE)
-        .margin(16)
-        .legend_area_size(32)
-        .label_font(font(16))
-        .draw()?;
-    root.present()?;
-    Ok(())
+/// The bound: the area below it, and its line, solid where the dynamic program is solved and dashed beyond.
+fn drawn_bound(bounds: &[Bound]) -> [Curve; 3] {
+    let area = bounds.iter().map(|&(at, bound, _)| Point {
+        at,
+        value: 0.5 * (LOWEST + bound),
+        half_width: 0.5 * (bound - LOWEST),
+    });
+    let points = bounds.iter().map(|&(at, bound, _)| Point::exact(at, bound));
+    let points: Vec<Point> = points.collect();
+    let solved = bounds.iter().take_while(|(_, _, solved)| *solved).count();
+    let loose = points[solved.saturating_sub(1)..].to_vec();
+    [
+        curve(GREY, Style::Band, area.collect()),
+        curve(GREY, Style::Line, points[..solved].to_vec()),
+        curve(GREY, Style::Dashes, loose),
+    ]
 }
 
 /// A missing point breaks the line.
-fn draw_curve(chart: &mut Chart<'_>, curve: &Curve, points: &Points) -> Result<(), Box<dyn Error>> {
-    let color = curve.color;
-    let width = if let Rule::Chosen = curve.rule { 4 } else { 2 };
-    for segment in points.split(|(_, point)| point.is_none()) {
-        let means = segment
-            .iter()
-            .filter_map(|(load, point)| Some((*load, point.as_ref()?.mean)));
-        chart.draw_series(LineSeries::new(means, color.stroke_width(width)))?;
+fn drawn((policy, points): &(Policy, Points)) -> Vec<Curve> {
+    let whole = points.split(|(_, point)| point.is_none());
+    let point = |(load, point): &(f64, Option<Estimate>)| Some(Point::new(*load, (*point)?));
+    let whole = whole.map(|part| part.iter().filter_map(point).collect());
+    whole
+        .map(|part| curve(policy.look, Style::Joined, part))
+        .collect()
+}
+
+fn sheet(policies: &[(Policy, Points)], bounds: &[Bound]) -> Sheet {
+    let mut curves = drawn_bound(bounds).to_vec();
+    curves.extend(policies.iter().flat_map(drawn));
+    let across = "load ρ (at 1 no policy can keep up)";
+    let up = "mean response time [s], log scale";
+    let named = policies.iter().rev();
+    let named = named.map(|(own, points)| (legend(own, points), own.look, Style::Joined));
+    let mut entries: Vec<_> = named.collect();
+    let below = "no policy without preemption is below";
+    entries.push((below.into(), GREY, Style::Line));
+    if bounds.iter().any(|(_, _, solved)| !solved) {
+        entries.push(("the same, loose".into(), GREY, Style::Dashes));
     }
-    let settled = points
-        .iter()
-        .filter_map(|(load, point)| Some((*load, point.as_ref()?)));
-    chart.draw_series(settled.map(|(load, e)| {
-        let (low, high) = (e.mean - e.half_width, e.mean + e.half_width);
-        ErrorBar::new_vertical(load, low, e.mean, high, color.filled(), 7)
-    }))?;
-    Ok(())
-}
-
-/// Solid where the dynamic program is solved, dashed beyond.
-fn draw_bound(chart: &mut Chart<'_>, bounds: &[Bound]) -> Result<(), Box<dyn Error>> {
-    let solved = bounds.iter().take_while(|(_, _, solved)| *solved).count();
-    let points: Vec<(f64, f64)> = bounds
-        .iter()
-        .map(|&(load, value, _)| (load, value))
-        .collect();
-    let line = BOUND_COLOR.stroke_width(2);
-    chart.draw_series(LineSeries::new(points[..solved].iter().copied(), line))?;
-    let rest = points[solved.saturating_sub(1)..].iter().copied();
-    chart.draw_series(DashedLineSeries::new(rest, 6, 4, line))?;
-    let dots = points
-        .iter()
-        .map(|&at| Circle::new(at, 2, BOUND_COLOR.filled()));
-    chart.draw_series(dots)?;
-    Ok(())
-}
-
-/// The legend: what is on top first.
-fn name_curves(
-    chart: &mut Chart<'_>,
-    curves: &[(Curve, Points)],
-    bounds: &[Bound],
-) -> Result<(), Box<dyn Error>> {
-    let bound_label = match bounds.iter().find(|(_, _, solved)| !solved) {
-        Some((load, ..)) => format!(
-            "no policy without preemption is below (dashed from ρ = {} on: loose)",
-            number(*load)
-        ),
-        None => "no policy without preemption is below".into(),
+    let chart = Chart {
+        title: String::new(),
+        across: Axis::new(across, Scale::Linear, 0.05, 1.0),
+        up: Axis::new(up, Scale::Log, LOWEST, 60.0),
+        curves,
+        lines: Vec::new(),
     };
-    let entries = curves.iter().rev().map(|(curve, points)| {
-        let width = if let Rule::Chosen = curve.rule { 4 } else { 3 };
-        (legend(curve, points), curve.color, width)
-    });
-    for (label, color, width) in entries.chain([(bound_label, BOUND_COLOR, 2)]) {
-        let key = move |(x, y)| PathElement::new([(x, y), (x + 24, y)], color.stroke_width(width));
-        let nothing = LineSeries::new(std::iter::empty(), color);
-        chart.draw_series(nothing)?.label(label).legend(key);
+    Sheet {
+        size: (900, 520),
+        columns: 1,
+        charts: vec![chart],
+        legend: entries,
     }
-    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -308,28 +252,26 @@ fn main() -> Result<(), Box<dyn Error>> {
         .nth(1)
         .unwrap_or("docs/response_over_load.svg".into());
     let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
-    let curve = |label, color, rule| Curve { label, color, rule };
-    let curves = [
-        curve(
-            "First-Fit",
-            RGBColor(213, 94, 0),
-            Rule::Named(Contender::parse("first-fit")?),
-        ),
-        curve(
-            "EASY backfilling",
-            RGBColor(170, 80, 160),
-            Rule::Named(Contender::parse("easy-backfill")?),
-        ),
-        curve("nMSR (--family msr)", RGBColor(0, 138, 100), Rule::Msr),
-        curve("what synth chooses", RGBColor(0, 114, 178), Rule::Chosen),
+    let policy = |label, look, rule| Policy {
+        label,
+        look: Look::new(look),
+        rule,
+    };
+    let named =
+        |label, look, name| Contender::parse(name).map(|own| policy(label, look, Rule::Named(own)));
+    let policies = [
+        named("First-Fit", 1, "first-fit")?,
+        named("EASY backfilling", 3, "easy-backfill")?,
+        policy("nMSR (--family msr)", 2, Rule::Msr),
+        policy("what synth chooses", 0, Rule::Chosen),
     ];
     let bounds = bounds(&workload)?;
-    let mut drawn = Vec::new();
-    for curve in curves {
-        let points = curve.points(&workload)?;
-        drawn.push((curve, points));
+    let mut measured = Vec::new();
+    for policy in policies {
+        let points = policy.points(&workload)?;
+        measured.push((policy, points));
     }
-    draw(Path::new(&path), &drawn, &bounds)?;
+    std::fs::write(&path, sheet(&measured, &bounds).svg())?;
     println!("wrote {path}");
     Ok(())
 }

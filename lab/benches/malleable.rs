@@ -1,4 +1,4 @@
-//! `cargo bench --bench malleable`: the plan of 10 000 jobs under k^p, with its check; of 1000 under other concave speedups; the
+//! `cargo bench -p synth-lab --bench malleable`: the plan of 10 000 jobs under k^p, with its check; of 1000 under other concave speedups; the
 //! bound of 20 jobs with different speedups; events (arrivals and ends) a second on one core where jobs arrive.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 

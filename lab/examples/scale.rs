@@ -1,7 +1,7 @@
 //! A random workload of many types, and what its program takes: `cargo run --release --example
 //! scale -- CLASS TYPES SEED` writes the YAML document to standard output, and on standard error
 //! one line of JSON: seconds, load, bound, whether proven. The classes are those of
-//! `benches/instances/`; `benches/miqcp.py` gives the same documents to another solver.
+//! `lab/benches/instances/`; `lab/benches/miqcp.py` gives the same documents to another solver.
 
 #[path = "../benches/instances/mod.rs"]
 mod instances;

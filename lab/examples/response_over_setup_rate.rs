@@ -2,7 +2,7 @@
 //! chooses, beside sMSR, what it chooses without preemption and with preemption at no cost, and on a system of two
 //! types the optimum.
 //!
-//!     cargo run --release --example response_over_setup_rate [PICTURE.svg]
+//!     cargo run --release -p synth-lab --example response_over_setup_rate [PICTURE.svg]
 //!
 //! Writes docs/response_over_setup_rate.svg where no file is named, in some twenty minutes of two cores, and prints
 //! the points.

@@ -1,4 +1,4 @@
-//! `cargo bench --bench compatibility`: clusters with a compatibility graph. The margin of 2000 classes on 200 servers; exact
+//! `cargo bench -p synth-lab --bench compatibility`: clusters with a compatibility graph. The margin of 2000 classes on 200 servers; exact
 //! means of 40 classes on 20 servers, and of 20 classes on 30; events (arrivals, departures, interruptions) a second on one
 //! core, of a hundred servers of which two or three are drawn for each job, and of models/data_locality.yaml.
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -57,7 +57,7 @@ fn simulation(c: &mut Criterion) {
         );
         Cluster::parse(&text, "drawn").unwrap().workload
     };
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/data_locality.yaml");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/data_locality.yaml");
     let local = Cluster::read(path.as_ref()).unwrap().workload;
     let mut group = c.benchmark_group("compatibility");
     group.throughput(Throughput::Elements(EVENTS));

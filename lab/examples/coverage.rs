@@ -1,6 +1,6 @@
 //! How many of the 95 % intervals of many seeds hold the exact mean response time, and how many runs claim one.
 //!
-//!     cargo run --release --example coverage [SEEDS] [NAME] [LENGTH …]
+//!     cargo run --release -p synth-lab --example coverage [SEEDS] [NAME] [LENGTH …]
 //!
 //! 200 seeds of all queues (or of those whose name has NAME in it; `all`). A length is a precision such as .05 that ends
 //! a run, or from 1 on the multiple of some number of events that a mean takes: 1 and 4 where there is none.

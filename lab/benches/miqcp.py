@@ -3,9 +3,9 @@
 open solver (SCIP, by `pip install pyscipopt pyyaml`), beside `synth` on the same workloads, in one
 run on one core each:
 
-    python3 benches/miqcp.py --seconds 60 cloud/4/1 cloud/10/1 small/10/1
+    python3 lab/benches/miqcp.py --seconds 60 cloud/4/1 cloud/10/1 small/10/1
 
-An instance is class/types/seed of benches/instances. Variables: K schedules W (integers), weights π,
+An instance is class/types/seed of lab/benches/instances. Variables: K schedules W (integers), weights π,
 ρ; minimize ρ subject to W D ≤ P, Σ π ≤ 1, ρ (πW)_i ≥ b_i, which is bilinear in products p_si = π_s
 W_si and ρ p; with t = 1/ρ it becomes Σ_s p_si ≥ t b_i with the products alone, the form that is
 easier for the solver, and the one used here.
@@ -57,7 +57,7 @@ def main():
     print("instance       synth [s]  ρ         proven   SCIP [s]  ρ found   ρ bound   status      ratio of times")
     for instance in arguments.instances:
         run = subprocess.run(
-            ["cargo", "run", "--quiet", "--release", "--example", "scale", "--", *instance.split("/")],
+            ["cargo", "run", "--quiet", "--release", "--package", "synth-lab", "--example", "scale", "--", *instance.split("/")],
             capture_output=True, text=True, check=True)
         ours = json.loads(run.stderr.strip().splitlines()[-1])
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-//! `cargo bench`: the program and the whole synthesis on the models, the checker, and the solvers of
+//! `cargo bench -p synth-lab`: the program and the whole synthesis on the models, the checker, and the solvers of
 //! queues. Inputs are read before the clock starts. A synthesis
 //! contains the exact analysis and the tuning, at an effort of 1 up to borg_top10, and of .01 for those
 //! named `large`.
@@ -32,7 +32,7 @@ const MODELS: [&str; 9] = [
 ];
 
 fn model(name: &str) -> Workload {
-    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     Workload::read(path.as_ref()).unwrap().workload
 }
 
@@ -212,7 +212,7 @@ fn fractions(c: &mut Criterion) {
 /// Slots for each type, and their checker: of the model, and of 10 000 servers with 50 types.
 fn fleets(c: &mut Criterion) {
     let options = SynthesisOptions::new(Preemption::None);
-    let model = format!("{}/models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
+    let model = format!("{}/../models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
     let large = instances::large_fleet(1);
     let both = [
         ("fleet", Fleet::read(model.as_ref()).unwrap()),

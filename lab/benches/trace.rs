@@ -1,4 +1,4 @@
-//! `cargo bench --bench trace`: lines a second on one core of the log of a supercomputer, of Slurm's accounting and of a table.
+//! `cargo bench -p synth-lab --bench trace`: lines a second on one core of the log of a supercomputer, of Slurm's accounting and of a table.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! `cargo bench --bench volunteer`: campaigns of 60 days on one core, with the proposal's rule and with BOINC's;
+//! `cargo bench -p synth-lab --bench volunteer`: campaigns of 60 days on one core, with the proposal's rule and with BOINC's;
 //! and how long a request takes to answer, of hosts with twenty jobs to look at.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
@@ -12,7 +12,7 @@ use synth::volunteer::synthesis::{default_rule, fixed_bound};
 use synth::volunteer::workload::{Campaign, Processor};
 
 fn campaign(model: &str) -> Campaign {
-    let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
     Campaign::read(path.as_ref()).unwrap().workload
 }
 

@@ -1,4 +1,4 @@
-//! `cargo bench --bench program`: the program over random workloads of three classes and up to 200
+//! `cargo bench -p synth-lab --bench program`: the program over random workloads of three classes and up to 200
 //! types, and of three hard ones of up to 100, from the checked workload to the proof, without the choice among optima; then that choice,
 //! with the completions that a non-preemptive round waits for before and after it. Times are
 //! medians of repeated solves of each of three seeds; the machine's peak memory is at the end, where

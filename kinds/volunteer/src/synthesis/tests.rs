@@ -91,6 +91,7 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
 /// What chance does to few campaigns is no fault: sizes that vary very much, hosts that begin with a whole
 /// turn, a size that hardly ever comes, and a batch that no rule finishes.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn what_is_synthesized_checks_whatever_the_laws() {
     let hosts = "hosts: [{name: a, count: 30, cores: 4, speed: 1, buffer: 6}]";
     let turns = "hosts: [{name: a, count: 300, cores: 1, speed: 1, buffer: 6, availability: {on: 20, off: {law: exponential, mean: 200}}}]";

@@ -61,6 +61,7 @@ fn intervals_of_section_seven_cover() {
 /// than 11 with probability .004, if they cover 95 % and all misses are low). A warm-up that is cut where
 /// the rest looks best, and a spread that is taken as measured, fail both.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn short_runs_do_not_understate_a_slow_queue() {
     let job = "arrival_rate: .8, size: {law: lognormal, mean: 1, scv: 4}";
     let workload = one_server("", 1, &[job]);

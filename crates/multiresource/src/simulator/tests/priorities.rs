@@ -34,6 +34,7 @@ fn one_server_by_cobham() {
 /// M/M/4 with equal means (Kella and Yechiali 1985): W_k = C(4, a) / (4 μ (1 − σ_{k−1})(1 − σ_k)), on one server of four
 /// CPUs and on four servers.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn several_servers_by_kella_and_yechiali() {
     let workload = one_server(
         "",

@@ -36,6 +36,7 @@ fn max_weight_on_section_seven() {
 /// Four types on 15 servers at total rate 4.5: mean response time, and weighted by load. The values
 /// are known as written, and are taken to be good to 1 % and half a unit of their last digit.
 #[test]
+#[ignore = "takes over five seconds; CI runs it"]
 fn four_types() {
     let workload = model("four_types");
     for (rule, mean, weighted, unit, count) in [

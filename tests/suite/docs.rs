@@ -310,31 +310,3 @@ fn reference_is_what_the_program_says() {
     };
     assert!(output.status.success(), "{output:?}");
 }
-
-/// Of the first picture's 16 loads, so many have points at least.
-const POINTS: usize = 12;
-
-#[test]
-fn first_picture_has_all_curves() {
-    let picture = fs::read_to_string(root().join("docs/response_over_load.svg")).unwrap();
-    let curves = [
-        ("what synth chooses", "#0072B2", POINTS),
-        ("nMSR", "#008A64", POINTS),
-        ("First-Fit", "#D55E00", POINTS),
-        ("EASY backfilling", "#AA50A0", POINTS),
-        ("no policy without preemption", "#6E6E6E", 16),
-    ];
-    for (label, color, least) in curves {
-        let fill = format!("fill=\"{color}\"");
-        let circles = picture.lines().filter(|line| line.starts_with("<circle"));
-        let points = circles.filter(|line| line.contains(&fill)).count();
-        assert!(points >= least, "{label}: {points} points");
-        let stroke = format!("stroke=\"{color}\"");
-        let lines = picture.lines().filter(|line| line.starts_with("<polyline"));
-        assert!(lines.clone().any(|line| line.contains(&stroke)), "{label}");
-        assert!(
-            picture.lines().any(|line| line.starts_with(label)),
-            "the legend names {label}"
-        );
-    }
-}

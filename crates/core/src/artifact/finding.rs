@@ -172,7 +172,7 @@ impl Findings {
     }
 
     /// Returns all that is wrong, and on which grounds the rest stands.
-    pub fn into_lists(self) -> (Vec<Finding>, Vec<Examined>) {
+    pub(crate) fn into_lists(self) -> (Vec<Finding>, Vec<Examined>) {
         (self.list, self.examined)
     }
 }

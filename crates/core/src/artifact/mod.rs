@@ -64,7 +64,7 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     ///
     /// # Errors
     /// When the text has another shape, with the place of the fault.
-    fn read(text: &str, name: &str) -> Result<Artifact<Self>, ArtifactError>;
+    fn read(text: &str, name: &str) -> Read<Self>;
 
     /// Returns an artifact as indented JSON.
     ///
@@ -84,6 +84,9 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Self::Checked>;
 }
 
+/// An artifact that was read, or why it cannot be read.
+pub type Read<K> = Result<Artifact<K>, ArtifactError>;
+
 /// A document as JSON, or why it cannot be written.
 pub type Written = serde_json::Result<String>;
 
@@ -99,10 +102,7 @@ pub fn indented(document: &impl Serialize) -> Written {
 #[macro_export]
 macro_rules! artifact_io {
     () => {
-        fn read(
-            text: &str,
-            name: &str,
-        ) -> Result<$crate::artifact::Artifact<Self>, $crate::artifact::ArtifactError> {
+        fn read(text: &str, name: &str) -> $crate::artifact::Read<Self> {
             $crate::artifact::read_shape(text, name)
         }
 

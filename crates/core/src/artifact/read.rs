@@ -192,11 +192,10 @@ impl<K: Content> Checked<K> {
     /// A list of all that is wrong.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
         let (workload, mut rest) = artifact.examined()?;
-        let noted = rest.iter().map(|noted| (&*noted.path, noted.grounds));
-        let noted: HashMap<&str, Grounds> = noted.collect();
-        let of_claim = |n: usize| noted.get(&*format!("claims[{n}]"));
-        let claims = (0..artifact.claims.len()).map(|n| *of_claim(n).unwrap_or(&UNDERIVED));
-        let claims = claims.collect();
+        let entries = rest.iter().map(|noted| (&*noted.path, noted.grounds));
+        let noted = HashMap::<&str, Grounds>::from_iter(entries);
+        let of_claim = |n: usize| *noted.get(&*format!("claims[{n}]")).unwrap_or(&UNDERIVED);
+        let claims = (0..artifact.claims.len()).map(of_claim).collect();
         rest.retain(|noted| !noted.path.starts_with("claims["));
         Ok(Checked {
             artifact,

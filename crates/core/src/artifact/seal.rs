@@ -35,7 +35,7 @@ impl<K: Content> Artifact<K> {
     ///
     /// # Errors
     /// When it was changed after it was written, or was never written by this code.
-    pub fn intact(&self) -> Result<(), Finding> {
+    pub(super) fn intact(&self) -> Result<(), Finding> {
         let unsealed = Artifact {
             digest: None,
             ..self.clone()
@@ -60,9 +60,8 @@ impl<K: Content> Artifact<K> {
     /// compiled once for each kind.
     fn own_digest(&self) -> String {
         let value = K::pretty(self).and_then(|text| serde_json::from_str(&text));
-        digest(&canonical(
-            value.expect("an artifact is made of maps with keys of text"),
-        ))
+        let value = value.expect("an artifact is made of maps with keys of text");
+        digest(&canonical(value))
     }
 }
 

@@ -184,7 +184,7 @@ impl Node {
     }
 
     /// Returns the bytes to mark for a fault: those of its place, or of what is nearest above it.
-    pub fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
+    pub(crate) fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
         let (mut node, mut is_entry) = (self, false);
         let steps = fault.place.steps();
         for (n, step) in steps.iter().enumerate() {

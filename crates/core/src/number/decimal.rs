@@ -44,7 +44,7 @@ impl DecimalError {
     }
 
     /// Returns whether the text is in no decimal notation.
-    pub fn is_no_number(&self) -> bool {
+    pub(crate) fn is_no_number(&self) -> bool {
         *self == Self::not_a_number(&self.text)
     }
 

@@ -41,7 +41,7 @@ pub fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
 }
 
 /// Returns what to write instead of an amount of a resource that is followed by a unit; `None` if it is no such amount.
-pub fn explained_amount(text: &str) -> Option<String> {
+pub(crate) fn explained_amount(text: &str) -> Option<String> {
     let known = thousandths(text).map(|amount| {
         format!("amounts are plain numbers: write {amount} if m is Kubernetes' thousandth")
     });
@@ -183,7 +183,7 @@ fn unit_of_time(unit: &str) -> Option<BigRational> {
 }
 
 /// Returns all names that a unit of time may have behind a number.
-pub fn units_of_time() -> impl Iterator<Item = &'static str> {
+pub(crate) fn units_of_time() -> impl Iterator<Item = &'static str> {
     let own = UNITS.iter().map(|(names, _)| *names);
     own.chain(OTHERS.iter().map(|(names, _)| *names))
         .flatten()

@@ -137,34 +137,16 @@ fn all_faults_are_reported_in_one_go_in_the_order_of_the_text() {
          - {{name: é, demand: {{cpuu: 1}}, arrival_rate: -1, mean_size: 1}}\n  \
          - {{name: b, demand: {{cpu: -1}}, arrival_rate: .nan, size: {{law: zipf}}}}\n"
     );
-    let error = Workload::parse(&text, "t.yaml").unwrap_err();
-    let DocumentError::Faults { report, faults } = error else {
-        panic!("not faults")
-    };
-    let places: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
-    assert_eq!(
-        places,
-        [
-            "server.capacity.cpu",
-            "server.capacity.disk",
-            "jobs[0].demand.cpuu",
-            "jobs[0].arrival_rate",
-            "jobs[1].demand.cpu",
-            "jobs[1].arrival_rate",
-            "jobs[1].size.law",
-        ]
-    );
-    for place in [
-        "t.yaml:3:26",
-        "t.yaml:3:35",
-        "t.yaml:5:24",
-        "t.yaml:5:48",
-        "t.yaml:6:29",
-        "t.yaml:6:48",
-        "t.yaml:6:66",
-    ] {
-        assert!(report.contains(place), "{place}\n{report}");
-    }
+    let places = [
+        "server.capacity.cpu",
+        "server.capacity.disk",
+        "jobs[0].demand.cpuu",
+        "jobs[0].arrival_rate",
+        "jobs[1].demand.cpu",
+        "jobs[1].arrival_rate",
+        "jobs[1].size.law",
+    ];
+    assert_faults(&text, &places, "3:26 3:35 5:24 5:48 6:29 6:48 6:66");
 }
 
 #[test]
@@ -243,6 +225,19 @@ fn laws_are_kept_as_written_in_document_record_and_digest() {
     assert_eq!(digests.len(), sizes.len() - 1, "one law stands twice");
 }
 
+/// Asserts that a document has faults at these places, and that the report shows these lines and columns.
+fn assert_faults(text: &str, places: &[&str], shown: &str) {
+    let error = Workload::parse(text, "t.yaml").unwrap_err();
+    let DocumentError::Faults { report, faults } = error else {
+        panic!("not faults")
+    };
+    let found: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
+    assert_eq!(found, places);
+    for at in shown.split(' ') {
+        assert!(report.contains(&format!("t.yaml:{at}")), "{at}\n{report}");
+    }
+}
+
 #[test]
 fn every_fault_of_a_law_is_reported_where_it_stands() {
     let text = with_sizes(&[
@@ -250,34 +245,16 @@ fn every_fault_of_a_law_is_reported_where_it_stands() {
         "size: {law: hyperexponential, probabilities: [0, 2], means: [1, -1]}",
         "size: {law: coxian, mean: 1, onward: [.5, x]}",
     ]);
-    let error = Workload::parse(&text, "t.yaml").unwrap_err();
-    let DocumentError::Faults { report, faults } = error else {
-        panic!("not faults")
-    };
-    let places: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
-    assert_eq!(
-        places,
-        [
-            "jobs[0].size.stages",
-            "jobs[0].size.mean",
-            "jobs[1].size.probabilities[0]",
-            "jobs[1].size.means[1]",
-            "jobs[2].size",
-            "jobs[2].size.mean",
-            "jobs[2].size.onward[1]",
-        ]
-    );
-    for place in [
-        "t.yaml:5:79",
-        "t.yaml:5:89",
-        "t.yaml:6:97",
-        "t.yaml:6:115",
-        "t.yaml:7:57",
-        "t.yaml:7:71",
-        "t.yaml:7:93",
-    ] {
-        assert!(report.contains(place), "{place}\n{report}");
-    }
+    let places = [
+        "jobs[0].size.stages",
+        "jobs[0].size.mean",
+        "jobs[1].size.probabilities[0]",
+        "jobs[1].size.means[1]",
+        "jobs[2].size",
+        "jobs[2].size.mean",
+        "jobs[2].size.onward[1]",
+    ];
+    assert_faults(&text, &places, "5:79 5:89 6:97 6:115 7:57 7:71 7:93");
 }
 
 #[test]

@@ -129,21 +129,12 @@ fn perfect_speedup_serves_the_smallest_alone() {
     assert_eq!(found, [0.0, 0.0, 8.0]);
 }
 
-fn pool(speedup: &str, sizes: &[f64], servers: f64) -> Pool {
-    let jobs = sizes.iter().enumerate();
-    let jobs: String = jobs
-        .map(|(i, x)| format!("  - {{name: j{i}, size: {x}}}\n"))
-        .collect();
-    let text = format!("kind: malleable\nservers: {servers}\nspeedup: {speedup}\njobs:\n{jobs}");
-    Pool::sample(&text)
-}
-
 /// Theorem 2 with the factor it leaves out, and that nobody is done before the end.
 #[test]
 fn all_jobs_end_together_where_the_last_one_counts() {
     let sizes = [3.0, 2.0, 1.2];
     for p in [0.3, 0.5, 0.9] {
-        let pool = pool(&format!("{{power: {{p: {p}}}}}"), &sizes, 50.0);
+        let pool = Pool::of_sizes(&format!("{{power: {{p: {p}}}}}"), &sizes, 50.0);
         let (time, Rule::Phases(phases)) = makespan(&pool) else {
             panic!("it has no prices")
         };

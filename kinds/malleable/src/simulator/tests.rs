@@ -6,15 +6,6 @@ fn close(a: f64, b: f64, within: f64) {
     assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
 }
 
-fn pool(speedup: &str, sizes: &[f64], servers: f64) -> Pool {
-    let jobs = sizes.iter().enumerate();
-    let jobs: String = jobs
-        .map(|(i, x)| format!("  - {{name: j{i}, size: {x}}}\n"))
-        .collect();
-    let text = format!("kind: malleable\nservers: {servers}\nspeedup: {speedup}\njobs:\n{jobs}");
-    Pool::sample(&text)
-}
-
 /// Integrating the flow gives what the prices say: `Σ T_i = Σ a_i x_i`.
 #[test]
 fn plans_cost_what_their_prices_say() {
@@ -26,7 +17,7 @@ fn plans_cost_what_their_prices_say() {
         "{logarithm: {scale: .5}}",
         "{table: [[1, 1], [2, 1.9], [4, 3.3], [8, 4.6], [16, 5]]}",
     ] {
-        let pool = pool(speedup, &sizes, 20.0);
+        let pool = Pool::of_sizes(speedup, &sizes, 20.0);
         let prices = prices(&[&pool.curves()[0]; 7], &[1.0; 7], pool.servers());
         let cost: f64 = prices.iter().zip(sizes).map(|(a, x)| a * x).sum();
         let plan = Rule::Prices(prices);

@@ -228,6 +228,17 @@ impl Pool {
 
 #[cfg(test)]
 impl Pool {
+    /// For tests: jobs of these sizes, which are all there.
+    pub fn of_sizes(speedup: &str, sizes: &[f64], servers: f64) -> Pool {
+        let jobs = sizes.iter().enumerate();
+        let jobs: String = jobs
+            .map(|(i, x)| format!("  - {{name: j{i}, size: {x}}}\n"))
+            .collect();
+        let text =
+            format!("kind: malleable\nservers: {servers}\nspeedup: {speedup}\njobs:\n{jobs}");
+        Pool::sample(&text)
+    }
+
     /// For tests: a document of jobs that are all there.
     pub fn sample(text: &str) -> Pool {
         match Workload::parse(text, "here").unwrap().workload {

@@ -100,26 +100,16 @@ fn every_fault_of_arrivals_is_reported_where_it_stands() {
         "arrivals: {process: markov-modulated, rates: [1, -1], switching: [[0, -1], [x, 0]]}",
         "arrivals: {process: renewal, interarrival: {law: weibull, mean: -1, scv: 0}}",
     ]);
-    let error = Workload::parse(&text, "t.yaml").unwrap_err();
-    let DocumentError::Faults { report, faults } = error else {
-        panic!("not faults")
-    };
-    let places: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
-    assert_eq!(
-        places,
-        [
-            "jobs[0].arrivals.rate",
-            "jobs[0].arrivals.sizes[1]",
-            "jobs[0].arrivals.probabilities",
-            // Of a process one number of which cannot be read nothing else is said.
-            "jobs[1].arrivals.switching[1][0]",
-            "jobs[2].arrivals.interarrival.mean",
-            "jobs[2].arrivals.interarrival.scv",
-        ]
-    );
-    for place in ["t.yaml:5:84", "t.yaml:5:98", "t.yaml:6:125", "t.yaml:7:113"] {
-        assert!(report.contains(place), "{place}\n{report}");
-    }
+    let places = [
+        "jobs[0].arrivals.rate",
+        "jobs[0].arrivals.sizes[1]",
+        "jobs[0].arrivals.probabilities",
+        // Of a process one number of which cannot be read nothing else is said.
+        "jobs[1].arrivals.switching[1][0]",
+        "jobs[2].arrivals.interarrival.mean",
+        "jobs[2].arrivals.interarrival.scv",
+    ];
+    assert_faults(&text, &places, "5:84 5:98 6:125 7:113");
 }
 
 /// The one fault of a record after a change, as text.

@@ -4,7 +4,10 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 use crate::common::*;
+use crate::golden::is_as_recorded;
 
 const SECTION7: &str = "--workload models/section7.yaml";
 
@@ -70,7 +73,7 @@ fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
     assert_eq!(artifact["evidence"]["proven"], true);
     let load = artifact["evidence"]["load"].as_f64().unwrap();
     assert!((load - 131.0 / 200.0).abs() < 1e-12);
-    insta::assert_snapshot!(stderr(&output));
+    is_as_recorded("summary", &json!(stderr(&output)));
     let quiet = synth("--workload models/vms.yaml --preemption none --family msr --quiet");
     assert_eq!(
         quiet.stdout, output.stdout,
@@ -97,7 +100,7 @@ fn an_overloaded_workload_is_refused_with_its_proof() {
         ),
     );
     assert!(refused.stdout.is_empty() && !output.exists());
-    insta::assert_snapshot!(stderr(&refused));
+    is_as_recorded("overload", &json!(stderr(&refused)));
 }
 
 /// ρ = 1 exactly, by section 7's own rates at ρ = 1: no single resource is over-committed,

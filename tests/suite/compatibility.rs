@@ -47,12 +47,10 @@ fn artifact_of(cluster: &Cluster, interruptions: Option<f64>) -> Artifact {
     synthesized(cluster, interruptions).artifact
 }
 
-/// Every model becomes a policy that checks, and that its schema describes.
+/// Every model becomes a policy that checks.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn models_become_policies_that_check() {
-    let schema = serde_json::to_value(Artifact::schema()).unwrap();
-    let schema = jsonschema::validator_for(&schema).unwrap();
     let all = models("compatibility");
     assert_eq!(all.len(), 4);
     for path in all {
@@ -61,10 +59,6 @@ fn models_become_policies_that_check() {
         let text = artifact.to_json().unwrap();
         let checked = Checked::parse(&text, "made").unwrap();
         assert_eq!(checked.workload(), &cluster);
-        let complaints = schema
-            .iter_errors(&serde_json::from_str(&text).unwrap())
-            .count();
-        assert_eq!(complaints, 0, "{}", path.display());
     }
 }
 

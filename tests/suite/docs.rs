@@ -16,13 +16,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use synth::compatibility::workload::Cluster;
-use synth::malleable::workload::Workload as Malleable;
-use synth::multiresource::workload::Fleet;
-use synth::volunteer::workload::Campaign;
-
-use crate::editor::marked;
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -245,28 +238,6 @@ fn run_all(is_in: fn(&Path) -> bool) {
     });
     let commands: usize = documents.iter().map(|(_, text)| steps(text).len()).sum();
     assert!(commands > 15, "{commands} commands");
-}
-
-#[test]
-fn workloads_in_documents_are_read() {
-    let documents = documents();
-    let blocks = documents.iter().flat_map(|(_, text)| blocks(text, "yaml"));
-    let is_workload = |block: &String| block.lines().any(|line| line.starts_with("kind:"));
-    let whole: Vec<String> = blocks.filter(is_workload).collect();
-    assert!(whole.len() >= 3, "{} workloads", whole.len());
-    for text in whole {
-        let kind = text.lines().find_map(|line| line.strip_prefix("kind: "));
-        let read = match kind {
-            Some("compatibility") => Cluster::parse(&text, "a document").map(|_| ()),
-            Some("malleable") => Malleable::parse(&text, "a document").map(|_| ()),
-            Some("volunteer") => Campaign::parse(&text, "a document").map(|_| ()),
-            _ => Fleet::parse(&text, "a document").map(|_| ()),
-        };
-        if let Err(error) = read {
-            panic!("{error}\n{text}");
-        }
-        assert_eq!(marked(&text), [""; 0], "{text}");
-    }
 }
 
 #[test]

@@ -59,12 +59,10 @@ fn value(artifact: &Artifact, quantity: Quantity) -> f64 {
     artifact.find(quantity, Subject::ALL).unwrap().value
 }
 
-/// Every model becomes a policy that checks, that its schema describes, and whose plan, executed, costs what it says to
+/// Every model becomes a policy that checks and whose plan, executed, costs what it says to
 /// 1e-9.
 #[test]
 fn models_become_policies_that_check_and_hold() {
-    let schema = serde_json::to_value(Artifact::schema()).unwrap();
-    let schema = jsonschema::validator_for(&schema).unwrap();
     let all = models("malleable");
     assert_eq!(all.len(), 4);
     for path in all {
@@ -78,8 +76,6 @@ fn models_become_policies_that_check_and_hold() {
         };
         let text = artifact.to_json().unwrap();
         let checked = Checked::parse(&text, "made").unwrap();
-        let document: Value = serde_json::from_str(&text).unwrap();
-        assert!(schema.is_valid(&document), "{}", path.display());
         if let (Workload::Pool(pool), synth::malleable::artifact::Policy::Plan(plan)) =
             (&workload, &checked.artifact().policy)
         {

@@ -1,0 +1,357 @@
+//! The JSON Schemas of policies and of workloads: they accept what the program writes and reads, and whatever they refuse the
+//! program refuses. Editors say of workloads what `schema/synth-workload.v1.json` says.
+//!
+//! These tests stand in the laboratory because their validator changes the features of other packages: beside it, the
+//! whole program would be compiled a second time for everybody who tests it.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "../../tests/suite/mutants.rs"]
+mod mutants;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+use synth::artifact::Content as _;
+use synth::cli::{self, Embedding};
+use synth::kind::Kind;
+use synth::kinds::{self, Visitor};
+use synth::multiresource::artifact::Artifact;
+
+use mutants::mutated;
+
+fn root(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .join(path)
+}
+
+fn text(path: PathBuf) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn json_file(path: &str) -> Value {
+    serde_json::from_str(&text(root(path))).unwrap()
+}
+
+/// The models of a kind of workload.
+fn models(kind: &str) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(root("models")).unwrap();
+    let files = files.map(|entry| entry.unwrap().path());
+    let is_model = |path: &PathBuf| path.extension().is_some_and(|e| e == "yaml");
+    let heading = format!("kind: {kind}\n");
+    let files = files.filter(is_model);
+    files
+        .filter(|path| text(path.clone()).contains(&heading))
+        .collect()
+}
+
+/// The schema of policies of multiresource jobs.
+static POLICIES: LazyLock<Validator> =
+    LazyLock::new(|| jsonschema::validator_for(&Artifact::schema().to_value()).unwrap());
+
+fn complaints(document: &Value) -> Vec<String> {
+    let errors = POLICIES.iter_errors(document);
+    errors
+        .map(|e| format!("{}: {e}", e.instance_path()))
+        .collect()
+}
+
+/// What the program makes of a model.
+fn made(model: &Path, options: &str) -> Value {
+    let mut typed: Vec<OsString> = vec!["--workload".into(), model.into(), "--quiet".into()];
+    typed.extend(options.split_whitespace().map(Into::into));
+    let made = cli::answer(&typed, Embedding::new(Default::default(), None));
+    assert_eq!(made.code, 0, "{}: {:?}", model.display(), made.error);
+    serde_json::from_str(&made.printed).unwrap()
+}
+
+#[test]
+fn schemas_accept_what_is_made() {
+    const BRIEF: &str = "--effort .01 --budget 1e5 --preemption";
+    let brief = |rest: &str| format!("{BRIEF} {rest}");
+    for (kind, schema, options) in [
+        ("multiresource", "", brief("none")),
+        ("multiresource", "", brief("full")),
+        ("multiresource", "", brief("setup --setup-rate 10")),
+        ("compatibility", ".compatibility", String::new()),
+        ("malleable", ".malleable", String::new()),
+        ("volunteer", ".volunteer-dispatch", String::new()),
+    ] {
+        let schema = json_file(&format!("schema/synth-policy{schema}.v2.json"));
+        let schema = jsonschema::validator_for(&schema).unwrap();
+        for path in models(kind) {
+            // A fleet has no preemption.
+            let is_fleet = text(path.clone()).contains("\nservers:\n");
+            if !is_fleet || kind != "multiresource" || options.ends_with("none") {
+                let document = made(&path, &options);
+                assert!(schema.is_valid(&document), "{} {options}", path.display());
+            }
+        }
+    }
+}
+
+/// Strict at every level of a fleet's policy too.
+#[test]
+fn schema_refuses_an_unknown_field_of_a_fleet() {
+    let valid = made(
+        &root("models/fleet.yaml"),
+        "--preemption none --family partition",
+    );
+    let objects = [
+        "",
+        "/workload",
+        "/workload/servers/0",
+        "/workload/types/0",
+        "/policy",
+        "/policy/partition",
+        "/claims/1/holds_for",
+        "/evidence",
+        "/evidence/servers/0",
+        "/evidence/servers/0/mix",
+    ];
+    refuses_surprises(&valid, &objects);
+}
+
+/// Strict at every level, as the parser is.
+#[test]
+fn schema_refuses_an_unknown_field() {
+    let valid = json_file("tests/corpus/policies/valid.json");
+    let objects = [
+        "",
+        "/workload",
+        "/workload/servers/0",
+        "/workload/types/0",
+        "/workload/types/0/size",
+        "/policy",
+        "/policy/msr/route",
+        "/claims/0",
+        "/claims/1/holds_for",
+        "/evidence",
+        "/evidence/servers/0",
+    ];
+    refuses_surprises(&valid, &objects);
+}
+
+fn refuses_surprises(valid: &Value, objects: &[&str]) {
+    for pointer in objects {
+        let mut document = valid.clone();
+        let object = document
+            .pointer_mut(pointer)
+            .unwrap()
+            .as_object_mut()
+            .unwrap();
+        object.insert("surprise".into(), json!(1));
+        assert!(!complaints(&document).is_empty(), "{pointer}");
+    }
+}
+
+#[test]
+fn schema_refuses_a_missing_field_and_a_negative_count() {
+    let valid = json_file("tests/corpus/policies/valid.json");
+    let mut document = valid.clone();
+    document["policy"]["msr"]
+        .as_object_mut()
+        .unwrap()
+        .remove("weights");
+    assert!(!complaints(&document).is_empty());
+    let mut document = valid;
+    document["policy"]["msr"]["schedules"][0][0] = json!(-1);
+    assert!(!complaints(&document).is_empty());
+}
+
+static WORKLOADS: LazyLock<Validator> =
+    LazyLock::new(|| jsonschema::validator_for(&kinds::workload_schema().to_value()).unwrap());
+
+/// What an editor marks in a document; nothing where it is no YAML.
+fn marked(text: &str) -> Vec<String> {
+    let Ok(document) = serde_yaml::from_str::<Value>(text) else {
+        return Vec::new();
+    };
+    let errors = WORKLOADS.iter_errors(&document);
+    errors
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
+}
+
+#[derive(Clone, Copy)]
+struct Parse<'a>(&'a str);
+
+impl Visitor for Parse<'_> {
+    type Output = (&'static str, bool);
+
+    fn visit<K: Kind>(self) -> Self::Output {
+        (
+            K::Content::WORKLOAD,
+            K::Content::parse(self.0, "a document").is_ok(),
+        )
+    }
+}
+
+/// Whether the program takes a document of this kind.
+fn is_read(kind: &str, text: &str) -> bool {
+    let each = kinds::each(Parse(text));
+    each.contains(&(kind, true))
+}
+
+#[test]
+fn models_are_sound_in_an_editor() {
+    let mut count = 0;
+    for path in kinds::WORKLOADS.iter().flat_map(|kind| models(kind)) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(marked(&text), [""; 0], "{}", path.display());
+        count += 1;
+    }
+    assert!(count > 20, "{count} models");
+}
+
+/// A document of each kind, and what is wrong with it once the first text is replaced by the second.
+const WRONG: [(&str, &[(&str, &str)]); 4] = [
+    (
+        "kind: multiresource\ntime_unit: h\nknown: type\nserver: {capacity: {gpu: 8}}\njobs:\n  - {name: a, demand: {gpu: 1}, \
+         arrival_rate: 2, size: {law: pareto, shape: 1.5, low: 1h, high: 8}}\n",
+        &[
+            ("demand", "demands"),
+            ("arrival_rate: 2", "arrival_rate: -2"),
+            ("arrival_rate: 2", "arrival_rate: 2/h"),
+            ("arrival_rate: 2,", ""),
+            ("law: pareto", "law: parato"),
+            ("shape: 1.5, ", ""),
+            ("low: 1h", "low: 1 GB of it"),
+            ("{gpu: 8}", "[gpu, 8]"),
+            ("{gpu: 8}", "{gpu: 128Gi}"),
+            ("time_unit: h\n", ""),
+            ("known: type", "known: sizes"),
+            ("known: type", "modulation: {factors: [1, 2]}"),
+            ("arrival_rate: 2", "arrivals: {process: poison, rate: 2}"),
+            ("arrival_rate: 2", "arrivals: {renewal: {rate: 2}}"),
+            ("server:", "servers:"),
+            ("size: {law", "nodes: 1.5, size: {law"),
+            ("kind: multiresource", "kind: multi"),
+        ],
+    ),
+    (
+        "kind: compatibility\nservers:\n  - {name: a, rate: 1}\nclasses:\n  - {name: x, servers: [a], arrival_rate: .6}\nmean_size: 1\n",
+        &[
+            ("rate: 1", "rate: one"),
+            ("rate: 1", "speed: 1"),
+            ("[a]", "a"),
+            ("mean_size: 1", "mean_size: 4h"),
+            ("mean_size: 1", ""),
+            (".6", "-.6"),
+        ],
+    ),
+    (
+        "kind: malleable\nservers: 64\nspeedup: {amdahl: {parallel_fraction: .9}}\njobs:\n  - {name: small, size: 3}\n",
+        &[
+            ("amdahl", "amdal"),
+            ("parallel_fraction", "fraction"),
+            ("size: 3", "size: -3"),
+            ("servers: 64", "servers: many"),
+            ("servers: 64", "servers: 64\nwhole_servers: 1"),
+            ("servers: 64", "servers: 64\nobjective: least"),
+        ],
+    ),
+    (
+        "kind: volunteer\ntime_unit: h\nhorizon: 720\nhosts:\n  - {name: homes, count: 4, cores: 4, speed: 1, buffer: 1d}\n\
+         applications:\n  - {name: dock, versions: [{name: v1, processor: cpu}]}\n\
+         batches:\n  - {name: b, application: dock, jobs: 30, size: 2, quality: afap}\n",
+        &[
+            ("quality: afap", "quality: fast"),
+            ("processor: cpu", "processor: tpu"),
+            ("speed: 1", "speed: 4h"),
+            ("buffer: 1d", "buffer: {law: uniform, low: 1h}"),
+            ("count: 4", "count: -4"),
+            ("horizon: 720", "horizon: [720]"),
+        ],
+    ),
+];
+
+#[test]
+fn what_is_wrong_is_seen_in_an_editor_and_by_the_program() {
+    for ((document, changes), kind) in WRONG.iter().zip(kinds::WORKLOADS) {
+        assert_eq!(marked(document), [""; 0], "{document}");
+        assert!(is_read(kind, document), "{document}");
+        for (from, to) in *changes {
+            let wrong = document.replacen(from, to, 1);
+            assert_ne!(wrong, *document, "{from}");
+            assert_ne!(marked(&wrong), [""; 0], "{wrong}");
+            assert!(!is_read(kind, &wrong), "{wrong}");
+        }
+    }
+}
+
+/// Of the documents that the program refuses, an editor marks those of a wrong form; not sums that are not 1, or jobs that
+/// do not fit.
+#[test]
+fn half_of_the_refused_documents_are_marked() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/workloads");
+    let files = std::fs::read_dir(folder).unwrap();
+    let texts = files.filter_map(|file| std::fs::read_to_string(file.unwrap().path()).ok());
+    let count = texts.filter(|text| !marked(text).is_empty()).count();
+    assert!(count >= 95, "{count}");
+}
+
+/// Workloads of each kind, damaged.
+#[derive(Clone, Copy)]
+struct Damaged;
+
+impl Visitor for Damaged {
+    type Output = ();
+
+    fn visit<K: Kind>(self) {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(22);
+        let texts: Vec<String> = models(K::Content::WORKLOAD).into_iter().map(text).collect();
+        for original in texts.iter().filter(|text| text.len() < 20_000) {
+            for _ in 0..50 {
+                let text = mutated(original, &mut random);
+                if K::Content::parse(&text, "mutant.yaml").is_ok() {
+                    assert_eq!(marked(&text), [""; 0], "it is read: {text}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_read_is_sound_in_an_editor() {
+    kinds::each(Damaged);
+}
+
+/// The files of a folder and of the folders in it.
+fn files(folder: PathBuf) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut found = Vec::new();
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        match path.is_dir() {
+            true => found.extend(files(path)),
+            false => found.push(path),
+        }
+    }
+    found
+}
+
+/// The workloads of the documentation, each in a block of its own, are sound.
+#[test]
+fn documented_workloads_are_read() {
+    let mut count = 0;
+    let mut pages = files(root("docs"));
+    pages.push(root("README.md"));
+    for page in pages {
+        let page = std::fs::read_to_string(page).unwrap_or_default();
+        let blocks = page.split("```yaml\n").skip(1);
+        for block in blocks.filter_map(|rest| rest.split("```").next()) {
+            let kind = block.lines().find_map(|line| line.strip_prefix("kind: "));
+            if let Some(kind) = kind {
+                assert_eq!(marked(block), [""; 0], "{block}");
+                assert!(is_read(kind, block), "{block}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 3, "{count} workloads");
+}

@@ -8,8 +8,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::multiresource::artifact::Checked;
 use synth::multiresource::forecast::OnlineForecasts;
-use synth::multiresource::live::protocol::{self, Line, Started};
 use synth::multiresource::live::Scheduler;
+use synth::multiresource::live::protocol::{self, Line, Started};
 use synth::multiresource::policy::Event;
 
 use crate::conformance::{Decision, Step, recorded};

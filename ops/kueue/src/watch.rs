@@ -23,7 +23,7 @@ use tracing::{info, warn};
 
 use crate::amounts::amounts;
 use crate::cluster::{Cluster, Machine, Placed};
-use crate::objects::{JobObject, NodeObject, PodObject, WorkloadObject, holds};
+use crate::objects::{demand, holds};
 use crate::server::{ANSWER, Refused, Server, answer, locked, resource};
 use crate::setup::{Mode, Setup};
 use crate::view::{Owner, POLICY, Uid, Work, controller};
@@ -81,10 +81,10 @@ impl Watch {
         if !setup.release_all {
             let labels = setup.nodes.as_deref().unwrap_or_default();
             let chosen = Config::default().labels(labels);
-            let nodes: Api<NodeObject> = server.objects(None, &ApiResource::erase::<Node>(&()));
+            let nodes: Api<DynamicObject> = server.objects(None, &ApiResource::erase::<Node>(&()));
             let name = |own: &ObjectMeta| own.name.as_deref().map(Uid::from);
             watch.follow(nodes, chosen, name, machine, |all| &mut all.machines);
-            let pods: Api<PodObject> = server.objects(None, &ApiResource::erase::<Pod>(&()));
+            let pods: Api<DynamicObject> = server.objects(None, &ApiResource::erase::<Pod>(&()));
             let placed = Config::default().fields("spec.nodeName!=");
             watch.follow(pods, placed, uid, placed_pod, |all| &mut all.pods);
         }
@@ -101,8 +101,7 @@ impl Watch {
         match self.setup.mode {
             Mode::Kueue => {
                 let version = kind.api_version.clone();
-                let read =
-                    move |own: &WorkloadObject| open(Work::of_workload(own, &version, &gate));
+                let read = move |own: &DynamicObject| open(Work::of_workload(own, &version, &gate));
                 let all = server.objects(space, &kind);
                 self.follow(all, Config::default(), uid, read, works);
                 self.follow_kind("batch/v1", "Job");
@@ -110,7 +109,7 @@ impl Watch {
             Mode::Suspend => {
                 let value = gate.rsplit('/').next().unwrap_or_default();
                 let chosen = Config::default().labels(&format!("{POLICY}={value}"));
-                let read = move |own: &JobObject| open(Work::of_job(own, &gate));
+                let read = move |own: &DynamicObject| open(Work::of_job(own, &gate));
                 let all = server.objects(space, &kind);
                 self.follow(all, chosen, uid, read, works);
             }
@@ -308,25 +307,25 @@ fn uid(metadata: &ObjectMeta) -> Option<Uid> {
     metadata.uid.as_deref().map(Uid::from)
 }
 
-fn machine(node: &NodeObject) -> Option<Machine> {
-    let status = node.status.as_ref()?;
+fn machine(node: &DynamicObject) -> Option<Machine> {
     Some(Machine {
-        capacity: amounts(&status.allocatable),
-        is_open: holds(&status.conditions, "Ready").is_some() && !node.spec.unschedulable,
+        capacity: amounts(&node.data["status"]["allocatable"]),
+        is_open: holds(node, "Ready").is_some() && node.data["spec"]["unschedulable"] != true,
     })
 }
 
 /// A pod that has ended uses nothing.
-fn placed_pod(pod: &PodObject) -> Option<Placed> {
-    let phase = pod.status.as_ref().and_then(|own| own.phase.as_deref());
-    let has_ended = matches!(phase, Some("Succeeded" | "Failed"));
+fn placed_pod(pod: &DynamicObject) -> Option<Placed> {
+    let (spec, phase) = (&pod.data["spec"], &pod.data["status"]["phase"]);
+    let has_ended = phase == "Succeeded" || phase == "Failed";
     let own = &pod.metadata;
     let annotations = own.annotations.as_ref();
     let workload = annotations.and_then(|all| all.get("kueue.x-k8s.io/workload"));
+    let node = spec["nodeName"].as_str().filter(|_| !has_ended)?;
     Some(Placed {
-        node: pod.spec.node_name.clone().filter(|_| !has_ended)?,
-        demand: pod.spec.demand(),
-        parent: controller(&pod.metadata).map(|own| own.uid),
+        node: node.to_owned(),
+        demand: demand(spec),
+        parent: controller(own).map(|own| own.uid),
         workload: own.namespace.clone().zip(workload.cloned()),
     })
 }

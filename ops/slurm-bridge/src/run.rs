@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use super::BridgeError;
 use super::journal::{Head, Journal, JournalRecord};
@@ -18,7 +18,7 @@ use super::setup::{OnExit, Setup};
 use super::survey::{Survey, obstacle, plan};
 use super::watch::{Changes, Jobs, Watch};
 use synth_operator::{HostMoment, Metrics, Round};
-use synth_slurm::commands::{Hold, Key, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
+use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
 
 /// Flags that signals set while a bridge runs.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ impl Bridge {
         let lock = lock.transpose()?;
         let now = Instant::now();
         let mut bridge = Bridge {
-            measured: Measured::new(&watch, 0.0),
+            measured: Measured::new(watch.operator.places(), 0.0),
             metrics: metrics::new(&slurm.partition),
             watch,
             cluster,
@@ -100,7 +100,8 @@ impl Bridge {
         };
         let begun = Journal::open(&path).and_then(|mut journal| {
             let before = std::mem::take(&mut journal.before);
-            let nodes = |start| self.watch.map.nodes.named(&self.watch.servers_named(start));
+            let watch = &self.watch;
+            let nodes = |start| watch.map.nodes.named(&watch.operator.servers_of(start));
             let placed = before.placed.iter();
             let placed = placed.map(|(key, start)| (*key, nodes(start))).collect();
             self.watch.placed = placed;
@@ -203,19 +204,11 @@ impl Bridge {
         until.is_some_and(|until| self.started.elapsed() >= until)
     }
 
-    fn moment(&self) -> HostMoment {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        HostMoment {
-            now: self.started.elapsed().as_secs_f64(),
-            wall: since.map_or(0, |since| since.as_secs() as i64),
-        }
-    }
-
     /// Until the next round: the poll, or less where a clock rings before. One that is due already has its turn in a
     /// round.
     fn until_next(&self) -> Duration {
         let wake = self.watch.operator.wake();
-        let left = wake.map(|wake| wake - self.moment().now);
+        let left = wake.map(|wake| wake - HostMoment::of(self.started).now);
         let left = left.filter(|left| *left > 0.0 && *left < self.poll().as_secs_f64());
         left.map_or(self.poll(), Duration::from_secs_f64)
     }
@@ -243,7 +236,7 @@ impl Bridge {
         }
         self.note_present(&queue)?;
         self.rounds += 1;
-        let at = self.moment();
+        let at = HostMoment::of(self.started);
         if self.rounds == 1 {
             let survey = Survey::new(&self.watch, &queue);
             self.notes.extend(survey.note(self.setup.unknown));
@@ -254,7 +247,8 @@ impl Bridge {
         if gives_up {
             found.give_up.extend(self.watch.give_up(at.now));
         }
-        self.measure(&round, at.now);
+        let places = self.watch.operator.places();
+        self.measured.count(&round, self.rounds == 1, places);
         round.notes.clone_from(&found.notes);
         self.notes.append(&mut found.notes);
         for (job, reason) in &found.stuck {
@@ -275,7 +269,7 @@ impl Bridge {
                 "warning: the policy could not take what was read, and begins anew with what waits and runs".into(),
             );
             let before = self.watch.operator.restart();
-            self.again(before, &queue)?;
+            self.again(&before, &queue)?;
         }
         Ok(())
     }
@@ -296,7 +290,7 @@ impl Bridge {
         found: &Changes,
         round: &Round,
     ) -> Result<(), BridgeError> {
-        let now = self.moment().now;
+        let now = HostMoment::of(self.started).now;
         let starts = round.start.iter();
         let starts = starts.filter_map(|start| self.watch.release(start, queue, now));
         let starts: Vec<_> = starts.collect();
@@ -356,7 +350,7 @@ impl Bridge {
     pub fn plan(&mut self) -> Result<String, BridgeError> {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         self.note_present(&queue)?;
-        let at = self.moment();
+        let at = HostMoment::of(self.started);
         let mut found = self.watch.look(&queue, Some(&nodes), at);
         let (round, _) = self.decide(&mut found, at, Instant::now());
         let survey = Survey::new(&self.watch, &queue).note(self.setup.unknown);
@@ -376,34 +370,20 @@ impl Bridge {
             let partition = &self.slurm.partition;
             format!("job {job} neither waits nor runs in the partition {partition}: see `squeue -p {partition}`")
         })?;
-        Ok(obstacle(&self.watch, row, self.moment().wall))
-    }
-
-    fn measure(&mut self, round: &Round, now: f64) {
-        let operator = &self.watch.operator;
-        if self.rounds > 1 {
-            let arrived = round.told.iter().filter_map(|line| line.arrive.as_ref());
-            let arrived = arrived.filter_map(|name| operator.places().job_type(name));
-            arrived.for_each(|i| self.measured.arrived(i));
-        }
-        for id in &round.began {
-            let job = id.parse::<Key>().ok();
-            let job = job.and_then(|key| operator.jobs.get(&key));
-            if let Some(released) = job.and_then(|job| job.released) {
-                self.measured
-                    .began_after((now - released) / operator.second);
-            }
-        }
-        for (i, began) in self.watch.ended.drain(..) {
-            self.measured.ran(i, (now - began) / operator.second);
-        }
+        Ok(obstacle(
+            &self.watch,
+            row,
+            HostMoment::of(self.started).wall,
+        ))
     }
 
     /// Reports what was measured; what was learned goes into the journal, for the next bridge.
     fn report_measured(&mut self) {
         let operator = &self.watch.operator;
-        let (lines, is_apart) =
-            (self.measured).lines(operator.fleet(), self.moment().now / operator.second);
+        let (lines, is_apart) = (self.measured).lines(
+            operator.fleet(),
+            HostMoment::of(self.started).now / operator.second,
+        );
         self.notes.push(format!(
             "{} rounds; by type what came and ran, of what the policy was made for:",
             self.rounds
@@ -424,14 +404,10 @@ impl Bridge {
         let Some(path) = &self.setup.metrics else {
             return;
         };
-        let moment = (self.rounds, self.moment().wall);
-        metrics::count(
-            &mut self.metrics,
-            &self.watch,
-            queue,
-            (found, round),
-            moment,
-        );
+        let (values, is_first) = (&mut self.metrics, self.rounds == 1);
+        let wall = HostMoment::of(self.started).wall;
+        self.watch.operator.count(values, round, wall);
+        metrics::count(values, &self.watch, queue, (found, round), is_first);
         if let Err(why) = metrics::write(path, &self.metrics.text()) {
             let path = path.display();
             let note = format!("warning: the metrics {path} cannot be written: {why}");
@@ -453,7 +429,7 @@ impl Bridge {
         match self.read_again() {
             Ok((before, queue)) => {
                 self.notes.push("the policy was read again".into());
-                self.again(before, &queue)
+                self.again(&before, &queue)
             }
             Err(why) => {
                 let why =
@@ -476,15 +452,15 @@ impl Bridge {
         watch.placed = std::mem::take(&mut old.placed);
         watch.usage.look(&nodes, &queue, &mut Vec::new());
         let before = std::mem::take(&mut old.operator.jobs);
-        let now = self.moment().now / watch.operator.second;
-        self.measured = Measured::new(&watch, now);
+        let now = HostMoment::of(self.started).now / watch.operator.second;
+        self.measured = Measured::new(watch.operator.places(), now);
         self.watch = watch;
         Ok((before, queue))
     }
 
     /// A scheduler begins with what waits and runs.
-    fn again(&mut self, before: Jobs, queue: &SlurmQueue) -> Result<(), BridgeError> {
-        let at = self.moment();
+    fn again(&mut self, before: &Jobs, queue: &SlurmQueue) -> Result<(), BridgeError> {
+        let at = HostMoment::of(self.started);
         let mut found = self.watch.again(before, queue, at);
         self.note(JournalRecord::Head(self.head()));
         let (round, _) = self.decide(&mut found, at, Instant::now());

@@ -51,7 +51,7 @@ impl Survey {
         let (jobs, work) = pairs.fold((0, 0.0), |(n, sum), (jobs, work)| (n + jobs, sum + work));
         let reasons = self.untyped.iter().map(|(why, (jobs, work))| {
             let share = share(*work);
-            format!("\n  {jobs} with {share:.1} %: {}", why.words())
+            format!("\n  {jobs} with {share:.1} %: {}", why.0)
         });
         let done = match unknown {
             Unknown::Pass => "pass to Slurm at once, and what they use the policy does not have",
@@ -77,7 +77,7 @@ pub(super) fn obstacle(watch: &Watch, row: &QueueRow, now: i64) -> Option<String
     let why = if row.has_nodes() {
         "it has been released, and Slurm has started it".into()
     } else if let Err(why) = watch.find(row) {
-        format!("it is one of the jobs {}", why.words())
+        format!("it is one of the jobs {}", why.0)
     } else if row.depends || !row.waits_for.is_empty() {
         "it waits for other jobs".into()
     } else if row.eligible.is_some_and(|eligible| eligible > now) {
@@ -106,7 +106,7 @@ pub(super) fn plan(
     let starts = |i: usize| {
         let own = start.iter().filter_map(|start| {
             let key: Key = start.id().parse().ok()?;
-            let nodes = watch.map.nodes.named(&watch.servers_named(start));
+            let nodes = watch.map.nodes.named(&operator.servers_of(start));
             let on = match &nodes[..] {
                 [] => String::new(),
                 nodes => format!(" on {}", nodes.join(" ")),

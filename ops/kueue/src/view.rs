@@ -226,6 +226,11 @@ impl Work {
         self.owners.first().unwrap_or(&self.itself.own)
     }
 
+    /// Returns what a person calls it.
+    pub fn called(&self) -> String {
+        self.submitted().called()
+    }
+
     pub fn uid(&self) -> &Uid {
         &self.itself.own.uid
     }

@@ -54,9 +54,6 @@ struct Shared {
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Where one kind of object is kept.
-type Kept<V> = fn(&mut Cluster) -> &mut HashMap<Uid, V>;
-
 impl Watch {
     /// Follows what counts in this mode, and waits until all lists have been read; an API server that is not reached is waited
     /// for, unless a person waits for what comes out.
@@ -94,26 +91,27 @@ impl Watch {
 
     /// A job that has ended is not kept: Kueue keeps its Workload for long.
     async fn follow_jobs(&self) -> Result<(), String> {
-        let (kind, gate) = (self.served().await?, self.setup.gate.clone());
-        let open = |work: Work| Some(work).filter(|work| !work.is_finished);
-        let (server, space) = (&self.shared.server, self.setup.namespace.as_deref());
-        let works: Kept<Work> = |all| &mut all.works;
-        match self.setup.mode {
-            Mode::Kueue => {
-                let version = kind.api_version.clone();
-                let read = move |own: &DynamicObject| open(Work::of_workload(own, &version, &gate));
-                let all = server.objects(space, &kind);
-                self.follow(all, Config::default(), uid, read, works);
-                self.follow_kind("batch/v1", "Job");
-            }
-            Mode::Suspend => {
-                let value = gate.rsplit('/').next().unwrap_or_default();
-                let chosen = Config::default().labels(&format!("{POLICY}={value}"));
-                let read = move |own: &DynamicObject| open(Work::of_job(own, &gate));
-                let all = server.objects(space, &kind);
-                self.follow(all, chosen, uid, read, works);
-            }
+        let (kind, setup) = (self.served().await?, Arc::clone(&self.setup));
+        let is_kueue = setup.mode == Mode::Kueue;
+        let mut config = Config::default();
+        if is_kueue {
+            self.follow_kind("batch/v1", "Job");
+        } else {
+            let value = setup.gate.rsplit('/').next().unwrap_or_default();
+            config = config.labels(&format!("{POLICY}={value}"));
         }
+        let jobs = self
+            .shared
+            .server
+            .objects(setup.namespace.as_deref(), &kind);
+        let read = move |own: &DynamicObject| {
+            let work = match is_kueue {
+                true => Work::of_workload(own, &kind.api_version, &setup.gate),
+                false => Work::of_job(own, &setup.gate),
+            };
+            Some(work).filter(|work| !work.is_finished)
+        };
+        self.follow(jobs, config, uid, read, |all| &mut all.works);
         Ok(())
     }
 
@@ -154,10 +152,8 @@ impl Watch {
     }
 
     fn follow_kind(&self, version: &str, kind: &str) {
-        let (key, gate) = (
-            (version.to_owned(), kind.to_owned()),
-            self.setup.gate.clone(),
-        );
+        let key = (version.to_owned(), kind.to_owned());
+        let gate = self.setup.gate.clone();
         if locked(&self.kinds).insert(key.clone()) {
             let (server, space) = (&self.shared.server, self.setup.namespace.as_deref());
             let all: Api<PartialObjectMeta<DynamicObject>> =
@@ -180,29 +176,25 @@ impl Watch {
             ],
             Mode::Suspend => &[("batch/v1", "Job")],
         };
-        let (mut left, mut pause) = (kinds.iter(), FIRST);
-        let mut next = left.next();
-        while let Some((version, kind)) = next {
+        for (version, kind) in kinds {
             let kind = resource(version, kind);
             let all: Api<PartialObjectMeta<DynamicObject>> =
                 server.objects(setup.namespace.as_deref(), &kind);
-            let one = ListParams::default().limit(1);
-            match answer(ANSWER, all.list_metadata(&one)).await {
-                Ok(_) => return Ok(kind),
-                Err(why) if why.code == 404 => next = left.next(),
-                Err(why) if why.is_final() => return Err(why.text),
-                Err(why) => {
-                    let text = format!(
-                        "the API server at {} is not reached: {}",
-                        server.url, why.text
-                    );
-                    if setup.dry_run || setup.release_all {
-                        return Err(text);
-                    }
-                    warn!(again_in = ?pause, "{text}");
-                    sleep(pause).await;
-                    pause = (2 * pause).min(LONGEST);
+            let (one, mut pause) = (ListParams::default().limit(1), FIRST);
+            loop {
+                let why = match answer(ANSWER, all.list_metadata(&one)).await {
+                    Ok(_) => return Ok(kind),
+                    Err(why) if why.code == 404 => break,
+                    Err(why) if why.is_final() => return Err(why.text),
+                    Err(why) => why.text,
+                };
+                let text = format!("the API server at {} is not reached: {why}", server.url);
+                if setup.dry_run || setup.release_all {
+                    return Err(text);
                 }
+                warn!(again_in = ?pause, "{text}");
+                sleep(pause).await;
+                pause = (2 * pause).min(LONGEST);
             }
         }
         Err("the API server does not serve Workloads of kueue.x-k8s.io/v1beta2 or v1beta1: install Kueue (0.19 or later has the gate), or take Jobs without it by --mode suspend".into())
@@ -216,7 +208,7 @@ impl Watch {
         config: Config,
         key: fn(&ObjectMeta) -> Option<Uid>,
         read: impl Fn(&K) -> Option<V> + Send + Sync + 'static,
-        kept: Kept<V>,
+        kept: fn(&mut Cluster) -> &mut HashMap<Uid, V>,
     ) where
         K: Resource<DynamicType = ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
         V: Send + 'static,

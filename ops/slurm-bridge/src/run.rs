@@ -1,13 +1,11 @@
 //! The rounds of a bridge: read, compare, decide, release.
 
 use std::collections::HashSet;
-use std::error::Error;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::BridgeError;
 use super::journal::{Head, Journal, JournalRecord};
 use super::lock::locked;
 use super::measured::Measured;
@@ -15,10 +13,11 @@ use super::metrics;
 use super::release::{act, release_all};
 use super::resources::written;
 use super::setup::{OnExit, Setup};
-use super::survey::{Survey, obstacle, plan};
+use super::survey::{obstacle, plan, without_type};
 use super::watch::{Changes, Jobs, Watch};
 use synth_operator::{HostMoment, Metrics, Round};
 use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
+use synth_verb::VerbResult;
 
 /// Flags that signals set while a bridge runs.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +65,7 @@ impl Bridge {
     /// # Errors
     /// When the policy is refused or does not fit the cluster, Slurm does not answer, another bridge runs, or the journal
     /// cannot be written.
-    pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn Error>> {
+    pub fn begin(slurm: Slurm, setup: Setup) -> VerbResult<Self> {
         let watch = Watch::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;
         watch.map.check_nodes(&nodes.rows)?;
@@ -151,7 +150,7 @@ impl Bridge {
     ///
     /// # Errors
     /// When whoever runs it may not release jobs.
-    pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> VerbResult<()> {
         let mut pause = self.poll();
         let mut reported = Instant::now();
         while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
@@ -159,7 +158,7 @@ impl Bridge {
             self.notes.drain(..).for_each(|note| say(&note));
             match done {
                 Ok(()) => pause = self.poll(),
-                Err(BridgeError::Slurm(why)) => {
+                Err(why) if why.is::<SlurmError>() => {
                     *self.metrics.value("failed_rounds_total", &[]) += 1.0;
                     say(&format!(
                         "warning: {why}; nothing is concluded, and the next round waits {:.1} s",
@@ -189,12 +188,9 @@ impl Bridge {
     }
 
     /// Does what signals ask for, and a round.
-    fn step(&mut self, signals: &Signals) -> Result<(), BridgeError> {
+    fn step(&mut self, signals: &Signals) -> VerbResult<()> {
         if signals.reload.swap(false, Ordering::Relaxed) {
-            match self.reload() {
-                Err(BridgeError::Slurm(why)) => self.notes.push(format!("warning: {why}")),
-                other => other?,
-            }
+            self.reload()?;
         }
         self.round(signals.give_up.swap(false, Ordering::Relaxed))
     }
@@ -227,7 +223,7 @@ impl Bridge {
         }
     }
 
-    fn round(&mut self, gives_up: bool) -> Result<(), BridgeError> {
+    fn round(&mut self, gives_up: bool) -> VerbResult<()> {
         let queue = self.slurm.queue()?;
         let nodes = self.nodes()?;
         let holds = queue.rows.iter().any(|row| row.hold != Hold::None);
@@ -238,8 +234,7 @@ impl Bridge {
         self.rounds += 1;
         let at = HostMoment::of(self.started);
         if self.rounds == 1 {
-            let survey = Survey::new(&self.watch, &queue);
-            self.notes.extend(survey.note(self.setup.unknown));
+            self.notes.extend(without_type(&self.watch, &queue));
         }
         let start = Instant::now();
         let mut found = self.watch.look(&queue, nodes.as_ref(), at);
@@ -284,12 +279,7 @@ impl Bridge {
         (round, refused.is_empty())
     }
 
-    fn act(
-        &mut self,
-        queue: &SlurmQueue,
-        found: &Changes,
-        round: &Round,
-    ) -> Result<(), BridgeError> {
+    fn act(&mut self, queue: &SlurmQueue, found: &Changes, round: &Round) -> VerbResult<()> {
         let now = HostMoment::of(self.started).now;
         let starts = round.start.iter();
         let starts = starts.filter_map(|start| self.watch.release(start, queue, now));
@@ -347,13 +337,13 @@ impl Bridge {
     ///
     /// # Errors
     /// When Slurm does not answer.
-    pub fn plan(&mut self) -> Result<String, BridgeError> {
+    pub fn plan(&mut self) -> VerbResult<String> {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         self.note_present(&queue)?;
         let at = HostMoment::of(self.started);
         let mut found = self.watch.look(&queue, Some(&nodes), at);
         let (round, _) = self.decide(&mut found, at, Instant::now());
-        let survey = Survey::new(&self.watch, &queue).note(self.setup.unknown);
+        let survey = without_type(&self.watch, &queue);
         let mut lines: Vec<String> = survey.into_iter().chain(found.notes.clone()).collect();
         lines.push(plan(&self.watch, &queue, &found, &round.start));
         Ok(lines.join("\n"))
@@ -363,7 +353,7 @@ impl Bridge {
     ///
     /// # Errors
     /// When Slurm does not answer, or the job is not there.
-    pub fn obstacle(&self, job: &str) -> Result<Option<String>, BridgeError> {
+    pub fn obstacle(&self, job: &str) -> VerbResult<Option<String>> {
         let queue = self.slurm.queue()?;
         let row = queue.rows.iter().find(|row| row.key.id.to_string() == job);
         let row = row.ok_or_else(|| {
@@ -425,7 +415,7 @@ impl Bridge {
     }
 
     /// The policy is read again; a bad one is refused, and the old one goes on.
-    fn reload(&mut self) -> Result<(), BridgeError> {
+    fn reload(&mut self) -> VerbResult<()> {
         match self.read_again() {
             Ok((before, queue)) => {
                 self.notes.push("the policy was read again".into());
@@ -441,7 +431,7 @@ impl Bridge {
     }
 
     /// Puts the policy that the file now has into the place of the old one; returns the jobs that were known, and the queue.
-    fn read_again(&mut self) -> Result<(Jobs, SlurmQueue), Box<dyn Error>> {
+    fn read_again(&mut self) -> VerbResult<(Jobs, SlurmQueue)> {
         let mut watch = Watch::read(&self.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         watch.map.check_nodes(&nodes.rows)?;
@@ -459,7 +449,7 @@ impl Bridge {
     }
 
     /// A scheduler begins with what waits and runs.
-    fn again(&mut self, before: &Jobs, queue: &SlurmQueue) -> Result<(), BridgeError> {
+    fn again(&mut self, before: &Jobs, queue: &SlurmQueue) -> VerbResult<()> {
         let at = HostMoment::of(self.started);
         let mut found = self.watch.again(before, queue, at);
         self.note(JournalRecord::Head(self.head()));

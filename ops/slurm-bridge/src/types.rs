@@ -30,7 +30,7 @@ pub struct TypeMap {
 }
 
 /// Why a job has no type, in words that follow a number of jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Untyped(pub &'static str);
 
 impl Untyped {

@@ -173,7 +173,7 @@ impl Desk {
     ) {
         round.releases.push(Release {
             job: view.work.uid().clone(),
-            called: view.work.submitted().called(),
+            called: view.work.called(),
             owners: view.gated(&self.setup.gate).cloned().collect(),
             mark: Mark {
                 gate: self.setup.gate.clone(),

@@ -3,7 +3,7 @@
 use super::{SERVER, amounts, fleet, job, map};
 use crate::journal::{Journal, JournalRecord};
 use crate::setup::Setup;
-use crate::survey::Survey;
+use crate::survey::without_type;
 use crate::types::Untyped;
 use crate::watch::Watch;
 use std::time::Instant;
@@ -212,19 +212,14 @@ fn what_has_no_type_is_reported_with_its_work() {
         limited(job(4, 1), "2", 600),
         limited(job(1, 1), "3", 3600),
     ];
-    let note = Survey::new(&watch, &table(&rows.each_ref()))
-        .note(watch.setup.unknown)
-        .unwrap();
+    let note = without_type(&watch, &table(&rows.each_ref())).unwrap();
     assert!(
         note.starts_with("warning: 2 of 3 jobs, with 91.4 % of the work (CPUs × limit), have no type: they pass to Slurm at once")
             && note.contains("\n  1 with 85.7 %: of several nodes (no type")
             && note.ends_with("\n  1 with 5.7 %: that no type holds"),
         "{note}"
     );
-    assert_eq!(
-        Survey::new(&watch, &table(&[&rows[2]])).note(watch.setup.unknown),
-        None
-    );
+    assert_eq!(without_type(&watch, &table(&[&rows[2]])), None);
 }
 
 /// What a bridge sent to nodes before it was killed the next one knows by the journal, also where it had not come to release

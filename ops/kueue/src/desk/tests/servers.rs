@@ -13,7 +13,6 @@ fn a_new_node_takes_the_place_of_one_that_is_gone() {
     assert!(
         !scene
             .desk
-            .site
             .nodes
             .named(&scene.desk.operator.jobs["g"].servers)
             .contains(&"big-2".to_owned())
@@ -26,7 +25,6 @@ fn a_new_node_takes_the_place_of_one_that_is_gone() {
     assert!(
         scene
             .desk
-            .site
             .nodes
             .named(&scene.desk.operator.jobs["h"].servers)
             .contains(&"new-1".to_owned())
@@ -122,7 +120,6 @@ fn a_gang_runs_where_its_pods_are() {
     let servers = |scene: &Scene| {
         scene
             .desk
-            .site
             .nodes
             .named(&scene.desk.operator.jobs["g"].servers)
     };

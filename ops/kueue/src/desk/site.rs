@@ -101,15 +101,13 @@ impl Desk {
         }
         let mut used: HashMap<&str, Amounts> = HashMap::new();
         for pod in others {
-            let own = used.entry(&pod.node).or_default();
-            *own = std::mem::take(own).plus(&pod.demand);
+            used.entry(&pod.node).or_default().add(&pod.demand);
         }
         let mut left = vec![Amounts::default(); self.operator.places().servers()];
         for (name, machine) in machines.iter().filter(|(_, own)| own.is_open) {
             if let Some(n) = self.nodes.server(name) {
                 let used = used.remove(&**name).unwrap_or_default();
-                let free = machine.capacity.clone().less(&used);
-                left[n] = std::mem::take(&mut left[n]).plus(&free);
+                left[n].add(&machine.capacity.clone().less(&used));
             }
         }
         left

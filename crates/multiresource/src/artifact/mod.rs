@@ -13,12 +13,10 @@ mod quantity;
 pub use crate::policy::section_seven;
 pub use crate::policy::{
     AdaptiveMsrConfig, AdaptiveQuickswapConfig, Admission, Backfill, BackfillingConfig,
-    ConservativeBackfillConfig, DiscretizedMaxWeightConfig, Drain, EasyBackfillConfig,
-    EasyByMeanConfig, EmptySlots, Family, FcfsConfig, FirstFitConfig, Guard, GuardedConfig,
-    LeastServersFirstConfig, MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig,
-    MsrConfig, PartitionConfig, Placement, PooledConfig, PooledEasyConfig, Preemption,
-    PriorityConfig, RandomizedTimersConfig, ReservingConfig, Route, ServerFillingConfig,
-    StartOrder, StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
+    DiscretizedMaxWeightConfig, Drain, EmptySlots, Family, Guard, GuardedConfig, MaxWeightConfig,
+    MaxWeightSetupConfig, MsrConfig, PartitionConfig, Placement, Preemption,
+    RandomizedTimersConfig, ReservingConfig, Route, ServerFillingConfig, StaticQuickswapConfig,
+    Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
 };
 pub use check::{check_against, check_within, retract};
 pub(crate) use check::{signs_of_server, worth_of_server};

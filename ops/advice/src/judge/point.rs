@@ -43,7 +43,8 @@ impl RulePoint {
             ..self.order
         };
         Backfilling {
-            order: QueueOrder::Priority(order, self.estimate),
+            order: QueueOrder::Jobs(order),
+            estimate: self.estimate,
             reservations: self.reservations,
             estimates: Estimates::Limits,
             placement: Placement::Best,
@@ -64,9 +65,9 @@ impl RulePoint {
             _ if !matches!(choices.reservations, First | Nobody | Strict) => Err(format!(
                 "`{text}` keeps more than one reservation: the rule of today is easy, first-fit or strict here"
             )),
-            (QueueOrder::Priority(order, estimate), Estimates::Limits) => Ok(RulePoint {
+            (QueueOrder::Jobs(order), Estimates::Limits) => Ok(RulePoint {
                 order,
-                estimate,
+                estimate: choices.estimate,
                 reservations: choices.reservations,
                 longest_wait: None,
             }),

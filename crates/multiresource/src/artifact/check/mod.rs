@@ -200,7 +200,7 @@ impl<'a> Document<'a> {
             let expected = if self.fleet.is_one_server() {
                 "a rule of one server"
             } else {
-                "a rule over all servers: pooled, pooled-easy or partition"
+                "a rule over all servers: backfilling with a `placement`, or partition"
             };
             return findings.differs(rule, format!("`{}`", self.rule.name()), expected);
         }

@@ -40,12 +40,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
     check_destinations(&read, &written)?;
     let interrupt = Later::new(&common.host);
     let answer = with_caller(common, &interrupt, |caller| {
-        let workload = match arguments.workload.typed() {
-            Some(file) => read_workload::<K>(file, common)?,
-            None => {
-                K::workload_of(&arguments.args, caller)?.ok_or(WorkloadFile::<false>::ABSENT)?
-            }
-        };
+        let workload = read_workload::<K>(arguments.workload.file()?, common)?;
         let workload = match arguments.load {
             Some(load) => K::at_load(&workload, load)?,
             None => workload,
@@ -102,7 +97,7 @@ pub struct CheckArguments {
 }
 
 pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
-    let policy = arguments.policy.file()?;
+    let policy = &*arguments.policy.policy;
     let workload = arguments.workload.as_deref();
     check_destinations(&[&[policy], workload.as_slice()].concat(), &[])?;
     let name = called(policy);
@@ -140,14 +135,15 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
 }
 
 pub fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
-    let checked = FileOf::<K>::read_with(policy.file()?, common.changes())?;
+    let checked = FileOf::<K>::read_with(&policy.policy, common.changes())?;
     common.printed(&format!("{}\n", K::show(&checked, common.host.width())))
 }
 
 #[derive(Args)]
 pub struct SimulateArguments<K: Kind> {
-    #[command(flatten)]
-    policy: PolicyFile,
+    /// The policy: a JSON file made by `synth FILE` (`-`: standard input), or the name of a rule, with --workload
+    #[arg(value_name = "POLICY")]
+    policy: PathBuf,
 
     /// Simulate on this workload (`-`: standard input) instead of the one that the policy was made for
     #[arg(long, value_name = "FILE")]
@@ -171,7 +167,7 @@ const EVENTS: u64 = 200_000_000;
 pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> Outcome {
     let (mut read, mut written) = arguments.ways.files();
     read.extend(arguments.workload.as_deref());
-    let policy = arguments.policy.file()?;
+    let policy = &*arguments.policy;
     read.push(policy);
     written.extend(arguments.output.as_deref());
     check_destinations(&read, &written)?;

@@ -12,8 +12,8 @@ use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
 use super::verbs::replay::{self, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
-use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
-use super::verbs::{drive, export, fit, limit, optimum, sweep};
+use super::verbs::synthesize::{SynthesisArgs, synthesize};
+use super::verbs::{drive, export, fit, limit, made, optimum};
 use super::workload::Fleet;
 use crate::artifact::Finding;
 use crate::kind::{
@@ -125,7 +125,8 @@ impl Kind for MultiresourceKind {
     const EXAMPLES: &'static str = include_str!("examples.txt");
     const FIELDS: &'static str = "servers or types";
     const VERBS: &'static [Verb] = &[
-        Verb::of::<sweep::Arguments>("sweep-alpha"),
+        Verb::of::<made::Analyze>("analyze"),
+        Verb::of::<made::Size>("size"),
         Verb::of::<optimum::Arguments>("optimum"),
         Verb::of::<limit::Arguments>("limit"),
         Verb::of::<fit::Arguments>("fit"),
@@ -152,10 +153,6 @@ impl Kind for MultiresourceKind {
     ) -> VerbResult<SynthesisAnswer<Multiresource>> {
         notify_latency(workload, caller);
         synthesize(workload, args, caller)
-    }
-
-    fn workload_of(args: &SynthesisArgs, caller: &mut Caller<'_>) -> VerbResult<Option<Fleet>> {
-        workload_of_log(args, caller)
     }
 
     fn at_load(workload: &Fleet, load: f64) -> VerbResult<Fleet> {

@@ -93,17 +93,6 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
-    /// Builds the workload that the arguments describe, where none is typed and they do.
-    ///
-    /// # Errors
-    /// When it cannot be built.
-    fn workload_of(
-        _args: &Self::SynthesisArgs,
-        _caller: &mut Caller<'_>,
-    ) -> VerbResult<Option<WorkloadOf<Self>>> {
-        Ok(None)
-    }
-
     /// Returns the workload with all arrival rates scaled so that its load is ρ.
     ///
     /// # Errors

@@ -182,8 +182,9 @@ pub fn online(stream: &Stream, synthesized: &MadeOnline, width: usize) -> String
             percent(mean.mean / least - 1.0),
             number(least)
         ),
-        None => "the run did not settle: nothing is claimed but a bound; allow more with --budget"
-            .into(),
+        None => {
+            "the run did not settle: nothing is claimed but a bound; allow more with --work".into()
+        }
     };
     let (about, load) = (of_stream(stream), number(stream.load()));
     let response = wrap(&response, width);

@@ -36,9 +36,9 @@ pub struct SynthesisArgs {
     #[arg(long, value_name = "B", value_parser = knob, requires = "urgency")]
     background: Option<f64>,
 
-    /// Events that may be simulated where jobs arrive
+    /// Work that may be done to tune where jobs arrive, in events of a simulation
     #[arg(long, value_name = "EVENTS", default_value = "4e7", value_parser = count)]
-    budget: u64,
+    work: u64,
 
     /// Seed of the simulations: the same seed gives the same policy. Where sizes are drawn, 1 is the draw of the workload, 2 the
     /// next one
@@ -121,7 +121,7 @@ impl Kind for Malleable {
         };
         caller.notify(Notice::Interruptible);
         let options = Options {
-            events: args.budget,
+            events: args.work,
             seed: args.seed,
             knobs: knobs.map(|(urgency, background)| Online {
                 urgency,

@@ -195,7 +195,7 @@ pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> Str
     let (attained, simulated) = (attained(campaign, run, width), wrap(&simulated, width));
     let mut text = format!("{about}: {rule}\n\n{attained}\n{simulated}\n");
     let mut notes = Vec::new();
-    let ended = |before: &str| format!("the budget ended before {before}: give a larger --budget");
+    let ended = |before: &str| format!("the work ended before {before}: give more --work");
     if synthesized.cut {
         notes.push(ended("all parameters were tried"));
     }

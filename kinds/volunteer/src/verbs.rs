@@ -25,9 +25,9 @@ use synth_verb::{
 pub struct SynthesisArgs {
     /// Events that may be simulated to choose the parameters, about
     #[arg(long, value_name = "EVENTS", default_value = "6e8", value_parser = count)]
-    budget: u64,
+    work: u64,
 
-    /// Campaigns that the claims are measured in, 2 at least [default: as many as the budget allows, up to 8]
+    /// Campaigns that the claims are measured in, 2 at least [default: as many as --work allows, up to 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     campaigns: Option<u32>,
 
@@ -60,7 +60,7 @@ impl Kind for Volunteer {
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self>> {
         let options = Options {
-            events: args.budget,
+            events: args.work,
             campaigns: args.campaigns,
             seed: args.seed,
             interrupt: caller.interrupt.clone(),
@@ -79,7 +79,7 @@ impl Kind for Volunteer {
             Err(NoPolicy::TooLong(found)) => {
                 // Two campaigns that choose and two that decide nothing, with some room.
                 let least = 5.0 * found.events;
-                refuse(format!("{found}: give --budget {least:.1e} or more"))
+                refuse(format!("{found}: give --work {least:.1e} or more"))
             }
             Err(NoPolicy::Interrupted) => Ok(SynthesisAnswer::Interrupted),
         }

@@ -62,8 +62,13 @@ struct ReplayArguments {
 #[derive(Args)]
 #[command(after_help = include_str!("verb.txt").trim_ascii_end())]
 struct SlurmArguments {
-    #[command(flatten)]
-    policy: PolicyFile<false>,
+    /// The policy: a JSON file made by `synth FILE`
+    #[arg(
+        value_name = "POLICY",
+        required_unless_present = "release_all",
+        conflicts_with = "release_all"
+    )]
+    policy: Option<PathBuf>,
 
     /// The partition, whose jobs are held when they are submitted (`synth export slurm` writes how)
     #[arg(long, value_name = "NAME")]
@@ -73,7 +78,7 @@ struct SlurmArguments {
     setup: Setup,
 
     /// Release every held job of the partition, and end: the way back, without a policy
-    #[arg(long, conflicts_with = "a_policy")]
+    #[arg(long)]
     release_all: bool,
 
     /// Say why this job waits, and when it starts: from the queue and the journal of the bridge that runs
@@ -89,7 +94,7 @@ impl NamesFiles for Arguments {
         let (policy, read, written) = match &self.to {
             None => {
                 let own = &self.journal;
-                (own.policy.typed(), &own.replay, [&own.jobs, &None])
+                (Some(&own.policy.policy), &own.replay, [&own.jobs, &None])
             }
             Some(To::Slurm(own)) => {
                 let setup = &own.setup;
@@ -98,10 +103,10 @@ impl NamesFiles for Arguments {
                     Some(_) => (&setup.journal, &None),
                     None => (&setup.types, &setup.journal),
                 };
-                (own.policy.typed(), read, [journal, &setup.metrics])
+                (own.policy.as_ref(), read, [journal, &setup.metrics])
             }
         };
-        let read = policy.into_iter().chain(read.as_deref());
+        let read = policy.into_iter().chain(read);
         files(read, written.into_iter().flatten())
     }
 }
@@ -124,7 +129,7 @@ impl SlurmArguments {
             let table = format!("{}: {released}", self.partition);
             return Ok(VerbOutput::of_table(table));
         }
-        let policy = self.policy.file()?;
+        let policy = self.policy.as_deref().unwrap_or(Path::new(""));
         let setup = Setup {
             policy: policy.to_owned(),
             changes: caller.changes,
@@ -183,7 +188,7 @@ impl ReplayArguments {
         let Some(file) = &self.replay else {
             return Err("give --replay JOURNAL and the policy".into());
         };
-        let journal = Journal::read(file, self.policy.file()?, caller)?;
+        let journal = Journal::read(file, &self.policy.policy, caller)?;
         let replayed = journal.replay(&mut |_, _, _| ())?;
         let mut answered = VerbOutput::default();
         if let Some(file) = &self.jobs {

@@ -11,7 +11,6 @@ mod room;
 mod show;
 mod simulation;
 mod size;
-mod sweep;
 mod synthesis;
 mod upgrades;
 
@@ -23,7 +22,6 @@ pub use refusal::refusal;
 pub use show::{about, show};
 pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
 pub use size::{Looked, SizeVerdict, Sizing};
-pub use sweep::{sweep_csv, sweep_page};
 pub use synthesis::Synthesized;
 
 pub use crate::report::WIDTH;

@@ -109,29 +109,6 @@ fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
     }
 }
 
-/// Makes a workload of a log with all that is usual.
-///
-/// # Errors
-/// When the log cannot be read or fitted, and when it is interrupted.
-pub fn workload_of(
-    file: &Path,
-    reading: &trace::ReadOptions,
-    caller: &mut Caller<'_>,
-) -> VerbResult<Fleet> {
-    let source = Source::named(file);
-    let options = FitOptions {
-        source: format!("synth fit {}", source.name()),
-        max_types: 48,
-        rounding_loss: 0.002,
-        arrivals: FittedArrivals::Auto,
-        // A rule that was chosen on the log may go by limits, where all jobs have one.
-        by_limit: true,
-        since: None,
-    };
-    let mut trace = Trace::open(&source, reading)?;
-    Ok(fit::fit(&mut trace, &options, &mut listener(caller))?.workload)
-}
-
 /// Returns the fleet that the policy in a file is for.
 fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
     let (name, needed) = (file.display().to_string(), "--since needs a policy file");

@@ -154,7 +154,7 @@ pub trait Kind: Rules {
     /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
     /// read or written.
     fn compare(
-        workload: Option<&WorkloadOf<Self>>,
+        workload: &WorkloadOf<Self>,
         comparing: &Comparing<'_>,
         extras: &Self::ComparisonArgs,
         caller: &mut Caller<'_>,
@@ -328,14 +328,6 @@ impl<K: Content> SynthesisAnswer<K> {
             documents: Vec::new(),
         })
     }
-}
-
-/// Returns the workload of a comparison that cannot do without.
-///
-/// # Errors
-/// When there is none; says what to type.
-pub fn required_workload<W>(workload: Option<&W>) -> VerbResult<&W> {
-    Ok(workload.ok_or("policies are compared on a workload: give --workload FILE")?)
 }
 
 /// Marks a run that was cut short: it may by chance be precise enough, and still is not the whole run.

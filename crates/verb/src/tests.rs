@@ -162,12 +162,11 @@ impl Kind for Toy {
     }
 
     fn compare(
-        queue: Option<&Queue>,
+        queue: &Queue,
         comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let queue = required_workload(queue)?;
         let run = |_: &NamedPolicy<Self>, queue: &Queue, _: bool, _: &mut dyn FnMut(Progress)| {
             Ok(run(queue.arrival_rate, comparing.settings))
         };
@@ -185,10 +184,6 @@ impl Queueing for Queue {
 
     fn own_load(&self, _: Option<std::time::Duration>) -> VerbResult<f64> {
         Ok(self.arrival_rate)
-    }
-
-    fn arrival_rate(&self) -> f64 {
-        1.0
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
@@ -245,11 +240,10 @@ fn a_kind_of_its_own_has_all_verbs() {
         policies: &policies,
         changes: Changes::Refused,
         loads: &[0.3, 0.6],
-        rates: &[],
         settings: &settings,
         journal: None,
         share: None,
     };
-    let compared = Toy::compare(Some(&queue), &comparing, &NoArgs {}, &mut caller).unwrap();
+    let compared = Toy::compare(&queue, &comparing, &NoArgs {}, &mut caller).unwrap();
     assert!(compared.table.contains("fcfs"), "{}", compared.table);
 }

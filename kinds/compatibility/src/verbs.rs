@@ -19,8 +19,8 @@ use synth_typed::{count, part};
 use synth_verb::report::Besides;
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
-    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule,
-    required_workload, scaled_to, simulate_policy, split_name,
+    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, scaled_to,
+    simulate_policy, split_name,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -166,12 +166,11 @@ impl Kind for Compatibility {
     }
 
     fn compare(
-        cluster: Option<&Cluster>,
+        cluster: &Cluster,
         comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let cluster = required_workload(cluster)?;
         let run =
             |policy: &NamedPolicy<Self>, cluster: &Cluster, _, progress: &mut dyn FnMut(_)| {
                 let cluster = &policy.rule.sized(cluster);
@@ -195,10 +194,6 @@ impl Queueing for Cluster {
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
         Ok(analysis::load(self).load)
-    }
-
-    fn arrival_rate(&self) -> f64 {
-        self.arrival_rates().iter().sum()
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {

@@ -21,8 +21,7 @@ use synth_typed::{count, part};
 use synth_verb::report::{Besides, Column, Outcomes, PolicyValues, headed};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, SynthesisAnswer, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
-    simulate_policy,
+    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, scaled_to, simulate_policy,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -185,12 +184,11 @@ impl Kind for Malleable {
     }
 
     fn compare(
-        workload: Option<&Workload>,
+        workload: &Workload,
         comparing: &Comparing<'_>,
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let workload = required_workload(workload)?;
         let stream = match workload {
             Workload::Pool(pool) => {
                 let outcomes = compare_pool(pool, comparing, extras, caller)?;
@@ -235,10 +233,6 @@ impl Queueing for Stream {
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
         Ok(self.load())
-    }
-
-    fn arrival_rate(&self) -> f64 {
-        Stream::arrival_rate(self)
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {

@@ -17,7 +17,7 @@ use synth_typed::count;
 use synth_verb::report::{Column, Outcomes, WIDTH, estimate};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Rules, SynthesisAnswer, VerbOutput,
-    VerbResult, no_rule, refuse, required_workload, simulate_policy, split_name,
+    VerbResult, no_rule, refuse, simulate_policy, split_name,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -115,12 +115,11 @@ impl Kind for Volunteer {
     }
 
     fn compare(
-        campaign: Option<&Campaign>,
+        campaign: &Campaign,
         comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let campaign = required_workload(campaign)?;
         caller.notify(Notice::Interruptible);
         if let Some(name) = caller.over_loads(comparing) {
             return refuse(format!(

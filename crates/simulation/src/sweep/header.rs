@@ -26,9 +26,6 @@ pub struct SweepHeader {
     pub policies: Vec<Entrant>,
     /// The loads ρ, as fractions of what any policy can serve.
     pub loads: Vec<f64>,
-    /// Total arrival rates \[1/time\], one a load, where these were typed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rates: Vec<f64>,
 }
 
 /// The workload of a comparison.
@@ -209,17 +206,12 @@ impl SweepHeader {
         self.loads.iter().flat_map(of)
     }
 
-    /// Returns a load as people read it: `ρ = 0.9`, or `λ = 4.46` where rates were typed.
+    /// Returns a load as people read it: `ρ = 0.9`.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
-        let mut loads = self.loads.iter();
-        let n = loads.position(|own| own.to_bits() == load.to_bits());
-        match n.and_then(|n| self.rates.get(n)) {
-            Some(rate) => format!("λ = {rate}"),
-            // Percentages that were typed are rounded when they are divided by 100.
-            None if load > 1e-6 => format!("ρ = {}", (load * 1e10).round() / 1e10),
-            None => format!("ρ = {load}"),
-        }
+        // Percentages that were typed are rounded when they are divided by 100.
+        let rounded = (load * 1e10).round() / 1e10;
+        format!("ρ = {}", if load > 1e-6 { rounded } else { load })
     }
 
     /// Returns the command that compares the same, with all settings.
@@ -227,18 +219,14 @@ impl SweepHeader {
     pub fn command(&self) -> String {
         let s = &self.settings;
         let names: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
-        let (option, places) = match &self.rates[..] {
-            [] => ("loads", &self.loads),
-            _ => ("rates", &self.rates),
-        };
-        let places: Vec<String> = places.iter().map(f64::to_string).collect();
+        let loads: Vec<String> = self.loads.iter().map(f64::to_string).collect();
         let time = s.time_seconds;
         let time = time.map_or(String::new(), |t| format!(" --time {t}"));
         format!(
-            "synth compare --workload {} --policies {} --{option} {} --seed {} --replications {} --precision {} --events {}{time}",
+            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}",
             quoted(&self.workload.file),
             quoted(&names.join(",")),
-            places.join(","),
+            loads.join(","),
             s.seed,
             s.replications,
             s.precision,

@@ -21,13 +21,10 @@ pub fn answer<M, C>(comparison: &Comparison<M, C>) -> Option<(f64, Answer<'_>, O
     let settled = settled(at.load);
     let header = &comparison.header;
     let place = header.place(at.load);
-    let named = match &header.rates[..] {
-        [] => format!(
-            "a load of {} (1 is the most that any policy can carry)",
-            brief(at.load)
-        ),
-        _ => place.clone(),
-    };
+    let named = format!(
+        "a load of {} (1 is the most that any policy can carry)",
+        brief(at.load)
+    );
     let classes = settled.first()?.2.types.iter();
     let policies = settled.iter().filter_map(|(n, name, run)| {
         let names = [comparison.label(name).to_owned(), comparison.titled(name)];

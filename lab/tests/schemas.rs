@@ -86,9 +86,9 @@ fn schemas_accept_what_is_made() {
             "--family msr --preemption setup --setup-rate 10",
         ),
         ("multiresource", "", "--family partition --preemption none"),
-        ("compatibility", ".compatibility", "--budget 1e4"),
-        ("malleable", ".malleable", "--budget 1e4"),
-        ("volunteer", ".volunteer-dispatch", "--budget 2e7"),
+        ("compatibility", ".compatibility", "--work 1e4"),
+        ("malleable", ".malleable", "--work 1e4"),
+        ("volunteer", ".volunteer-dispatch", "--work 2e7"),
     ] {
         let schema = json_file(&format!("schema/synth-policy{schema}.v2.json"));
         let schema = jsonschema::validator_for(&schema).unwrap();

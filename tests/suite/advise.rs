@@ -73,7 +73,7 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     assert!(then.as_f64() < today.as_f64(), "{today} {then}");
     // What helps in a log is what its own replay says: the same numbers by another way.
     let replay = works(&format!(
-        "compare --trace {log} --slurm {conf} --policies slurm --measure .5,1 -o -"
+        "replay {log} --slurm {conf} --policies slurm --measure .5,1 -o -"
     ));
     let replay: Value = serde_json::from_str(&stdout(&replay)).unwrap();
     let wait = &replay["paces"][0]["policies"][0]["replayed"]["measured"]["mean_wait"];
@@ -188,9 +188,7 @@ fn assumptions_come_first_and_jobs_above_limits_are_left_out() {
     );
     let site = folder.name("site");
     let advised = ends(1, &format!("advise slurm {log} --slurm {site}"));
-    let replayed = works(&format!(
-        "compare --trace {log} --slurm {site} --policies slurm"
-    ));
+    let replayed = works(&format!("replay {log} --slurm {site} --policies slurm"));
     for (first, notes) in [
         (stdout(&advised), stderr(&advised)),
         (stderr(&replayed), stderr(&replayed)),

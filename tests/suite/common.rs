@@ -264,7 +264,7 @@ impl Folder {
         let file = self.name(&format!("{model}.json"));
         let workload = format!("models/{model}.yaml");
         works(&format!(
-            "{workload} --preemption full --family msr --effort .01 -q --output {file}"
+            "{workload} --preemption full --family msr --work 4e6 -q --output {file}"
         ));
         file
     }

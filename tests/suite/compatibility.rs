@@ -163,8 +163,8 @@ fn the_command_says_what_is_wrong() {
     works(&format!("{workload} --interruptions 5 -o {policy}"));
     let table = "check POLICY --workload WORKLOAD | valid
         show POLICY | 5.000 times in the mean
-        simulate --policy POLICY --precision 2% | confirmed
-        simulate --policy random-ps --workload WORKLOAD --precision 3% | all
+        simulate POLICY --precision 2% | confirmed
+        simulate random-ps --workload WORKLOAD --precision 3% | all
         rules | shortest-ps
         schema compatibility | \"const\": \"compatibility\"";
     for [typed, expected] in rows(

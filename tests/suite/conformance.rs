@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
     AdaptiveQuickswapConfig, Artifact, Backfill, BackfillingConfig, Checked,
     DiscretizedMaxWeightConfig, EmptySlots, Family, Guard, GuardedConfig, MaxWeightConfig,
-    MsrConfig, PartitionConfig, Preemption, RandomizedTimersConfig, Route, ServerFillingConfig,
-    StaticQuickswapConfig, Zone,
+    MaxWeightSetupConfig, MsrConfig, PartitionConfig, Preemption, RandomizedTimersConfig, Route,
+    ServerFillingConfig, StaticQuickswapConfig, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{

@@ -323,7 +323,7 @@ fn a_fleet_from_the_command_line() {
     let folder = Folder::new();
     let file = folder.name("fleet.json");
     let make = format!("--workload {MODEL} -o {file} --preemption");
-    let pooled = works(&format!("{make} full --budget 2e6"));
+    let pooled = works(&format!("{make} full --work 2e6"));
     has(&stderr(&pooled), "No job is stopped");
     let output = works(&format!("{make} none --verbose --family partition"));
     has(&stderr(&output), "load ρ = 0.589015152  (proven best");

@@ -453,7 +453,7 @@ fn options_that_do_not_go_together_are_refused() {
         compare --workload TWO --policies equi --draws 2 | --draws goes with sizes that are drawn
         compare --workload ARRIVING --policies equi --draws 2 | --draws goes with jobs that are all there
         --workload TWO --urgency 1 --background 0 | go with jobs that arrive
-        simulate --policy knee --workload ARRIVING | knee:.1";
+        simulate knee --workload ARRIVING | knee:.1";
     for [typed, expected] in rows(&table.replace("TWO", &two).replace("ARRIVING", &arriving)) {
         fails(typed, expected);
     }

@@ -134,7 +134,7 @@ fn gangs_get_a_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let output = works(&format!(
-        "models/gangs.yaml --preemption none --budget 4e7 --log {log}"
+        "models/gangs.yaml --preemption none --work 4e7 --log {log}"
     ));
     let policy = json(&output);
     let zone = &policy["policy"]["guarded"]["rule"]["pooled"]["zone"];
@@ -153,7 +153,7 @@ fn a_fleet_goes_through_all_verbs() {
     let workload = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
     let [policy, slots] = ["p.json", "s.json"].map(|name| folder.name(name));
     let make = format!("{workload} --preemption none");
-    let output = works(&format!("{make} --budget 2e6 --output {policy}"));
+    let output = works(&format!("{make} --work 2e6 --output {policy}"));
     has(&stderr(&output), "stability: proved, by a guard");
     let output = works(&format!(
         "{make} --verbose --family partition --output {slots}"
@@ -162,7 +162,7 @@ fn a_fleet_goes_through_all_verbs() {
     for file in [&policy, &slots] {
         works(&format!("check {file}"));
         works(&format!("show {file}"));
-        let printed = stdout(&works(&format!("simulate --policy {file} --events 2e6")));
+        let printed = stdout(&works(&format!("simulate {file} --events 2e6")));
         assert!(printed.matches("confirmed").count() >= 4, "{printed}");
     }
     let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
@@ -189,9 +189,9 @@ fn what_does_not_go_with_a_fleet_is_refused() {
         FLEET --preemption none --family msr | --family auto, pooled or partition
         FLEET --preemption none --backfill none | goes with one server
         ONE --preemption none --family partition | over a fleet
-        simulate --policy frist-fit --workload FLEET | first-fit
-        simulate --policy max-weight --workload FLEET | best-fit
-        simulate --policy SLOTS --workload ONE | fleet";
+        simulate frist-fit --workload FLEET | first-fit
+        simulate max-weight --workload FLEET | best-fit
+        simulate SLOTS --workload ONE | fleet";
     let table = table.replace("FLEET", &fleet).replace("ONE", &one);
     for [typed, words] in rows(&table.replace("SLOTS", &slots)) {
         let output = synth(typed);
@@ -322,11 +322,11 @@ fn the_order_of_shapes_does_not_matter_to_a_log() {
     std::fs::write(&workload, fleet).unwrap();
     let replayed = |servers: &str, more: &[&str], name: &str| {
         let results = folder.name(name);
-        let typed = ["simulate", "--trace", &jobs, "--servers", servers];
+        let typed = ["replay", &jobs, "--servers", servers];
         works(&[&typed[..], more, &["--jobs", &results]].concat());
         folder.bytes(name)
     };
-    let alone = ["--policy", "first-fit"];
+    let alone = ["--policies", "first-fit"];
     let typed = [
         &alone[..],
         &["--workload", &workload, "--demands", "rounded"],

@@ -134,7 +134,7 @@ fn verbs_take_a_changed_policy_only_when_told_to() {
     for typed in [
         format!("check {name}"),
         format!("show {name}"),
-        format!("simulate --policy {name} --events 1e4 --replications 2"),
+        format!("simulate {name} --events 1e4 --replications 2"),
         format!(
             "compare --policies {name} --loads .5 models/section7.yaml --events 1e4 --replications 2"
         ),
@@ -386,7 +386,7 @@ fn impossible_measurements_are_refused() {
 /// Near saturation jobs wait, whatever the rule: less is refused though every job is served in time.
 #[test]
 fn a_mean_below_what_every_rule_has_is_refused() {
-    let quickswap = "models/section7.yaml --preemption none --family quickswap --budget 2e7 -q";
+    let quickswap = "models/section7.yaml --preemption none --family quickswap --work 2e7 -q";
     let valid = json(&works(quickswap));
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
     // By hand at .9, where C = 10/9 and Σ y_i²/λ_i = .03472 + .078125 + .27778: waiting jobs weigh

@@ -59,7 +59,7 @@ impl Here {
     fn synthesize(&self) -> Value {
         let (workload, policy) = (self.path("w.yaml"), self.path("p.json"));
         works(&format!(
-            "{workload} --output {policy} --budget 4e5 --campaigns 4"
+            "{workload} --output {policy} --work 4e5 --campaigns 4"
         ));
         self.folder.json("p.json")
     }
@@ -81,9 +81,7 @@ fn a_campaign_goes_through_every_verb() {
         );
     }
     let run = here.path("r.json");
-    works(&format!(
-        "simulate --policy {policy} --seed 77 --output {run}"
-    ));
+    works(&format!("simulate {policy} --seed 77 --output {run}"));
     let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
     assert!(run["verdicts"].as_array().unwrap().len() > 10);
     let (workload, page, csv) = (here.path("w.yaml"), here.path("c.html"), here.path("c.csv"));
@@ -190,10 +188,7 @@ fn bad_input_is_answered_with_what_to_do() {
         fixed:0 | not a time > 0
         none.json | there is no policy file",
     ) {
-        fails(
-            &format!("simulate --policy {policy} --workload {workload}"),
-            said,
-        );
+        fails(&format!("simulate {policy} --workload {workload}"), said);
     }
     fails(
         &format!("compare --workload {workload} --policies fixed --loads .5"),
@@ -255,13 +250,13 @@ fn all_models_are_read_and_can_be_done() {
 fn a_budget_that_is_too_small_is_answered_with_one_that_suffices() {
     let here = Here::new(TEXT);
     let workload = here.path("w.yaml");
-    let refused = ends(2, &format!("{workload} --budget 1000"));
+    let refused = ends(2, &format!("{workload} --work 1000"));
     let printed = stderr(&refused);
-    let (_, after) = printed.split_once("give --budget ").unwrap();
+    let (_, after) = printed.split_once("give --work ").unwrap();
     let enough = after.split(' ').next().unwrap();
-    works(&format!("{workload} --budget {enough}"));
+    works(&format!("{workload} --work {enough}"));
     fails(
-        &format!("simulate --workload {workload} --policy fixed --events 1000"),
+        &format!("simulate --workload {workload} fixed --events 1000"),
         "--events",
     );
 }

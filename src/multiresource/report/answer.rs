@@ -244,7 +244,7 @@ fn level(record: &ChoiceLog) -> String {
     if count > 0 && others.iter().all(is_unsettled) {
         let budget = record.budget as f64;
         return format!(
-            "The runs of the {count} alternatives were too short to compare them with it: raise --budget (now {budget:.0e}) before you rely on this selection."
+            "The runs of the {count} alternatives were too short to compare them with it: raise --work (now {budget:.0e}) before you rely on this selection."
         );
     }
     if is_usual(&own.name.as_str()) {

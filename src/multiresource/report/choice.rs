@@ -82,7 +82,7 @@ pub(super) fn unclaimed(chosen: &Chosen) -> impl Iterator<Item = String> + '_ {
     let unknown = chosen.unclaimed.iter();
     let unknown = unknown.map(|why| format!("No simulated mean of it is claimed: {why}"));
     let notes = impossible.chain(unknown);
-    notes.map(|note| note + ". More with --budget.")
+    notes.map(|note| note + ". More with --work.")
 }
 
 /// Says what is not claimed, and what was not considered.
@@ -209,7 +209,7 @@ fn verdict(record: &ChoiceLog) -> String {
     if !open.is_empty() {
         let (name, budget) = (&taken.name, record.budget as f64);
         text += &format!(
-            "It is not known whether {name} is better than {open}: raise --budget (now {budget:.0e}).\n"
+            "It is not known whether {name} is better than {open}: raise --work (now {budget:.0e}).\n"
         );
     }
     text
@@ -232,7 +232,7 @@ pub(super) fn parts(record: &ChoiceLog) -> String {
         _ => ("weighted E[T]", "large", "weighted"),
     };
     format!(
-        "In {what} {} has {:.0} % less: what is taken here lets {which} jobs wait for the others. `--objective {option}` chooses by that.\n",
+        "In {what} {} has {:.0} % less: what is taken here lets {which} jobs wait for the others. `--minimize {option}` chooses by that.\n",
         other.name,
         100.0 * (1.0 - ratio.mean)
     )
@@ -250,7 +250,7 @@ pub(super) fn promised(record: &ChoiceLog, artifact: &Artifact) -> String {
         let doubt = match claim.value + half_width <= own.allowed() {
             true => String::new(),
             false => format!(
-                "; that is borderline, and a larger --budget (now {:.0e}) narrows it",
+                "; that is borderline, and a larger --work (now {:.0e}) narrows it",
                 record.budget as f64
             ),
         };

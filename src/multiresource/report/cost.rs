@@ -127,7 +127,7 @@ fn how(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
 /// Says why something is not known, and what to do about it.
 fn reason(why: &AnalysisError) -> String {
     match why {
-        AnalysisError::TooLarge(_) => format!("{why}; more with --effort\n"),
+        AnalysisError::TooLarge(_) => format!("{why}; more with --work\n"),
         why => format!("{why}\n"),
     }
 }

@@ -45,7 +45,7 @@ fn warning(report: &Report, width: usize) -> String {
     };
     let text = format!(
         "WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG: they are {apart}. To know how long jobs wait, whether a promise of a wait is \
-kept or how large a cluster has to be for that, replay the log: synth compare --trace TRACE --workload WORKLOAD --policies first-fit,POLICY. \
+kept or how large a cluster has to be for that, replay the log: synth replay TRACE --workload WORKLOAD --policies first-fit,POLICY. \
 The order of the rules by mean response times is {ranking}. The load, and what is stable, hold for both."
     );
     wrap(&text, width)

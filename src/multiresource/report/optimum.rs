@@ -191,7 +191,7 @@ pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
 /// Says that the bound would be higher, and why it is not; empty where it is as high as can be.
 fn shortfall(found: &Boxed, preemption: Preemption) -> String {
     let why = if found.interrupted {
-        "interrupted, --time-limit, or sweeps that come no closer"
+        "interrupted, --time, or sweeps that come no closer"
     } else if found.full {
         "a larger box has more states than --states"
     } else {

@@ -84,7 +84,7 @@ impl SizeVerdict {
         match self {
             SizeVerdict::Surely | SizeVerdict::Kept => format!("{policy} meets it"),
             SizeVerdict::NotFound => format!(
-                "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --budget decides that"
+                "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --work decides that"
             ),
             SizeVerdict::Broken => format!(
                 "the nearest policy found, {policy}, misses it by more than its 95 % interval"
@@ -141,7 +141,7 @@ impl Sizing<'_> {
                 open.unwrap_or_default()
             }
             _ => format!(
-                ". That is borderline: runs with --budget {:.0e} for each size did not decide it, so raise it, or buy one more",
+                ". That is borderline: runs with --work {:.0e} for each size did not decide it, so raise it, or buy one more",
                 self.budget as f64
             ),
         };
@@ -204,7 +204,7 @@ impl Sizing<'_> {
         if let Some(more) = more.filter(|own| !own.verdict.is_kept()) {
             let why = more.verdict.words(more.policy);
             notes.push(format!(
-                "With {}, though it is more: {why}. Runs of this length do not tell the two apart: buy with a margin, or raise --budget.",
+                "With {}, though it is more: {why}. Runs of this length do not tell the two apart: buy with a margin, or raise --work.",
                 more.words
             ));
         }

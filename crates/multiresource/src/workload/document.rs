@@ -300,7 +300,7 @@ impl Workload {
                 "{name} is a fleet of several servers, or has devices, and here one server without them is wanted"
             ),
             "give `server: {capacity: …}` with amounts here; a fleet goes with `synth --workload FILE --preemption …`, \
-             `synth check` and `synth simulate --policy FILE`",
+             `synth check` and `synth simulate FILE`",
         )]))
     }
 

@@ -36,7 +36,7 @@ pub struct SynthesisArgs {
 
     /// Events that may be simulated to tune
     #[arg(long, value_name = "EVENTS", default_value = "1e8", value_parser = count)]
-    budget: u64,
+    work: u64,
 
     /// Seed of the simulations: the same seed gives the same policy
     #[arg(long, default_value = "1")]
@@ -129,7 +129,7 @@ impl Kind for Compatibility {
         let options = Options {
             interruptions: args.interruptions,
             tolerance: args.tolerance,
-            events: args.budget,
+            events: args.work,
             seed: args.seed,
             interrupt: caller.interrupt.clone(),
         };

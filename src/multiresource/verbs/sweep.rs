@@ -97,12 +97,13 @@ impl RunVerb for Arguments {
         }
         let csv = report::sweep_csv(&workload, &swept)?;
         if let Some(file) = &self.html {
-            let page = report::sweep_page(&workload, &swept)?;
+            let command = caller.command.clone();
+            let page = report::sweep_page(&workload, &swept, command)?;
             answered.documents.push((file.clone(), page));
         }
         match &self.output {
             Some(file) => answered.documents.push((file.clone(), csv)),
-            None => answered.table = csv,
+            None => answered.report = VerbOutput::of_table(csv).report,
         }
         Ok(answered)
     }

@@ -1,7 +1,7 @@
 //! Which order of the queue is best on a log: chosen on what came before, judged on what came after.
 
+mod report;
 mod results;
-mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -16,7 +16,9 @@ use synth_multiresource::workload::Fleet;
 use synth_traces::replay::{Log, Speed};
 use synth_traces::trace::{self, Servers, Source};
 use synth_typed::{fraction, part, positive, time};
-use synth_verb::{Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, json};
+use synth_verb::{
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files,
+};
 
 /// Which order of the queue is best on a log: chosen on what came before, judged on what came after
 #[derive(Args)]
@@ -153,7 +155,6 @@ impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();
-        let width = caller.width;
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
         let (log, file) = Log::of_source(&Source::named(&self.trace), &self.reading, listener)?;
         let speed = match self.load {
@@ -179,21 +180,13 @@ impl RunVerb for Arguments {
             }
             judged => judged?,
         };
-        let (page, document) = (
-            words::page(&judged, caller.command.clone())?,
-            json(&judged)?,
-        );
-        let files = [(&self.html, &page), (&self.output, &document)].into_iter();
-        let files = files.filter_map(|(file, text)| Some((file.clone()?, text.clone())));
         let mut windows = judged.windows.iter();
-        Ok(VerbOutput {
-            table: words::tables(&judged, width),
-            notes: words::notes(&log, &judged, width),
+        let output = VerbOutput {
+            report: report::report(&log, &judged, caller.command.clone()),
             negative: windows.any(|window| self.criteria.breaks(&window.choice)),
-            documents: files.collect(),
-            document,
-            page,
+            document: document("synth-judgement", &judged)?,
             ..VerbOutput::default()
-        })
+        };
+        output.written_to(self.html.as_ref(), self.output.as_ref())
     }
 }

@@ -1,5 +1,6 @@
 //! The cost over the switching rate, as CSV and as a page.
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,8 +15,8 @@ use synth::kind::{
 use synth::multiresource::artifact::{Preemption, Route};
 use synth::multiresource::synthesis::{self, SweepPoint, SynthesisOptions};
 use synth::multiresource::workload::Workload;
-use synth::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, lines};
-use synth::report::{Csv, Page, Section, Shown, number};
+use synth::report::plot::{Chart, Curve, Point, Scale, Style};
+use synth::report::{Csv, Report};
 use synth::typed::{WorkloadFile, positive, seconds, time};
 
 /// Evaluate the cost over the switching rate, for each route: CSV, and a picture
@@ -102,16 +103,19 @@ impl RunVerb for Arguments {
         }
         let csv = sweep_csv(&workload, &swept)?;
         if let Some(file) = &self.html {
-            let page = sweep_page(&workload, &swept)?;
+            let command = caller.command.clone();
+            let page = sweep_page(&workload, &swept, command)?;
             answered.documents.push((file.clone(), page));
         }
         match &self.output {
             Some(file) => answered.documents.push((file.clone(), csv)),
-            None => answered.table = csv,
+            None => answered.report = VerbOutput::of_table(csv).report,
         }
         Ok(answered)
     }
 }
+
+type Drawn<T> = Result<T, Box<dyn Error>>;
 
 /// Writes one line a point; empty where there is no exact value.
 ///
@@ -150,53 +154,53 @@ fn value(point: &SweepPoint) -> f64 {
 /// Times above this many times the least are not drawn.
 const DRAWN: f64 = 300.0;
 
-/// Mean response time over the switching rate, a curve for each route: exact, or the
-/// approximation (which the legend says) where a point has no exact value.
+/// Returns the mean response time over the switching rate, a curve for each route: exact, or the approximation (which the
+/// legend tells) if a point has no exact value.
 ///
 /// # Errors
 /// When the page cannot be rendered.
-fn sweep_page(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
+fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Drawn<String> {
     let unit = workload.time_unit();
-    let by_route = swept.iter().chunk_by(|point| point.route);
-    let routes = by_route.into_iter().map(|(route, points)| {
-        let points: Vec<&SweepPoint> = points.collect();
+    let by_route = swept
+        .iter()
+        .into_group_map_by(|point| point.route.to_string());
+    let routes = by_route.into_iter().sorted_by(|a, b| a.0.cmp(&b.0));
+    let routes = routes.map(|(route, points)| {
         let is_exact = points.iter().all(|point| point.mean_response.is_some());
         let how = if is_exact { "" } else { " (approximation)" };
         (format!("{route}{how}"), points)
     });
-    let routes: Vec<(String, Vec<&SweepPoint>)> = routes.collect();
+    let routes = routes.collect_vec();
     let least = swept.iter().map(value).fold(f64::INFINITY, f64::min);
-    let curve = |(n, (_, points)): (usize, &(String, Vec<&SweepPoint>))| {
+    let curve = |(n, (label, points)): (usize, &(String, Vec<&SweepPoint>))| {
         let points = points.iter();
         let points = points.map(|point| Point::exact(point.switching_rate, value(point)));
-        Curve::new(n, points.filter(|p| p.value <= DRAWN * least).collect())
+        let shown = points.filter(|p| p.value <= DRAWN * least);
+        Curve {
+            style: Style::Line,
+            ..Curve::new(n, label, shown.collect())
+        }
     };
-    let curves: Vec<Curve> = routes.iter().enumerate().map(curve).collect();
-    let points = || curves.iter().flat_map(|curve| &curve.points);
-    let x = Axis::around(&format!("α [1/{unit}]"), Scale::Log, points().map(|p| p.at));
-    let y = Axis::around("", Scale::Log, points().map(|p| p.value));
-    let title = format!("Mean response time [{unit}], log scale");
-    let description = format!("{title}, over the switching rate");
-    let row = |(route, points): &(String, Vec<&SweepPoint>)| {
+    let curves = routes.iter().enumerate().map(curve);
+    let title = format!("Mean response time [{unit}]");
+    let across = format!("α [1/{unit}]");
+    let (across, up) = ((&*across, Scale::Log), ("", Scale::Log));
+    let chart = Chart::around(&title, across, up, curves.collect());
+    let best = routes.iter().filter_map(|(route, points)| {
         let best = points.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
-        let cells = best.map_or([f64::NAN; 2], |best| [value(best), best.switching_rate]);
-        let cells = cells.map(|cell| Shown::plain(number(cell)));
-        (route.clone(), cells.into())
+        Some((route, best?))
+    });
+    let mut section = table!("The best switching rate of each route", best, (route, best) => {
+        "route" => route,
+        format!("E[T] [{unit}]") => value(best),
+        format!("at α [1/{unit}]") => best.switching_rate,
+    });
+    section.figures.extend(chart.figure());
+    let report = Report {
+        title: "Mean response time over the switching rate".into(),
+        sections: vec![section],
+        command,
+        ..Report::default()
     };
-    let page = Page {
-        what: "The best switching rate of each route".into(),
-        caption: "A route in each row",
-        columns: vec![format!("E[T] [{unit}]"), format!("at α [1/{unit}]")],
-        rows: routes.iter().map(row).collect(),
-        sections: vec![Section::new(
-            "How does it change with the switching rate?",
-            "A line for each route between the schedules.",
-            vec![Panel::new(title, description, lines(&x, &y, &curves))],
-        )],
-        ..Page::new(
-            "Mean response time over the switching rate".into(),
-            routes.iter().map(|(route, _)| route.clone()),
-        )
-    };
-    page.text()
+    report.page()
 }

@@ -211,7 +211,7 @@ pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     }
     let workload =
         K::Content::parse(&heading.document, &heading.comparison.workload.file)?.workload;
-    let mut merged = K::merge(&workload, &whole, common.host.width())?;
+    let mut merged = K::merge(&workload, &whole)?;
     results.publish(&mut merged, common)?;
     Ok(code_if(merged.negative))
 }

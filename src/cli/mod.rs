@@ -20,6 +20,7 @@ use crate::artifact::{Artifact, ArtifactError, Content as _};
 use crate::document::{is_there, nearest};
 use crate::kind::{Kind, RunVerb, Verb};
 use crate::kinds::{self, Visitor};
+use crate::report::Section;
 use crate::typed::PolicyFile;
 use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
@@ -222,7 +223,7 @@ struct Description {
     workload: &'static str,
     /// The verbs that it alone has.
     verbs: &'static [Verb],
-    rules: fn(usize) -> String,
+    rules: fn() -> Section,
     /// The shape of its policies.
     schema: fn() -> schemars::Schema,
     main: fn(&[OsString], Host) -> u8,
@@ -390,7 +391,7 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Rules) => {
             let kinds = kinds::each(Describe).into_iter();
             let mut each = kinds.map(|kind| {
-                let rules = (kind.rules)(common.host.width());
+                let rules = (kind.rules)().text(common.host.width());
                 format!("kind: {}\n{rules}\n", kind.workload)
             });
             common.printed(&each.join("\n"))

@@ -60,7 +60,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
                 documents.insert(0, (file.unwrap_or(Path::new("-")).into(), policy));
             }
             let written = emit_all(&documents, common);
-            common.tell(&summary);
+            common.tell(&summary.text(common.host.width()));
             written?;
             if !is_shown {
                 common.tell(NOT_WRITTEN);
@@ -74,7 +74,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
         }
         // A negative answer is the result: it is printed with --quiet, too.
         SynthesisAnswer::Refused { why, decided } => {
-            common.host.tell(&why);
+            common.host.tell(&why.text(common.host.width()));
             Ok(if decided { NEGATIVE } else { 2 })
         }
         SynthesisAnswer::Interrupted => {
@@ -130,13 +130,15 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
         }
     }
     let about = K::about(checked.workload());
-    common.tell(&valid_report(&checked, &about, common.host.width()));
+    let report = valid_report(&checked, &about);
+    common.tell(&report.text(common.host.width()));
     Ok(SUCCESS)
 }
 
 pub fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
     let checked = FileOf::<K>::read_with(&policy.policy, common.changes())?;
-    common.printed(&format!("{}\n", K::show(&checked, common.host.width())))
+    let report = K::show(&checked);
+    common.printed(&format!("{}\n", report.text(common.host.width())))
 }
 
 #[derive(Args)]

@@ -23,7 +23,7 @@ use crate::kind::{
     scaled_to, simulate_policy,
 };
 use crate::number::Decimal;
-use crate::report::Besides;
+use crate::report::{Besides, Report, Section};
 use crate::simulation::sweep::{Comparing, Knows, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::load;
@@ -61,8 +61,8 @@ impl Rules for MultiresourceKind {
     type Content = Multiresource;
     type Rule = Contender;
 
-    fn rules(width: usize) -> String {
-        report::rules(width)
+    fn rules() -> Section {
+        report::rules()
     }
 
     fn rule(name: &str, workload: Option<&Fleet>) -> Result<Contender, String> {
@@ -118,8 +118,8 @@ impl Kind for MultiresourceKind {
         report::about(workload)
     }
 
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
+    fn show(policy: &Checked) -> Report {
+        report::show(policy)
     }
 
     fn synthesize(
@@ -195,8 +195,8 @@ impl Kind for MultiresourceKind {
         compare_over_loads(workload, &over_loads, comparing, run, caller)
     }
 
-    fn merge(workload: &Fleet, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
-        merge_over_loads(&OverLoads(workload.clone()), whole, width)
+    fn merge(workload: &Fleet, whole: &Whole) -> VerbResult<VerbOutput> {
+        merge_over_loads(&OverLoads(workload.clone()), whole)
     }
 }
 
@@ -220,7 +220,7 @@ fn run(
     settings: &Settings,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
-    let (workload, width) = (fleet.envelope(), caller.width);
+    let workload = fleet.envelope();
     if let Some(file) = &policy.file {
         same_record(&file.artifact().workload, &fleet.record()).or_else(refuse)?;
     }
@@ -255,9 +255,9 @@ fn run(
             verdicts = judge(artifact, workload, &run);
         }
     }
-    let table = report::simulation(workload, &run, &verdicts, width);
+    let report = report::simulation(workload, &run, &verdicts);
     let is_unstable = run.health == Health::Unstable;
-    let output = VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)?;
+    let output = VerbOutput::of_run(&policy.name, report, &run, &verdicts, is_unstable)?;
     Ok(VerbOutput { notes, ..output })
 }
 

@@ -10,7 +10,7 @@ use synth_core::document::{called, digest, is_there, suggest, text_of};
 use synth_simulation::sweep::{Comparing, Entrant, Knows, Whole};
 use synth_simulation::{Ending, Run, Settings};
 
-use crate::report::Table;
+use crate::report::{Cell, Report, Section};
 use crate::{Caller, NamesFiles, Verb, VerbError, VerbOutput, VerbResult, refuse};
 
 /// The workload of a kind, checked.
@@ -57,13 +57,13 @@ pub trait Rules: Copy + 'static {
         Ok(())
     }
 
-    /// Lists the rules that have names; at most `width` characters wide.
-    fn rules(width: usize) -> String {
-        let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
-        for rule in Self::RULES.lines() {
-            table.row(rule.split(" | "));
-        }
-        table.within(width)
+    /// Returns the table of the rules that have names.
+    fn rules() -> Section {
+        let mut section = Section::new("", ["rule", "what it does"]);
+        let rules = Self::RULES.lines();
+        let rules = rules.map(|rule| rule.split(" | ").map(Cell::from).collect());
+        section.rows.extend(rules);
+        section
     }
 }
 
@@ -130,9 +130,8 @@ pub trait Kind: Rules {
     /// Returns what the claims of a policy for this workload are about: `3 types`.
     fn about(workload: &WorkloadOf<Self>) -> String;
 
-    /// Describes what a policy is for, what it does, and what it promises, for a reader who has never seen it;
-    /// at most `width` characters wide.
-    fn show(policy: &FileOf<Self>, width: usize) -> String;
+    /// Describes what a policy is for, what it does, and what it promises, for a reader who has never seen it.
+    fn show(policy: &FileOf<Self>) -> Report;
 
     /// Simulates a policy, a file or the name of a rule, and judges its claims; a refuted one makes the answer a
     /// negative one. Most kinds call [`simulate_policy`].
@@ -160,11 +159,11 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Puts the parts of a comparison over loads together, with tables at most `width` characters wide.
+    /// Puts the parts of a comparison over loads together.
     ///
     /// # Errors
     /// When its cells cannot be read, or nothing is compared over loads here.
-    fn merge(_: &WorkloadOf<Self>, _: &Whole, _width: usize) -> VerbResult<VerbOutput> {
+    fn merge(_: &WorkloadOf<Self>, _: &Whole) -> VerbResult<VerbOutput> {
         refuse("this kind of workload is not compared over loads, and has no parts")
     }
 }
@@ -299,15 +298,15 @@ pub enum SynthesisAnswer<K: Content> {
     Policy {
         /// The policy.
         artifact: Box<Artifact<K>>,
-        /// What a person should know of it.
-        summary: String,
+        /// What a person should know about it.
+        summary: Report,
         /// Further documents: each with its file, `-` for standard output.
         documents: Vec<(PathBuf, String)>,
     },
     /// There is none, or none was found.
     Refused {
-        /// Why.
-        why: String,
+        /// The reason.
+        why: Report,
         /// Whether it is known that there is none.
         decided: bool,
     },
@@ -320,7 +319,7 @@ impl<K: Content> SynthesisAnswer<K> {
     ///
     /// # Errors
     /// When the checker finds fault with it.
-    pub fn checked(artifact: Artifact<K>, summary: String) -> VerbResult<Self> {
+    pub fn checked(artifact: Artifact<K>, summary: Report) -> VerbResult<Self> {
         let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
         Ok(SynthesisAnswer::Policy {
             artifact: Box::new(checked.artifact().clone()),

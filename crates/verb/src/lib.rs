@@ -21,5 +21,5 @@ pub use kind::{
 };
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
 pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult};
-pub use output::{folder_for_results, json, refuse};
+pub use output::{document, folder_for_results, json, refuse};
 pub use verb::{RunVerb, Verb};

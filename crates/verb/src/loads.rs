@@ -92,8 +92,8 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     let notify = |stage: SweepStage<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, &scaled, comparing, notify)?;
     let mut output = match comparing.share {
-        None => with_exact(comparison, queueing, (&caller.means, caller.width)),
-        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), (&[], caller.width)),
+        None => with_exact(comparison, queueing, &caller.means),
+        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), &[]),
     }?;
     output.notes.extend(note);
     Ok(output)
@@ -123,25 +123,21 @@ fn for_another_load<K: Rules>(
 ///
 /// # Errors
 /// When its cells cannot be read, or a load not be reached.
-pub fn merge_over_loads<W: Queueing>(
-    workload: &W,
-    whole: &Whole,
-    width: usize,
-) -> VerbResult<VerbOutput> {
-    with_exact(whole.comparison()?, workload, (&[], width))
+pub fn merge_over_loads<W: Queueing>(workload: &W, whole: &Whole) -> VerbResult<VerbOutput> {
+    with_exact(whole.comparison()?, workload, &[])
 }
 
 fn with_exact<W: Queueing>(
     mut comparison: Comparison<W::Measures, W::OfClass>,
     workload: &W,
-    shown: (&[Mean], usize),
+    means: &[Mean],
 ) -> VerbResult<VerbOutput> {
     let header = &comparison.header;
     for &load in &header.loads {
         let scaled = at_load(workload, load, header.workload.load)?;
         comparison.exact.extend(scaled.exact(load));
     }
-    VerbOutput::over_loads(comparison, &workload.besides(), shown)
+    VerbOutput::over_loads(comparison, &workload.besides(), means)
 }
 
 /// Returns the workload with all arrival rates scaled so that its load is ρ.

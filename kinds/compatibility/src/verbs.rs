@@ -16,7 +16,7 @@ use synth_core::document::is_there;
 use synth_simulation::sweep::{Comparing, ExactMeans, Knows, Whole};
 use synth_simulation::{Health, Settings};
 use synth_typed::{count, part};
-use synth_verb::report::Besides;
+use synth_verb::report::{Besides, Report};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
     VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, scaled_to,
@@ -111,8 +111,8 @@ impl Kind for Compatibility {
         report::about(cluster)
     }
 
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
+    fn show(policy: &Checked) -> Report {
+        report::show(policy)
     }
 
     fn at_load(cluster: &Cluster, load: f64) -> VerbResult<Cluster> {
@@ -136,11 +136,11 @@ impl Kind for Compatibility {
         let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::synthesize(cluster, &options, listener)? {
             Outcome::Made(synthesized) => {
-                let summary = report::summary(cluster, &synthesized, caller.width);
+                let summary = report::summary(cluster, &synthesized);
                 SynthesisAnswer::checked(synthesized.artifact, summary)?
             }
             Outcome::Overload(load) => SynthesisAnswer::Refused {
-                why: report::overload(cluster, &load, caller.width),
+                why: report::overload(cluster, &load).into(),
                 decided: true,
             },
             Outcome::Interrupted => SynthesisAnswer::Interrupted,
@@ -159,9 +159,9 @@ impl Kind for Compatibility {
             let run = simulate(cluster, &policy.rule.rule, settings, caller.simulating())?;
             let run = marked(run, settings);
             let verdicts = policy.verdicts(cluster, |file| judge(file, cluster, &run));
-            let table = report::simulation(cluster, &run, &verdicts, caller.width);
+            let report = report::simulation(cluster, &run, &verdicts);
             let is_unstable = run.health == Health::Unstable;
-            VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)
+            VerbOutput::of_run(&policy.name, report, &run, &verdicts, is_unstable)
         })
     }
 
@@ -179,8 +179,8 @@ impl Kind for Compatibility {
         compare_over_loads(cluster, cluster, comparing, run, caller)
     }
 
-    fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
-        merge_over_loads(cluster, whole, width)
+    fn merge(cluster: &Cluster, whole: &Whole) -> VerbResult<VerbOutput> {
+        merge_over_loads(cluster, whole)
     }
 }
 

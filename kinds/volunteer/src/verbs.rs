@@ -14,7 +14,7 @@ use synth_core::artifact::{Content as _, Quantity as _};
 use synth_simulation::Settings;
 use synth_simulation::sweep::Comparing;
 use synth_typed::count;
-use synth_verb::report::{Column, Outcomes, WIDTH, estimate};
+use synth_verb::report::{Found, Outcomes, Report, estimate};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Rules, SynthesisAnswer, VerbOutput,
     VerbResult, no_rule, refuse, simulate_policy, split_name,
@@ -50,8 +50,8 @@ impl Kind for Volunteer {
         report::about(campaign)
     }
 
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
+    fn show(policy: &Checked) -> Report {
+        report::show(policy)
     }
 
     fn synthesize(
@@ -69,11 +69,11 @@ impl Kind for Volunteer {
         let mut listener = |what: &str| caller.notify(Notice::Doing(what));
         match synthesis::synthesize(campaign, &options, &mut listener) {
             Ok(synthesized) => {
-                let summary = report::synthesized(campaign, &synthesized, caller.width);
+                let summary = report::synthesized(campaign, &synthesized);
                 SynthesisAnswer::checked(synthesized.artifact, summary)
             }
             Err(NoPolicy::Impossible(shortage)) => Ok(SynthesisAnswer::Refused {
-                why: report::impossible(campaign, &shortage, caller.width),
+                why: report::impossible(campaign, &shortage).into(),
                 decided: true,
             }),
             Err(NoPolicy::TooLong(found)) => {
@@ -103,11 +103,11 @@ impl Kind for Volunteer {
                 let run = within_budget(run)?;
                 let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
                 let verdicts = judged.map_or(Vec::new(), |file| judge(file, campaign, &run));
-                let table = report::simulation(campaign, &run, &verdicts, caller.width);
+                let report = report::simulation(campaign, &run, &verdicts);
                 let ran = report::of_run(campaign, &run);
-                let mut output = VerbOutput::of_run(&policy.name, table, &ran, &verdicts, false)?;
+                let mut output = VerbOutput::of_run(&policy.name, report, &ran, &verdicts, false)?;
                 let shortage = campaign.shortage();
-                let words = shortage.map(|own| report::impossible(campaign, &own, WIDTH));
+                let words = shortage.map(|own| report::impossible(campaign, &own));
                 output.notes.extend(words);
                 Ok(output)
             },
@@ -131,12 +131,11 @@ impl Kind for Volunteer {
         }
         let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
         let settings = comparing.settings;
-        let (replications, seed) = (settings.replications, settings.seed);
-        let options = format!(" --replications {replications} --seed {seed}");
+        let replications = settings.replications;
         let digest = Volunteer::digest(campaign);
-        let mut outcomes = Outcomes::new(comparing, digest, "policy".into(), &options);
+        let mut outcomes = Outcomes::new(comparing, digest);
         let time = campaign.time_unit();
-        let columns = Quantity::ALL.iter().map(|own| Column::of(*own, time));
+        let columns = Quantity::ALL.iter().map(|own| Found::of(*own, time));
         outcomes.columns = columns.collect();
         let mut first: Option<Run> = None;
         for (outcome, policy) in outcomes.policies.iter_mut().zip(policies) {
@@ -153,11 +152,15 @@ impl Kind for Volunteer {
                 let is_sure = (ratio.mean - 1.0).abs() > ratio.half_width;
                 let is_longer = ratio.mean > 1.0;
                 outcomes.notes.push(format!(
-                    "{}: {} times the median makespan of {}, {} {}",
+                    "{}: {} times the median makespan of {}, {} {}.",
                     outcome.policy,
                     estimate(Some(ratio)),
                     comparing.policies[0],
-                    if is_sure { "surely" } else { "not surely" },
+                    if is_sure {
+                        "significantly"
+                    } else {
+                        "not significantly"
+                    },
                     if is_longer { "longer" } else { "shorter" }
                 ));
             }
@@ -165,9 +168,9 @@ impl Kind for Volunteer {
         }
         outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
         outcomes.notes.push(format!(
-            "means over {replications} campaigns with the same hosts and jobs for all policies, 95 % intervals; – where a batch was not done in some campaign"
+            "Means over {replications} campaigns with the same hosts and jobs for all policies, with 95 % intervals; –: a batch was not done in some campaign."
         ));
-        VerbOutput::outcomes(&outcomes, caller.width)
+        VerbOutput::of_outcomes(&outcomes, caller.command.clone())
     }
 }
 

@@ -194,7 +194,7 @@ impl ReplayArguments {
         if let Some(file) = &self.jobs {
             answered.documents = vec![(file.clone(), jobs_csv(&replayed.jobs)?)];
         }
-        answered.table = if let Some(job) = &self.why {
+        let text = if let Some(job) = &self.why {
             journal.why(job, 0.0)?
         } else if let Some((line, then, now)) = &replayed.differs {
             answered.negative = true;
@@ -207,6 +207,7 @@ impl ReplayArguments {
                 replayed.jobs.len()
             )
         };
+        answered.report = text.into();
         Ok(answered)
     }
 }

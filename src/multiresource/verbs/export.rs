@@ -12,6 +12,7 @@ use crate::kind::{
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
 use crate::multiresource::live::only_starts;
+use crate::report::Section;
 use synth_slurm::order::{self, SlurmOrder};
 
 /// Write files for other programs
@@ -107,7 +108,10 @@ impl Export {
         let mut written = self.filled("slurm", files, says)?;
         // What becomes of jobs of several nodes comes first.
         let gangs = gangs(&policy).replace("**", "");
-        written.table.insert_str(0, &(gangs + "\n"));
+        written
+            .report
+            .summary
+            .insert(0, gangs.trim_end().to_owned());
         Ok(written)
     }
 
@@ -178,12 +182,18 @@ impl Export {
         for folder in names().filter_map(|file| file.parent()) {
             folder_for_results(folder)?;
         }
-        let listed = names().map(|file| format!("  {}\n", file.display()));
-        output.table = listed.collect();
-        output.table += &format!(
+        let listed = names().map(|file| format!("  {}", file.display()));
+        let readme = folder.join("README.md");
+        let first = format!(
             "Read {} first: it says in which order, {says}.",
-            folder.join("README.md").display()
+            readme.display()
         );
+        let section = Section {
+            lines: listed.collect(),
+            notes: vec![first],
+            ..Section::default()
+        };
+        output.report.sections.push(section);
         Ok(output)
     }
 }
@@ -193,7 +203,7 @@ const LOOK_AND_GO_BACK: &str = "how to look before anything changes, and how to 
 
 fn refusal(why: String) -> VerbOutput {
     VerbOutput {
-        table: why,
+        report: why.into(),
         negative: true,
         ..VerbOutput::default()
     }

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, json, read_policy,
-    refuse,
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files,
+    read_policy, refuse,
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, FitOptions, FittedArrivals};
@@ -89,12 +89,11 @@ impl RunVerb for Arguments {
             documents.push((file.clone(), fit.workload.to_yaml()));
         }
         if let Some(file) = &self.report {
-            documents.push((file.clone(), json(&fit.report)?));
+            documents.push((file.clone(), document("synth-fit", &fit.report)?));
         }
         Ok(VerbOutput {
-            table: report::fit(&fit.report, caller.width),
+            report: report::fit(&fit.report),
             negative: fit.report.load >= 1.0 || fit.report.of_no_type.1 > 0.01,
-            notes: report::fit_notes(&fit.report),
             documents,
             ..VerbOutput::default()
         })

@@ -46,7 +46,11 @@ impl RunVerb for Analyze {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(&self.workload)?, caller);
         let args = SynthesisArgs::of_own(&self.policy, &self.making, &self.msr);
-        answered(synthesize(&fleet, &args, caller)?, &self.output)
+        answered(
+            synthesize(&fleet, &args, caller)?,
+            &self.output,
+            caller.width,
+        )
     }
 }
 
@@ -81,7 +85,11 @@ impl RunVerb for Size {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(self.workload.file()?)?, caller);
         let args = SynthesisArgs::of_size(&self.shape, &self.making);
-        answered(synthesize(&fleet, &args, caller)?, &self.output)
+        answered(
+            synthesize(&fleet, &args, caller)?,
+            &self.output,
+            caller.width,
+        )
     }
 }
 
@@ -89,6 +97,7 @@ impl RunVerb for Size {
 fn answered(
     answer: SynthesisAnswer<Multiresource>,
     output: &Option<PathBuf>,
+    width: usize,
 ) -> VerbResult<VerbOutput> {
     match answer {
         SynthesisAnswer::Policy {
@@ -96,7 +105,7 @@ fn answered(
         } => {
             let document = artifact.to_json()?;
             Ok(VerbOutput {
-                table: summary,
+                report: summary,
                 documents: output
                     .iter()
                     .map(|file| (file.clone(), document.clone()))
@@ -106,11 +115,11 @@ fn answered(
             })
         }
         SynthesisAnswer::Refused { why, decided: true } => Ok(VerbOutput {
-            table: why,
+            report: why,
             negative: true,
             ..VerbOutput::default()
         }),
-        SynthesisAnswer::Refused { why, .. } => refuse(why),
+        SynthesisAnswer::Refused { why, .. } => refuse(why.text(width)),
         SynthesisAnswer::Interrupted => Ok(VerbOutput::interrupted_before("a policy was chosen")),
     }
 }

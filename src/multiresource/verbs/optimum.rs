@@ -130,7 +130,6 @@ impl RunVerb for Arguments {
             interrupt: caller.interrupt.clone(),
             ..self.budget.settings(EVENTS)
         };
-        let width = caller.width;
         let mut listener = caller.doing();
         for policy in policies {
             if settings.interrupt.load(Ordering::Relaxed) {
@@ -144,16 +143,15 @@ impl RunVerb for Arguments {
             let distance = self.distance(&policy, &fleet, &settings, least.lower_bound)?;
             least.policies.push(distance);
         }
-        let document = json(&least)?;
-        documents.extend(self.output.clone().map(|file| (file, document.clone())));
-        Ok(VerbOutput {
-            table: report::optimum(&least, fleet.envelope(), self.minimize, width) + "\n",
+        let output = VerbOutput {
+            report: report::optimum(&least, fleet.envelope(), self.minimize),
+            document: crate::kind::document("synth-optimum", &least)?,
             documents,
-            document,
             negative: !notes.is_empty(),
             notes,
             ..VerbOutput::default()
-        })
+        };
+        output.written_to(None, self.output.as_ref())
     }
 }
 

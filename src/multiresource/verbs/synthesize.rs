@@ -10,7 +10,8 @@ use super::promise::promise;
 use super::size::Sizes;
 use super::solve::{SolveRequest, Solved, floor, solve};
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, files, json, refuse, unchecked,
+    Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, document, files, refuse,
+    unchecked,
 };
 use crate::multiresource::artifact::{
     Backfill, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
@@ -21,6 +22,7 @@ use crate::multiresource::synthesis::{
     self, BUDGET, ChoiceOptions, Families, MsfqOutlook, SynthesisLog, SynthesisOptions,
 };
 use crate::multiresource::workload::Fleet;
+use crate::report::Section;
 use crate::typed::{count, positive, seconds, time};
 
 /// What the proof that the mix is best, and that with the analysis, may have of the time for all; the rest is for
@@ -275,7 +277,7 @@ pub fn synthesize(
 ) -> VerbResult<SynthesisAnswer<Multiresource>> {
     fleet.counts_amounts()?;
     let mut args = args.clone();
-    let mut stops_nothing = "";
+    let mut stops_nothing = None;
     if fleet.is_one_server() {
         if let Some(FamilyName::Family(Family::Partition | Family::Pooled)) = args.family {
             return refuse(OVER_A_FLEET);
@@ -284,12 +286,11 @@ pub fn synthesize(
         goes_with_a_fleet(&args)?;
         // Rules over all servers stop nothing.
         if args.preemption() != Preemption::None {
-            stops_nothing = STOPS_NOTHING;
+            stops_nothing = Some(STOPS_NOTHING);
         }
         args.making.preemption = Some(Preemption::None);
         args.making.setup_rate = None;
     }
-    let width = caller.width;
     let is_own = args.own.is_some() || matches!(args.family, Some(FamilyName::Rule(_)));
     if fleet.envelope().has_priorities() && !is_own {
         caller.notify(Notice::Known(NO_PRIORITIES));
@@ -298,27 +299,33 @@ pub fn synthesize(
     let mut listener = caller.doing();
     listener("solving the program");
     let refused = |why, decided| Ok(SynthesisAnswer::Refused { why, decided });
-    let (size, found, mut summary) = match &args.size {
-        Some(name) => match Sizes::named(name, fleet)?.least(&request, width, &mut listener)? {
+    let (size, found, sizing) = match &args.size {
+        Some(name) => match Sizes::named(name, fleet)?.least(&request, &mut listener)? {
             Ok(found) => found,
             Err(answer) => return Ok(answer),
         },
         None => match solve(fleet, &request, &mut listener)? {
-            Solved::Policy(found) => (fleet.clone(), found, String::new()),
+            Solved::Policy(found) => (fleet.clone(), found, None),
             Solved::Overloaded(overload) => {
                 let upgrades = synthesis::upgrades(fleet, &request.options, &[]);
-                let why = report::refusal(fleet, &overload, &upgrades, width);
+                let why = report::refusal(fleet, &overload, &upgrades);
                 return refused(why, overload.decided);
             }
-            Solved::Unkept(nearest) => return refused(nearest.why, true),
-            Solved::Broken(why) => return refused(why, true),
+            Solved::Unkept(nearest) => return refused(nearest.why.into(), true),
+            Solved::Broken(why) => return refused(why.into(), true),
         },
     };
     let (found, log) = checked(&size, &args, &request, *found)?;
-    summary += &report::summary(&size, &found, &log, args.making.verbose, width);
-    summary += stops_nothing;
-    summary += &thresholds(&size, &request, &found, width).unwrap_or_default();
-    let documents = args.log.iter().map(|file| Ok((file.clone(), json(&log)?)));
+    let mut summary = report::synthesis(&size, &found, &log, args.making.verbose);
+    if let Some(sizing) = sizing {
+        summary.summary.splice(..0, sizing.summary);
+        summary.warnings.extend(sizing.warnings);
+        summary.sections.splice(..0, sizing.sections);
+    }
+    summary.summary.extend(stops_nothing.map(str::to_owned));
+    summary.sections.extend(thresholds(&size, &request, &found));
+    let documents = args.log.iter();
+    let documents = documents.map(|file| Ok((file.clone(), document("synth-log", &log)?)));
     Ok(SynthesisAnswer::Policy {
         documents: documents.collect::<VerbResult<_>>()?,
         artifact: Box::new(found.artifact().clone()),
@@ -344,12 +351,7 @@ fn checked(
 }
 
 /// Describes strict MSFQ by its threshold, if such a policy was asked for.
-fn thresholds(
-    fleet: &Fleet,
-    request: &SolveRequest,
-    found: &Synthesized,
-    width: usize,
-) -> Option<String> {
+fn thresholds(fleet: &Fleet, request: &SolveRequest, found: &Synthesized) -> Option<Section> {
     let Sought::StrictMsfq(_) = request.sought else {
         return None;
     };
@@ -360,7 +362,7 @@ fn thresholds(
         _ => None,
     };
     let own = own.copied();
-    Some(report::thresholds(workload, &outlook, own, width))
+    Some(report::thresholds(workload, &outlook, own))
 }
 
 const OVER_A_FLEET: &str =
@@ -369,7 +371,7 @@ const OVER_A_FLEET: &str =
 const NO_PRIORITIES: &str = "The families of policies ignore the priorities of the workload: `--family priority` and `--family strict-priority` follow them.";
 
 /// Printed where preemption is allowed.
-const STOPS_NOTHING: &str = "\nNo job is stopped: rules over a fleet do not preempt.\n";
+const STOPS_NOTHING: &str = "No job is stopped: rules over a fleet do not preempt.";
 
 /// Refuses options that are about one server.
 fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {

@@ -3,13 +3,11 @@
 mod args;
 mod busy;
 mod csv;
-mod page;
 mod recorded;
+mod report;
 mod results;
 mod stage;
-mod table;
 mod types;
-mod words;
 
 pub use args::{Arguments, start_latency};
 pub use types::places;
@@ -17,7 +15,7 @@ pub use types::places;
 use std::path::Path;
 
 use crate::document::{all_bytes_of, called};
-use crate::kind::{Caller, Notice, RunVerb, VerbOutput, VerbResult, json, refuse};
+use crate::kind::{Caller, Notice, RunVerb, VerbOutput, VerbResult, document, refuse};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
@@ -32,33 +30,24 @@ impl RunVerb for Arguments {
         if let (Some((_, _, why)), [_]) = (&failed, &*self.policies) {
             return refuse(why.to_string());
         }
-        let page = page::replay_page(&replays, caller.command.clone());
         let mut output = VerbOutput {
-            notes: words::notes(&replays, caller.width),
-            table: table::replayed(&replays, caller.width),
-            document: json(&replays)?,
-            csv: csv::replay_csv(&replays)?,
-            page: page.text()?,
+            report: report::report(&replays, caller.command.clone()),
+            document: document("synth-replay", &replays)?,
             negative: failed.is_some(),
             interrupted: replays.interrupted,
             ..VerbOutput::default()
         };
-        let results = [
-            (&self.output, &output.document),
-            (&self.csv, &output.csv),
-            (&self.html, &output.page),
-        ];
-        let results = results.into_iter();
-        let typed = results.filter_map(|(file, text)| Some((file.clone()?, text.clone())));
-        output.documents = typed.collect();
         let documents = &mut output.documents;
+        if let Some(file) = &self.csv {
+            documents.push((file.clone(), output.report.numbers.csv()?));
+        }
         if let Some(file) = &self.jobs {
             documents.push((file.clone(), csv::visits(&replays)?));
         }
         if let Some(file) = &self.series {
             documents.push((file.clone(), csv::series(&replays)?));
         }
-        Ok(output)
+        output.written_to(self.html.as_ref(), self.output.as_ref())
     }
 }
 
@@ -80,8 +69,8 @@ pub fn run_recorded(
     let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
     let run = run_once(jobs, policy, of, settings, changes, listener)?;
     Ok(VerbOutput {
-        table: table::recorded(&run, caller.width),
-        document: json(&run)?,
+        report: report::recorded(&run),
+        document: document("synth-recorded-jobs", &run)?,
         ..VerbOutput::default()
     })
 }

@@ -184,14 +184,6 @@ pub struct SpreadOf {
     pub ratio: Option<Estimate>,
 }
 
-impl Traced {
-    /// Returns what all servers have of each resource, in words.
-    pub fn capacities(&self) -> Vec<String> {
-        let each = self.resources.iter().zip(&self.capacity);
-        each.map(|(name, own)| format!("{name} {own}")).collect()
-    }
-}
-
 impl Replays {
     /// Returns all policies at all paces.
     fn outcomes(&self) -> impl Iterator<Item = (&AtPace, &Outcome)> {

@@ -2,45 +2,72 @@
 
 use std::fmt::Write as _;
 
-use super::{Axis, Frame, Look, Picture, Scale, WIDTH};
-use crate::report::{fitting, number};
+use super::marks::{COLORS, MOST};
+use super::{Axis, Figure, Frame, INK, Picture, Scale, WIDTH, stroke};
+use crate::report::{counted, fitting, number, percent, span};
 use synth_simulation::{Stint, Stretch};
 
-/// Where the line of those who wait is: below the rectangles, which are from 0 to 1.
+/// Where the line of waiting jobs is: below the rectangles, which are from 0 to 1.
 const BELOW: [f64; 2] = [-0.5, -0.1];
 
-/// Attributes of a line without a fill.
-const LINE: &str = "class=\"line\" fill=\"none\" stroke=\"#222222\"";
-
-/// Draws a stretch of time: across time, and up what each job holds of the resource; a job may be in several pieces. Shaded is
-/// the time in which jobs wait, so that room that stands idle meanwhile is seen; outlined is the job that was
-/// [awaited](Stretch::awaited). Below how many wait, of at most `most`.
-pub fn schedule(stretch: &Stretch, unit: &str, most: f64) -> Picture {
+/// Draws a stretch of time under a policy of this name: across time, and up what each job holds of the resource; a job may be
+/// in several pieces. The time in which jobs wait is shaded, so that capacity that is idle meanwhile is seen; the job that was
+/// [awaited](Stretch::awaited) is outlined. The line below is the number of waiting jobs, of at most `most`.
+pub fn schedule(title: &str, stretch: &Stretch, unit: &str, most: f64) -> Figure {
     let (name, factor) = fitting(stretch.to - stretch.from, unit);
     let length = factor * (stretch.to - stretch.from);
     let (resource, capacity) = &stretch.resource;
+    let resource: String = resource.chars().take(8).collect();
     let x = Axis::new(&format!("time [{name}]"), Scale::Linear, 0.0, length);
     let y = Axis::new("", Scale::Linear, BELOW[0], 1.0).with_ticks(vec![
         (BELOW[0], "0".into()),
         (BELOW[1], format!("{} wait", number_of(most))),
         (0.0, "0".into()),
         (0.5, number_of(0.5 * capacity)),
-        (1.0, format!("{} {}", number_of(*capacity), short(resource))),
+        (1.0, format!("{} {resource}", number_of(*capacity))),
     ]);
     let mut frame = Frame::new((WIDTH, 380), 0, true, (&x, &y));
     let shapes = shapes(&frame, stretch, factor, most);
     frame.body += &shapes;
-    frame.picture()
+    let awaited = stretch.awaited().map_or(String::new(), |job| {
+        let class = &stretch.classes[job.class as usize];
+        let waited = span((job.waited, 0.0), unit);
+        format!(" The outlined job ({class}) had waited for {waited}.")
+    });
+    let note = format!(
+        "At most {} waited at once; {} of the capacity was idle while jobs waited.{awaited}",
+        counted(stretch.most_waiting(), "job"),
+        percent(stretch.idle_while_waiting())
+    );
+    let is_drawn = |n: usize| stretch.stints.iter().any(|job| look(job.class) == n);
+    let keys = (0..stretch.classes.len().min(MOST)).filter(|n| is_drawn(*n));
+    let keys = keys.map(|n| {
+        let class = &stretch.classes[n];
+        let others = n + 1 == MOST && stretch.classes.len() > MOST;
+        (if others { "others" } else { class }.to_owned(), swatch(n))
+    });
+    Figure {
+        title: title.into(),
+        description: format!("What ran when under {title}. {note}"),
+        note,
+        keys: keys.collect(),
+        picture: frame.picture(),
+    }
+}
+
+/// Returns the number of the colour of a class of jobs; the classes from the eighth on have one.
+fn look(class: u32) -> usize {
+    (class as usize).min(MOST - 1)
 }
 
 /// Returns a filled piece for a legend.
-pub fn swatch(n: usize) -> Picture {
+fn swatch(look: usize) -> Picture {
     Picture {
         width: 44,
         height: 16,
         body: format!(
             "<path class=\"bar\" fill=\"{}\" d=\"M8 1h28v14H8z\"/>",
-            Look::new(n).mark()
+            COLORS[look]
         ),
     }
 }
@@ -53,11 +80,7 @@ fn number_of(value: f64) -> String {
     }
 }
 
-fn short(name: &str) -> String {
-    name.chars().take(8).collect()
-}
-
-/// Returns what is drawn between these axes, of which the first counts so many times as much time.
+/// Returns what is drawn between these axes; times are multiplied by `factor` on the first one.
 fn shapes(frame: &Frame<'_>, stretch: &Stretch, factor: f64, most: f64) -> String {
     let Stretch { from, to, .. } = *stretch;
     let x = |time: f64| frame.at((factor * (time - from), 0.0)).0;
@@ -73,41 +96,38 @@ fn shapes(frame: &Frame<'_>, stretch: &Stretch, factor: f64, most: f64) -> Strin
     let ends = stretch.waiting.iter().map(|own| own.0).skip(1).chain([to]);
     let waits = || stretch.waiting.iter().copied().zip(ends.clone());
     let mut body = String::new();
-    let mut path = |attributes: &str, d: String| {
+    let mut path = |attributes: &str, d: &str| {
         let _ = write!(body, "\n<path {attributes} d=\"{d}\"/>");
     };
     let shaded = waits().filter(|((_, count), _)| *count > 0.0);
     let shaded = shaded.map(|((since, _), end)| rectangle([since, end], [0.0, 1.0]));
     path(
         "class=\"shade\" fill=\"#9B2C00\" fill-opacity=\".25\"",
-        shaded.collect(),
+        &shaded.collect::<String>(),
     );
     let awaited = stretch.awaited();
-    let mut of_classes = vec![String::new(); stretch.classes.len()];
+    let mut drawn = [const { String::new() }; MOST];
     let mut outline = String::new();
     for (own, pieces) in packed(stretch) {
         for piece in pieces {
             let piece = rectangle([own.start, own.end], piece);
-            of_classes[own.class as usize] += &piece;
+            drawn[look(own.class)] += &piece;
             if Some(own) == awaited {
                 outline += &piece;
             }
         }
     }
-    let drawn = of_classes.into_iter().enumerate();
-    for (n, d) in drawn.filter(|(_, d)| !d.is_empty()) {
-        path(
-            &format!("class=\"bar\" fill=\"{}\"", Look::new(n).mark()),
-            d,
-        );
+    let drawn = drawn.iter().zip(COLORS).filter(|(d, _)| !d.is_empty());
+    for (d, color) in drawn {
+        path(&format!("class=\"bar\" fill=\"{color}\""), d);
     }
-    path(&format!("{LINE} stroke-width=\"2.5\""), outline);
+    path(&stroke(INK, 3), &outline);
     let height = |count: f64| y(BELOW[0] + (BELOW[1] - BELOW[0]) * count / most.max(1.0));
     let steps = waits().map(|((since, count), end)| {
         format!("L{:.1} {:.1}H{:.1}", x(since), height(count), x(end))
     });
     let line = steps.collect::<String>().replacen('L', "M", 1);
-    path(&format!("{LINE} stroke-width=\"1.5\""), line);
+    path(&stroke(INK, 2), &line);
     body
 }
 

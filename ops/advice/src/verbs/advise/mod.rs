@@ -1,6 +1,6 @@
 //! What a site should change, from its own jobs.
 
-mod words;
+mod report;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,9 @@ use synth_slurm::rule::prepare;
 use synth_traces::replay::Log;
 use synth_traces::trace::{self, Source};
 use synth_typed::{positive, time};
-use synth_verb::{Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, files, json, refuse};
+use synth_verb::{
+    Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files, refuse,
+};
 
 /// What a site should change, from its own jobs: who gains, who loses, and how sure that is
 #[derive(Args)]
@@ -101,7 +103,7 @@ impl NamesFiles for Advise {
 impl RunVerb for Advise {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let Scheduler::Slurm = self.of;
-        let (interrupt, width) = (caller.interrupt.clone(), caller.width);
+        let interrupt = caller.interrupt.clone();
         let command = caller.command.clone();
         let mut listener = caller.doing();
         if self.reading.servers.is_some() {
@@ -127,20 +129,13 @@ impl RunVerb for Advise {
         let of_log = log.account.remarks.iter().cloned();
         let before = remarks.into_iter().chain(of_log).chain(out);
         advice.remarks.splice(0..0, before);
-        let mut documents = Vec::new();
-        if let Some(file) = &self.html {
-            documents.push((file.clone(), words::page(&advice, command)?));
-        }
-        if let Some(file) = &self.output {
-            documents.push((file.clone(), json(&advice)?));
-        }
-        Ok(VerbOutput {
-            table: words::text(&advice, width),
-            notes: words::notes(&advice, &log, width),
+        let output = VerbOutput {
+            report: report::report(&advice, &log, command),
+            document: document("synth-advice", &advice)?,
             negative: !advice.is_checked(),
-            documents,
             ..VerbOutput::default()
-        })
+        };
+        output.written_to(self.html.as_ref(), self.output.as_ref())
     }
 }
 

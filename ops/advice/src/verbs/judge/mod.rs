@@ -1,7 +1,7 @@
 //! Which order of the queue is best on a log: chosen on what came before, judged on what came after.
 
+mod report;
 mod results;
-mod words;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use synth_traces::replay::{Log, Speed};
 use synth_traces::trace::{self, Source};
 use synth_typed::{fraction, part, positive, time};
 use synth_verb::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, json, refuse,
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
 /// Which order of the queue is best on a log: chosen on what came before, judged on what came after
@@ -136,7 +136,6 @@ impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();
-        let width = caller.width;
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
         let (log, file) = Log::of_source(&Source::named(&self.trace), &self.reading, listener)?;
         let speed = match self.load {
@@ -166,22 +165,14 @@ impl RunVerb for Arguments {
             }
             judged => judged?,
         };
-        let (page, document) = (
-            words::page(&judged, caller.command.clone())?,
-            json(&judged)?,
-        );
-        let files = [(&self.html, &page), (&self.output, &document)].into_iter();
-        let files = files.filter_map(|(file, text)| Some((file.clone()?, text.clone())));
         let mut windows = judged.windows.iter();
-        let files = files.chain(policy.transpose()?);
-        Ok(VerbOutput {
-            table: words::tables(&judged, width),
-            notes: words::notes(&log, &judged, width),
+        let output = VerbOutput {
+            report: report::report(&log, &judged, caller.command.clone()),
+            documents: Vec::from_iter(policy.transpose()?),
             negative: windows.any(|window| self.criteria.breaks(&window.choice)),
-            documents: files.collect(),
-            document,
-            page,
+            document: document("synth-judgement", &judged)?,
             ..VerbOutput::default()
-        })
+        };
+        output.written_to(self.html.as_ref(), self.output.as_ref())
     }
 }

@@ -11,11 +11,10 @@ use super::bridge;
 use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
 use super::verbs::replay::{self, Replaying, TraceArgs};
-use super::verbs::resolve::{against, own_load, same_record};
+use super::verbs::resolve::{own_load, same_servers};
 use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
 use super::verbs::{drive, export, fit, limit, optimum, sweep};
 use super::workload::Fleet;
-use crate::artifact::Finding;
 use crate::kind::{
     Caller, Files, Kind, NamedPolicy, NamesFiles, Notice, Queueing, Rules, SynthesisAnswer, Verb,
     VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, refuse,
@@ -110,7 +109,7 @@ impl Rules for MultiresourceKind {
 
     fn fits(policy: &NamedPolicy<Self>, fleet: &Fleet) -> Result<(), String> {
         if let Some(file) = &policy.file {
-            same_record(&file.artifact().workload, &fleet.record())?;
+            same_servers(file.workload(), fleet)?;
         }
         let rule = policy.rule.rule(fleet).map(drop);
         rule.map_err(|why| why.to_string())
@@ -123,7 +122,6 @@ impl Kind for MultiresourceKind {
     type ComparisonArgs = ComparisonArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers or types";
     const VERBS: &'static [Verb] = &[
         Verb::of::<sweep::Arguments>("sweep-alpha"),
         Verb::of::<optimum::Arguments>("optimum"),
@@ -160,10 +158,6 @@ impl Kind for MultiresourceKind {
 
     fn at_load(workload: &Fleet, load: f64) -> VerbResult<Fleet> {
         Ok(scaled_to(&OverLoads(workload.clone()), load)?.0)
-    }
-
-    fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
-        against(policy, workload)
     }
 
     fn prove(text: &str) -> VerbResult<Option<Result<String, String>>> {
@@ -285,7 +279,7 @@ fn run(
 ) -> VerbResult<VerbOutput> {
     let (workload, width) = (fleet.envelope(), caller.width);
     if let Some(file) = &policy.file {
-        same_record(&file.artifact().workload, &fleet.record()).or_else(refuse)?;
+        same_servers(file.workload(), fleet).or_else(refuse)?;
     }
     let mut simulate = |rule: &Contender, settings: &Settings, what: &str| {
         let listener = |reached| caller.notify(Notice::Simulating(what, reached));

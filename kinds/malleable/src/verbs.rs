@@ -15,6 +15,7 @@ use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
+use synth_core::document::WorkloadDocument as _;
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings, median};
 use synth_typed::{count, part};
@@ -80,7 +81,6 @@ impl Kind for Malleable {
     type ComparisonArgs = ComparisonArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers, speedups, jobs or the objective";
 
     fn about(workload: &Workload) -> String {
         report::about(workload)
@@ -311,7 +311,8 @@ fn compare_pool(
     caller.notify(Notice::Interruptible);
     let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());
     let head = headed(quantity, pool.time_unit());
-    let mut outcomes = Outcomes::new(comparing, pools[0].record().digest(), head, &options);
+    let digest = pools[0].record().digest();
+    let mut outcomes = Outcomes::new(comparing, digest, head, &options);
     let mut bounds = PolicyValues {
         policy: LEAST.into(),
         values: Vec::new(),

@@ -37,7 +37,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
         1 => "one server".to_string(),
         many => format!("{many} servers of {shapes}"),
     };
-    let types = counted(workload.types.len() as f64, "type");
+    let types = counted(workload.jobs.len() as f64, "type");
     let what = format!("{types} of jobs on {whole}");
     policy_report(&what, &artifact.tool, workload.source.as_deref(), &text)
 }
@@ -76,7 +76,7 @@ fn kept(artifact: &Artifact) -> String {
 /// Returns the load, and whether another policy can have less.
 fn load_of(artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
-    let gangs = artifact.workload.types.iter().any(|kind| kind.nodes > 1);
+    let gangs = artifact.workload.jobs.iter().any(|kind| kind.nodes > Some(1));
     let best = match evidence.proven {
         true if gangs => "no policy can have less, jobs on several servers being taken apart",
         true => "no policy can have less, which is proved",

@@ -76,7 +76,11 @@ fn kept(artifact: &Artifact) -> String {
 /// Returns the load, and whether another policy can have less.
 fn load_of(artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
-    let gangs = artifact.workload.jobs.iter().any(|kind| kind.nodes > Some(1));
+    let gangs = artifact
+        .workload
+        .jobs
+        .iter()
+        .any(|kind| kind.nodes > Some(1));
     let best = match evidence.proven {
         true if gangs => "no policy can have less, jobs on several servers being taken apart",
         true => "no policy can have less, which is proved",

@@ -17,8 +17,7 @@ pub(super) fn has_types_of(
         return Ok(());
     };
     let types = types.get_or_insert_with(|| file.workload().clone());
-    same_servers(file.workload(), types)
-        .or_else(|why| refuse(format!("{}: {why}", policy.name)))
+    same_servers(file.workload(), types).or_else(|why| refuse(format!("{}: {why}", policy.name)))
 }
 
 /// Checks that a policy runs on another workload: the types, the servers and the time unit are the same.

@@ -24,8 +24,7 @@ pub(crate) const SPELLINGS: &Spellings = &[
 ];
 
 /// Jobs of several types, which need amounts of resources, on one server (`server`) or on several (`servers`).
-///
-/// A value that could not be read is `None` where others can be checked without it.
+// A value that could not be read is `None` where others can be checked without it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("allOf" = [{"anyOf": [{"required": ["server"]}, {"required": ["servers"]}]}]))]

@@ -119,7 +119,8 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
     }
     let checked = FileOf::<K>::parse_with(&text, &name, common.changes())?;
     if let Some(file) = workload {
-        let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
+        let workload = read_workload::<K>(file, common)?;
+        let findings = checked.artifact().against(&workload);
         if !findings.is_empty() {
             let (file, host) = (called(file), &common.host);
             host.tell(&format!("{name} was not made for {file}:"));

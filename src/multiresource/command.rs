@@ -12,11 +12,10 @@ use super::bridge;
 use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
 use super::verbs::replay::{self, start_latency};
-use super::verbs::resolve::{against, own_load, same_record};
+use super::verbs::resolve::{own_load, same_servers};
 use super::verbs::synthesize::{SynthesisArgs, synthesize};
 use super::verbs::{drive, export, fit, limit, made, optimum};
 use super::workload::Fleet;
-use crate::artifact::Finding;
 use crate::kind::{
     Caller, Files, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
     Verb, VerbOutput, VerbResult, compare_over_loads, files, marked, merge_over_loads, refuse,
@@ -85,7 +84,7 @@ impl Rules for MultiresourceKind {
 
     fn fits(policy: &NamedPolicy<Self>, fleet: &Fleet) -> Result<(), String> {
         if let Some(file) = &policy.file {
-            same_record(&file.artifact().workload, &fleet.record())?;
+            same_servers(file.workload(), fleet)?;
         }
         let rule = policy.rule.rule(fleet).map(drop);
         rule.map_err(|why| why.to_string())
@@ -98,7 +97,6 @@ impl Kind for MultiresourceKind {
     type ComparisonArgs = NoArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers or types";
     const VERBS: &'static [Verb] = &[
         Verb::of::<made::Analyze>("analyze"),
         Verb::of::<made::Size>("size"),
@@ -133,10 +131,6 @@ impl Kind for MultiresourceKind {
 
     fn at_load(workload: &Fleet, load: f64) -> VerbResult<Fleet> {
         Ok(scaled_to(&OverLoads(workload.clone()), load)?.0)
-    }
-
-    fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
-        against(policy, workload)
     }
 
     fn prove(text: &str) -> VerbResult<Option<Result<String, String>>> {
@@ -222,7 +216,7 @@ fn run(
 ) -> VerbResult<VerbOutput> {
     let workload = fleet.envelope();
     if let Some(file) = &policy.file {
-        same_record(&file.artifact().workload, &fleet.record()).or_else(refuse)?;
+        same_servers(file.workload(), fleet).or_else(refuse)?;
     }
     let mut simulate = |rule: &Contender, settings: &Settings, what: &str| {
         let listener = |reached| caller.notify(Notice::Simulating(what, reached));

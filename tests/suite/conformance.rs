@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
+use synth::document::WorkloadDocument as _;
 use synth::multiresource::artifact::{
     AdaptiveQuickswapConfig, Artifact, Backfill, BackfillingConfig, Checked,
     DiscretizedMaxWeightConfig, EmptySlots, Family, Guard, GuardedConfig, MaxWeightConfig,
@@ -558,7 +559,7 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
 
 /// A random but feasible sequence of events: arrivals, ends of running jobs, running clocks.
 fn record(artifact: &Artifact) -> Vector {
-    let types = artifact.workload.types.len();
+    let types = artifact.workload.jobs.len();
     let has_limits = artifact.workload.check().unwrap().envelope().has_limits();
     let mut interpreter = Interpreter::new(artifact);
     let mut running: Vec<(usize, u64)> = Vec::new();

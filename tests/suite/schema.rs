@@ -8,17 +8,17 @@ use synth::multiresource::artifact::Artifact;
 /// The schemas of policies, of each kind, and that of workloads, by their files.
 fn schemas() -> [(&'static str, schemars::Schema); 5] {
     [
-        ("schema/synth-policy.v2.json", Artifact::schema()),
+        ("schema/synth-policy.v3.json", Artifact::schema()),
         (
-            "schema/synth-policy.compatibility.v2.json",
+            "schema/synth-policy.compatibility.v3.json",
             ClusterArtifact::schema(),
         ),
         (
-            "schema/synth-policy.malleable.v2.json",
+            "schema/synth-policy.malleable.v3.json",
             synth::malleable::artifact::Artifact::schema(),
         ),
         (
-            "schema/synth-policy.volunteer-dispatch.v2.json",
+            "schema/synth-policy.volunteer-dispatch.v3.json",
             synth::volunteer::artifact::Artifact::schema(),
         ),
         (

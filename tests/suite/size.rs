@@ -66,7 +66,7 @@ fn the_least_size_is_that_of_erlangs_formula() {
         }
         let workload = folder.json("p.json")["workload"]["servers"][0].clone();
         let has = if name == "cpu" {
-            &workload["capacity"][0]
+            &workload["capacity"]["cpu"]
         } else {
             &workload["count"]
         };

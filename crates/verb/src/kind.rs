@@ -78,8 +78,6 @@ pub trait Kind: Rules {
 
     /// Examples for the end of the help: a command in lines of at most 78 characters, and what it does below it.
     const EXAMPLES: &'static str = "";
-    /// What of two workloads may differ.
-    const FIELDS: &'static str;
     /// Verbs that no other kind has.
     const VERBS: &'static [Verb] = &[];
 
@@ -99,23 +97,6 @@ pub trait Kind: Rules {
     /// When it has no load, or that is not known.
     fn at_load(_workload: &WorkloadOf<Self>, _load: f64) -> VerbResult<WorkloadOf<Self>> {
         refuse("this kind of workload has no load to scale to")
-    }
-
-    /// Returns where the workload that a policy is for and this one differ.
-    ///
-    /// # Errors
-    /// When the two cannot be compared at all.
-    fn against(policy: &FileOf<Self>, workload: &WorkloadOf<Self>) -> VerbResult<Vec<Finding>> {
-        let digest = Self::Content::digest;
-        let differs = digest(policy.workload()) != digest(workload);
-        let finding = differs.then(|| Finding {
-            path: "workload".into(),
-            message: format!(
-                "it differs from the workload that is named: {} are others",
-                Self::FIELDS
-            ),
-        });
-        Ok(finding.into_iter().collect())
     }
 
     /// Proves a file anew that is no policy, and says what it proves, or why it does not; none where it is a policy, or

@@ -105,7 +105,6 @@ impl Kind for Compatibility {
     type ComparisonArgs = NoArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers, classes, rates or sizes";
 
     fn about(cluster: &Cluster) -> String {
         report::about(cluster)

@@ -44,7 +44,6 @@ impl Kind for Volunteer {
     type ComparisonArgs = NoArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "hosts, applications or batches";
 
     fn about(campaign: &Campaign) -> String {
         report::about(campaign)

@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a map with these keys, of the variant that is named, if one is. A key that is not required
-    /// may stand before nothing.
+    /// may stand before nothing; where its value has faults it is left out, so that the rest can be checked.
     fn fields(
         &mut self,
         entries: &[Entry],
@@ -240,7 +240,10 @@ impl<'a> Reader<'a> {
             if node.value == Value::Null && !required.contains(&key.as_str()) {
                 continue;
             }
-            push(&mut json, field(key, self.value(node, schema, &here)));
+            let value = self.value(node, schema, &here);
+            if value.is_some() || required.contains(&key.as_str()) {
+                push(&mut json, field(key, value));
+            }
         }
         let missing = required.iter().filter(|key| absent(entries, key));
         // What stands there by another name is not missing.

@@ -1,7 +1,7 @@
 //! What the artifact of multiresource jobs holds, and the checker that re-derives its claims.
 //!
 //! One server is a fleet of one shape. The JSON Schema is generated from
-//! these types ([`Artifact::schema`]) and stands in `schema/synth-policy.v2.json`.
+//! these types ([`Artifact::schema`]) and stands in `schema/synth-policy.v3.json`.
 
 mod check;
 mod evidence;
@@ -18,7 +18,7 @@ pub use crate::policy::{
     RandomizedTimersConfig, ReservingConfig, Route, ServerFillingConfig, StaticQuickswapConfig,
     Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
 };
-pub use check::{check_against, check_within, retract};
+pub use check::{check_within, retract};
 pub(crate) use check::{signs_of_server, worth_of_server};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, SimulationRecord};
 pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};
@@ -28,9 +28,10 @@ pub use synth_core::artifact::{
     ArrivalLaw, ArtifactError, Finding, Side, SizeLaw, Standing, Subject, Unmet, parse,
 };
 
-use crate::workload::{Fleet, JobType, Record, Workload};
+use crate::workload::{Fleet, FleetDocument, JobType, SPELLINGS, Workload};
 use synth_core::artifact::{self, Content, Findings, Laws};
-use synth_core::document::{DocumentError, Parsed, Published};
+use synth_core::document::Published;
+use synth_queues::law::publish;
 
 /// The kind: jobs of types with fixed demands for several resources.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +52,7 @@ pub type HoldsFor = artifact::HoldsFor<Conditions>;
 impl Content for Multiresource {
     const NAME: &'static str = "multiresource";
 
-    type Workload = Record;
+    type Workload = FleetDocument;
     type Policy = Family;
     type Quantity = Quantity;
     type Evidence = Evidence;
@@ -59,20 +60,12 @@ impl Content for Multiresource {
 
     synth_core::artifact_io!();
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Fleet>, DocumentError> {
-        Fleet::parse(text, name)
-    }
-
     fn publish(published: &mut Published) {
-        Fleet::publish(published);
+        publish::<FleetDocument>(published, SPELLINGS);
     }
 
-    fn digest(workload: &Fleet) -> String {
-        workload.digest()
-    }
-
-    fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
-        check::check_with(artifact, f64::INFINITY, findings)
+    fn check(artifact: &Artifact, fleet: &Fleet, findings: &mut Findings) {
+        check::check_with(artifact, fleet, f64::INFINITY, findings);
     }
 }
 
@@ -86,7 +79,7 @@ pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
     let mix = server
         .mix
         .as_ref()
-        .filter(|_| artifact.workload.is_of_one_server())?;
+        .filter(|_| artifact.workload.is_one_server())?;
     Some((&mix.schedules, &mix.weights))
 }
 

@@ -1,10 +1,9 @@
 //! The spellings of laws, processes and times that only documents have: how they are turned into those that are
 //! read, and what a schema for editors says of them.
 
-use schemars::JsonSchema;
 use serde_json::{Value as Json, json};
 
-use synth_core::document::{KEYED, Node, Published};
+use synth_core::document::{KEYED, Node, Published, WorkloadDocument};
 use synth_core::number::quantity::time_in;
 
 use super::{ArrivalProcess, Size};
@@ -40,18 +39,14 @@ pub fn respell(root: &mut Node, spellings: &Spellings) {
     }
 }
 
-/// Adds the documents of a kind, which are read as this type, to the schema for editors.
-pub fn publish<T: JsonSchema>(
-    published: &mut Published,
-    kind: &'static str,
-    spellings: &Spellings,
-) {
+/// Adds the documents of a kind to the schema for editors.
+pub fn publish<D: WorkloadDocument>(published: &mut Published, spellings: &Spellings) {
     let (law, process) = (published.of::<Size>(), published.of::<ArrivalProcess>());
     published.define("Law", law_as_written(law.clone(), "Law", false));
     published.define("LawOfTimes", law_as_written(law, "LawOfTimes", true));
     published.define("Process", process_as_written(process));
     let spelt = spellings.iter().map(|(path, own)| (*path, own.schema()));
-    published.add::<T>(kind, spelt.collect());
+    published.add::<D>(D::KIND, spelt.collect());
 }
 
 impl Spelling {

@@ -8,8 +8,8 @@ use crate::trace::Observed;
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_multiresource::policy::{Job as Come, System};
-use synth_multiresource::workload::{ChangedType, Fleet, KnownSize, Workload, WorkloadHeader};
-use synth_queues::law::{ArrivalProcess, Size};
+use synth_multiresource::workload::{Fleet, FleetDocument, JobDocument, KnownSize, Workload};
+use synth_queues::law::Size;
 
 /// The demands that jobs name, exact or rounded to those of types.
 #[derive(Clone, Debug)]
@@ -209,17 +209,13 @@ pub fn gathered(
     for (((name, demand), nodes), (count, size)) in demands.zip(counts) {
         places.push(types.len() as u32);
         if count > 0 {
-            types.push(ChangedType {
+            types.push(JobDocument {
                 name: name.clone(),
-                nodes: *nodes,
-                demand: demand.clone(),
-                arrivals: ArrivalProcess::Poisson {
-                    rate: decimal(count as f64 / span),
-                },
-                size: Size::Exponential {
-                    mean: decimal(clock.size(size) / count as f64),
-                },
-                limit: None,
+                nodes: Some(*nodes),
+                demand: log.servers.demand(demand),
+                arrival_rate: Some(decimal(count as f64 / span)),
+                mean_size: Some(decimal(clock.size(size) / count as f64)),
+                ..JobDocument::default()
             });
         }
     }
@@ -228,11 +224,11 @@ pub fn gathered(
         true => KnownSize::Size,
         false => KnownSize::Limit(constant(Decimal::ONE)),
     };
-    let header = WorkloadHeader {
+    let head = FleetDocument {
         start_latency: (latency > 0.0).then(|| constant(decimal(latency))),
         time_unit: log.tick.unit().into(),
         known: Some(known),
-        ..WorkloadHeader::default()
+        ..FleetDocument::default()
     };
-    Ok((log.servers.workload(header, types).check()?, places))
+    Ok((log.servers.workload(head, types).measured()?, places))
 }

@@ -19,10 +19,12 @@ fn a_document_is_what_it_says() {
     assert_eq!(cluster.service_rates(), [0.5, 1.0, 0.5]);
     assert_eq!(cluster.classes()[1].servers, [1, 2]);
     assert_eq!(cluster.time_unit(), "time");
-    assert_eq!(cluster.record().check().unwrap(), cluster);
-    let json = serde_json::to_string(cluster.record()).unwrap();
-    let again: Record = serde_json::from_str(&json).unwrap();
-    assert_eq!(again.check().unwrap(), cluster);
+    let (digest, json) = (
+        cluster.record().digest(),
+        serde_json::to_string(cluster.record()),
+    );
+    let again: ClusterDocument = serde_json::from_str(&json.unwrap()).unwrap();
+    assert_eq!(again.recorded(&digest).unwrap(), cluster);
     let alone: Vec<f64> = cluster.statistics().iter().map(|c| c.mean_size).collect();
     assert_eq!(alone, [1.0, 1.0 / 1.5]);
 }
@@ -50,8 +52,8 @@ rate: 2 => rate: -2 => rate of server `b` is -2
 .3 => -.3 => arrival rate of class `y` is -0.3
 mean_size: 2 => mean_size: 0 => mean
 mean_size: 2 => mean_size: 1e308 => out of the range of numbers
-mean_size: 2 =>  => no size of jobs
-mean_size: 2 => mean_size: => no size of jobs
+mean_size: 2 =>  => the document has no size
+mean_size: 2 => mean_size: => the document has no size
 mean_size: 2 => mean_size: 2\\nsize: {law: exponential, mean: 2} => both `mean_size` and `size`
 mean_size: 2 => mean_size: 2\\nassignment: {random: {servers: 2, rate: 1, degree: 3}, arrival_rate: 0} => 3 of 2 servers
 name: x => nam: x => unknown";

@@ -1,4 +1,5 @@
 use super::{Objective, Pool, Speedup, Workload};
+use synth_core::document::WorkloadDocument as _;
 
 const POOL: &str = "kind: malleable
 servers: 10
@@ -18,7 +19,11 @@ fn jobs_are_read_and_ordered_from_the_largest_on() {
     assert_eq!(pool.by_size(), [1, 0]);
     assert_eq!(pool.objective(), Objective::FlowTime);
     assert_eq!(pool.curves().len(), 1);
-    assert_eq!(pool.record().check().unwrap(), Workload::Pool(pool));
+    let record = pool.record();
+    assert_eq!(
+        record.recorded(&record.digest()).unwrap(),
+        Workload::Pool(pool.clone())
+    );
 }
 
 #[test]

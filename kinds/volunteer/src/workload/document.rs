@@ -6,15 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Campaign;
-use synth_core::document::{Document, DocumentError, Parsed, Place, Published, read_file};
+use synth_core::document::{
+    CheckedOrFaults, DocumentError, Fault, Node, Parsed, WorkloadDocument, read_file, unit_of_time,
+};
 use synth_core::number::Decimal;
-use synth_queues::law::{Size, Spelling, Spellings, publish, respell};
-
-/// The kind that these documents name.
-pub(super) const KIND: &str = "volunteer";
+use synth_queues::law::{Size, Spelling, Spellings, respell};
 
 /// What is spelt in other ways than it is read.
-const SPELLINGS: &Spellings = &[
+pub(crate) const SPELLINGS: &Spellings = &[
     ("horizon", Spelling::Time),
     ("policy.patience", Spelling::Time),
     ("policy.refresh", Spelling::Time),
@@ -33,27 +32,28 @@ const SPELLINGS: &Spellings = &[
     ("batches[].bound", Spelling::Time),
 ];
 
-const EXAMPLE: &str = include_str!("example.txt").trim_ascii_end();
-
-/// A campaign with all its numbers.
+/// Batches of jobs on the machines of volunteers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Campaign")]
-pub struct Record {
-    /// Where its figures come from.
+pub struct CampaignDocument {
+    /// Always `volunteer`.
+    pub kind: String,
+    /// Where the numbers come from: any text, which is copied to the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The unit of time.
+    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
+    #[serde(default = "unit_of_time")]
+    #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     pub time_unit: String,
-    /// How long the campaign lasts, > 0 \[time\].
+    /// How long the campaign lasts \[time\], > 0.
     pub horizon: Decimal,
-    /// Groups of hosts of which each is drawn from the same laws.
+    /// Groups of hosts, each drawn from the same laws.
     pub hosts: Vec<HostsRecord>,
     /// What runs on them.
     pub applications: Vec<ApplicationRecord>,
     /// What is to be done.
     pub batches: Vec<BatchRecord>,
-    /// Parameters that are given and not tuned.
+    /// Parameters of the dispatch that are fixed, and not tuned.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: PolicyRecord,
 }
@@ -243,35 +243,26 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Batches of jobs on the machines of volunteers.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct CampaignDocument {
-    #[allow(dead_code, reason = "it was read before")]
-    kind: String,
-    /// Where the numbers come from: any text, which is copied to the policy file.
-    source: Option<String>,
-    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
-    #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
-    time_unit: Option<String>,
-    /// How long the campaign lasts \[time\], > 0.
-    horizon: Decimal,
-    /// Groups of hosts, each drawn from the same laws.
-    hosts: Vec<HostsRecord>,
-    /// What runs on them.
-    applications: Vec<ApplicationRecord>,
-    /// What is to be done.
-    batches: Vec<BatchRecord>,
-    /// Parameters of the dispatch that are fixed, and not tuned.
-    policy: Option<PolicyRecord>,
+impl WorkloadDocument for CampaignDocument {
+    const KIND: &'static str = "volunteer";
+    const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
+
+    type Checked = Campaign;
+
+    fn respell(root: &mut Node) {
+        respell(root, SPELLINGS);
+    }
+
+    fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Campaign> {
+        Ok((self.campaign(faults)?, Vec::new()))
+    }
+
+    fn record(campaign: &Campaign) -> Self {
+        campaign.record().clone()
+    }
 }
 
 impl Campaign {
-    /// Adds documents of this kind to the schema for editors.
-    pub(crate) fn publish(published: &mut Published) {
-        publish::<CampaignDocument>(published, KIND, SPELLINGS);
-    }
-
     /// Reads the document in a file of UTF-8 text, at most 64 MiB.
     ///
     /// # Errors
@@ -286,24 +277,6 @@ impl Campaign {
     /// # Errors
     /// [`DocumentError::Faults`] with every fault found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        let mut document = Document::parse(text, name, EXAMPLE)?;
-        let misnamed = document.misnamed(KIND)?;
-        respell(&mut document.root, SPELLINGS);
-        let (written, mut faults) = document.read::<CampaignDocument>();
-        faults.extend(misnamed);
-        let Some(written) = written else {
-            return Err(document.refuse(faults));
-        };
-        let record = Record {
-            source: written.source,
-            time_unit: written.time_unit.unwrap_or("time".into()),
-            horizon: written.horizon,
-            hosts: written.hosts,
-            applications: written.applications,
-            batches: written.batches,
-            policy: written.policy.unwrap_or_default(),
-        };
-        let checked = record.checked(faults).map(|own| (own, Vec::new()));
-        document.conclude(checked, |_: &Place| None)
+        CampaignDocument::parse(text, name)
     }
 }

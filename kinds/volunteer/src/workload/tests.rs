@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
+use synth_core::document::WorkloadDocument as _;
 
 const TEXT: &str = "
 kind: volunteer
@@ -45,7 +46,7 @@ fn a_campaign_has_what_the_document_says() {
     assert_eq!(campaign.shortage(), None);
     // What is recorded is read again.
     let record = campaign.record().clone();
-    assert_eq!(record.check().unwrap(), campaign);
+    assert_eq!(record.recorded(&record.digest()).unwrap(), campaign);
 }
 
 /// What is replaced, by what, and the words of the message.
@@ -63,7 +64,7 @@ bound: 100 => bound: 100, jobs: 3 => which does not go with the quality throughp
 submitted: 10 => submitted: 2000 => outside of the campaign
 name: labs => name: homes => a second group of hosts is named `homes`
 buffer: 6 => buffer: {law: exponential, mean: -6} => mean
-horizon: 1000 => horizon: 0 => the horizon is 0, expected a number > 0
+horizon: 1000 => horizon: 0 => horizon is 0, expected a number > 0
 horizon: 1000 => horizon: 1000\\npolicy: {first_percentile: 101} => expected a percentage from 0 to 100
 horizon: 1000 => horizon: 1000\\npolicy: {tight_percentile: -1} => expected a percentage from 0 to 100
 horizon: 1000 => horizon: 1000\\npolicy: {quantile: 1} => expected a fraction between 0 and 1

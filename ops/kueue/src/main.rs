@@ -17,7 +17,6 @@ mod server;
 mod setup;
 mod site;
 mod types;
-mod units;
 mod view;
 mod watch;
 

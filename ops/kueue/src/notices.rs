@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::cluster::Cluster;
-use crate::desk::{Concern, Desk, Round, Stage};
+use crate::desk::{Concern, Desk, Round};
 use crate::metrics::words;
 use crate::server::{Server, resource};
 use crate::view::{Reference, Uid, Work};
@@ -102,15 +102,16 @@ impl Notices {
             }
         }
         for release in &round.releases {
-            self.online.started(&release.job, desk.scheduler.now());
+            self.online
+                .started(&release.job, desk.operator.scheduler.now());
             let work = cluster.works.get(&release.job);
             if let Some(work) = work.filter(|_| release.job_type.is_some()) {
                 let text = "the policy starts it: its gate is removed";
                 self.event(work, "Started", text.into());
             }
         }
-        let jobs = desk.jobs.iter();
-        let waiting = jobs.filter(|(_, own)| matches!(own.stage, Stage::Waiting(_)));
+        let jobs = desk.operator.jobs.iter();
+        let waiting = jobs.filter(|(_, own)| !own.runs());
         let waiting = waiting.filter_map(|(uid, _)| cluster.works.get(uid));
         let mut waiting: Vec<&Work> = waiting
             .filter(|work| at.wall - work.created >= SOON)
@@ -130,7 +131,7 @@ impl Notices {
     /// Says why a job waits, where that is new.
     fn say_why(&mut self, desk: &Desk, work: &Work, now: f64) {
         let uid = work.uid();
-        let Some(waits) = desk.scheduler.waits(uid) else {
+        let Some(waits) = desk.operator.scheduler.waits(uid) else {
             return;
         };
         let doing = waits.doing.clone().unwrap_or_default();
@@ -140,7 +141,7 @@ impl Notices {
         if self.said.get(uid).is_some_and(is_said) {
             return;
         }
-        let name = desk.scheduler.places().type_name(waits.job_type);
+        let name = desk.operator.scheduler.places().type_name(waits.job_type);
         let of = if waits.is_of_all { "" } else { " of its type" };
         let place = match (waits.is_shut_out, waits.ahead) {
             (true, _) => "others use the room that it needs, or nodes are closed".into(),
@@ -198,10 +199,10 @@ impl Notices {
         let Some((uid, on)) = due.filter(|_| begin >= self.rested) else {
             return;
         };
-        let starts = self.online.forecast(&desk.scheduler, uid).ok();
+        let starts = self.online.forecast(&desk.operator.scheduler, uid).ok();
         self.rested = Instant::now() + begin.elapsed().div_f64(SHARE).max(Duration::from_secs(1));
         let said = forecasts.get(uid).and_then(|(_, said)| *said);
-        let starts = starts.map(|all| all.map(|start| start * desk.second()));
+        let starts = starts.map(|all| all.map(|start| start * desk.operator.second));
         let starts = starts.filter(|[_, median, _]| {
             said.is_none_or(|said| (median - said).abs() > MOVED * (said - at.now).abs())
         });

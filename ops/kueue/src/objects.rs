@@ -6,7 +6,8 @@ use kube::core::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::amounts::Amounts;
+use crate::amounts::amounts;
+use synth_operator::Amounts;
 
 /// A Workload of Kueue.
 pub type WorkloadObject = Object<WorkloadSpec, WorkloadStatus>;
@@ -143,7 +144,7 @@ impl Requirements {
     fn amounts(&self) -> Amounts {
         let mut all = self.limits.clone();
         all.extend(self.requests.clone());
-        Amounts::of(&all)
+        amounts(&all)
     }
 }
 
@@ -162,7 +163,7 @@ impl PodSpec {
         }
         let containers = self.containers.iter();
         let running = containers.fold(beside, |sum, own| sum.plus(&own.resources.amounts()));
-        running.most(&before).plus(&Amounts::of(&self.overhead))
+        running.most(&before).plus(&amounts(&self.overhead))
     }
 }
 

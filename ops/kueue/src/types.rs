@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::units::Resources;
 use crate::view::{TYPE, View};
-use synth_core::document::{Document, TimeRange, fits, place};
+use synth_core::document::{Document, TimeRange, fits};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::Fleet;
-use synth_operator::{JobTypes, prices, type_named};
+use synth_operator::{JobTypes, Resources, TypeEntry, TypeRules, prices, type_rules};
 
 /// The types of a policy.
 ///
@@ -34,19 +33,11 @@ const EXAMPLE: &str = "types:
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    types: Vec<WrittenType>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct WrittenType {
-    name: String,
-    #[serde(rename = "match", default)]
-    conditions: Vec<Condition>,
+    types: Vec<TypeEntry<Condition>>,
 }
 
 /// What a job has to meet, all of it. `*` and `?` stand for any text and any character.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct Condition {
     queue: Option<String>,
@@ -56,6 +47,14 @@ struct Condition {
     labels: BTreeMap<String, String>,
     #[serde(default)]
     time_limit: TimeRange,
+}
+
+impl synth_operator::Condition for Condition {
+    const FIELDS: &'static str = "queue, priority_class, namespace, labels or time_limit";
+
+    fn time_limit(&mut self) -> &mut TimeRange {
+        &mut self.time_limit
+    }
 }
 
 impl Condition {
@@ -91,11 +90,10 @@ impl TypeMap {
         let rules = file
             .map(|(text, name)| rules(text, name, fleet))
             .transpose()?;
-        let fields = "queue, priority_class, namespace, labels or time_limit";
         Ok(TypeMap {
             resources,
             names: types.map(|own| own.name().to_owned()).collect(),
-            types: JobTypes::new(fleet, prices(policy), demands, rules, fields)?,
+            types: JobTypes::new(fleet, prices(policy), demands, rules)?,
             is_pooled: fleet.is_one_server(),
         })
     }
@@ -140,20 +138,10 @@ impl TypeMap {
 }
 
 /// Reads a file of types: the types of this fleet, in the file's order.
-fn rules(text: &str, name: &str, fleet: &Fleet) -> Result<Vec<(usize, Vec<Condition>)>, String> {
+fn rules(text: &str, name: &str, fleet: &Fleet) -> Result<TypeRules<Condition>, String> {
     let document = Document::parse(text, name, EXAMPLE).map_err(|why| why.to_string())?;
     let (written, mut faults) = document.read::<Written>();
-    let mut rules = Vec::new();
-    for (n, mut own) in written.into_iter().flat_map(|own| own.types).enumerate() {
-        for (m, condition) in own.conditions.iter_mut().enumerate() {
-            let at = place!("types", n, "match", m, "time_limit");
-            condition.time_limit.read(&at, &mut faults);
-        }
-        let place = type_named(fleet, &own.name, &place!("types", n, "name"), &mut faults);
-        rules.extend(place.map(|place| (place, own.conditions)));
-    }
-    match faults.is_empty() {
-        true => Ok(rules),
-        false => Err(document.refuse(faults).to_string()),
-    }
+    let rules = written.map(|own| type_rules(own.types, fleet, &mut faults));
+    let rules = rules.filter(|_| faults.is_empty());
+    rules.ok_or_else(|| document.refuse(faults).to_string())
 }

@@ -7,8 +7,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::amounts::Amounts;
 use crate::objects::{JobObject, WorkloadObject, holds};
+use synth_operator::Amounts;
 
 /// The annotation whose gates keep Kueue from admitting a job.
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
@@ -176,7 +176,7 @@ impl Work {
 
     fn add(&mut self, pods: u64, demand: &Amounts) {
         self.pods += pods;
-        self.all = std::mem::take(&mut self.all).plus(&demand.clone().times(pods));
+        self.all = std::mem::take(&mut self.all).plus(&demand.times(pods));
         self.each = std::mem::take(&mut self.each).most(demand);
     }
 

@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tracing::{info, warn};
 
-use crate::amounts::Amounts;
+use crate::amounts::amounts;
 use crate::cluster::{Cluster, Machine, Placed};
 use crate::objects::{JobObject, NodeObject, PodObject, WorkloadObject, holds};
 use crate::server::{ANSWER, Refused, Server, answer, locked, resource};
@@ -311,7 +311,7 @@ fn uid(metadata: &ObjectMeta) -> Option<Uid> {
 fn machine(node: &NodeObject) -> Option<Machine> {
     let status = node.status.as_ref()?;
     Some(Machine {
-        capacity: Amounts::of(&status.allocatable),
+        capacity: amounts(&status.allocatable),
         is_open: holds(&status.conditions, "Ready").is_some() && !node.spec.unschedulable,
     })
 }

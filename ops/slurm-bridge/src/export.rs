@@ -5,7 +5,7 @@ use std::path::Path;
 use askama::Template;
 
 use super::bridgeable;
-use super::resources::Source;
+use super::resources::{usual_source, written};
 use synth_core::document::{filled_in, to_yaml};
 use synth_core::number::Decimal;
 use synth_multiresource::artifact::Checked;
@@ -125,10 +125,14 @@ templates! {
 }
 
 fn resource(resource: &Resource) -> (String, String, bool) {
-    let source = Source::by_name(resource.name());
+    let source = usual_source(resource.name());
     let is_guess = source.is_none();
-    let source = source.unwrap_or_else(|| Source::Gres(resource.name().into()));
-    (yaml(resource.name()), yaml(&source.written()), is_guess)
+    let (source, scale) = source.unwrap_or_else(|| (format!("gres/{}", resource.name()), 1));
+    (
+        yaml(resource.name()),
+        yaml(&written(&source, scale)),
+        is_guess,
+    )
 }
 
 /// Returns the name of a type without what cannot stand in a pattern.

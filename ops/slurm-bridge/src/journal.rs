@@ -12,8 +12,8 @@ use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::LearnedRuntimes;
-use synth_operator::Scheduler;
-use synth_operator::protocol::{Line, Started, starts, tell};
+use synth_operator::protocol::{Line, Started, starts};
+use synth_operator::{Round, Scheduler};
 use synth_slurm::commands::Key;
 
 /// A line of a journal.
@@ -23,7 +23,7 @@ pub enum JournalRecord {
     /// A policy takes over.
     Head(Head),
     /// Something was read, decided or seen.
-    Round(JournalRound),
+    Round(Round),
     /// What the policy's estimates have learned of jobs so far.
     Learned {
         /// With it a bridge that begins later goes on.
@@ -50,41 +50,6 @@ pub struct Head {
     /// What the policy's estimates have learned of jobs before, where it is not what the policy file says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<LearnedRuntimes>,
-}
-
-/// What a round did.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct JournalRound {
-    /// When, in the policy's unit of time.
-    pub t: f64,
-    /// What was read, as differences, and behind it the time where clocks were due.
-    #[serde(rename = "told")]
-    pub reported: Vec<Line>,
-    /// What was decided, in order.
-    pub start: Vec<Started>,
-    /// Jobs whose first process was seen to run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub began: Vec<String>,
-    /// What the log said.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-    /// How long the bridge took to decide, without Slurm \[ms\].
-    pub ms: f64,
-}
-
-/// Returns the id of a job in lines: its number, and when it was submitted.
-pub(super) fn id_of(key: Key) -> String {
-    format!("{}@{}", key.id, key.submitted)
-}
-
-/// Returns the job of an id.
-pub(super) fn key_of(id: &str) -> Option<Key> {
-    let (id, submitted) = id.split_once('@')?;
-    Some(Key {
-        id: id.parse().ok()?,
-        submitted: submitted.parse().ok()?,
-    })
 }
 
 /// A journal that is written.
@@ -133,7 +98,7 @@ pub(super) struct TakenOver {
     /// What was learned last, and the digest of the policy under which it was.
     pub learned: Option<(LearnedRuntimes, String)>,
     /// Jobs that were sent to servers.
-    pub placed: HashMap<Key, Vec<String>>,
+    pub placed: HashMap<Key, Started>,
 }
 
 impl TakenOver {
@@ -159,9 +124,8 @@ impl TakenOver {
                     own.learned = Some(learned).zip(digest.clone())
                 }
                 Some(JournalRecord::Round(round)) => {
-                    let starts = round.start.iter();
-                    let placed =
-                        starts.filter_map(|own| Some((key_of(own.id())?, own.servers().to_vec())));
+                    let starts = round.start.into_iter();
+                    let placed = starts.filter_map(|job| Some((job.id().parse().ok()?, job)));
                     own.placed.extend(placed);
                 }
                 // Behind a line that was damaged it is not known whose what follows is.
@@ -299,20 +263,16 @@ impl ReplayedJournal {
         }
     }
 
-    fn round(
-        &mut self,
-        place: usize,
-        round: &JournalRound,
-        on_line: OnLine<'_>,
-    ) -> Result<(), String> {
+    fn round(&mut self, place: usize, round: &Round, on_line: OnLine<'_>) -> Result<(), String> {
         if self.began + round.t < self.t {
             self.began = self.t;
         }
         self.t = self.began + round.t;
         let mut start = Vec::new();
-        for line in &round.reported {
+        for line in &round.told {
             self.notify(line);
-            let starts = decide(&mut self.scheduler, line)?;
+            let decided = self.scheduler.tell(line)?;
+            let starts = starts(&decided, self.scheduler.places());
             on_line(line, &self.scheduler, &starts);
             start.extend(starts);
         }
@@ -366,12 +326,6 @@ impl ReplayedJournal {
     }
 }
 
-/// Tells a line: what starts.
-pub(super) fn decide(scheduler: &mut Scheduler, line: &Line) -> Result<Vec<Started>, String> {
-    let decided = tell(scheduler, line)?;
-    Ok(starts(&decided, scheduler.places()))
-}
-
 /// Returns the jobs as `synth simulate --jobs` reads them.
 ///
 /// # Errors
@@ -402,8 +356,8 @@ mod tests {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/production.md");
         let docs = std::fs::read_to_string(docs).unwrap();
         let line = docs.lines().find(|line| line.starts_with("{\"t\":"));
-        let round: JournalRound = serde_json::from_str(line.unwrap()).unwrap();
-        assert_eq!(round.reported.len(), 2);
+        let round: Round = serde_json::from_str(line.unwrap()).unwrap();
+        assert_eq!(round.told.len(), 2);
         assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
     }
 
@@ -413,9 +367,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.jsonl");
         let round = |t| {
-            JournalRecord::Round(JournalRound {
+            JournalRecord::Round(Round {
                 t,
-                ..JournalRound::default()
+                ..Round::default()
             })
         };
         assert!(Journal::open(&path).unwrap().write(&round(1.0)).is_none());

@@ -8,7 +8,7 @@ use synth_core::document::filled_in;
 use synth_core::number::Decimal;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::{Fleet, Resource, Shape};
-use synth_operator::Usual;
+use synth_operator::usual;
 
 /// Returns the files, by name; jobs are in this namespace. `written` is the policy's text.
 ///
@@ -97,22 +97,17 @@ struct Named {
 impl Named {
     fn new(resource: &Resource) -> Self {
         let of = resource.name().to_owned();
-        let (name, unit, is_guess) = match Usual::named(&of) {
-            Some(Usual::Cpu) => ("cpu".to_owned(), "", false),
-            Some(Usual::Gpu) => ("nvidia.com/gpu".to_owned(), "", false),
-            Some(Usual::Memory(bytes)) => ("memory".to_owned(), unit(bytes), false),
-            None => (format!("example.com/{of}"), "", true),
-        };
+        let known = usual(&of, ["cpu", "memory", "nvidia.com/gpu"]);
         Named {
+            name: known.map_or_else(|| format!("example.com/{of}"), |own| own.0.to_owned()),
+            unit: known.map_or("", |own| unit(own.1)),
+            is_guess: known.is_none(),
             of,
-            name,
-            unit,
-            is_guess,
         }
     }
 }
 
-/// Returns the suffix of Kubernetes for so many bytes.
+/// Returns the suffix of Kubernetes for so many bytes; none for one.
 fn unit(bytes: u64) -> &'static str {
     let [binary, decimal] = [["Ki", "Mi", "Gi", "Ti"], ["k", "M", "G", "T"]];
     let of = |base: u64, units: [&'static str; 4]| {

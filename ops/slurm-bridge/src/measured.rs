@@ -1,6 +1,7 @@
 //! What jobs did, beside what the policy is for.
 
-use synth_multiresource::workload::JobType;
+use super::watch::Watch;
+use synth_multiresource::workload::Fleet;
 
 /// By type what has come and run since the bridge began.
 pub(super) struct Measured {
@@ -25,10 +26,10 @@ const APART: f64 = 0.1;
 const ERRORS: f64 = 3.0;
 
 impl Measured {
-    pub fn new(types: usize, since: f64) -> Self {
+    pub fn new(watch: &Watch, since: f64) -> Self {
         Measured {
             since,
-            types: vec![OfType::default(); types],
+            types: vec![OfType::default(); watch.operator.fleet().types().len()],
             latency: (0, 0.0),
         }
     }
@@ -52,11 +53,12 @@ impl Measured {
     }
 
     /// Returns a line a type, and whether something is not as the policy takes it.
-    pub fn lines(&self, types: &[JobType], now: f64, unit: &str) -> (Vec<String>, bool) {
+    pub fn lines(&self, fleet: &Fleet, now: f64) -> (Vec<String>, bool) {
+        let unit = fleet.time_unit();
         let time = (now - self.since).max(f64::MIN_POSITIVE);
         let mut is_apart = false;
         let mut lines: Vec<String> = Vec::new();
-        for (own, of) in self.types.iter().zip(types) {
+        for (own, of) in self.types.iter().zip(fleet.types()) {
             let n = own.arrivals as f64;
             let rate = n / time;
             let mut mark = |found: f64, expected: f64, error: f64| {

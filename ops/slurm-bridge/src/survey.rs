@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::changes::Changes;
-use super::journal::key_of;
 use super::setup::{HoldBy, Unknown};
 use super::types::Untyped;
-use super::watch::{Phase, Watch};
+use super::watch::{Changes, Watch};
 use synth_operator::protocol::Started;
-use synth_slurm::commands::{Hold, JobState, QueueRow, SlurmQueue};
+use synth_operator::{Stage, plan_table};
+use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue};
 
 /// More jobs are not named one by one.
 const NAMED: usize = 20;
@@ -31,7 +30,7 @@ impl Survey {
             all: (0, 0.0),
         };
         for row in &queue.rows {
-            let work = row.amounts.cpus as f64 * row.time_limit.unwrap_or(longest) as f64;
+            let work = row.amounts.get("cpu") as f64 * row.time_limit.unwrap_or(longest) as f64;
             let own = watch.find(row).err();
             let own = own.map(|why| survey.untyped.entry(why).or_default());
             for (jobs, sum) in own.into_iter().chain([&mut survey.all]) {
@@ -70,9 +69,9 @@ impl Survey {
 }
 
 /// Says why a job of the queue does not wait for the policy, if it does not.
-pub(super) fn obstacle(watch: &Watch, row: &QueueRow, holds: HoldBy, now: i64) -> Option<String> {
+pub(super) fn obstacle(watch: &Watch, row: &QueueRow, now: i64) -> Option<String> {
     let is_ours = matches!(
-        (row.hold, holds),
+        (row.hold, watch.setup.hold),
         (Hold::User, _) | (Hold::Admin, HoldBy::Admin)
     );
     let why = if row.has_nodes() {
@@ -103,63 +102,38 @@ pub(super) fn plan(
     found: &Changes,
     start: &[Started],
 ) -> String {
-    let types = watch.types();
-    let mut rows: Vec<[String; 4]> =
-        vec![["type", "wait", "run", "would be released now"].map(Into::into)];
-    for (i, name) in types.iter().enumerate() {
+    let operator = &watch.operator;
+    let starts = |i: usize| {
         let own = start.iter().filter_map(|start| {
-            let key = key_of(start.id())?;
-            let is_own = watch.jobs.get(&key)?.phase == Phase::Waiting(i);
-            let nodes = watch.nodes_of(start.servers());
-            let on = if nodes.is_empty() {
-                String::new()
-            } else {
-                format!(" on {}", nodes.join(" "))
+            let key: Key = start.id().parse().ok()?;
+            let nodes = watch.map.nodes.named(&watch.servers_named(start));
+            let on = match &nodes[..] {
+                [] => String::new(),
+                nodes => format!(" on {}", nodes.join(" ")),
             };
+            let is_own = operator.stage(&key) == Some(Stage::Waiting(i));
             is_own.then(|| format!("{}{on}", key.id))
         });
-        rows.push([
-            name.clone(),
-            watch.count(Phase::Waiting(i)).to_string(),
-            watch.count(Phase::Running(i)).to_string(),
-            some(own.collect()),
-        ]);
-    }
-    let [waiting, running] = watch.untyped(queue);
-    rows.push([
+        some(own.collect())
+    };
+    let types = operator.places().types().zip(operator.counts()).enumerate();
+    let rows =
+        types.map(|(i, (name, counts))| (name.to_owned(), counts.map(|n| n as usize), starts(i)));
+    let passed = found.pass.iter().map(ToString::to_string);
+    let without = (
         "no type".into(),
-        waiting.to_string(),
-        running.to_string(),
-        some(found.pass.iter().map(ToString::to_string).collect()),
-    ]);
-    let typed = |row: &&QueueRow| row.state == JobState::Pending && watch.find(row).is_ok();
-    let is_out = |row: &&QueueRow| {
-        watch
-            .jobs
-            .get(&row.key)
-            .is_none_or(|seen| seen.phase == Phase::Out)
+        watch.untyped(queue),
+        some(passed.collect()),
+    );
+    let is_later = |row: &&QueueRow| {
+        row.state == JobState::Pending
+            && watch.find(row).is_ok()
+            && operator.stage(&row.key).is_none()
     };
-    let later = queue.rows.iter().filter(typed).filter(is_out).count();
-    rows.push([
-        "not now".into(),
-        later.to_string(),
-        "0".into(),
-        "– (held by others, to begin later, or waiting for other jobs)".into(),
-    ]);
-    let width = |j: usize| {
-        rows.iter()
-            .map(|row| row[j].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths = [width(0), width(1), width(2)];
-    let line = |[name, wait, run, release]: &[String; 4]| {
-        format!(
-            "{name:0$}   {wait:>1$}   {run:>2$}   {release}",
-            widths[0], widths[1], widths[2]
-        )
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    let later = queue.rows.iter().filter(is_later).count();
+    let why = "– (held by others, to begin later, or waiting for other jobs)";
+    let not_now = ("not now".into(), [later, 0], why.into());
+    plan_table(rows.chain([without, not_now]))
 }
 
 /// Jobs by name, where they are not too many.

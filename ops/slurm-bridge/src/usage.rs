@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 
 use super::TypeMap;
-use synth_operator::Places;
-use synth_slurm::commands::{
-    Amounts, Key, NodeRow, NodeState, Nodes, QueueRow, SlurmQueue, expand,
-};
+use synth_operator::Amounts;
+use synth_slurm::commands::{Key, NodeRow, NodeState, Nodes, QueueRow, SlurmQueue, expand};
 
 /// What of each server the policy does not have: other jobs use it, or its node is down or drained.
 ///
@@ -65,22 +63,21 @@ impl Usage {
         }
     }
 
-    /// Returns the servers where what others use has changed, with what they use of each resource (R). `is_own` says which
-    /// jobs the rule has started.
-    pub fn count(
+    /// Returns the amounts that others leave of each server, once nodes were read. `is_own` says which jobs the rule has
+    /// started.
+    pub fn left(
         &self,
         queue: &SlurmQueue,
         map: &TypeMap,
-        places: &mut Places,
         is_own: impl Fn(&Key) -> bool,
-    ) -> Vec<(usize, Vec<f64>)> {
+    ) -> Vec<Amounts> {
         if self.nodes.is_empty() {
             return Vec::new();
         }
-        let mut left: Vec<Amounts> = vec![Amounts::default(); map.servers.count()];
+        let mut left = vec![Amounts::default(); map.nodes.of_servers().len().max(1)];
         let rows = by_node(queue);
         for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
-            let Some(n) = map.servers.of_node(&node.name) else {
+            let Some(n) = map.nodes.server(&node.name) else {
                 continue;
             };
             let mut foreign = of_rows(on(&rows, node).filter(|row| !is_own(&row.key)));
@@ -90,7 +87,7 @@ impl Usage {
             let free = node.capacity.clone().less(&foreign);
             left[n] = std::mem::take(&mut left[n]).plus(&free);
         }
-        places.others(&map.resources, left)
+        left
     }
 }
 

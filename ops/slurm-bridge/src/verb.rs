@@ -9,7 +9,10 @@ use std::time::{Duration, Instant, SystemTime};
 use clap::{Args, Subcommand};
 use itertools::Itertools as _;
 
-use crate::{Bridge, OnLine, ReplayedJournal, Setup, Signals, jobs_csv, release_all, replay};
+use crate::journal::{OnLine, ReplayedJournal, jobs_csv, replay};
+use crate::release::release_all;
+use crate::run::{Bridge, Signals};
+use crate::setup::Setup;
 use synth_advice::forecast::OnlineForecasts;
 use synth_core::number::seconds_in;
 use synth_multiresource::artifact::Checked;

@@ -7,7 +7,6 @@
 //! it is understood.
 
 mod conform;
-pub mod exposition;
 mod fault;
 mod file;
 mod json;

@@ -27,8 +27,7 @@ mod queue;
 mod tests;
 
 pub use actions::{ActionRefusal, Why};
-pub use amounts::Amounts;
-pub(crate) use amounts::{bytes, count, whole};
+pub(crate) use amounts::{bytes, count, gres_of_node, whole};
 pub use columns::{ColumnTable, Unread};
 pub use error::SlurmError;
 pub(crate) use export::QUESTIONS;

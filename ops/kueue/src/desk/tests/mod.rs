@@ -8,7 +8,6 @@ mod servers;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::amounts::Amounts;
 use crate::cluster::Machine;
 use crate::objects::WorkloadObject;
 use crate::view::{GATES, MARK, Owner, TYPE, Work};
@@ -23,17 +22,18 @@ struct Scene {
     now: f64,
 }
 
-fn policy(name: &str) -> Checked {
+fn policy(name: &str) -> (Checked, String) {
     let path = format!(
         "{}/../../tests/conformance/{name}.json",
         env!("CARGO_MANIFEST_DIR")
     );
     let vector: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    Checked::parse(&vector["artifact"].to_string(), name).unwrap()
+    let policy = Checked::parse(&vector["artifact"].to_string(), name).unwrap();
+    (policy, "d".into())
 }
 
-fn amounts(written: Value) -> Amounts {
-    Amounts::of(&serde_json::from_value(written).unwrap())
+fn amounts(written: Value) -> synth_operator::Amounts {
+    crate::amounts::amounts(&serde_json::from_value(written).unwrap())
 }
 
 impl Scene {
@@ -51,7 +51,7 @@ impl Scene {
         };
         let setup = Setup::parse_from(fixed.iter().chain(options));
         Scene {
-            desk: Desk::of(policy(name), "d".into(), None, &setup).unwrap(),
+            desk: Desk::of(policy(name), None, &setup).unwrap(),
             cluster: Cluster::default(),
             now: 0.0,
         }

@@ -14,7 +14,8 @@ fn a_new_node_takes_the_place_of_one_that_is_gone() {
         !scene
             .desk
             .site
-            .nodes(&scene.desk.jobs["g"].servers)
+            .nodes
+            .named(&scene.desk.operator.jobs["g"].servers)
             .contains(&"big-2".to_owned())
     );
     scene.cluster.works.remove("g");
@@ -26,7 +27,8 @@ fn a_new_node_takes_the_place_of_one_that_is_gone() {
         scene
             .desk
             .site
-            .nodes(&scene.desk.jobs["h"].servers)
+            .nodes
+            .named(&scene.desk.operator.jobs["h"].servers)
             .contains(&"new-1".to_owned())
     );
 }
@@ -54,7 +56,15 @@ fn a_job_that_is_shut_out_keeps_no_other_waiting() {
     scene.job("a", gated(), &[], (1, json!({"cpu": 3, "memory": "6Gi"})));
     scene.job("b", gated(), &[], wide());
     assert_eq!(scene.released(), ["a"]);
-    assert!(scene.desk.scheduler.waits("b").unwrap().is_shut_out);
+    assert!(
+        scene
+            .desk
+            .operator
+            .scheduler
+            .waits("b")
+            .unwrap()
+            .is_shut_out
+    );
 }
 
 #[test]
@@ -69,7 +79,7 @@ fn a_closed_node_starts_nothing_and_loses_nothing() {
     );
     scene.job("b", gated(), &[], wide());
     assert_eq!(scene.look(), (vec![], vec![Concern::Capacity]));
-    assert_eq!(scene.desk.counts()[2], [1, 1]);
+    assert_eq!(scene.desk.operator.counts()[2], [1, 1]);
     scene.machine(
         "n1",
         json!({"cpu": 20, "memory": "15Gi", "example.com/net": 50}),
@@ -109,7 +119,13 @@ fn a_gang_runs_where_its_pods_are() {
         &["QuotaReserved"],
     );
     assert_eq!(scene.released(), [""; 0]);
-    let servers = |scene: &Scene| scene.desk.site.nodes(&scene.desk.jobs["g"].servers);
+    let servers = |scene: &Scene| {
+        scene
+            .desk
+            .site
+            .nodes
+            .named(&scene.desk.operator.jobs["g"].servers)
+    };
     assert_eq!(
         servers(&scene),
         ["big-1", "big-2", "big-3"],

@@ -21,11 +21,11 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
     AdaptiveQuickswapConfig, Artifact, Backfill, BackfillingConfig, Checked,
-    ConservativeBackfillConfig, DiscretizedMaxWeightConfig, EasyBackfillConfig, EasyByMeanConfig,
-    EmptySlots, Family, FcfsConfig, FirstFitConfig, Guard, GuardedConfig, LeastServersFirstConfig,
-    MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig, MsrConfig, PartitionConfig,
-    Placement, PooledConfig, PooledEasyConfig, Preemption, PriorityConfig, RandomizedTimersConfig,
-    Route, ServerFillingConfig, StartOrder, StaticQuickswapConfig, Zone,
+    ConservativeBackfillConfig, EasyBackfillConfig, EasyByMeanConfig, EmptySlots, Family,
+    FcfsConfig, FirstFitConfig, Guard, GuardedConfig, LeastServersFirstConfig, MaxWeightConfig,
+    MaxWeightSetupConfig, MostServersFirstConfig, MsrConfig, PartitionConfig, Placement,
+    PooledConfig, PooledEasyConfig, Preemption, PriorityConfig, RandomizedTimersConfig, Route,
+    ServerFillingConfig, StartOrder, StaticQuickswapConfig, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{
@@ -242,7 +242,6 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("most-servers-first", MostServersFirstConfig {}.into()),
         ("least-servers-first", LeastServersFirstConfig {}.into()),
         ("easy-by-mean", EasyByMeanConfig {}.into()),
-        ("discretized-max-weight", on_grid(false).into()),
     ];
     // Some of these do not keep up with more.
     let light = workload.scaled(0.3).unwrap();
@@ -364,11 +363,6 @@ fn of_chain(workload: &Workload) -> Artifact {
     }
 }
 
-/// MaxWeight on a grid that does not divide the demands.
-fn on_grid(preempts: bool) -> DiscretizedMaxWeightConfig {
-    DiscretizedMaxWeightConfig { cells: 7, preempts }
-}
-
 /// Rules that preempt at no cost.
 fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
     let weights = MaxWeightConfig {
@@ -389,10 +383,6 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
                 &workload.scaled(0.5).unwrap(),
                 fixed(weights.clone().into()),
             ),
-        ),
-        (
-            "discretized-max-weight-full",
-            chosen(&workload.scaled(0.3).unwrap(), fixed(on_grid(true).into())),
         ),
         (
             "server-filling",
@@ -641,7 +631,6 @@ fn vectors_are_reproduced() {
         "adaptive-quickswap",
         "backfilling",
         "conservative-backfill",
-        "discretized-max-weight",
         "easy-backfill",
         "easy-by-mean",
         "fcfs",

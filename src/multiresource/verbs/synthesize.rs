@@ -92,10 +92,6 @@ pub struct SynthesisArgs {
     #[arg(long, value_enum)]
     backfill: Option<Backfill>,
 
-    /// What happens with draining slots that hold no job, under msr [default: release]
-    #[arg(long, value_enum)]
-    empty_slots: Option<EmptySlots>,
-
     /// What is minimized
     #[arg(long, value_enum, default_value = "mean")]
     objective: Objective,
@@ -159,7 +155,6 @@ impl SynthesisArgs {
             switching_rate: self.switching_rate,
             route: self.route,
             backfill: self.backfill.unwrap_or(Backfill::FirstFit),
-            empty_slots: self.empty_slots.unwrap_or(EmptySlots::Release),
             objective: self.objective,
             effort: self.effort,
             limits: SolveLimits {
@@ -379,7 +374,6 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     };
     let typed = first_typed(&[
         ("--backfill", args.backfill.is_some()),
-        ("--empty-slots", args.empty_slots.is_some()),
         ("--route", args.route.is_some()),
         ("--switching-rate", args.switching_rate.is_some()),
         ("this --family", is_of_server),

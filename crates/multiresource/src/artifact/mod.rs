@@ -13,14 +13,14 @@ mod quantity;
 pub use crate::policy::section_seven;
 pub use crate::policy::{
     AdaptiveMsrConfig, AdaptiveQuickswapConfig, Admission, Backfill, BackfillingConfig,
-    ConservativeBackfillConfig, DiscretizedMaxWeightConfig, Drain, EasyBackfillConfig,
-    EasyByMeanConfig, EmptySlots, Family, FcfsConfig, FirstFitConfig, Guard, GuardedConfig,
-    LeastServersFirstConfig, MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig,
-    MsrConfig, PartitionConfig, Placement, PooledConfig, PooledEasyConfig, Preemption,
-    PriorityConfig, RandomizedTimersConfig, ReservingConfig, Route, ServerFillingConfig,
-    StartOrder, StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
+    ConservativeBackfillConfig, Drain, EasyBackfillConfig, EasyByMeanConfig, EmptySlots, Family,
+    FcfsConfig, FirstFitConfig, Guard, GuardedConfig, LeastServersFirstConfig, MaxWeightConfig,
+    MaxWeightSetupConfig, MostServersFirstConfig, MsrConfig, PartitionConfig, Placement,
+    PooledConfig, PooledEasyConfig, Preemption, PriorityConfig, RandomizedTimersConfig,
+    ReservingConfig, Route, ServerFillingConfig, StartOrder, StaticQuickswapConfig, Switching,
+    TdcConfig, TdcKnobs, TdcOrder, Zone,
 };
-pub use check::{check_against, check_within, retract};
+pub use check::{check_against, check_within, is_bounded, retract};
 pub(crate) use check::{signs_of_server, worth_of_server};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, SimulationRecord};
 pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};

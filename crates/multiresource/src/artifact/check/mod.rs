@@ -40,6 +40,7 @@ mod staged;
 
 pub use against::check_against;
 pub(crate) use evidence::{signs_of_server, worth_of_server};
+pub use fractions::is_bounded;
 
 use std::cell::Cell;
 

@@ -21,10 +21,9 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::document::WorkloadDocument as _;
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapConfig, Artifact, Backfill, BackfillingConfig, Checked,
-    DiscretizedMaxWeightConfig, EmptySlots, Family, Guard, GuardedConfig, MaxWeightConfig,
-    MaxWeightSetupConfig, MsrConfig, PartitionConfig, Preemption, RandomizedTimersConfig, Route,
-    ServerFillingConfig, StaticQuickswapConfig, Zone,
+    AdaptiveQuickswapConfig, Artifact, Backfill, BackfillingConfig, Checked, EmptySlots, Family,
+    Guard, GuardedConfig, MaxWeightConfig, MaxWeightSetupConfig, MsrConfig, PartitionConfig,
+    Preemption, RandomizedTimersConfig, Route, ServerFillingConfig, StaticQuickswapConfig, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{
@@ -243,14 +242,9 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         "easy-by-mean",
     ];
     all.extend(plain.map(|name| (name, chosen(&light, fixed(of_light(name))))));
-    let others: [(_, Family); 2] = [
-        (
-            "randomized-timers",
-            RandomizedTimersConfig { rate: 1.0 }.into(),
-        ),
-        ("discretized-max-weight", on_grid(false).into()),
-    ];
-    all.extend(others.map(|(name, policy)| (name, chosen(&light, fixed(policy)))));
+    let timers = RandomizedTimersConfig { rate: 1.0 };
+    let timers = chosen(&light, fixed(timers.into()));
+    all.push(("randomized-timers", timers));
     let guarded = GuardedConfig {
         rule: Box::new(of_light("easy-by-mean")),
         guard: Guard::Msr(MsrConfig {
@@ -368,11 +362,6 @@ fn of_chain(workload: &Workload) -> Artifact {
     }
 }
 
-/// MaxWeight on a grid that does not divide the demands.
-fn on_grid(preempts: bool) -> DiscretizedMaxWeightConfig {
-    DiscretizedMaxWeightConfig { cells: 7, preempts }
-}
-
 /// Rules that preempt at no cost.
 fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
     let weights = MaxWeightConfig {
@@ -393,10 +382,6 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
                 &workload.scaled(0.5).unwrap(),
                 fixed(weights.clone().into()),
             ),
-        ),
-        (
-            "discretized-max-weight-full",
-            chosen(&workload.scaled(0.3).unwrap(), fixed(on_grid(true).into())),
         ),
         (
             "server-filling",
@@ -648,7 +633,6 @@ fn vectors_are_reproduced() {
         "adaptive-quickswap",
         "backfilling",
         "conservative-backfill",
-        "discretized-max-weight",
         "easy-backfill",
         "easy-by-mean",
         "fcfs",

@@ -116,7 +116,7 @@ impl FamilyName {
                 ))
             }
             (_, Preemption::Full | Preemption::Setup) if !stops => refuse(
-                "of the families only msr and tuned-max-weight preempt, and of the rules max-weight, discretized-max-weight and server-filling: the others go with --preemption none",
+                "of the families only msr and tuned-max-weight preempt, and of the rules max-weight and server-filling: the others go with --preemption none",
             ),
             _ => Ok(sought),
         }

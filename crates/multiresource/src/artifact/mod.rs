@@ -12,13 +12,12 @@ mod quantity;
 #[doc(hidden)]
 pub use crate::policy::section_seven;
 pub use crate::policy::{
-    AdaptiveMsrConfig, AdaptiveQuickswapConfig, Admission, Backfill, BackfillingConfig,
-    DiscretizedMaxWeightConfig, Drain, EmptySlots, Family, Guard, GuardedConfig, MaxWeightConfig,
-    MaxWeightSetupConfig, MsrConfig, PartitionConfig, Placement, Preemption,
-    RandomizedTimersConfig, ReservingConfig, Route, ServerFillingConfig, StaticQuickswapConfig,
-    Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
+    AdaptiveMsrConfig, AdaptiveQuickswapConfig, Admission, Backfill, BackfillingConfig, Drain,
+    EmptySlots, Family, Guard, GuardedConfig, MaxWeightConfig, MaxWeightSetupConfig, MsrConfig,
+    PartitionConfig, Placement, Preemption, RandomizedTimersConfig, ReservingConfig, Route,
+    ServerFillingConfig, StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
 };
-pub use check::{check_within, retract};
+pub use check::{check_within, is_bounded, retract};
 pub(crate) use check::{signs_of_server, worth_of_server};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, SimulationRecord};
 pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};

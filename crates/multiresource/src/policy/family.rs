@@ -81,8 +81,6 @@ rules! {
     Tdc(TdcConfig): "tdc";
     /// MaxWeight: the schedule of most weight, with preemption.
     MaxWeight(MaxWeightConfig): "max-weight";
-    /// MaxWeight on a grid of demands.
-    DiscretizedMaxWeight(DiscretizedMaxWeightConfig): "discretized-max-weight";
     /// MaxWeight with setups.
     MaxWeightSetup(MaxWeightSetupConfig): "max-weight-setup";
     /// ServerFilling, with preemption.
@@ -107,8 +105,6 @@ pub(crate) const NAMED_RULES: &[NamedRule] = &[
     backfilling::named::CONSERVATIVE_BACKFILL,
     randomized_timers::NAMED,
     max_weight::NAMED,
-    discretized::NAMED,
-    discretized::NONPREEMPTIVE,
     server_filling::NAMED,
     least_left::NAMED,
     quickswap::MSFQ,

@@ -22,7 +22,6 @@ mod backfill;
 mod backfilling;
 pub(crate) mod check;
 mod cluster;
-mod discretized;
 mod drain;
 mod drive;
 mod family;
@@ -56,7 +55,6 @@ pub use backfilling::{
     JudgedJob, LearnedRuntimes, Priority, QueueOrder, Reservations, RuntimeEstimate, TypeOrder,
     Users, Worth, worth,
 };
-pub use discretized::{DiscretizedMaxWeight, DiscretizedMaxWeightConfig};
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedConfig};
 pub use guarded::Guarded;

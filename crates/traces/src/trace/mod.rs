@@ -32,7 +32,7 @@ pub use input::Source;
 pub use jobs::Trace;
 pub use servers::{ServerShape, Servers};
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
@@ -53,7 +53,8 @@ pub struct ReadOptions {
     #[arg(long, requires = "trace", value_enum)]
     pub format: Option<TraceFormat>,
 
-    /// Of a table (csv): what stands in which column, such as time=submit_s,size=held_s,cpu=cores
+    /// Of a table (csv): what stands in which column, such as time=submit_s,size=held_s,cpu=cores; an amount may be the product
+    /// of columns over a number, such as gpu=num_gpu*gpu_milli/1000
     #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     pub columns: Vec<(String, String)>,
 
@@ -65,14 +66,6 @@ pub struct ReadOptions {
     /// [default: by the column's name, and printed]
     #[arg(long, value_name = "OF", requires = "trace", value_parser = either(["total", "per-node"]), action = clap::ArgAction::Set)]
     pub amounts: Option<bool>,
-
-    /// Of azure: the table vmType, which tells what a type of virtual machine asks for
-    #[arg(long, value_name = "FILE", requires = "trace")]
-    pub vm_types: Option<PathBuf>,
-
-    /// Of azure: the machineId of that table that the servers are
-    #[arg(long, value_name = "ID", requires = "vm_types")]
-    pub machine: Option<String>,
 
     /// Where the log begins: a date (2026-10-01, 2026-10-01T12:00, by the log's own clock), or a time after the first job
     /// (120d, or a number of seconds). Jobs that ran or waited then are its initial state [default: with the first job,

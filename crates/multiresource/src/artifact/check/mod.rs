@@ -38,6 +38,7 @@ mod simulated;
 mod staged;
 
 pub(crate) use evidence::{signs_of_server, worth_of_server};
+pub use fractions::is_bounded;
 
 use std::cell::Cell;
 

@@ -321,8 +321,19 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     ))
 }
 
+const READ: &str = "it is a key of --read now, such as --read format=swf,unit=ms,past-limit=kill";
+const ONLY: &str =
+    "it is a key of --only now, such as --only partition=gpu,user=ann,status=completed";
+
 /// Options that have another name now, or whose place is another verb.
-const RENAMED: [(&str, &str); 10] = [
+const RENAMED: &[(&str, &str)] = &[
+    ("--amounts", READ),
+    ("--censored", READ),
+    ("--format", READ),
+    ("--past-limit", READ),
+    ("--status", ONLY),
+    ("--unit", READ),
+    ("--user", ONLY),
     ("--budget", "it is called --work now"),
     (
         "--effort",

@@ -114,7 +114,7 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
     let run = ends(
         1,
         &format!(
-            "advise slurm {bare} --slurm {conf} --partition batch --from 1h --status completed --html {page}"
+            "advise slurm {bare} --slurm {conf} --from 1h --only partition=batch,status=completed --html {page}"
         ),
     );
     let text = stdout(&run).replace('\n', " ");
@@ -129,7 +129,7 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
     );
     // The page says how to get it again: with what was read.
     let page = std::fs::read_to_string(page).unwrap();
-    has(&page, "--partition batch --from 1h --status completed");
+    has(&page, "--from 1h --only partition=batch,status=completed");
     assert!(!page.contains("Who gains"), "{page}");
 }
 

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use synth_core::number::seconds_of;
 use synth_simulation::Settings;
@@ -104,11 +103,6 @@ pub fn time(text: &str) -> Result<f64, String> {
     positive.ok_or_else(|| {
         format!("`{text}` is not a positive number of seconds, nor a time such as 90s, 5min or 1h")
     })
-}
-
-/// Returns the parser of two words, of which the second stands for true.
-pub fn either(words: [&'static str; 2]) -> impl TypedValueParser<Value = bool> {
-    PossibleValuesParser::new(words).map(move |word| word == words[1])
 }
 
 /// Returns a number, or a percentage of 1; not a number where it is none.

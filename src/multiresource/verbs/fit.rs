@@ -53,7 +53,7 @@ pub struct Arguments {
     since: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
 }
 
 impl NamesFiles for Arguments {
@@ -69,7 +69,7 @@ impl RunVerb for Arguments {
         caller.notify(Notice::Doing("reading the trace"));
         let policy = self.since.as_ref().map(|file| policy_of(file, caller));
         let policy = policy.transpose()?;
-        let mut reading = self.reading.clone();
+        let mut reading = self.reading.options()?;
         let servers = reading.servers;
         reading.servers = servers.or(policy.as_ref().map(Servers::from));
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;

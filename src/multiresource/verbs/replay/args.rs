@@ -8,7 +8,7 @@ use crate::kind::{Files, NamesFiles, files};
 use crate::multiresource::replay::{Speed, Window};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
-use crate::trace::ReadOptions;
+use crate::trace::ReadArgs;
 use crate::typed::fraction;
 
 /// Run the jobs of a log again under other rules: the same jobs, to the second
@@ -85,7 +85,7 @@ pub struct Arguments {
     pub html: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(super) reading: ReadOptions,
+    pub(super) reading: ReadArgs,
 }
 
 /// Parses a start latency.

@@ -65,7 +65,7 @@ impl<'a> Stage<'a> {
             has_types_of(&policy, &mut fleet)?;
             policies.push(policy);
         }
-        let mut options = args.reading.clone();
+        let mut options = args.reading.options()?;
         let site = args.slurm.as_deref().map(of_path).transpose()?;
         if site.is_some() && options.servers.is_some() {
             return refuse(

@@ -60,7 +60,7 @@ impl TraceFormat {
     pub(super) fn help(self) -> &'static str {
         match self {
             TraceFormat::Sacct => sacct::EXPORT_HELP,
-            _ => "Name another --format, or csv and the --columns",
+            _ => "Name another format by --read format=…, or csv and the --columns",
         }
     }
 
@@ -253,14 +253,14 @@ fn without_use(format: TraceFormat, options: &ReadOptions) -> Result<(), String>
         ));
     }
     let typed = [
-        ("--amounts", options.amounts.is_some()),
+        ("--read amounts", options.amounts.is_some()),
         ("--columns", !options.columns.is_empty()),
-        ("--unit", !options.units.is_empty()),
+        ("--read unit", !options.units.is_empty()),
     ];
     let typed = typed.into_iter().find(|(_, is_set)| *is_set);
     if let Some((option, _)) = typed.filter(|_| format != TraceFormat::Csv) {
         return Err(format!(
-            "{option} is for files of the format csv, and this one is read as {own}: leave it out, or name --format csv"
+            "{option} is for files of the format csv, and this one is read as {own}: leave it out, or name --read format=csv"
         ));
     }
     Ok(())
@@ -340,13 +340,13 @@ fn choose(named: Option<TraceFormat>, first: &[u8]) -> Result<TraceFormat, Strin
     {
         let (first, found, named) = (short(first), found.name(), named.name());
         return Err(format!(
-            "it is {found}, not {named}, by its first line `{first}`: name --format {found}, or none"
+            "it is {found}, not {named}, by its first line `{first}`: name --read format={found}, or none"
         ));
     }
     named.or(found).ok_or_else(|| {
         let (first, all) = (short(first), TraceFormat::value_variants().iter());
         let all = all.map(|own| own.name()).format(", ");
-        format!("no known format begins with `{first}`: name one with --format ({all})")
+        format!("no known format begins with `{first}`: name one by --read format=… ({all})")
     })
 }
 

@@ -272,7 +272,7 @@ impl Found<'_> {
             let seconds = seconds_in(name).filter(|_| OF.contains(&own.as_str()));
             let Some(seconds) = seconds else {
                 return Err(TraceError::Refused(format!(
-                    "--unit {own}={name}: write time=us, ms, s, min, h or d, or the same for start, end, size or limit alone; amounts of resources count as in --capacity"
+                    "--read unit: {own}={name}: write unit=us, ms, s, min, h or d for all times, or unit.start, unit.end, unit.size or unit.limit for one column; amounts of resources count as in --capacity"
                 )));
             };
             let is_own = self.options.units.iter().any(|(own, _)| own == what);
@@ -348,7 +348,7 @@ impl Columns {
                 }
                 Some(notation) => {
                     return Err(rows.wrong(format!(
-                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --unit {what}=s if they are seconds, else write dates such as 2026-03-01T12:00"
+                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --read unit.{what}=s if they are seconds, else write dates such as 2026-03-01T12:00"
                     )));
                 }
             }
@@ -405,7 +405,7 @@ impl Columns {
         let why = why.map(|line| format!(", since otherwise the job in line {line} does not fit"));
         let why = why.unwrap_or_default();
         self.convention = options.amounts.is_none().then(|| format!(
-            "jobs run on several servers (column `{name}`): their amounts are read as those of {of}{why}. If they are those {other}, use --amounts {option}"
+            "jobs run on several servers (column `{name}`): their amounts are read as those of {of}{why}. If they are those {other}, use --read amounts={option}"
         ));
         Ok(has_counts)
     }

@@ -29,10 +29,10 @@ impl Trace {
             let lost = ": the load then lacks their jobs, whose work is unknown";
             let lost = if share > NOTICED_FAULTS { lost } else { "" };
             let mut help = format!(
-                "mend the lines, name another --format, or leave them out with --faults {enough}%{lost}"
+                "mend the lines, name another format by --read format=…, or leave them out with --faults {enough}%{lost}"
             );
             if share > MOST_FAULTS {
-                help = "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into();
+                help = "which is hardly a file of this format: name another format by --read format=…, or mend what stands in all these lines".into();
             }
             let (faults, lines) = (account.count(Reason::Fault), account.lines);
             let (format, most, why) = (self.rows.format.name(), 100.0 * most, account.faulty());

@@ -18,7 +18,7 @@ struct Reading {
     #[arg()]
     trace: String,
     #[command(flatten)]
-    options: ReadOptions,
+    options: ReadArgs,
 }
 
 /// Returns the bytes of a line of a log.
@@ -134,7 +134,10 @@ fn with_results(text: &str) -> String {
             }
             let results = each.iter().map(|own| {
                 let lines = log.iter().map(|line| unescaped(&line.replace("{}", own)));
-                result(&lines.concat(), &reading.options)
+                match reading.options.options() {
+                    Ok(options) => result(&lines.concat(), &options),
+                    Err(why) => why + "\n",
+                }
             });
             let results: Vec<String> = results.dedup().collect();
             assert_eq!(results.len(), 1, "{line}: {each:?}");

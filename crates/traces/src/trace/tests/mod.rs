@@ -7,6 +7,7 @@ mod random;
 
 use std::io::Write;
 
+use super::typed::edge;
 use super::*;
 
 /// A file with this text, read to its end.

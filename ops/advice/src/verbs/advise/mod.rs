@@ -58,7 +58,7 @@ pub struct Advise {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
 }
 
 /// The scheduler of a site.
@@ -112,7 +112,7 @@ impl RunVerb for Advise {
         let (mut site, source, remarks) = self.site(&mut listener)?;
         let reading = trace::ReadOptions {
             servers: Some(site.servers().0),
-            ..self.reading.clone()
+            ..self.reading.options()?
         };
         let (mut log, _) = Log::of_source(&source, &reading, &mut listener)?;
         let out = prepare(&mut site, &mut log)?;

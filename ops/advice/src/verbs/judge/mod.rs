@@ -62,7 +62,7 @@ pub struct Arguments {
     policy: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
 }
 
 /// What a rule is chosen by.
@@ -137,7 +137,11 @@ impl RunVerb for Arguments {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (log, file) = Log::of_source(&Source::named(&self.trace), &self.reading, listener)?;
+        let (log, file) = Log::of_source(
+            &Source::named(&self.trace),
+            &self.reading.options()?,
+            listener,
+        )?;
         let speed = match self.load {
             None => self.speed.unwrap_or(Speed::ONE),
             Some(load) => Speed::near(load / log.load())

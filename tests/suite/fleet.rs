@@ -3,7 +3,9 @@
 use crate::common::*;
 use serde_json::{Value, json};
 use synth::document::{DocumentError, WorkloadDocument as _};
-use synth::multiresource::artifact::{Artifact, Checked, Preemption, Quantity, Subject, unmet};
+use synth::multiresource::artifact::{
+    Artifact, Checked, Multiresource, Preemption, Quantity, Subject, unmet,
+};
 use synth::multiresource::program::{SolveLimits, solve};
 use synth::multiresource::schedule::{Packing, Schedule, enumerate};
 use synth::multiresource::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome};
@@ -197,7 +199,7 @@ fn faulty_policies_are_refused_at_their_place() {
     let table = "/version | 4 | version: version 4
         /kind | \"flotilla\" | `flotilla` is not known here
         /workload/servers/0/count | 3 | workload_digest: sha256:
-        /workload/servers/0/count | 0 | workload.servers[0].count: count of shape `big` is 0
+        /workload/servers/0/count | 0 | workload.servers[0].count: count is 0
         /workload/servers/0/capacity/cpu | 2 | workload_digest: sha256:
         /workload/resources/1 | \"cpu\" | workload.resources[1]: `cpu`
         /workload/jobs/2/arrivals/rate | 1 | workload_digest: sha256:
@@ -212,6 +214,11 @@ fn faulty_policies_are_refused_at_their_place() {
         /evidence/servers/0/mix | null | evidence.servers[0].mix: absent
         /claims/1/value | ×1.001 | claims[1].value: ";
     lies(&valid, "", table);
+    // Numbers that go with their digest are still not those of the proof.
+    let table = "/servers/0/count | 3 | evidence.
+        /servers/0/capacity/cpu | 2 | evidence.
+        /jobs/2/arrivals/rate | 1 | evidence.";
+    are_refused(&valid, "/workload", table, refusal::<Multiresource>);
     lies(
         &valid,
         "",

@@ -260,7 +260,7 @@ fn jobs_of_several_servers_go_through_all() {
     refused(
         GANGS.replace("count: 4", "count: 0"),
         &[],
-        "count of shape `node8` is 0",
+        "count is 0, expected a whole number from 1 to 100000",
     );
     let one = "kind: multiresource\ntime_unit: h\nserver: {capacity: {gpu: 8}}\njobs:
   - {name: gang, nodes: 3, demand: {gpu: 8}, arrival_rate: .2, mean_size: 1}\n";

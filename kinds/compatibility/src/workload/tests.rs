@@ -48,14 +48,14 @@ const FAULTS: &str = "\
 [a, c] => [a, a] => names the server `a` twice
 name: b => name: a => a second server is named `a`
 name: y => name: x => a second class is named `x`
-rate: 2 => rate: -2 => rate of server `b` is -2
-.3 => -.3 => arrival rate of class `y` is -0.3
+rate: 2 => rate: -2 => rate is -2, expected a number ≥ 0
+.3 => -.3 => arrival_rate is -0.3
 mean_size: 2 => mean_size: 0 => mean
 mean_size: 2 => mean_size: 1e308 => out of the range of numbers
 mean_size: 2 =>  => the document has no size
 mean_size: 2 => mean_size: => the document has no size
 mean_size: 2 => mean_size: 2\\nsize: {law: exponential, mean: 2} => both `mean_size` and `size`
-mean_size: 2 => mean_size: 2\\nassignment: {random: {servers: 2, rate: 1, degree: 3}, arrival_rate: 0} => 3 of 2 servers
+mean_size: 2 => mean_size: 2\\nassignment: {random: {servers: 2, rate: 1, degree: 3}, arrival_rate: 0} => degree is 3, expected 1 to the number of servers
 name: x => nam: x => unknown";
 
 /// Each fault with the words that tell it, and none hides another.

@@ -613,21 +613,6 @@ fn jobs_at_their_cap_are_simulated() {
     simulate(&stream(text), rule, &settings, |_| ()).unwrap();
 }
 
-/// Numbers that doubles cannot hold beside each other are refused by name, and not by the checker.
-#[test]
-fn sizes_too_far_apart_are_refused() {
-    for [objective, speedup, large, expected] in rows(
-        "flow-time | {power: {p: .5}} | 1e14 | more than a factor of 1e12 apart
-        makespan | {power: {p: .005}} | 100 | no number can hold",
-    ) {
-        let text = format!(
-            "kind: malleable\nservers: 4\nobjective: {objective}\nspeedup: {speedup}\njobs: [{{name: a, size: 1}}, {{name: b, size: {large}}}]\n"
-        );
-        let why = Workload::parse(&text, "here").unwrap_err().to_string();
-        has(&why, expected);
-    }
-}
-
 /// A policy in one line is of its kind, too.
 #[test]
 fn a_policy_without_lines_is_known_by_its_kind() {

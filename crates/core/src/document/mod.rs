@@ -112,9 +112,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the document as a value of this type, and all faults that its form has. Where a value has
-    /// faults and the type's schema allows null instead of it, null it is, so that the rest can
-    /// be checked; there is no value where that cannot be.
+    /// Returns the document as a value of this type, and all faults that its form has. What has faults and is not
+    /// required is left out, so that the rest can be checked; there is no value where that cannot be.
     pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
         conform::read(&self.root, self.example)
     }

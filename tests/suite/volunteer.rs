@@ -15,7 +15,7 @@ use synth::volunteer::policy::{
 };
 use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound, literal};
-use synth::volunteer::workload::{Campaign, Processor};
+use synth::volunteer::workload::{Campaign, CampaignDocument, Processor};
 
 use crate::common::*;
 
@@ -209,7 +209,7 @@ fn batches_take_half_as_long_as_under_boincs_rule() {
     };
     for (model, first, quantile) in [("campaign_small", 95.0, 0.3), ("cold_start", 75.0, 0.3)] {
         let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
-        let campaign = Campaign::read(path.as_ref()).unwrap().workload;
+        let campaign = CampaignDocument::read(path.as_ref()).unwrap().workload;
         let rule = Dispatch {
             first_percentile: first,
             quantile: Some(quantile),
@@ -240,7 +240,7 @@ fn all_models_are_read_and_can_be_done() {
     let models = models("volunteer");
     assert_eq!(models.len(), 3);
     for path in models {
-        let campaign = Campaign::read(&path).unwrap().workload;
+        let campaign = CampaignDocument::read(&path).unwrap().workload;
         assert_eq!(campaign.shortage(), None, "{}", path.display());
         let record = campaign.record();
         assert_eq!(record.recorded(&record.digest()).unwrap(), campaign);

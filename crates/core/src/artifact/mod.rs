@@ -27,7 +27,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::document::{Difference, differences, harmless};
-use crate::document::{DocumentError, Parsed, Published, Stored, WorkloadDocument};
+use crate::document::{DocumentError, Parsed, Stored, WorkloadDocument};
 
 /// The version of the document that this code writes and reads.
 pub const VERSION: u32 = 3;
@@ -69,9 +69,6 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     /// # Errors
     /// When it cannot be written as JSON.
     fn pretty(artifact: &Artifact<Self>) -> Written;
-
-    /// Adds the documents of this kind to the schema for editors.
-    fn publish(_published: &mut Published) {}
 
     /// Returns what identifies a workload.
     fn digest(workload: &Self::Checked) -> String {

@@ -18,6 +18,7 @@ mod pattern;
 mod published;
 mod recognized;
 mod sheet;
+mod spelling;
 mod syntax;
 mod time_range;
 mod words;
@@ -42,9 +43,10 @@ pub use names::{SENSIBLE, nearest, number_of, steers, suggest, unusable};
 pub use node::Node;
 pub use pairs::Pairs;
 pub use pattern::fits;
-pub use published::{KEYED, Published};
+pub use published::Published;
 pub use recognized::FileKind;
 use sheet::Sheet;
+pub use spelling::{Spelling, Spellings};
 pub use time_range::TimeRange;
 pub use words::meant;
 pub use workload::{Difference, WorkloadDocument, differences, unit_of_time};
@@ -109,9 +111,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the document as a value of this type, and all faults that its form has. Where a value has
-    /// faults and the type's schema allows null instead of it, null it is, so that the rest can
-    /// be checked; there is no value where that cannot be.
+    /// Returns the document as a value of this type, and all faults that its form has. What has faults and is not
+    /// required is left out, so that the rest can be checked; there is no value where that cannot be.
     pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
         conform::read(&self.root, self.example)
     }

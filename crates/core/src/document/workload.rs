@@ -4,12 +4,15 @@
 //! one way only, so that equal workloads have equal records.
 
 use std::fmt::Debug;
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::fault::{Fault, Place, Step};
-use super::node::Node;
-use super::{CheckedOrFaults, Document, DocumentError, Parsed, Stored, canonical, digest};
+use super::spelling::{Spellings, respell};
+use super::{
+    CheckedOrFaults, Document, DocumentError, Parsed, Stored, canonical, digest, read_file,
+};
 
 /// Returns the unit of time of a document that names none.
 pub fn unit_of_time() -> String {
@@ -24,11 +27,10 @@ pub trait WorkloadDocument: Stored {
     const EXAMPLE: &'static str;
     /// Keys and the shorter ones that may be written in their place: `mean_size` for an exponential `size`.
     const SHORT: &'static [(&'static str, &'static str)] = &[];
+    /// The places whose values are written in other ways than they are read.
+    const SPELLINGS: &'static Spellings = &[];
     /// The workload that it describes.
     type Checked: Clone + Debug;
-
-    /// Changes spellings that people use into those that are read.
-    fn respell(_root: &mut Node) {}
 
     /// Fills the defaults in and returns the workload and what to warn of, or these faults and all others.
     ///
@@ -46,7 +48,7 @@ pub trait WorkloadDocument: Stored {
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         let mut document = Document::parse(text, name, Self::EXAMPLE)?;
         let misnamed = document.misnamed(Self::KIND)?;
-        Self::respell(&mut document.root);
+        respell(&mut document.root, Self::SPELLINGS);
         let (written, mut faults) = document.read::<Self>();
         faults.extend(misnamed);
         let checked = match written {
@@ -54,6 +56,15 @@ pub trait WorkloadDocument: Stored {
             None => Err(faults),
         };
         document.conclude(checked, Self::SHORT)
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
+    /// fault found in it.
+    fn read(path: &Path) -> Result<Parsed<Self::Checked>, DocumentError> {
+        read_file(path, Self::parse)
     }
 
     /// Returns the workload of a document that is no text.

@@ -27,10 +27,8 @@ pub use synth_core::artifact::{
     ArrivalLaw, ArtifactError, Finding, Side, SizeLaw, Standing, Subject, Unmet, parse,
 };
 
-use crate::workload::{Fleet, FleetDocument, JobType, SPELLINGS, Workload};
+use crate::workload::{Fleet, FleetDocument, JobType, Workload};
 use synth_core::artifact::{self, Content, Findings, Laws};
-use synth_core::document::Published;
-use synth_queues::law::publish;
 
 /// The kind: jobs of types with fixed demands for several resources.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,10 +56,6 @@ impl Content for Multiresource {
     type Checked = Fleet;
 
     synth_core::artifact_io!();
-
-    fn publish(published: &mut Published) {
-        publish::<FleetDocument>(published, SPELLINGS);
-    }
 
     fn check(artifact: &Artifact, fleet: &Fleet, findings: &mut Findings) {
         check::check_with(artifact, fleet, f64::INFINITY, findings);

@@ -8,20 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::fleet::ONE_SERVER;
 use super::{Fleet, JobType, KnownSize, Resource, Shape, Workload};
 use synth_core::document::{
-    CheckedOrFaults, DocumentError, Fault, FaultsAt, Node, Pairs, Parsed, Step, WorkloadDocument,
-    meant, place, read_file, to_yaml,
+    CheckedOrFaults, DocumentError, Fault, FaultsAt, Pairs, Parsed, Spelling, Spellings, Step,
+    WorkloadDocument, meant, place, read_file, to_yaml,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::{ArrivalProcess, CommonModulation, Size, Spelling, Spellings, respell};
-
-/// What is spelt in other ways than it is read.
-pub(crate) const SPELLINGS: &Spellings = &[
-    ("start_latency", Spelling::LawOrTime),
-    ("jobs[].mean_size", Spelling::Time),
-    ("jobs[].size", Spelling::LawOfTimes),
-    ("jobs[].limit", Spelling::Time),
-    ("jobs[].arrivals", Spelling::Process),
-];
+use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
 /// Jobs of several types, which need amounts of resources, on one server (`server`) or on several (`servers`).
 // A value that could not be read is `None` where others can be checked without it.
@@ -165,12 +156,15 @@ impl WorkloadDocument for FleetDocument {
         ("arrivals", "arrival_rate"),
         ("size", "mean_size"),
     ];
+    const SPELLINGS: &'static Spellings = &[
+        ("start_latency", Spelling::LawOrTime),
+        ("jobs[].mean_size", Spelling::Time),
+        ("jobs[].size", Spelling::LawOfTimes),
+        ("jobs[].limit", Spelling::Time),
+        ("jobs[].arrivals", Spelling::Process),
+    ];
 
     type Checked = Fleet;
-
-    fn respell(root: &mut Node) {
-        respell(root, SPELLINGS);
-    }
 
     fn checked(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Fleet> {
         self.complete(&mut FaultsAt::document(&mut faults));

@@ -71,7 +71,6 @@ mod fleet;
 mod servers;
 
 pub use by_demand::{ByDemand, alike};
-pub(crate) use document::SPELLINGS;
 pub use document::{Amount, FleetDocument, JobDocument, OneServer, ShapeDocument};
 pub use dominating::Dominating;
 pub use fleet::{Fleet, Shape};

@@ -12,7 +12,8 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 
 /// More servers of one shape than this are better modelled as a fluid than one by one.
-const MOST_SERVERS: u32 = 100_000;
+const MOST_SERVERS: f64 = 1e5;
+const COUNT: &str = "a whole number from 1 to 100000: write how many servers have this shape; leave the shape out if none";
 
 /// More devices of one shape of servers are not simulated.
 const MOST_DEVICES: f64 = 1e6;
@@ -154,15 +155,8 @@ impl FleetDocument {
         );
         for (h, shape) in self.servers.iter().enumerate() {
             let mut at = at.entry("servers", h);
-            let unusable = |count: &u32| !(1..=MOST_SERVERS).contains(count);
-            if let Some(count) = shape.count.filter(unusable) {
-                let message = format!(
-                    "count of shape `{}` is {count}, expected a whole number from 1 to {MOST_SERVERS}",
-                    shape.name()
-                );
-                let help = "write how many servers have this shape; leave the shape out if none";
-                at.add("count", message, help);
-            }
+            let count = shape.count.map_or(f64::NAN, f64::from);
+            at.number("count", count, 1.0..=MOST_SERVERS, COUNT);
             shape.check_capacity(self, &mut at);
         }
         let listed = &self.resources;

@@ -152,17 +152,6 @@ fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
 }
 
 #[test]
-fn an_alias_bomb_is_refused_before_it_expands() {
-    let mut text = String::from("kind: multiresource\nk0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
-    for level in 1..12 {
-        let item = format!("*a{}, ", level - 1);
-        text += &format!("k{level}: &a{level} [{}]\n", item.repeat(10));
-    }
-    let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
-    assert!(report.contains("expands beyond all measure"), "{report}");
-}
-
-#[test]
 fn anchors_serve_to_repeat_values() {
     let text = format!(
         "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  \

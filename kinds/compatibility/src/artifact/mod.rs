@@ -6,12 +6,10 @@ mod means;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::workload::{Cluster, ClusterDocument, SPELLINGS};
+use crate::workload::{Cluster, ClusterDocument};
 use synth_core::artifact::{
     self, Content, Findings, Laws, NoConditions, Standing, Unmet, quantities,
 };
-use synth_core::document::Published;
-use synth_queues::law::publish;
 use synth_simulation::QueueMeasure as Measure;
 
 /// The kind: jobs that may run on some of the servers, and on several at once.
@@ -40,10 +38,6 @@ impl Content for Compatibility {
     type Checked = Cluster;
 
     synth_core::artifact_io!();
-
-    fn publish(published: &mut Published) {
-        publish::<ClusterDocument>(published, SPELLINGS);
-    }
 
     fn check(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
         check::check(artifact, cluster, findings);

@@ -1,6 +1,7 @@
 //! The checks that turn a document into a [`Cluster`].
 
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 use super::{AssignmentRecord, Class, ClassRecord, Cluster, ClusterDocument, Server};
 use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, place, suggest};
@@ -8,10 +9,17 @@ use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
 
 /// Mean sizes of which multiples, and squares, are in the range of numbers.
-const MEANS: std::ops::Range<f64> = 1e-150..1e150;
+const MEANS: RangeInclusive<f64> = 1e-150..=1e150;
 
 /// More servers than this are no cluster that one queue is for.
-const MOST_SERVERS: u32 = 100_000;
+const MOST_SERVERS: f64 = 1e5;
+
+/// What numbers are expected to be, and behind a colon what to write.
+const SERVER_RATE: &str = "a number ≥ 0: write how much work it does in a unit of time";
+const CLASS_RATE: &str =
+    "a number ≥ 0: write how many of its jobs arrive in a unit of time; 0 leaves the class out";
+const SERVERS: &str = "1 to 100000: write how many servers there are";
+const DEGREE: &str = "1 to the number of servers: write on how many servers each job may run";
 
 impl ClusterDocument {
     /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
@@ -23,7 +31,10 @@ impl ClusterDocument {
         let exponential = |mean| Size::Exponential { mean };
         at.one_of("the document", mean, size, exponential, help);
         self.check_keys(&mut at);
-        self.check_size(&mut at);
+        if let Some(size) = &self.size {
+            let own = ("work", MEANS);
+            size.check(Part::Size, "the workload", own, &mut at.below("size"));
+        }
         self.check_servers(&mut at);
         self.check_classes(&mut at);
         self.check_assignment(&mut at);
@@ -52,54 +63,25 @@ impl ClusterDocument {
         }
     }
 
-    fn check_size(&self, at: &mut FaultsAt<'_>) {
-        let Some(size) = &self.size else { return };
-        let unsound = size.faults(Part::Size, "the workload", "work");
-        if unsound.is_empty() && !(size.in_range() && MEANS.contains(&size.mean())) {
-            let message = "the law of sizes is out of the range of numbers";
-            at.add(
-                "size",
-                message,
-                "check its numbers, or choose another unit of work",
-            );
-        }
-        at.below("size").extend(unsound);
-    }
-
     fn check_servers(&self, at: &mut FaultsAt<'_>) {
         at.names(
             "servers",
             "server",
-            self.servers.iter().map(|server| &server.name),
+            self.servers.iter().map(|own| &own.name),
         );
-        for (s, Server { name, rate }) in self.servers.iter().enumerate() {
-            if *rate < Decimal::ZERO {
-                let message =
-                    format!("the rate of server `{name}` is {rate}, expected a number ≥ 0");
-                let help = "write how much work it does in a unit of time";
-                at.entry("servers", s).add("rate", message, help);
-            }
+        for (s, server) in self.servers.iter().enumerate() {
+            let mut at = at.entry("servers", s);
+            at.number("rate", server.rate.value(), 0.0..=f64::MAX, SERVER_RATE);
         }
     }
 
     fn check_classes(&self, at: &mut FaultsAt<'_>) {
         let rates = self.servers.iter().map(|s| (&*s.name, s.rate));
         let rates: HashMap<&str, Decimal> = rates.collect();
-        at.names(
-            "classes",
-            "class",
-            self.classes.iter().map(|class| &class.name),
-        );
+        at.names("classes", "class", self.classes.iter().map(|own| &own.name));
         for (i, class) in self.classes.iter().enumerate() {
-            let (name, rate) = (&class.name, class.arrival_rate);
-            let mut at = at.entry("classes", i);
-            if rate < Decimal::ZERO {
-                let message =
-                    format!("the arrival rate of class `{name}` is {rate}, expected a number > 0");
-                let help =
-                    "write how many of its jobs arrive in a unit of time; 0 leaves the class out";
-                at.add("arrival_rate", message, help);
-            }
+            let (rate, mut at) = (class.arrival_rate.value(), at.entry("classes", i));
+            at.number("arrival_rate", rate, 0.0..=f64::MAX, CLASS_RATE);
             self.check_servers_of(class, &rates, &mut at);
         }
         let mut classes = self.classes.iter();
@@ -147,37 +129,18 @@ impl ClusterDocument {
     }
 
     fn check_assignment(&self, at: &mut FaultsAt<'_>) {
-        let Some(AssignmentRecord {
-            random,
-            arrival_rate,
-        }) = &self.assignment
-        else {
+        let Some(assignment) = &self.assignment else {
             return;
         };
         let mut at = at.below("assignment");
-        if *arrival_rate <= Decimal::ZERO {
-            let message = format!("the arrival rate is {arrival_rate}, expected a number > 0");
-            at.add("arrival_rate", message, "write a number > 0");
-        }
-        let mut at = at.below("random");
-        if random.rate <= Decimal::ZERO {
-            let rate = random.rate;
-            let message = format!("the rate of a server is {rate}, expected a number > 0");
-            at.add("rate", message, "write a number > 0");
-        }
-        let (degree, servers) = (random.degree, random.servers);
-        if !(1..=MOST_SERVERS).contains(&servers) {
-            let message = format!("{servers} servers, expected 1 to {MOST_SERVERS}");
-            at.add("servers", message, "write how many servers there are");
-        }
-        if !(1..=servers.max(1)).contains(&degree) {
-            let message = format!("each job may run on {degree} of {servers} servers");
-            at.add(
-                "degree",
-                message,
-                "write a number from 1 to the number of servers",
-            );
-        }
+        let help = "write how many jobs arrive in a unit of time";
+        at.positive("arrival_rate", assignment.arrival_rate, help);
+        let (random, mut at) = (&assignment.random, at.below("random"));
+        let help = "write how much work a server does in a unit of time";
+        at.positive("rate", random.rate, help);
+        let [servers, degree] = [random.servers, random.degree].map(f64::from);
+        at.number("servers", servers, 1.0..=MOST_SERVERS, SERVERS);
+        at.number("degree", degree, 1.0..=servers.max(1.0), DEGREE);
     }
 
     /// Builds the cluster of a document without faults.

@@ -1,19 +1,15 @@
 //! The document of a cluster, as it is read, and as policies record it.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Cluster;
 use synth_core::document::{
-    CheckedOrFaults, DocumentError, Fault, Node, Parsed, WorkloadDocument, read_file, unit_of_time,
+    CheckedOrFaults, DocumentError, Fault, Parsed, Spelling, Spellings, WorkloadDocument,
+    unit_of_time,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::{Size, Spelling, Spellings, respell};
-
-/// What is spelt in other ways than it is read.
-pub(crate) const SPELLINGS: &Spellings = &[("size", Spelling::Law)];
+use synth_queues::law::Size;
 
 /// Jobs that run on some servers only, also on several at once: of `mean_size` and `size` exactly one; `servers` with
 /// `classes`, or `assignment`.
@@ -98,12 +94,9 @@ impl WorkloadDocument for ClusterDocument {
     const KIND: &'static str = "compatibility";
     const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
     const SHORT: &'static [(&'static str, &'static str)] = &[("size", "mean_size")];
+    const SPELLINGS: &'static Spellings = &[("size", Spelling::Law)];
 
     type Checked = Cluster;
-
-    fn respell(root: &mut Node) {
-        respell(root, SPELLINGS);
-    }
 
     fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Cluster> {
         self.cluster(faults)
@@ -115,15 +108,6 @@ impl WorkloadDocument for ClusterDocument {
 }
 
 impl Cluster {
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, Self::parse)
-    }
-
     /// Reads a document; `name` stands for the file in messages.
     ///
     /// # Errors

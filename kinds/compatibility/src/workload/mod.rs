@@ -6,7 +6,6 @@ mod document;
 mod tests;
 mod trial;
 
-pub(crate) use document::SPELLINGS;
 pub use document::{AssignmentRecord, ClassRecord, ClusterDocument, RandomRecord, Server};
 pub use trial::Trial;
 

@@ -8,10 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy::{Online, Rule};
-use super::workload::{Objective, PoolDocument, SPELLINGS, Workload};
+use super::workload::{Objective, PoolDocument, Workload};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
-use synth_core::document::Published;
-use synth_queues::law::publish;
 pub(super) use synth_simulation::QueueMeasure as Measure;
 
 /// The kind: malleable jobs.
@@ -40,10 +38,6 @@ impl Content for Malleable {
     type Checked = Workload;
 
     synth_core::artifact_io!();
-
-    fn publish(published: &mut Published) {
-        publish::<PoolDocument>(published, SPELLINGS);
-    }
 
     fn check(artifact: &Artifact, workload: &Workload, findings: &mut Findings) {
         check::check(artifact, workload, findings);

@@ -23,6 +23,10 @@ const MOST_APART: f64 = 1e12;
 /// The logarithm of how far numbers of servers may be apart.
 const MOST_LOGARITHM: f64 = 60.0;
 
+/// What numbers are expected to be, and behind a colon why, or what to write.
+const SHAPE: &str = "a number of at least 0.05: the chance that a size is above x is x to the power of -shape, for x ≥ 1";
+const COUNT: &str = "1 to 100000: write how many jobs to draw";
+
 impl PoolDocument {
     /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
     pub(super) fn workload(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Workload> {
@@ -153,15 +157,8 @@ impl PoolDocument {
         };
         let mut at = at.below("sizes");
         let mut at = at.below("pareto");
-        if shape.value() < 0.05 {
-            let message = format!("shape is {shape}, expected a number of at least 0.05");
-            let help = "the chance that a size is above x is x to the power of -shape, for x ≥ 1";
-            at.add("shape", message, help);
-        }
-        if !(1..=MOST_JOBS).contains(&(*count as usize)) {
-            let message = format!("there are {count} jobs");
-            at.add("count", message, "draw from 1 to 100 000 jobs");
-        }
+        at.number("shape", shape.value(), 0.05..=f64::MAX, SHAPE);
+        at.number("count", f64::from(*count), 1.0..=MOST_JOBS as f64, COUNT);
     }
 
     /// Checks that a plan takes minutes at most.
@@ -222,17 +219,10 @@ impl PoolDocument {
             arrivals.rate,
             "write how many jobs arrive in a unit of time",
         );
-        let Some(size) = &arrivals.size else { return };
-        let unsound = size.faults(Part::Size, "the workload", "work");
-        if unsound.is_empty() && !(size.in_range() && SENSIBLE.contains(&size.mean())) {
-            let message = "the law of sizes is out of the range of numbers";
-            at.add(
-                "size",
-                message,
-                "check its numbers, or choose another unit of work",
-            );
+        if let Some(size) = &arrivals.size {
+            let own = ("work", SENSIBLE);
+            size.check(Part::Size, "the workload", own, &mut at.below("size"));
         }
-        at.below("size").extend(unsound);
     }
 
     /// Returns the place of a curve among those so far; the curve is added if it is new.

@@ -1,23 +1,15 @@
 //! The document of a pool of servers, as it is read, and as policies record it.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Objective, SpeedupRecord, Workload};
 use synth_core::document::{
-    CheckedOrFaults, DocumentError, Fault, Node, Parsed, WorkloadDocument, read_file, unit_of_time,
+    CheckedOrFaults, DocumentError, Fault, Parsed, Spelling, Spellings, WorkloadDocument,
+    unit_of_time,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::{Size, Spelling, Spellings, respell};
-
-/// What is spelt in other ways than it is read. A size is the time on one server.
-pub(crate) const SPELLINGS: &Spellings = &[
-    ("arrivals.size", Spelling::LawOfTimes),
-    ("arrivals.mean_size", Spelling::Time),
-    ("jobs[].size", Spelling::Time),
-];
+use synth_queues::law::Size;
 
 /// Jobs that speed up less and less with more servers: of `jobs`, `sizes` and `arrivals` exactly one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +30,7 @@ pub struct PoolDocument {
     /// How many servers there are (N), > 0; a part of one is as good as its share.
     pub servers: Decimal,
     /// Whether jobs hold whole servers only.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub whole_servers: bool,
     /// A job uses at most so many servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,12 +105,13 @@ impl WorkloadDocument for PoolDocument {
     const KIND: &'static str = "malleable";
     const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
     const SHORT: &'static [(&'static str, &'static str)] = &[("size", "mean_size")];
+    const SPELLINGS: &'static Spellings = &[
+        ("arrivals.size", Spelling::LawOfTimes),
+        ("arrivals.mean_size", Spelling::Time),
+        ("jobs[].size", Spelling::Time),
+    ];
 
     type Checked = Workload;
-
-    fn respell(root: &mut Node) {
-        respell(root, SPELLINGS);
-    }
 
     fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Workload> {
         self.workload(faults)
@@ -130,15 +123,6 @@ impl WorkloadDocument for PoolDocument {
 }
 
 impl Workload {
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, Self::parse)
-    }
-
     /// Reads a document; `name` stands for the file in messages.
     ///
     /// # Errors

@@ -6,7 +6,6 @@ mod speedup;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use document::SPELLINGS;
 pub use document::{ArrivalsRecord, JobRecord, PoolDocument, SizesRecord};
 pub(super) use speedup::halved;
 pub use speedup::{Curve, Speedup, SpeedupRecord};

@@ -6,10 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy::Dispatch;
-use super::workload::{Campaign, CampaignDocument, SPELLINGS};
+use super::workload::{Campaign, CampaignDocument};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
-use synth_core::document::Published;
-use synth_queues::law::publish;
 
 /// The kind: dispatch to volunteers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,10 +35,6 @@ impl Content for Volunteer {
     type Checked = Campaign;
 
     synth_core::artifact_io!();
-
-    fn publish(published: &mut Published) {
-        publish::<CampaignDocument>(published, SPELLINGS);
-    }
 
     fn check(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
         check::check(artifact, campaign, findings);

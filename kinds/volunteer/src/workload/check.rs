@@ -154,13 +154,12 @@ impl CampaignDocument {
         let Some(law) = law.filter(|law| none.as_ref() != Some(law)) else {
             return;
         };
-        let faults = law.faults(Part::Other(what), owner, &unit);
-        let mean = law.mean();
-        if faults.is_empty() && !SENSIBLE.contains(&mean) {
-            let message = format!("the mean is {mean}, out of the range of sensible numbers");
-            at.add(key, message, "choose other units");
-        }
-        at.below(key).extend(faults);
+        law.check(
+            Part::Other(what),
+            owner,
+            (&unit, SENSIBLE),
+            &mut at.below(key),
+        );
     }
 
     fn check_applications(&self, at: &mut FaultsAt<'_>) {

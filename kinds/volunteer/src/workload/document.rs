@@ -1,36 +1,15 @@
 //! The document of a campaign, as it is read, and as policies record it.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Campaign;
 use synth_core::document::{
-    CheckedOrFaults, DocumentError, Fault, Node, Parsed, WorkloadDocument, read_file, unit_of_time,
+    CheckedOrFaults, DocumentError, Fault, Parsed, Spelling, Spellings, WorkloadDocument,
+    unit_of_time,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::{Size, Spelling, Spellings, respell};
-
-/// What is spelt in other ways than it is read.
-pub(crate) const SPELLINGS: &Spellings = &[
-    ("horizon", Spelling::Time),
-    ("policy.patience", Spelling::Time),
-    ("policy.refresh", Spelling::Time),
-    ("hosts[].speed", Spelling::LawOrNumber),
-    ("hosts[].gpu_speed", Spelling::LawOrNumber),
-    ("hosts[].buffer", Spelling::LawOrTime),
-    ("hosts[].delay", Spelling::LawOrTime),
-    ("hosts[].contact", Spelling::Time),
-    ("hosts[].availability.on", Spelling::LawOrTime),
-    ("hosts[].availability.off", Spelling::LawOrTime),
-    ("applications[].versions[].released", Spelling::Time),
-    ("batches[].size", Spelling::LawOrTime),
-    ("batches[].submitted", Spelling::Time),
-    ("batches[].every", Spelling::Time),
-    ("batches[].deadline", Spelling::Time),
-    ("batches[].bound", Spelling::Time),
-];
+use synth_queues::law::Size;
 
 /// Batches of jobs on the machines of volunteers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,7 +33,7 @@ pub struct CampaignDocument {
     /// What is to be done.
     pub batches: Vec<BatchRecord>,
     /// Parameters of the dispatch that are fixed, and not tuned.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub policy: PolicyRecord,
 }
 
@@ -69,7 +48,7 @@ pub struct HostsRecord {
     /// CPU cores of each.
     pub cores: u32,
     /// GPUs of each.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub gpus: u32,
     /// The law of the speed of a core \[work/time\], drawn once a host.
     pub speed: Size,
@@ -173,7 +152,7 @@ pub struct BatchRecord {
     #[serde(default)]
     pub submitted: Decimal,
     /// How often it is submitted.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one")]
     pub times: u32,
     /// How long after the one before \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,11 +213,6 @@ fn unit() -> Decimal {
     Decimal::ONE
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_one(n: &u32) -> bool {
-    *n == 1
-}
-
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -246,12 +220,26 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 impl WorkloadDocument for CampaignDocument {
     const KIND: &'static str = "volunteer";
     const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
+    const SPELLINGS: &'static Spellings = &[
+        ("horizon", Spelling::Time),
+        ("policy.patience", Spelling::Time),
+        ("policy.refresh", Spelling::Time),
+        ("hosts[].speed", Spelling::LawOrNumber),
+        ("hosts[].gpu_speed", Spelling::LawOrNumber),
+        ("hosts[].buffer", Spelling::LawOrTime),
+        ("hosts[].delay", Spelling::LawOrTime),
+        ("hosts[].contact", Spelling::Time),
+        ("hosts[].availability.on", Spelling::LawOrTime),
+        ("hosts[].availability.off", Spelling::LawOrTime),
+        ("applications[].versions[].released", Spelling::Time),
+        ("batches[].size", Spelling::LawOrTime),
+        ("batches[].submitted", Spelling::Time),
+        ("batches[].every", Spelling::Time),
+        ("batches[].deadline", Spelling::Time),
+        ("batches[].bound", Spelling::Time),
+    ];
 
     type Checked = Campaign;
-
-    fn respell(root: &mut Node) {
-        respell(root, SPELLINGS);
-    }
 
     fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Campaign> {
         Ok((self.campaign(faults)?, Vec::new()))
@@ -263,15 +251,6 @@ impl WorkloadDocument for CampaignDocument {
 }
 
 impl Campaign {
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, Self::parse)
-    }
-
     /// Reads a document; `name` stands for the file in messages.
     ///
     /// # Errors

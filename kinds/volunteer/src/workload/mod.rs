@@ -7,11 +7,11 @@ mod document;
 mod tests;
 
 pub use capacity::{Capacity, LeastTime, Shortage};
+pub(crate) use document::is_default;
 pub use document::{
     ApplicationRecord, AvailabilityRecord, BatchRecord, CampaignDocument, HostsRecord,
     PolicyRecord, Processor, Quality, VersionRecord,
 };
-pub(crate) use document::{SPELLINGS, is_default};
 
 use synth_queues::law::Size;
 

@@ -129,7 +129,7 @@ fn scaling_multiplies_the_rate_and_leaves_the_environment() {
 }
 
 #[test]
-fn every_process_is_named() {
+fn every_process_is_named_and_read_back() {
     let processes = processes();
     let names: Vec<_> = processes.iter().map(ArrivalProcess::process).collect();
     assert_eq!(

@@ -168,9 +168,8 @@ fn a_law_of_one_stage_is_exponential_by_any_name() {
 }
 
 #[test]
-fn every_law_is_named() {
-    let laws = laws();
-    for size in laws {
+fn every_law_is_named_and_read_back() {
+    for size in laws() {
         let json = serde_json::to_string(&size).unwrap();
         assert!(json.contains(&format!("\"law\":\"{}\"", size.law())));
         assert_eq!(serde_json::from_str::<Size>(&json).unwrap(), size);

@@ -3,10 +3,9 @@
 
 use serde_json::{Value as Json, json};
 
-use synth_core::document::{KEYED, Node, Published, WorkloadDocument};
-use synth_core::number::quantity::time_in;
-
-use super::{ArrivalProcess, Size};
+use super::node::Node;
+use super::published::KEYED;
+use crate::number::quantity::time_in;
 
 /// How a value of a document may be spelt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,21 +31,11 @@ pub type Spellings = [(&'static str, Spelling)];
 const TIMES: [&str; 5] = ["mean", "means", "low", "high", "values"];
 
 /// Turns what is written at these places into what is read.
-pub fn respell(root: &mut Node, spellings: &Spellings) {
+pub(super) fn respell(root: &mut Node, spellings: &Spellings) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
     for (path, spelling) in spellings {
         root.each_mut(path, &|node| spelling.respell(node, &unit));
     }
-}
-
-/// Adds the documents of a kind to the schema for editors.
-pub fn publish<D: WorkloadDocument>(published: &mut Published, spellings: &Spellings) {
-    let (law, process) = (published.of::<Size>(), published.of::<ArrivalProcess>());
-    published.define("Law", law_as_written(law.clone(), "Law", false));
-    published.define("LawOfTimes", law_as_written(law, "LawOfTimes", true));
-    published.define("Process", process_as_written(process));
-    let spelt = spellings.iter().map(|(path, own)| (*path, own.schema()));
-    published.add::<D>(D::KIND, spelt.collect());
 }
 
 impl Spelling {
@@ -74,7 +63,7 @@ impl Spelling {
     }
 
     /// Returns the schema of what is written.
-    fn schema(self) -> Json {
+    pub(super) fn schema(self) -> Json {
         let number = json!({"type": "number"});
         match self {
             Self::Time => time(),
@@ -121,6 +110,17 @@ fn named(definition: &str) -> Json {
 
 fn time() -> Json {
     json!({"type": "number", "format": "time"})
+}
+
+/// Adds the definitions of laws and processes as they are written to those of what is read.
+pub(super) fn define_spelt(all: &mut Json) {
+    if let Some(law) = all.get("Size").cloned() {
+        all["Law"] = law_as_written(law.clone(), "Law", false);
+        all["LawOfTimes"] = law_as_written(law, "LawOfTimes", true);
+    }
+    if let Some(process) = all.get("ArrivalProcess").cloned() {
+        all["Process"] = process_as_written(process);
+    }
 }
 
 /// Returns the schema of laws as they are written, from that of laws as they are read.

@@ -15,7 +15,7 @@ use crate::kind::{
     Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, files, json, refuse, unchecked,
 };
 use crate::multiresource::artifact::{
-    Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
+    Backfill, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
 use crate::multiresource::program::SolveLimits;
 use crate::multiresource::report::{self, Synthesized};

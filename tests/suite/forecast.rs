@@ -267,7 +267,7 @@ fn a_bridge_says_when_a_job_starts() {
         )))
     };
     let said = why(&journal, 22);
-    has(&said, "1 older ones of its type are ahead");
+    has(&said, "1 job of its type is before it");
     has(
         &said,
         "one starts within 20 min, five within 20 min, nine within 20 min",

@@ -1,7 +1,5 @@
 //! Amounts of resources as Kubernetes writes them, and the names of a policy's resources there.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use synth_multiresource::workload::Workload;
@@ -10,9 +8,10 @@ use synth_operator::{Amounts, Resources, usual};
 /// Billionths in one: no amount is written more exactly.
 pub const NANO: u128 = 1_000_000_000;
 
-/// Reads a list of quantities in billionths; one that is none counts as 0, since the API server has checked them.
-pub fn amounts(written: &BTreeMap<String, Value>) -> Amounts {
-    let amounts = written.iter().map(|(name, value)| {
+/// Reads quantities by name in billionths; one that is none counts as 0, since the API server has checked them.
+pub fn amounts(written: &Value) -> Amounts {
+    let amounts = written.as_object().into_iter().flatten();
+    let amounts = amounts.map(|(name, value)| {
         let amount = match value {
             Value::String(text) => nano(text),
             other => nano(&other.to_string()),
@@ -135,7 +134,7 @@ mod tests {
     fn demand_is_rounded_up_to_units_and_room_down() {
         let resources = resources(&workload("memory"), &[]).unwrap();
         let written = json!({"cpu": "3001m", "memory": "1537Mi", "nvidia.com/gpu": 1});
-        let amounts = self::amounts(&serde_json::from_value(written).unwrap());
+        let amounts = self::amounts(&written);
         // Units: 3 CPUs, half a GiB, a GPU.
         assert_eq!(resources.units(&amounts), [2, 4, 1]);
         assert_eq!(resources.units_within(&amounts), [1, 3, 1]);
@@ -157,9 +156,7 @@ mod tests {
         assert!(refused("memory", "memory=memory:X").contains("`X` is no unit"));
         let options = ["gpus=amd.com/gpu".to_owned(), "memory=memory:M".to_owned()];
         let resources = resources(&workload("memory"), &options).unwrap();
-        let amounts = self::amounts(
-            &serde_json::from_value(json!({"memory": "3M", "amd.com/gpu": "2"})).unwrap(),
-        );
+        let amounts = self::amounts(&json!({"memory": "3M", "amd.com/gpu": "2"}));
         assert_eq!(resources.units(&amounts), [0, 6, 2]);
     }
 }

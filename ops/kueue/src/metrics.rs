@@ -54,7 +54,6 @@ impl Metrics {
     /// Counts a round.
     pub fn count(&mut self, desk: &Desk, round: &Round) {
         self.last = Timestamp::now().as_second();
-        let seconds = round.decided.ms / 1e3;
         let doing = desk.operator.scheduler.doing();
         // How many run is no switch.
         self.doing = doing.map(|doing| match &self.doing {
@@ -70,17 +69,12 @@ impl Metrics {
             };
             self.add("disagreements_total", "kind", kind);
         }
-        let (values, operator) = (&mut self.values, &desk.operator);
-        values.set_jobs(operator.places().types(), &operator.counts());
+        let values = &mut self.values;
+        desk.operator.count(values, &round.decided, self.last);
         values.set("jobs_without_type", round.untyped as f64);
-        *values.value("rounds_total", &[]) += 1.0;
-        *values.value("decision_seconds_total", &[]) += seconds;
         let longest = values.value("decision_seconds_longest", &[]);
-        *longest = longest.max(seconds);
-        values.set("last_round_timestamp_seconds", self.last as f64);
-        let doing = self.doing.as_ref();
-        values.set_doing(doing.map(|own| &*own.0));
-        if let Some((_, since)) = doing {
+        *longest = longest.max(round.decided.ms / 1e3);
+        if let Some((_, since)) = &self.doing {
             values.set("policy_since_timestamp_seconds", *since as f64);
         }
     }

@@ -91,14 +91,10 @@ impl Notices {
     pub fn look(&mut self, desk: &Desk, cluster: &Cluster, round: &Round, at: HostMoment) {
         self.said.retain(|uid, _| cluster.works.contains_key(uid));
         for note in &round.notes {
-            let reason = match note.concern {
-                Concern::NoType => "NoType",
-                Concern::OtherGates => "OtherGates",
-                Concern::Evicted => "Evicted",
-                _ => continue,
-            };
-            if let Some(work) = note.job.as_ref().and_then(|uid| cluster.works.get(uid)) {
-                self.event(work, reason, note.text.clone());
+            let is_public = [Concern::NoType, Concern::OtherGates, Concern::Evicted];
+            let work = note.job.as_ref().and_then(|uid| cluster.works.get(uid));
+            if let Some(work) = work.filter(|_| is_public.contains(&note.concern)) {
+                self.event(work, &format!("{:?}", note.concern), note.text.clone());
             }
         }
         for release in &round.releases {
@@ -142,14 +138,7 @@ impl Notices {
             return;
         }
         let name = desk.operator.scheduler.places().type_name(waits.job_type);
-        let of = if waits.is_of_all { "" } else { " of its type" };
-        let place = match (waits.is_shut_out, waits.ahead) {
-            (true, _) => "others use the room that it needs, or nodes are closed".into(),
-            (_, 0) => format!("it is the next{of}"),
-            (_, 1) => format!("1 job{of} is before it"),
-            (_, ahead) => format!("{ahead} jobs{of} are before it"),
-        };
-        let mut text = format!("waits as `{name}`: {place}");
+        let mut text = format!("waits as `{name}`: {}", waits.place());
         if !doing.is_empty() {
             text += &format!("; the policy: {doing}");
         }

@@ -131,10 +131,7 @@ impl Controller {
                 self.answered(watch, &mut desk, &release, outcome);
             }
             watch.follow_owners()?;
-            let at = HostMoment {
-                now: begin.elapsed().as_secs_f64(),
-                wall: Timestamp::now().as_second(),
-            };
+            let at = HostMoment::of(begin);
             let round = {
                 let cluster = watch.cluster();
                 let round = desk.look(&cluster, at);
@@ -218,11 +215,7 @@ impl Controller {
     pub async fn plan(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let mut desk = self.desk(&watch)?;
-        let at = HostMoment {
-            now: 0.0,
-            wall: Timestamp::now().as_second(),
-        };
-        let round = desk.look(&watch.cluster(), at);
+        let round = desk.look(&watch.cluster(), HostMoment::of(Instant::now()));
         let mut lines: Vec<String> = round.notes.iter().map(|note| note.text.clone()).collect();
         let starts = |i: Option<usize>| {
             let own = round.releases.iter().filter(move |own| own.job_type == i);

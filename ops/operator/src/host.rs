@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use synth_core::artifact::Changes;
 use synth_core::document::{digest, text_of};
@@ -63,6 +64,17 @@ pub struct HostMoment {
     pub now: f64,
     /// The time of day.
     pub wall: i64,
+}
+
+impl HostMoment {
+    /// Returns this moment, for a program that began then.
+    pub fn of(begin: Instant) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        HostMoment {
+            now: begin.elapsed().as_secs_f64(),
+            wall: since.map_or(0, |since| since.as_secs() as i64),
+        }
+    }
 }
 
 /// Returns the prices of whole units of a policy's certificate; none where it has none that count for all servers.

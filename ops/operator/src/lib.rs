@@ -48,6 +48,21 @@ pub struct WaitReason {
     pub doing: Option<String>,
 }
 
+impl WaitReason {
+    /// Describes what the job waits for.
+    pub fn place(&self) -> String {
+        let of = if self.is_of_all { "" } else { " of its type" };
+        match self.ahead {
+            _ if self.is_shut_out => {
+                "others use the capacity that it needs, or nodes are down".into()
+            }
+            0 => format!("it is the next{of}"),
+            1 => format!("1 job{of} is before it"),
+            ahead => format!("{ahead} jobs{of} are before it"),
+        }
+    }
+}
+
 /// A job that is known.
 struct Known {
     job_type: usize,
@@ -387,7 +402,7 @@ impl Scheduler {
         self.known.insert(id, job);
         match (adopted, self.has_begun) {
             (None, _) => {
-                self.places.change_beyond(job_type, &on, 1.0);
+                self.places.change_beyond(job_type, &on, true);
                 self.review(&on);
             }
             (Some(_), true) => self.site.act(None, now),
@@ -410,7 +425,7 @@ impl Scheduler {
                 self.site.act(Some(event), self.now);
             }
             Place::Beyond(servers) => {
-                self.places.change_beyond(known.job_type, &servers, -1.0);
+                self.places.change_beyond(known.job_type, &servers, false);
                 self.review(&servers);
             }
             Place::Aside(_) => {}
@@ -447,7 +462,7 @@ impl Scheduler {
             Place::Beyond(servers) => {
                 known.place = Place::Aside(None);
                 self.aside.insert(known.order, job.into());
-                self.places.change_beyond(job_type, &servers, -1.0);
+                self.places.change_beyond(job_type, &servers, false);
                 self.review(&servers);
             }
             Place::Aside(_) => {}
@@ -458,7 +473,7 @@ impl Scheduler {
     /// back.
     fn review(&mut self, servers: &[usize]) {
         for &n in servers {
-            self.site.occupy(n, self.places.occupied(n), self.now);
+            self.site.occupy(n, &self.places.occupied(n), self.now);
         }
         // Whether jobs have left of which the rule has not heard.
         let mut is_unheard = false;

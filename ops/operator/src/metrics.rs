@@ -36,23 +36,9 @@ impl Metrics {
         *self.value(name, &[]) = value;
     }
 
-    /// Sets how many jobs of each type wait and run.
-    pub fn set_jobs<'a>(&mut self, types: impl Iterator<Item = &'a str>, counts: &[[u64; 2]]) {
-        self.values.remove("jobs");
-        for (name, counts) in types.zip(counts) {
-            self.value("releases_total", &[("type", name)]);
-            for (state, count) in ["waiting", "running"].iter().zip(counts) {
-                *self.value("jobs", &[("type", name), ("state", state)]) = *count as f64;
-            }
-        }
-    }
-
-    /// Sets what the policy does at present, if that is known.
-    pub fn set_doing(&mut self, doing: Option<&str>) {
-        self.values.remove("policy_info");
-        if let Some(doing) = doing {
-            *self.value("policy_info", &[("doing", doing)]) = 1.0;
-        }
+    /// Removes the values of a metric.
+    pub fn clear(&mut self, name: &'static str) {
+        self.values.remove(name);
     }
 
     /// Returns all metrics.

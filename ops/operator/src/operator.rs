@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::amounts::{Amounts, Resources};
 use super::host::{only_starts, second_of};
 use super::protocol::{Line, Started, starts};
-use super::{Places, Scheduler};
+use super::{Metrics, Places, Scheduler};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::LearnedRuntimes;
 use synth_multiresource::workload::Fleet;
@@ -295,6 +295,30 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
             ..Round::default()
         };
         (round, refused)
+    }
+
+    /// Returns the servers of a job that starts.
+    pub fn servers_of(&self, start: &Started) -> Vec<usize> {
+        let (places, names) = (self.places(), start.servers().iter());
+        names.filter_map(|name| places.server(name)).collect()
+    }
+
+    /// Counts a round, which ended at this time of day.
+    pub fn count(&self, metrics: &mut Metrics, round: &Round, wall: i64) {
+        metrics.clear("jobs");
+        for (name, counts) in self.places().types().zip(self.counts()) {
+            for (state, count) in ["waiting", "running"].iter().zip(counts) {
+                *metrics.value("jobs", &[("type", name), ("state", state)]) = count as f64;
+            }
+            *metrics.value("releases_total", &[("type", name)]) += 0.0;
+        }
+        *metrics.value("rounds_total", &[]) += 1.0;
+        *metrics.value("decision_seconds_total", &[]) += round.ms / 1e3;
+        metrics.set("last_round_timestamp_seconds", wall as f64);
+        metrics.clear("policy_info");
+        if let Some(doing) = self.scheduler.doing() {
+            *metrics.value("policy_info", &[("doing", &doing)]) = 1.0;
+        }
     }
 
     /// Notes that a job is released at this time \[s\], to run on these servers of a fleet. Returns its type, and what else is

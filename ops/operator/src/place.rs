@@ -7,8 +7,6 @@ use synth_multiresource::workload::{Fleet, JobType, Resource};
 pub struct Places {
     fleet: Fleet,
     servers: Vec<Server>,
-    /// By resource: the amount of one unit.
-    grains: Vec<f64>,
 }
 
 #[derive(Clone)]
@@ -17,14 +15,12 @@ struct Server {
     /// By resource: the capacity, and the same in whole units.
     capacity: Vec<f64>,
     units: Vec<u64>,
-    /// By resource: the whole units that others were last seen to use ([`Places::others`]).
+    /// By resource, in whole units: what others were last seen to use ([`Places::others`]).
     seen: Vec<u64>,
-    /// By resource: the amounts that others were reported to use.
-    reported: Vec<f64>,
-    /// By resource: of jobs that run and that the rule has no room for.
-    beyond: Vec<f64>,
-    /// Both, in units of its system.
-    occupied: Vec<u64>,
+    /// The same as it was reported to the scheduler.
+    reported: Vec<u64>,
+    /// The same of jobs that run and that the rule has no room for.
+    beyond: Vec<u64>,
 }
 
 impl Places {
@@ -36,9 +32,8 @@ impl Places {
                 name: String::new(),
                 units: fleet.units(h),
                 seen: vec![0; capacity.len()],
-                reported: vec![0.0; capacity.len()],
-                beyond: vec![0.0; capacity.len()],
-                occupied: vec![0; capacity.len()],
+                reported: vec![0; capacity.len()],
+                beyond: vec![0; capacity.len()],
                 capacity,
             };
             (1..=shape.count()).map(move |n| Server {
@@ -46,10 +41,8 @@ impl Places {
                 ..server.clone()
             })
         });
-        let resources = 0..fleet.envelope().resources().len();
         Places {
             servers: servers.collect(),
-            grains: resources.map(|j| grain(fleet, j)).collect(),
             fleet: fleet.clone(),
         }
     }
@@ -207,26 +200,39 @@ impl Places {
         resources.map(Resource::name)
     }
 
+    /// Others use these amounts of server n: what they leave is rounded down to whole units.
     pub(super) fn occupy(&mut self, n: usize, amounts: &[f64]) {
-        self.servers[n].reported.copy_from_slice(amounts);
-        self.servers[n].count(&self.grains);
+        let server = &mut self.servers[n];
+        for (j, amount) in amounts.iter().enumerate() {
+            let demanding = self.fleet.types().iter().find(|t| t.units()[j] > 0);
+            let unit = demanding.map(|t| t.demand()[j].value() / t.units()[j] as f64);
+            let left = (server.capacity[j] - amount).max(0.0) / unit.unwrap_or(f64::INFINITY);
+            let left = (left * (1.0 + SLACK) + SLACK).floor() as u64;
+            server.reported[j] = server.units[j].saturating_sub(left);
+        }
     }
 
-    /// A job of type i that no room was left for runs on these (sign 1), or does no more (-1).
-    pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], sign: f64) {
-        let demand = self.demand(i);
+    /// A job of type i that no room was left for runs on these, or does no more.
+    pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], runs: bool) {
         for &n in servers {
-            let server = &mut self.servers[n];
-            for (beyond, demand) in server.beyond.iter_mut().zip(&demand) {
-                *beyond = (*beyond + sign * demand).max(0.0);
+            let beyond = &mut self.servers[n].beyond;
+            for (beyond, units) in beyond.iter_mut().zip(self.fleet.types()[i].units()) {
+                *beyond = if runs {
+                    *beyond + units
+                } else {
+                    *beyond - units
+                };
             }
-            server.count(&self.grains);
         }
     }
 
     /// Returns what others use of server n, in units of its system.
-    pub(super) fn occupied(&self, n: usize) -> &[u64] {
-        &self.servers[n].occupied
+    pub(super) fn occupied(&self, n: usize) -> Vec<u64> {
+        let server = &self.servers[n];
+        let used = server.reported.iter().zip(&server.beyond);
+        let used = used.zip(&server.units);
+        used.map(|((reported, beyond), all)| (reported + beyond).min(*all))
+            .collect()
     }
 }
 
@@ -282,22 +288,3 @@ pub(super) fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>,
 
 /// Relative slack, so that a rest that is whole but for rounding is not rounded down.
 const SLACK: f64 = 1e-9;
-
-impl Server {
-    /// Counts what is occupied in whole units of these amounts: what others leave is rounded down.
-    fn count(&mut self, grains: &[f64]) {
-        for (j, grain) in grains.iter().enumerate() {
-            let used = self.reported[j] + self.beyond[j];
-            let left = (self.capacity[j] - used).max(0.0) / grain;
-            let left = (left * (1.0 + SLACK) + SLACK).floor();
-            self.occupied[j] = self.units[j] - (left as u64).min(self.units[j]);
-        }
-    }
-}
-
-/// Returns the amount of resource j that one of its units is; infinity if no type demands it.
-fn grain(fleet: &Fleet, j: usize) -> f64 {
-    let demanding = fleet.types().iter().find(|t| t.units()[j] > 0);
-    let amount = demanding.map(|t| t.demand()[j].value() / t.units()[j] as f64);
-    amount.unwrap_or(f64::INFINITY)
-}

@@ -93,17 +93,11 @@ impl Line {
 
     /// Checks that it tells of one thing, and of no other's parts.
     pub(super) fn is_of_one_thing(&self) -> Result<(), String> {
-        let events = [
-            self.arrive.is_some(),
-            self.adopt.is_some(),
-            self.leave.is_some(),
-            self.withdraw.is_some(),
-            self.put_back.is_some(),
-            self.occupy.is_some(),
-            self.ring.is_some(),
-            self.forecast.is_some(),
-        ];
-        if events.iter().filter(|is_there| **is_there).count() > 1 {
+        let jobs = [&self.arrive, &self.adopt, &self.leave, &self.withdraw];
+        let jobs = jobs.into_iter().chain([&self.put_back, &self.forecast]);
+        let others = [self.occupy.is_some(), self.ring.is_some()];
+        let events = jobs.map(Option::is_some).chain(others);
+        if events.filter(|is_there| *is_there).count() > 1 {
             return Err("two things happened: say each in a line of its own".into());
         }
         let comes = self.arrive.is_some() || self.adopt.is_some();

@@ -64,12 +64,11 @@ impl TypesFile {
     pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
-        let checked = written.map(|written| TypesFile {
-            resources: resources(written.resources.unwrap_or_default(), fleet, &mut faults),
-            rules: written
-                .types
-                .map(|types| type_rules(types, fleet, &mut faults)),
-            servers: written.servers.map(|own| nodes(own, fleet, &mut faults)),
+        let faulty = &mut faults;
+        let checked = written.map(|own| TypesFile {
+            resources: resources(own.resources.unwrap_or_default(), fleet, faulty),
+            rules: own.types.map(|types| type_rules(types, fleet, faulty)),
+            servers: own.servers.map(|own| nodes(own, fleet, faulty)),
         });
         checked
             .filter(|_| faults.is_empty())
@@ -133,19 +132,16 @@ fn nodes(
     }
     let mut taken: Vec<String> = Vec::new();
     for shape in fleet.shapes() {
-        let Some(lists) = written.get(shape.name()) else {
-            let message = format!(
-                "no nodes for the {} servers of the shape `{}`",
-                shape.count(),
-                shape.name()
-            );
-            let help = format!("add `{}: [n1, \"n[2-4]\"]`", shape.name());
+        let (name, count) = (shape.name(), shape.count() as usize);
+        let Some(lists) = written.get(name) else {
+            let message = format!("no nodes for the {count} servers of the shape `{name}`");
+            let help = format!("add `{name}: [n1, \"n[2-4]\"]`");
             faults.push(Fault::new(place!("servers"), message, help));
             continue;
         };
         let before = taken.len();
         for (n, list) in lists.iter().enumerate() {
-            let at = place!("servers", shape.name(), n);
+            let at = place!("servers", name, n);
             let Some(names) = expand(list) else {
                 let message = format!("`{list}` is no list of nodes");
                 let help = "write names of nodes such as n1, or \"n[1-4,7]\" with quotes";
@@ -160,12 +156,12 @@ fn nodes(
                 taken.push(node);
             }
         }
-        let (found, count) = (taken.len() - before, shape.count());
-        if found != count as usize {
+        let found = taken.len() - before;
+        if found != count {
             let message =
                 format!("{found} nodes, and the policy has {count} servers of this shape");
             let help = "name as many nodes, or make a policy for as many servers";
-            faults.push(Fault::new(place!("servers", shape.name()), message, help));
+            faults.push(Fault::new(place!("servers", name), message, help));
         }
     }
     taken.into_iter().map(Some).collect()

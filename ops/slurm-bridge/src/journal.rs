@@ -1,6 +1,6 @@
 //! What a bridge has read and decided, a line of JSON a round; and the same decided again from it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::measured::{EndedJob, OpenJobs};
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
@@ -19,7 +20,7 @@ use synth_slurm::commands::Key;
 /// A line of a journal.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
-pub enum JournalRecord {
+pub(super) enum JournalRecord {
     /// A policy takes over.
     Head(Head),
     /// Something was read, decided or seen.
@@ -34,7 +35,7 @@ pub enum JournalRecord {
 /// Which policy decides from here on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub(super) struct Head {
     /// The file of the policy, as it was named.
     pub policy: String,
     /// Its digest.
@@ -138,7 +139,7 @@ impl TakenOver {
 }
 
 /// What a journal says, decided again.
-pub struct ReplayedJournal {
+pub(super) struct ReplayedJournal {
     /// Rounds with decisions of this policy.
     pub rounds: u64,
     /// Jobs that were started.
@@ -151,49 +152,22 @@ pub struct ReplayedJournal {
     pub scheduler: Scheduler,
     /// When that is.
     pub t: f64,
-    /// By id, jobs that came and have not ended.
-    pub present: BTreeMap<String, OpenJob>,
+    /// Jobs that came and have not ended.
+    pub present: OpenJobs,
     /// When the bridge began that runs, of several one behind the other, without the time between them.
     began: f64,
 }
 
-/// A job that came and has not ended.
-pub struct OpenJob {
-    job_type: String,
-    /// When it was first seen to wait \[time\].
-    pub arrival: f64,
-    start: Option<f64>,
-    began: Option<f64>,
-}
-
-/// A job that came and ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EndedJob {
-    /// Its id.
-    pub id: String,
-    /// Its type.
-    pub job_type: String,
-    /// When it was first seen to wait \[time\].
-    pub arrival: f64,
-    /// How long it waited to be released.
-    pub wait: f64,
-    /// From there until its first process was seen.
-    pub latency: f64,
-    /// How long it ran.
-    pub size: f64,
-}
-
 /// Is called with each line of a journal, with the scheduler behind it and what it starts.
-pub type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
+pub(super) type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
 
 /// Reads a journal, and lets the policy decide again.
 ///
 /// # Errors
 /// When it cannot be read, a line is not of a journal, or none is of this policy.
-pub fn replay(
+pub(super) fn replay(
     path: &Path,
-    policy: &Checked,
-    digest: &str,
+    (policy, digest): &(Checked, String),
     on_line: OnLine<'_>,
 ) -> Result<ReplayedJournal, String> {
     let name = path.display();
@@ -213,7 +187,7 @@ pub fn replay(
         })?;
         match serde_json::from_str(&object).map_err(|why| wrong(&why))? {
             JournalRecord::Head(head) => {
-                is_own = head.digest == digest;
+                is_own = head.digest == *digest;
                 if is_own {
                     let learned = head.learned.as_ref();
                     let scheduler = || Scheduler::with_learned(policy, head.seed, learned);
@@ -221,7 +195,7 @@ pub fn replay(
                     // The same policy may begin again: another bridge, or the file was read again.
                     let before = std::mem::replace(&mut own.scheduler, scheduler());
                     own.scheduler.remember(&before);
-                    own.present.clear();
+                    own.present.0.clear();
                 }
                 heads.push(head);
             }
@@ -258,7 +232,7 @@ impl ReplayedJournal {
             jobs: Vec::new(),
             scheduler,
             t: 0.0,
-            present: BTreeMap::new(),
+            present: OpenJobs::default(),
             began: 0.0,
         }
     }
@@ -270,7 +244,6 @@ impl ReplayedJournal {
         self.t = self.began + round.t;
         let mut start = Vec::new();
         for line in &round.told {
-            self.notify(line);
             let decided = self.scheduler.tell(line)?;
             let starts = starts(&decided, self.scheduler.places());
             on_line(line, &self.scheduler, &starts);
@@ -278,51 +251,11 @@ impl ReplayedJournal {
         }
         self.rounds += 1;
         self.starts += start.len() as u64;
-        for id in start.iter().map(Started::id) {
-            let job = self.present.get_mut(id);
-            job.into_iter().for_each(|job| job.start = Some(self.t));
-        }
-        for id in &round.began {
-            let job = self.present.get_mut(id);
-            job.into_iter().for_each(|job| job.began = Some(self.t));
-        }
+        self.jobs.extend(self.present.follow(self.t, round));
         if start != round.start && self.differs.is_none() {
             self.differs = Some((place, round.start.clone(), start));
         }
         Ok(())
-    }
-
-    /// Follows a job from its arrival to its end; what was found running is not followed. One that is withdrawn may
-    /// come again as another type, and has waited since it came first.
-    fn notify(&mut self, line: &Line) {
-        let now = self.t;
-        if let (Some(kind), Some(id)) = (&line.arrive, &line.job) {
-            let job = self.present.entry(id.clone()).or_insert(OpenJob {
-                job_type: String::new(),
-                arrival: now,
-                start: None,
-                began: None,
-            });
-            job.job_type.clone_from(kind);
-        }
-        if let Some(id) = &line.put_back
-            && let Some(job) = self.present.get_mut(id)
-        {
-            (job.start, job.began) = (None, None);
-        }
-        if let Some(id) = &line.leave
-            && let Some(job) = self.present.remove(id)
-            && let (Some(start), Some(began)) = (job.start, job.began)
-        {
-            self.jobs.push(EndedJob {
-                id: id.clone(),
-                job_type: job.job_type,
-                arrival: job.arrival,
-                wait: start - job.arrival,
-                latency: began - start,
-                size: now - began,
-            });
-        }
     }
 }
 
@@ -330,14 +263,13 @@ impl ReplayedJournal {
 ///
 /// # Errors
 /// When they cannot be written as CSV.
-pub fn jobs_csv(jobs: &[EndedJob]) -> csv::Result<String> {
-    let mut sorted: Vec<&EndedJob> = jobs.iter().collect();
-    sorted.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
+pub(super) fn jobs_csv(jobs: &[EndedJob]) -> csv::Result<String> {
+    let mut sorted = Vec::from_iter(jobs);
+    sorted.sort_by(|a, b| a.times[0].total_cmp(&b.times[0]));
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["type", "arrival", "size", "wait", "latency", "job"])?;
     for job in sorted {
-        let numbers = [job.arrival, job.size, job.wait, job.latency].map(|x| format!("{x:.6}"));
-        let [arrival, size, wait, latency] = &numbers;
+        let [arrival, size, wait, latency] = &job.times.map(|time| format!("{time:.6}"));
         writer.write_record([&job.job_type, arrival, size, wait, latency, &job.id])?;
     }
     let bytes = writer.into_inner();

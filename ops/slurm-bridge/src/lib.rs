@@ -29,24 +29,6 @@ pub use verb::Arguments;
 
 use synth_multiresource::artifact::Checked;
 use synth_operator::only_starts;
-use synth_slurm::commands::SlurmError;
-
-/// Why a bridge does not run, or has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum BridgeError {
-    /// Slurm does not answer as it should; the next time it may.
-    #[error(transparent)]
-    Slurm(#[from] SlurmError),
-    /// What was found, and what to do.
-    #[error("{0}")]
-    Refused(String),
-}
-
-impl From<String> for BridgeError {
-    fn from(why: String) -> Self {
-        BridgeError::Refused(why)
-    }
-}
 
 /// Why Slurm cannot stop jobs as a policy would.
 const CANNOT_STOP: &str = "which Slurm cannot do without losing their work or keeping their memory";

@@ -14,24 +14,23 @@ pub(super) fn new(partition: &str) -> Metrics {
     Metrics::new("synth_bridge_", help, &[("partition", partition)])
 }
 
-/// Counts a round that was carried out: the how many-th, and the time of day.
+/// Counts what Slurm did in a round that was carried out. In the first one all that runs is adopted.
 pub(super) fn count(
     metrics: &mut Metrics,
     watch: &Watch,
     queue: &SlurmQueue,
     (found, round): (&Changes, &Round),
-    (rounds, wall): (u64, i64),
+    is_first: bool,
 ) {
-    let operator = &watch.operator;
-    let types: Vec<&str> = operator.places().types().collect();
-    metrics.set_jobs(types.iter().copied(), &operator.counts());
     for (state, count) in ["waiting", "running"].iter().zip(watch.untyped(queue)) {
         *metrics.value("jobs_without_type", &[("state", state)]) = count as f64;
     }
+    let operator = &watch.operator;
     for start in &round.start {
         let stage = start.id().parse().ok().and_then(|key| operator.stage(&key));
         if let Some(Stage::Running(i)) = stage {
-            *metrics.value("releases_total", &[("type", types[i])]) += 1.0;
+            let name = operator.places().type_name(i);
+            *metrics.value("releases_total", &[("type", name)]) += 1.0;
         }
     }
     let lines = |is: fn(&Line) -> bool| round.told.iter().filter(|line| is(line)).count();
@@ -40,21 +39,17 @@ pub(super) fn count(
         ("not_started", found.stuck.len()),
         ("held_again", found.give_up.len()),
         ("put_back", lines(|line| line.put_back.is_some())),
-        // In the first round all that runs is adopted.
-        ("started_by_others", if rounds > 1 { adopted } else { 0 }),
+        ("started_by_others", if is_first { 0 } else { adopted }),
     ] {
         *metrics.value("disagreements_total", &[("kind", kind)]) += count as f64;
     }
     *metrics.value("failed_rounds_total", &[]) += 0.0;
-    metrics.set("rounds_total", rounds as f64);
-    metrics.set("last_round_timestamp_seconds", wall as f64);
     let has_decided = !round.told.is_empty();
     *metrics.value("decisions_total", &[]) += f64::from(u8::from(has_decided));
     if has_decided {
-        *metrics.value("decision_seconds_total", &[]) += round.ms / 1e3;
-        metrics.set("last_decision_timestamp_seconds", wall as f64);
+        let moment = *metrics.value("last_round_timestamp_seconds", &[]);
+        metrics.set("last_decision_timestamp_seconds", moment);
     }
-    metrics.set_doing(operator.scheduler.doing().as_deref());
 }
 
 /// Writes a text into a file, which is there whole at any time.

@@ -1,9 +1,9 @@
 //! What was decided, carried out: jobs released, held and sent to nodes.
 
-use super::BridgeError;
 use super::setup::HoldBy;
 use super::watch::{Changes, Sent};
 use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, Why};
+use synth_verb::{VerbResult, refuse};
 
 /// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule
 /// gets to know of it.
@@ -13,7 +13,7 @@ pub(super) fn act(
     found: &Changes,
     starts: &[(JobId, Sent)],
     notes: &mut Vec<String>,
-) -> Result<(), BridgeError> {
+) -> VerbResult<()> {
     refused(&slurm.hold(&found.hold)?, notes)?;
     refused(&slurm.release(&found.pass)?, notes)?;
     let again = match hold {
@@ -29,13 +29,13 @@ pub(super) fn act(
 }
 
 /// Jobs that were not released: where nobody is let, it ends.
-fn refused(refusals: &[ActionRefusal], notes: &mut Vec<String>) -> Result<(), BridgeError> {
+fn refused(refusals: &[ActionRefusal], notes: &mut Vec<String>) -> VerbResult<()> {
     for ActionRefusal { id, why, text } in refusals {
         match why {
             Why::NoRight => {
-                return Err(BridgeError::Refused(format!(
+                return refuse(format!(
                     "Slurm does not let this user release job {id}: {text}. Run the bridge as SlurmUser or root, or as an operator (`sacctmgr modify user NAME set adminlevel=operator`)"
-                )));
+                ));
             }
             // The queue will tell.
             Why::Gone => {}
@@ -49,7 +49,7 @@ fn refused(refusals: &[ActionRefusal], notes: &mut Vec<String>) -> Result<(), Br
 ///
 /// # Errors
 /// When Slurm does not answer, or does not let this user.
-pub fn release_all(slurm: &Slurm, hold: HoldBy) -> Result<String, BridgeError> {
+pub fn release_all(slurm: &Slurm, hold: HoldBy) -> VerbResult<String> {
     let queue = slurm.queue()?;
     let mut jobs: Vec<JobId> = Vec::new();
     let mut remaining = 0;

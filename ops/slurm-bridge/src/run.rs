@@ -1,13 +1,11 @@
 //! The rounds of a bridge: read, compare, decide, release.
 
 use std::collections::HashSet;
-use std::error::Error;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use super::BridgeError;
 use super::journal::{Head, Journal, JournalRecord};
 use super::lock::locked;
 use super::measured::Measured;
@@ -15,10 +13,11 @@ use super::metrics;
 use super::release::{act, release_all};
 use super::resources::written;
 use super::setup::{OnExit, Setup};
-use super::survey::{Survey, obstacle, plan};
+use super::survey::{obstacle, plan, without_type};
 use super::watch::{Changes, Jobs, Watch};
 use synth_operator::{HostMoment, Metrics, Round};
-use synth_slurm::commands::{Hold, Key, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
+use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
+use synth_verb::VerbResult;
 
 /// Flags that signals set while a bridge runs.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +65,7 @@ impl Bridge {
     /// # Errors
     /// When the policy is refused or does not fit the cluster, Slurm does not answer, another bridge runs, or the journal
     /// cannot be written.
-    pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn Error>> {
+    pub fn begin(slurm: Slurm, setup: Setup) -> VerbResult<Self> {
         let watch = Watch::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;
         watch.map.check_nodes(&nodes.rows)?;
@@ -75,7 +74,7 @@ impl Bridge {
         let lock = lock.transpose()?;
         let now = Instant::now();
         let mut bridge = Bridge {
-            measured: Measured::new(&watch, 0.0),
+            measured: Measured::new(watch.operator.places(), 0.0),
             metrics: metrics::new(&slurm.partition),
             watch,
             cluster,
@@ -100,7 +99,8 @@ impl Bridge {
         };
         let begun = Journal::open(&path).and_then(|mut journal| {
             let before = std::mem::take(&mut journal.before);
-            let nodes = |start| self.watch.map.nodes.named(&self.watch.servers_named(start));
+            let watch = &self.watch;
+            let nodes = |start| watch.map.nodes.named(&watch.operator.servers_of(start));
             let placed = before.placed.iter();
             let placed = placed.map(|(key, start)| (*key, nodes(start))).collect();
             self.watch.placed = placed;
@@ -150,7 +150,7 @@ impl Bridge {
     ///
     /// # Errors
     /// When whoever runs it may not release jobs.
-    pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> VerbResult<()> {
         let mut pause = self.poll();
         let mut reported = Instant::now();
         while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
@@ -158,7 +158,7 @@ impl Bridge {
             self.notes.drain(..).for_each(|note| say(&note));
             match done {
                 Ok(()) => pause = self.poll(),
-                Err(BridgeError::Slurm(why)) => {
+                Err(why) if why.is::<SlurmError>() => {
                     *self.metrics.value("failed_rounds_total", &[]) += 1.0;
                     say(&format!(
                         "warning: {why}; nothing is concluded, and the next round waits {:.1} s",
@@ -188,12 +188,9 @@ impl Bridge {
     }
 
     /// Does what signals ask for, and a round.
-    fn step(&mut self, signals: &Signals) -> Result<(), BridgeError> {
+    fn step(&mut self, signals: &Signals) -> VerbResult<()> {
         if signals.reload.swap(false, Ordering::Relaxed) {
-            match self.reload() {
-                Err(BridgeError::Slurm(why)) => self.notes.push(format!("warning: {why}")),
-                other => other?,
-            }
+            self.reload()?;
         }
         self.round(signals.give_up.swap(false, Ordering::Relaxed))
     }
@@ -203,19 +200,11 @@ impl Bridge {
         until.is_some_and(|until| self.started.elapsed() >= until)
     }
 
-    fn moment(&self) -> HostMoment {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        HostMoment {
-            now: self.started.elapsed().as_secs_f64(),
-            wall: since.map_or(0, |since| since.as_secs() as i64),
-        }
-    }
-
     /// Until the next round: the poll, or less where a clock rings before. One that is due already has its turn in a
     /// round.
     fn until_next(&self) -> Duration {
         let wake = self.watch.operator.wake();
-        let left = wake.map(|wake| wake - self.moment().now);
+        let left = wake.map(|wake| wake - HostMoment::of(self.started).now);
         let left = left.filter(|left| *left > 0.0 && *left < self.poll().as_secs_f64());
         left.map_or(self.poll(), Duration::from_secs_f64)
     }
@@ -234,7 +223,7 @@ impl Bridge {
         }
     }
 
-    fn round(&mut self, gives_up: bool) -> Result<(), BridgeError> {
+    fn round(&mut self, gives_up: bool) -> VerbResult<()> {
         let queue = self.slurm.queue()?;
         let nodes = self.nodes()?;
         let holds = queue.rows.iter().any(|row| row.hold != Hold::None);
@@ -243,10 +232,9 @@ impl Bridge {
         }
         self.note_present(&queue)?;
         self.rounds += 1;
-        let at = self.moment();
+        let at = HostMoment::of(self.started);
         if self.rounds == 1 {
-            let survey = Survey::new(&self.watch, &queue);
-            self.notes.extend(survey.note(self.setup.unknown));
+            self.notes.extend(without_type(&self.watch, &queue));
         }
         let start = Instant::now();
         let mut found = self.watch.look(&queue, nodes.as_ref(), at);
@@ -254,7 +242,8 @@ impl Bridge {
         if gives_up {
             found.give_up.extend(self.watch.give_up(at.now));
         }
-        self.measure(&round, at.now);
+        let places = self.watch.operator.places();
+        self.measured.count(&round, self.rounds == 1, places);
         round.notes.clone_from(&found.notes);
         self.notes.append(&mut found.notes);
         for (job, reason) in &found.stuck {
@@ -275,7 +264,7 @@ impl Bridge {
                 "warning: the policy could not take what was read, and begins anew with what waits and runs".into(),
             );
             let before = self.watch.operator.restart();
-            self.again(before, &queue)?;
+            self.again(&before, &queue)?;
         }
         Ok(())
     }
@@ -290,13 +279,8 @@ impl Bridge {
         (round, refused.is_empty())
     }
 
-    fn act(
-        &mut self,
-        queue: &SlurmQueue,
-        found: &Changes,
-        round: &Round,
-    ) -> Result<(), BridgeError> {
-        let now = self.moment().now;
+    fn act(&mut self, queue: &SlurmQueue, found: &Changes, round: &Round) -> VerbResult<()> {
+        let now = HostMoment::of(self.started).now;
         let starts = round.start.iter();
         let starts = starts.filter_map(|start| self.watch.release(start, queue, now));
         let starts: Vec<_> = starts.collect();
@@ -353,13 +337,13 @@ impl Bridge {
     ///
     /// # Errors
     /// When Slurm does not answer.
-    pub fn plan(&mut self) -> Result<String, BridgeError> {
+    pub fn plan(&mut self) -> VerbResult<String> {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         self.note_present(&queue)?;
-        let at = self.moment();
+        let at = HostMoment::of(self.started);
         let mut found = self.watch.look(&queue, Some(&nodes), at);
         let (round, _) = self.decide(&mut found, at, Instant::now());
-        let survey = Survey::new(&self.watch, &queue).note(self.setup.unknown);
+        let survey = without_type(&self.watch, &queue);
         let mut lines: Vec<String> = survey.into_iter().chain(found.notes.clone()).collect();
         lines.push(plan(&self.watch, &queue, &found, &round.start));
         Ok(lines.join("\n"))
@@ -369,41 +353,27 @@ impl Bridge {
     ///
     /// # Errors
     /// When Slurm does not answer, or the job is not there.
-    pub fn obstacle(&self, job: &str) -> Result<Option<String>, BridgeError> {
+    pub fn obstacle(&self, job: &str) -> VerbResult<Option<String>> {
         let queue = self.slurm.queue()?;
         let row = queue.rows.iter().find(|row| row.key.id.to_string() == job);
         let row = row.ok_or_else(|| {
             let partition = &self.slurm.partition;
             format!("job {job} neither waits nor runs in the partition {partition}: see `squeue -p {partition}`")
         })?;
-        Ok(obstacle(&self.watch, row, self.moment().wall))
-    }
-
-    fn measure(&mut self, round: &Round, now: f64) {
-        let operator = &self.watch.operator;
-        if self.rounds > 1 {
-            let arrived = round.told.iter().filter_map(|line| line.arrive.as_ref());
-            let arrived = arrived.filter_map(|name| operator.places().job_type(name));
-            arrived.for_each(|i| self.measured.arrived(i));
-        }
-        for id in &round.began {
-            let job = id.parse::<Key>().ok();
-            let job = job.and_then(|key| operator.jobs.get(&key));
-            if let Some(released) = job.and_then(|job| job.released) {
-                self.measured
-                    .began_after((now - released) / operator.second);
-            }
-        }
-        for (i, began) in self.watch.ended.drain(..) {
-            self.measured.ran(i, (now - began) / operator.second);
-        }
+        Ok(obstacle(
+            &self.watch,
+            row,
+            HostMoment::of(self.started).wall,
+        ))
     }
 
     /// Reports what was measured; what was learned goes into the journal, for the next bridge.
     fn report_measured(&mut self) {
         let operator = &self.watch.operator;
-        let (lines, is_apart) =
-            (self.measured).lines(operator.fleet(), self.moment().now / operator.second);
+        let (lines, is_apart) = (self.measured).lines(
+            operator.fleet(),
+            HostMoment::of(self.started).now / operator.second,
+        );
         self.notes.push(format!(
             "{} rounds; by type what came and ran, of what the policy was made for:",
             self.rounds
@@ -424,14 +394,10 @@ impl Bridge {
         let Some(path) = &self.setup.metrics else {
             return;
         };
-        let moment = (self.rounds, self.moment().wall);
-        metrics::count(
-            &mut self.metrics,
-            &self.watch,
-            queue,
-            (found, round),
-            moment,
-        );
+        let (values, is_first) = (&mut self.metrics, self.rounds == 1);
+        let wall = HostMoment::of(self.started).wall;
+        self.watch.operator.count(values, round, wall);
+        metrics::count(values, &self.watch, queue, (found, round), is_first);
         if let Err(why) = metrics::write(path, &self.metrics.text()) {
             let path = path.display();
             let note = format!("warning: the metrics {path} cannot be written: {why}");
@@ -449,11 +415,11 @@ impl Bridge {
     }
 
     /// The policy is read again; a bad one is refused, and the old one goes on.
-    fn reload(&mut self) -> Result<(), BridgeError> {
+    fn reload(&mut self) -> VerbResult<()> {
         match self.read_again() {
             Ok((before, queue)) => {
                 self.notes.push("the policy was read again".into());
-                self.again(before, &queue)
+                self.again(&before, &queue)
             }
             Err(why) => {
                 let why =
@@ -465,7 +431,7 @@ impl Bridge {
     }
 
     /// Puts the policy that the file now has into the place of the old one; returns the jobs that were known, and the queue.
-    fn read_again(&mut self) -> Result<(Jobs, SlurmQueue), Box<dyn Error>> {
+    fn read_again(&mut self) -> VerbResult<(Jobs, SlurmQueue)> {
         let mut watch = Watch::read(&self.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         watch.map.check_nodes(&nodes.rows)?;
@@ -476,15 +442,15 @@ impl Bridge {
         watch.placed = std::mem::take(&mut old.placed);
         watch.usage.look(&nodes, &queue, &mut Vec::new());
         let before = std::mem::take(&mut old.operator.jobs);
-        let now = self.moment().now / watch.operator.second;
-        self.measured = Measured::new(&watch, now);
+        let now = HostMoment::of(self.started).now / watch.operator.second;
+        self.measured = Measured::new(watch.operator.places(), now);
         self.watch = watch;
         Ok((before, queue))
     }
 
     /// A scheduler begins with what waits and runs.
-    fn again(&mut self, before: Jobs, queue: &SlurmQueue) -> Result<(), BridgeError> {
-        let at = self.moment();
+    fn again(&mut self, before: &Jobs, queue: &SlurmQueue) -> VerbResult<()> {
+        let at = HostMoment::of(self.started);
         let mut found = self.watch.again(before, queue, at);
         self.note(JournalRecord::Head(self.head()));
         let (round, _) = self.decide(&mut found, at, Instant::now());

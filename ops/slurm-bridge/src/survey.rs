@@ -12,60 +12,41 @@ use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue};
 /// More jobs are not named one by one.
 const NAMED: usize = 20;
 
-/// Jobs of a queue that have no type.
-pub(super) struct Survey {
-    /// By reason: how many, and their work, CPUs times limit.
-    pub untyped: BTreeMap<Untyped, (usize, f64)>,
-    /// The same of all jobs.
-    all: (usize, f64),
-}
-
-impl Survey {
-    pub fn new(watch: &Watch, queue: &SlurmQueue) -> Self {
-        // A job without a limit may run as long as the longest.
-        let limits = queue.rows.iter().filter_map(|row| row.time_limit);
-        let longest = limits.max().unwrap_or(1);
-        let mut survey = Survey {
-            untyped: BTreeMap::new(),
-            all: (0, 0.0),
-        };
-        for row in &queue.rows {
-            let work = row.amounts.get("cpu") as f64 * row.time_limit.unwrap_or(longest) as f64;
-            let own = watch.find(row).err();
-            let own = own.map(|why| survey.untyped.entry(why).or_default());
-            for (jobs, sum) in own.into_iter().chain([&mut survey.all]) {
-                *jobs += 1;
-                *sum += work;
-            }
+/// Returns what a person should know before anything is released: how many jobs have no type, how much of the work they are
+/// (CPUs times limit), and why.
+pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> {
+    // A job without a limit may run as long as the longest.
+    let limits = queue.rows.iter().filter_map(|row| row.time_limit);
+    let longest = limits.max().unwrap_or(1);
+    let mut reasons: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
+    let (mut jobs, mut work, mut all) = (0, 0.0, 0.0);
+    for row in &queue.rows {
+        let own = row.amounts.get("cpu") as f64 * row.time_limit.unwrap_or(longest) as f64;
+        all += own;
+        if let Err(Untyped(why)) = watch.find(row) {
+            let reason = reasons.entry(why).or_default();
+            *reason = (reason.0 + 1, reason.1 + own);
+            jobs += 1;
+            work += own;
         }
-        survey
     }
-
-    /// Returns what a person should know before anything is released, if there is something.
-    pub fn note(&self, unknown: Unknown) -> Option<String> {
-        let share = |work: f64| match self.all.1 > 0.0 {
-            true => 100.0 * work / self.all.1,
-            false => 0.0,
-        };
-        let pairs = self.untyped.values();
-        let (jobs, work) = pairs.fold((0, 0.0), |(n, sum), (jobs, work)| (n + jobs, sum + work));
-        let reasons = self.untyped.iter().map(|(why, (jobs, work))| {
-            let share = share(*work);
-            format!("\n  {jobs} with {share:.1} %: {}", why.words())
-        });
-        let done = match unknown {
-            Unknown::Pass => "pass to Slurm at once, and what they use the policy does not have",
-            Unknown::Hold => "stay held",
-        };
-        (jobs > 0).then(|| {
-            format!(
-                "warning: {jobs} of {} jobs, with {:.1} % of the work (CPUs × limit), have no type: they {done}{}",
-                self.all.0,
-                share(work),
-                reasons.collect::<String>()
-            )
-        })
-    }
+    let share = |work: f64| if all > 0.0 { 100.0 * work / all } else { 0.0 };
+    let reasons = reasons.iter().map(|(why, (jobs, work))| {
+        let share = share(*work);
+        format!("\n  {jobs} with {share:.1} %: {why}")
+    });
+    let done = match watch.setup.unknown {
+        Unknown::Pass => "pass to Slurm at once, and what they use the policy does not have",
+        Unknown::Hold => "stay held",
+    };
+    (jobs > 0).then(|| {
+        format!(
+            "warning: {jobs} of {} jobs, with {:.1} % of the work (CPUs × limit), have no type: they {done}{}",
+            queue.rows.len(),
+            share(work),
+            reasons.collect::<String>()
+        )
+    })
 }
 
 /// Says why a job of the queue does not wait for the policy, if it does not.
@@ -77,7 +58,7 @@ pub(super) fn obstacle(watch: &Watch, row: &QueueRow, now: i64) -> Option<String
     let why = if row.has_nodes() {
         "it has been released, and Slurm has started it".into()
     } else if let Err(why) = watch.find(row) {
-        format!("it is one of the jobs {}", why.words())
+        format!("it is one of the jobs {}", why.0)
     } else if row.depends || !row.waits_for.is_empty() {
         "it waits for other jobs".into()
     } else if row.eligible.is_some_and(|eligible| eligible > now) {
@@ -106,7 +87,7 @@ pub(super) fn plan(
     let starts = |i: usize| {
         let own = start.iter().filter_map(|start| {
             let key: Key = start.id().parse().ok()?;
-            let nodes = watch.map.nodes.named(&watch.servers_named(start));
+            let nodes = watch.map.nodes.named(&operator.servers_of(start));
             let on = match &nodes[..] {
                 [] => String::new(),
                 nodes => format!(" on {}", nodes.join(" ")),

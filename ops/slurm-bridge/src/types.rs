@@ -29,42 +29,28 @@ pub struct TypeMap {
     pub(super) is_pooled: bool,
 }
 
-/// Why a job has no type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Untyped {
-    /// It takes several nodes, and the policy is of one server.
-    OneServer,
-    /// It takes several nodes, and no type has as many with what it needs on each.
-    Gang,
-    /// It has all of its nodes, and no type has all CPUs of a server.
-    Exclusive,
-    /// No type holds it, or none that the file names is its own.
-    Demand,
-    /// It is one of several that start together with demands of their own.
-    Component,
-    /// Its generic resources are not known before it starts.
-    Gres,
-    /// It names its nodes or their features, and in a fleet the policy chooses them.
-    OwnNodes,
-}
+/// Why a job has no type, in words that follow a number of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Untyped(pub &'static str);
 
 impl Untyped {
-    /// Returns it in words, behind a number of jobs.
-    pub fn words(self) -> &'static str {
-        match self {
-            Untyped::OneServer => {
-                "of several nodes (the policy is of one server: make one of a fleet, with `nodes:`)"
-            }
-            Untyped::Gang => {
-                "of several nodes (no type has as many nodes with what they need on each)"
-            }
-            Untyped::Exclusive => "with whole nodes (no type has all CPUs of a server)",
-            Untyped::Demand => "that no type holds",
-            Untyped::Component => "of heterogeneous jobs",
-            Untyped::Gres => "with generic resources that are not known before they start",
-            Untyped::OwnNodes => "that name their nodes or features (-w, -C)",
-        }
-    }
+    /// It takes several nodes, and the policy is of one server.
+    pub const ONE_SERVER: Self = Untyped(
+        "of several nodes (the policy is of one server: make one of a fleet, with `nodes:`)",
+    );
+    /// It takes several nodes, and no type has as many with what it needs on each.
+    pub const GANG: Self =
+        Untyped("of several nodes (no type has as many nodes with what they need on each)");
+    /// It has all of its nodes, and no type has all CPUs of a server.
+    pub const EXCLUSIVE: Self = Untyped("with whole nodes (no type has all CPUs of a server)");
+    /// No type holds it, or none that the file names is its own.
+    pub const DEMAND: Self = Untyped("that no type holds");
+    /// It is one of several that start together with demands of their own.
+    pub const COMPONENT: Self = Untyped("of heterogeneous jobs");
+    /// Its generic resources are not known before it starts.
+    pub const GRES: Self = Untyped("with generic resources that are not known before they start");
+    /// It names its nodes or their features, and in a fleet the policy chooses them.
+    pub const OWN_NODES: Self = Untyped("that name their nodes or features (-w, -C)");
 }
 
 impl TypeMap {
@@ -122,11 +108,11 @@ impl TypeMap {
     /// Returns the type of a job, or why it has none.
     pub(super) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if row.key.id.is_component() {
-            return Err(Untyped::Component);
+            return Err(Untyped::COMPONENT);
         }
         let mut resources = self.resources.iter();
         if row.has_unknown_gres && resources.any(|own| own.source.starts_with("gres/")) {
-            return Err(Untyped::Gres);
+            return Err(Untyped::GRES);
         }
         let counted = match self.is_pooled {
             true => 1..=1,
@@ -136,11 +122,11 @@ impl TypeMap {
         found
             .find_map(Result::transpose)
             .unwrap_or(Err(if row.nodes == 1 || self.is_pooled {
-                Untyped::Demand
+                Untyped::DEMAND
             } else if self.units.len() == 1 {
-                Untyped::OneServer
+                Untyped::ONE_SERVER
             } else {
-                Untyped::Gang
+                Untyped::GANG
             }))
     }
 
@@ -153,14 +139,14 @@ impl TypeMap {
         if row.is_exclusive {
             // All of what a server has: without CPUs nothing else starts there.
             let cpus = self.resources.iter().position(|own| own.source == "cpu");
-            let cpus = cpus.filter(|_| !self.is_pooled).ok_or(Untyped::Exclusive)?;
+            let cpus = cpus.filter(|_| !self.is_pooled).ok_or(Untyped::EXCLUSIVE)?;
             units[cpus] = self.units.iter().map(|own| own[cpus]).max().unwrap_or(0);
         }
         let limit = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
         let is_met = |own: &Condition| own.is_met(row, limit);
         let found = self.types.find(&units, nodes, limit, is_met);
         match found {
-            None if row.is_exclusive => Err(Untyped::Exclusive),
+            None if row.is_exclusive => Err(Untyped::EXCLUSIVE),
             found => Ok(found),
         }
     }

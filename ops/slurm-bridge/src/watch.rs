@@ -33,8 +33,8 @@ pub(super) struct Changes {
 pub(super) struct Progress {
     /// Since when it may start, and does not \[s\].
     pub pending_since: Option<f64>,
-    /// When its first process was seen to run \[s\].
-    pub began: Option<f64>,
+    /// Whether its first process was seen to run.
+    has_begun: bool,
     /// Since when it shows as held though it was released \[s\].
     held_since: Option<f64>,
     /// It was held again because Slurm did not start it: it goes behind the others.
@@ -61,15 +61,13 @@ pub(super) struct Watch {
     pub setup: Setup,
     /// Jobs and arrays of all partitions that have not ended, where some job waits for others.
     pub present: HashSet<u32>,
-    /// Types of jobs that have left since this was last taken, and when they began \[s\].
-    pub ended: Vec<(usize, f64)>,
     pub usage: Usage,
     /// When it was last looked at.
     at: HostMoment,
     /// Jobs that were sent to their nodes from here, and not by their owners.
     pub placed: HashMap<Key, Vec<String>>,
     /// Jobs that ran under a scheduler before this one.
-    before: Jobs,
+    before: HashSet<Key>,
 }
 
 impl Watch {
@@ -88,11 +86,10 @@ impl Watch {
             map,
             setup: setup.clone(),
             present: HashSet::new(),
-            ended: Vec::new(),
             usage: Usage::default(),
             at: HostMoment::default(),
             placed: HashMap::new(),
-            before: Jobs::new(),
+            before: HashSet::new(),
         }
     }
 
@@ -130,11 +127,7 @@ impl Watch {
         self.placed.retain(|key, _| there.contains(key));
         let left = self.operator.jobs.keys().filter(|key| !there.contains(key));
         for key in left.copied().collect::<Vec<Key>>() {
-            if let Some(job) = self.operator.leave(&key)
-                && let Stage::Running(i) = job.stage
-            {
-                self.ended.extend(job.more.began.map(|began| (i, began)));
-            }
+            self.operator.leave(&key);
         }
     }
 
@@ -142,9 +135,7 @@ impl Watch {
         let before = self.operator.stage(&row.key);
         let stage = match self.stage_of(row, before, found) {
             // What was released a moment ago may show as held: it runs.
-            Some(Stage::Waiting(i)) if self.before.contains_key(&row.key) => {
-                Some(Stage::Running(i))
-            }
+            Some(Stage::Waiting(i)) if self.before.contains(&row.key) => Some(Stage::Running(i)),
             stage => stage,
         };
         let runs = matches!(stage, Some(Stage::Running(_)));
@@ -177,10 +168,10 @@ impl Watch {
             .jobs
             .get_mut(&row.key)
             .filter(|job| job.runs())
-            && job.more.began.is_none()
+            && !job.more.has_begun
             && row.state == JobState::Running
         {
-            job.more.began = Some(self.at.now);
+            job.more.has_begun = true;
             found.began.push(row.key.to_string());
         }
     }
@@ -264,7 +255,7 @@ impl Watch {
     /// says it itself, and was not sent there from here.
     pub fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if self.is_fleet() && row.names_nodes && !self.placed.contains_key(&row.key) {
-            return Err(Untyped::OwnNodes);
+            return Err(Untyped::OWN_NODES);
         }
         self.map.find(row)
     }
@@ -321,7 +312,7 @@ impl Watch {
         now: f64,
     ) -> Option<(JobId, Sent)> {
         let key: Key = start.id().parse().ok()?;
-        let servers = self.servers_named(start);
+        let servers = self.operator.servers_of(start);
         self.operator.release(&key, servers.clone(), now)?;
         let row = queue.rows.iter().find(|row| row.key == key);
         let mut nodes = self.map.nodes.named(&servers);
@@ -334,12 +325,6 @@ impl Watch {
         Some((key.id, (nodes, cpus.map(|cpus| cpus / parts))))
     }
 
-    /// Returns the servers of a job that starts.
-    pub fn servers_named(&self, start: &Started) -> Vec<usize> {
-        let (places, names) = (self.operator.places(), start.servers().iter());
-        names.filter_map(|name| places.server(name)).collect()
-    }
-
     /// Returns how many jobs of a queue have no type: of those that wait, and of the others.
     pub fn untyped(&self, queue: &SlurmQueue) -> [usize; 2] {
         let without = queue.rows.iter().filter(|row| self.find(row).is_err());
@@ -350,17 +335,11 @@ impl Watch {
 
     /// Looks for a scheduler that begins, to which all that waits and runs has to be reported. These jobs were known
     /// before.
-    pub fn again(&mut self, mut before: Jobs, queue: &SlurmQueue, at: HostMoment) -> Changes {
-        before.retain(|_, job| job.runs());
-        self.before = before;
+    pub fn again(&mut self, before: &Jobs, queue: &SlurmQueue, at: HostMoment) -> Changes {
+        let running = before.iter().filter(|(_, job)| job.runs());
+        self.before = running.map(|(key, _)| *key).collect();
         let mut found = self.look(queue, None, at);
-        for (key, was) in std::mem::take(&mut self.before) {
-            if let Some(job) = self.operator.jobs.get_mut(&key).filter(|job| job.runs()) {
-                job.released = was.released;
-                job.more.began = was.more.began;
-            }
-        }
-        self.ended.clear();
+        self.before.clear();
         found.began.clear();
         found
     }

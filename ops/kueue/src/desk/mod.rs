@@ -149,9 +149,7 @@ impl Desk {
         }
         for start in &decided.start {
             let job: Uid = start.id().trim_end_matches('#').into();
-            let servers = start.servers().iter();
-            let servers = servers.filter_map(|name| self.operator.places().server(name));
-            let servers: Vec<usize> = servers.collect();
+            let servers = self.operator.servers_of(start);
             let nodes = self.site.nodes.named(&servers);
             // Others started and were found to run in one round.
             if let Some(view) = by_uid.get(&job)
@@ -175,7 +173,7 @@ impl Desk {
     ) {
         round.releases.push(Release {
             job: view.work.uid().clone(),
-            called: view.work.submitted().called(),
+            called: view.work.called(),
             owners: view.gated(&self.setup.gate).cloned().collect(),
             mark: Mark {
                 gate: self.setup.gate.clone(),

@@ -35,7 +35,7 @@ impl Desk {
             && view.mark().is_none()
             && matches!(view.phase, Phase::Running | Phase::Foreign)
         {
-            let job = view.work.submitted().called();
+            let job = view.work.called();
             let text = format!("{job} was released by somebody else");
             round.note(Some(uid), Concern::ReleasedByOthers, text);
         }
@@ -56,54 +56,46 @@ impl Desk {
         on: &[&str],
         round: &mut Round,
     ) -> Option<Stage> {
-        let uid = view.work.uid();
-        let now = self.at.now;
+        let (uid, now) = (view.work.uid(), self.at.now);
         let lags = self.operator.jobs.get(uid).is_some_and(|own| {
             own.more || own.released.is_some_and(|released| now - released < LAG)
         });
+        let runs = matches!(before, Some(Stage::Running(_)));
         let typed = self.map.find(view);
-        match (view.phase, before, typed) {
-            (Phase::Gone, ..) => None,
-            (
-                Phase::Foreign | Phase::Held | Phase::Waiting,
-                Some(running @ Stage::Running(_)),
-                _,
-            ) if lags => Some(running),
-            (Phase::Foreign, ..) => None,
-            (Phase::Held, ..) => {
-                let job = view.work.submitted().called();
-                let text =
-                    format!("{job} waits for gates of others, too, and is not in the queue yet");
+        match view.phase {
+            Phase::Foreign | Phase::Held | Phase::Waiting if runs && lags => before,
+            Phase::Gone | Phase::Foreign => None,
+            Phase::Held => {
+                let others = "waits for gates of others, too, and is not in the queue yet";
+                let text = format!("{} {others}", view.work.called());
                 self.note_once(uid, Concern::OtherGates, text, round);
                 None
             }
-            (Phase::Evicted, before, _) => {
-                if let Some(Stage::Running(_)) = before {
-                    let job = view.work.submitted().called();
+            Phase::Evicted => {
+                if runs {
+                    let job = view.work.called();
                     let text =
                         format!("{job} was evicted: its place is free until Kueue admits it again");
                     round.note(Some(uid), Concern::Evicted, text);
                 }
                 None
             }
-            (Phase::Waiting, _, Ok(i)) => Some(Stage::Waiting(i)),
-            (Phase::Waiting, _, Err(why)) => {
-                round.untyped += 1;
-                self.untyped(view, &why, round);
-                None
+            Phase::Waiting => {
+                if let Err(why) = &typed {
+                    round.untyped += 1;
+                    self.untyped(view, why, round);
+                }
+                typed.ok().map(Stage::Waiting)
             }
-            (Phase::Released | Phase::Running, Some(Stage::Running(i)), _) => {
-                Some(Stage::Running(i))
-            }
-            (Phase::Released, _, Ok(i)) => Some(Stage::Running(i)),
+            Phase::Released | Phase::Running if runs => before,
+            Phase::Released => typed.ok().map(Stage::Running),
             // Of a job that is not ours it is known where it runs once its pods are there.
-            (Phase::Running, _, Ok(i)) => {
+            Phase::Running => {
                 let is_known = view.mark().is_some()
                     || self.is_pooled()
                     || self.on_servers(on).is_some_and(|own| !own.is_empty());
-                is_known.then_some(Stage::Running(i))
+                typed.ok().filter(|_| is_known).map(Stage::Running)
             }
-            (Phase::Released | Phase::Running, _, Err(_)) => None,
         }
     }
 
@@ -130,7 +122,7 @@ impl Desk {
             true => "it stays gated (--unknown release lets such jobs go)",
             false => "it is released at once",
         };
-        let text = format!("{}: {why}: {done}", view.work.submitted().called());
+        let text = format!("{}: {why}: {done}", view.work.called());
         let uid = view.work.uid();
         if self.note_once(uid, Concern::NoType, text, round) && !is_left {
             self.release(view, None, Vec::new(), round);
@@ -168,7 +160,7 @@ impl Desk {
         if found.iter().all(|n| known.servers.contains(n)) {
             return;
         }
-        let (job, nodes) = (view.work.submitted().called(), on.join(" "));
+        let (job, nodes) = (view.work.called(), on.join(" "));
         let text = format!("{job} runs on {nodes}, and not where it was decided");
         round.note(Some(uid), Concern::Elsewhere, text);
         let id = match &*known.id == &**uid {

@@ -3,7 +3,7 @@
 use super::{SERVER, amounts, fleet, job, map};
 use crate::journal::{Journal, JournalRecord};
 use crate::setup::Setup;
-use crate::survey::Survey;
+use crate::survey::without_type;
 use crate::types::Untyped;
 use crate::watch::Watch;
 use std::time::Instant;
@@ -38,10 +38,10 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
     assert_eq!(of([2, 2], 20, 14), Ok(1));
     assert_eq!(of([2, 2], 21, 14), Ok(2), "one node has 11");
     assert_eq!((of([3, 3], 3, 3), of([4, 4], 80, 56)), (Ok(2), Ok(2)));
-    assert_eq!(of([5, 5], 5, 5), Err(Untyped::Gang));
-    assert_eq!(of([2, 2], 42, 2), Err(Untyped::Gang));
+    assert_eq!(of([5, 5], 5, 5), Err(Untyped::GANG));
+    assert_eq!(of([2, 2], 42, 2), Err(Untyped::GANG));
     // No type of one node holds it; where it leaves to Slurm on how many it runs, one of several does.
-    assert_eq!(of([1, 1], 20, 2), Err(Untyped::Demand));
+    assert_eq!(of([1, 1], 20, 2), Err(Untyped::DEMAND));
     assert_eq!(of([1, 2], 20, 2), Ok(1));
     let per_node = |memory_gib: u64| {
         types.find(&QueueRow {
@@ -59,7 +59,7 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
         is_exclusive: true,
         ..job(1, 1)
     };
-    assert_eq!(types.find(&alone), Err(Untyped::Exclusive));
+    assert_eq!(types.find(&alone), Err(Untyped::EXCLUSIVE));
     // A file may say it, too.
     let rules = map(
         GANGS,
@@ -79,7 +79,7 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
         .is_ok()
     );
     let one = map(SERVER, "").unwrap();
-    assert_eq!(one.find(&gang([2, 2], 2, 2)), Err(Untyped::OneServer));
+    assert_eq!(one.find(&gang([2, 2], 2, 2)), Err(Untyped::ONE_SERVER));
     let mut pool = one;
     pool.is_pooled = true;
     assert_eq!(
@@ -87,7 +87,7 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
         Ok(3),
         "all nodes are one server"
     );
-    assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(Untyped::Demand));
+    assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(Untyped::DEMAND));
 }
 
 #[derive(clap::Parser)]
@@ -156,7 +156,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
         ..three.clone()
     };
     assert_eq!(first.find(&named), Ok(2));
-    assert_eq!(watch().find(&named), Err(Untyped::OwnNodes));
+    assert_eq!(watch().find(&named), Err(Untyped::OWN_NODES));
 
     // Another bridge finds it released, where the journal says it was sent, and then where it runs.
     let mut next = watch();
@@ -212,19 +212,14 @@ fn what_has_no_type_is_reported_with_its_work() {
         limited(job(4, 1), "2", 600),
         limited(job(1, 1), "3", 3600),
     ];
-    let note = Survey::new(&watch, &table(&rows.each_ref()))
-        .note(watch.setup.unknown)
-        .unwrap();
+    let note = without_type(&watch, &table(&rows.each_ref())).unwrap();
     assert!(
         note.starts_with("warning: 2 of 3 jobs, with 91.4 % of the work (CPUs × limit), have no type: they pass to Slurm at once")
             && note.contains("\n  1 with 85.7 %: of several nodes (no type")
             && note.ends_with("\n  1 with 5.7 %: that no type holds"),
         "{note}"
     );
-    assert_eq!(
-        Survey::new(&watch, &table(&[&rows[2]])).note(watch.setup.unknown),
-        None
-    );
+    assert_eq!(without_type(&watch, &table(&[&rows[2]])), None);
 }
 
 /// What a bridge sent to nodes before it was killed the next one knows by the journal, also where it had not come to release

@@ -20,6 +20,7 @@ use synth_multiresource::policy::{
     Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
 use synth_multiresource::workload::Fleet;
+use synth_operator::usual;
 
 pub use export::export;
 pub use levels::{A_DECADE, PriorityLevels};
@@ -64,11 +65,11 @@ impl Counted {
         // Shares are of the largest server, as the policy's are.
         for resource in fleet.envelope().resources() {
             let (name, capacity) = (resource.name(), resource.capacity().value());
-            match &*name.to_lowercase() {
-                "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => cpus = Some(capacity),
-                "gpu" | "gpus" => gpus = Some(capacity),
+            match usual(name, ["cpu", "", "gpu"]) {
+                Some(("cpu", _)) => cpus = Some(capacity),
+                Some(("gpu", _)) => gpus = Some(capacity),
                 // A type of GPU, which counts as a GPU.
-                name if name.starts_with("gpu:") => {}
+                _ if name.to_lowercase().starts_with("gpu:") => {}
                 _ => counted.left_out.push(name.to_owned()),
             }
         }

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::cluster::Machine;
-use crate::objects::WorkloadObject;
 use crate::view::{GATES, MARK, Owner, TYPE, Work};
 use clap::Parser;
+use kube::api::DynamicObject;
 
 const GATE: &str = "synth/gate";
 
@@ -33,7 +33,7 @@ fn policy(name: &str) -> (Checked, String) {
 }
 
 fn amounts(written: Value) -> synth_operator::Amounts {
-    crate::amounts::amounts(&serde_json::from_value(written).unwrap())
+    crate::amounts::amounts(&written)
 }
 
 impl Scene {
@@ -100,7 +100,7 @@ impl Scene {
             .iter()
             .map(|own| json!({"type": own, "status": "True"}))
             .collect();
-        let workload: WorkloadObject = serde_json::from_value(json!({
+        let workload: DynamicObject = serde_json::from_value(json!({
             "metadata": {"name": name, "namespace": "s", "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z",
                 "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": owner, "controller": true}]},
             "spec": {"podSets": [{"count": pods, "template": {"spec": {"containers": [{"resources": {"requests": requests}}]}}}]},

@@ -3,38 +3,34 @@
 use itertools::Itertools as _;
 
 use super::plot::schedule;
-use super::{Cell, Column, Report, Section, decimals, number, span, within};
+use super::{Report, Section, decimals, number, span, within};
 use crate::{cells, table};
 use synth_core::artifact::{Claim, Quantity};
 use synth_simulation::{Ending, Health, Judgement, Run, Stretch, Verdict};
 
 /// Returns the report of a run in this unit of time, with the verdicts on the claims, if any were judged. `overall` has what a
-/// kind of workload measures of all jobs; `is_percentile` tells whether a claim is of a percentile for which the fraction
+/// kind of workload measures in addition; `is_percentile` tells whether a claim is of a percentile for which the fraction
 /// below it was measured.
 pub fn run_report<M, C, Q: Quantity>(
     unit: &str,
     run: &Run<M, C>,
-    overall: Vec<(Column, Cell)>,
+    overall: Section,
     verdicts: &[Judgement<Q>],
     is_percentile: fn(&Claim<Q>) -> bool,
 ) -> Report {
     let mut report = Report::from(heading(unit, run));
     report.sections.push(classes(unit, run));
     if run.health == Health::Settled {
-        let (columns, row): (Vec<Column>, Vec<Cell>) = overall.into_iter().unzip();
-        let mut section = Section::new("", columns);
-        section.rows.push(row);
-        section.notes.push(
-            "Means with 95 % confidence intervals (batch means of independent replications)."
-                .into(),
-        );
-        report.sections.push(section);
+        report.sections.push(overall.note(MEANS));
     }
     if !verdicts.is_empty() {
         report.sections.push(verdict_table(verdicts, is_percentile));
     }
     report
 }
+
+const MEANS: &str =
+    "Means with 95 % confidence intervals (batch means of independent replications).";
 
 /// Describes why a run ended.
 pub(super) fn ending(ending: Ending) -> &'static str {

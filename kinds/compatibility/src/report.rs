@@ -8,7 +8,7 @@ use super::simulator::{Judgement, Measures, Run};
 use super::synthesis::{Synthesis, Tuning};
 use super::workload::{AssignmentRecord, Cluster};
 use synth_verb::report::{
-    Besides, Column, Report, Section, Shares, claims, counted, load, number, percent,
+    Besides, Report, Section, Shares, claims, counted, estimate, load, number, percent,
     policy_report, run_report,
 };
 use synth_verb::table;
@@ -78,7 +78,7 @@ pub fn summary(cluster: &Cluster, synthesized: &Synthesis) -> Report {
     let tuning = synthesized.tuning.as_ref();
     let tuned = tuning.map_or(String::new(), |own| tuned(cluster, own));
     report.summary.push(interruptions(artifact) + &tuned);
-    report.sections.push(claims(&artifact.claims, |own| {
+    report.sections.extend(claims(&artifact.claims, |own| {
         unmet(&own.holds_for, cluster)
     }));
     report
@@ -182,19 +182,16 @@ fn graph(cluster: &Cluster, routing: &[Vec<Part>]) -> Section {
 /// Returns what a simulation measured, with the verdicts on the claims, if any were judged.
 pub fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -> Report {
     let unit = cluster.time_unit();
-    let mut overall = vec![
-        (Column::of("waiting", unit), run.mean_waiting.into()),
-        (Column::of("fairness (Jain)", "1"), run.fairness.into()),
-        (
-            Column::of("interruptions", &format!("1/{unit}")),
-            run.own.interruption_frequency.into(),
-        ),
-    ];
     let servers = cluster.servers().iter().zip(&run.own.utilization);
-    for (server, busy) in servers.take(LISTED) {
-        let column = Column::of(&format!("{} at work", server.name), "%");
-        overall.push((column, (*busy).into()));
-    }
+    let overall = table!("", servers.take(LISTED), (server, busy) => {
+        "server" => &server.name,
+        "at work [%]" => *busy,
+    });
+    let overall = overall.note(format!(
+        "Fairness (Jain): {}; interruptions: {} per {unit}.",
+        run.fairness.map_or("–".into(), number),
+        estimate(run.own.interruption_frequency)
+    ));
     run_report(unit, run, overall, verdicts, |_| false)
 }
 

@@ -11,7 +11,7 @@ use super::workload::{Objective, Pool, Speedup, Stream, Workload};
 use synth_core::artifact::{Quantity as _, Unmet};
 use synth_simulation::Verdict;
 use synth_verb::report::{
-    Column, Report, Section, counted, estimate, number, percent, policy_report, run_report,
+    Report, Section, counted, estimate, number, percent, policy_report, run_report,
 };
 use synth_verb::table;
 
@@ -132,19 +132,21 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
     let first = planned.plan.rule.servers(pool, &all, 0.0);
     let (order, more) = first_to_end(ends);
     let order: Vec<usize> = order.collect();
-    let mut section = table!("", &order, i => {
+    let title = "Servers of each job while this many jobs are left";
+    let mut section = table!(title, &order, i => {
         "job" => &pool.jobs()[*i].name,
         "speedup" => differ.then(|| speedup(&pool.curve(*i).speedup)),
         "size [1]" => pool.jobs()[*i].size,
         "weight [1]" => Some(pool.jobs()[*i].weight).filter(|_| weighted),
         format!("ends [{}]", pool.time_unit()) => ends[*i],
-        "servers at first [1]" => Some(first[*i]).filter(|_| stages.is_empty()),
+        "at first [1]" => Some(first[*i]).filter(|_| stages.is_empty()),
     });
     for (n, stage) in stages.iter().take(STAGES).enumerate() {
-        let left = format!("servers, {} left [1]", stages.len() - n);
+        let left = format!("{} left [1]", stages.len() - n);
         section.columns.push(left.into());
         for (row, i) in section.rows.iter_mut().zip(&order) {
-            row.push(stage[*i].into());
+            let servers = Some(stage[*i]).filter(|own| *own > 0.0);
+            row.push(servers.into());
         }
     }
     section.notes.extend(more);
@@ -227,9 +229,13 @@ fn rule_words(artifact: &Artifact) -> String {
 
 /// Returns what a simulation of a stream measured, with the verdicts on the claims, if any were judged.
 pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement]) -> Report {
-    let unit = stream.time_unit();
-    let waiting = (Column::of("without servers", unit), run.mean_waiting.into());
-    run_report(unit, run, vec![waiting], verdicts, |_| false)
+    run_report(
+        stream.time_unit(),
+        run,
+        Section::default(),
+        verdicts,
+        |_| false,
+    )
 }
 
 /// Returns what happened to a pool, with the verdicts.

@@ -8,7 +8,7 @@ use crate::multiresource::artifact::Objective;
 use crate::multiresource::synthesis::{
     Basis, CLOSE, CandidateLog, ChoiceLog, Chosen, Floor, Steadiness, USUAL,
 };
-use crate::report::{Section, below, list};
+use crate::report::{Cell, Section, below, list};
 use synth_verb::table;
 
 /// Names the selected policy, and explains why it was selected.
@@ -54,46 +54,48 @@ pub fn selected(chosen: &Chosen, stability: Stability) -> String {
     format!("Selected: {name}; {why}{proved}.{cut}")
 }
 
+/// Candidates in the table, if not all are asked for.
+const SHOWN: usize = 6;
+
 /// Returns the candidates, the selected one first, with how far each is from what no policy can beat, if that is known.
-pub fn candidates(record: &ChoiceLog, unit: &str, floor: Option<&Floor>, most: usize) -> Section {
+pub fn candidates(record: &ChoiceLog, unit: &str, floor: Option<&Floor>, in_full: bool) -> Section {
     let other = match record.objective.other() {
         Objective::Mean => "E[T], times [1]",
         _ => "weighted E[T], times [1]",
     };
-    let mean = |own: &CandidateLog| own.value.map(|own| (own.mean, own.half_width));
     let is_steady = |own: &CandidateLog| own.outcome == Steadiness::Steady;
+    let best = record.candidates.first().and_then(|own| own.value);
+    let value = |own: &CandidateLog| match (own.outcome, own.at_least, best) {
+        (Steadiness::Unsettled, ..) => "unsettled".into(),
+        (Steadiness::Behind, ..) => "far behind".into(),
+        (Steadiness::Unstable, ..) => "unstable".into(),
+        (_, Some(times), Some(best)) => format!("≥ {}", below(times * best.mean)).into(),
+        _ => Cell::from(own.value.map(|own| (own.mean, own.half_width))),
+    };
     let gap = |own: &CandidateLog| {
         let steady = own.value.filter(|_| is_steady(own))?;
         Some(steady.mean / floor?.least - 1.0)
     };
-    let candidates = record.candidates.iter().take(most);
+    let candidates = record.candidates.iter();
+    let candidates = candidates.take(if in_full { usize::MAX } else { SHOWN });
     let mut section = table!("Candidates", candidates, own => {
         "policy" => &own.name,
-        format!("{} [{unit}]", record.objective.label()) => mean(own).filter(|_| is_steady(own)),
-        "times [1]" => own.ratio.map(|own| (own.mean, own.half_width)),
+        format!("{} [{unit}]", record.objective.label()) => value(own),
+        "times [1]" => match own.at_least {
+            Some(least) => format!("≥ {}", below(least)).into(),
+            None => Cell::from(own.ratio.map(|own| (own.mean, own.half_width))),
+        },
         "above the bound [%]" => gap(own),
         other => own.other_ratio.map(|own| (own.mean, own.half_width)),
         "slowdowns [1]" => own.slowdown_ratio,
         "tried [#]" => own.tried,
-        "" => outcome(own),
-        "parameters" => &own.knobs,
+        "guarantees" => (own.kept == Some(false)).then_some("not kept"),
+        "parameters" => own.knobs.as_ref().filter(|_| in_full),
     });
     let (events, count) = (record.events as f64, record.replications);
-    section.notes.push(format!("Simulated: {events:.2e} events, {count} replications, seed {}; 95 % intervals. Times: the ratio to the first, on the same arrivals and sizes; at least: a candidate is left out once it is that much worse at 95 %. Slowdowns: the largest E[T_i]/E[S_i] of a type over the smallest.", record.seed));
+    section.notes.push(format!("Simulated: {events:.2e} events, {count} replications, seed {}; 95 % intervals. Times: the ratio to the first, on the same arrivals and sizes; ≥: left out once it was that much worse at 95 %. Slowdowns: the largest E[T_i]/E[S_i] of a type over the smallest.", record.seed));
     section.notes.extend(remark(record));
     section
-}
-
-/// Describes what is known about a candidate without a mean, or that breaks a guarantee.
-fn outcome(own: &CandidateLog) -> Option<String> {
-    Some(match (own.outcome, own.at_least) {
-        (Steadiness::Unsettled, _) => "unsettled".into(),
-        (Steadiness::Behind, _) => "far behind".into(),
-        (Steadiness::Unstable, _) => "unstable".into(),
-        (Steadiness::Steady, Some(least)) => format!("at least {} times", below(least)),
-        (Steadiness::Steady, None) if own.kept == Some(false) => "breaks a guarantee".into(),
-        (Steadiness::Steady, None) => return None,
-    })
 }
 
 /// Advises whether to change the policy at all, and whether the selection is certain.

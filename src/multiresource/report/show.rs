@@ -41,8 +41,8 @@ pub fn show(checked: &Checked) -> Report {
         guarantees(artifact),
         schedules(artifact, workload),
         rates(artifact),
-        claims(promised, unmet),
     ];
+    report.sections.extend(claims(promised, unmet));
     report
 }
 

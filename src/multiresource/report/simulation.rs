@@ -8,39 +8,38 @@ use crate::multiresource::simulator::{
     Contender, Ending, Health, Judgement, Measures, NamedRule, Offered, Parameter, Run,
 };
 use crate::multiresource::workload::Workload;
-use crate::report::{Besides, Column, Report, Section, Shares, counted, list, number, run_report};
+use crate::report::{
+    Besides, Report, Section, Shares, counted, estimate, list, number, percent, run_report,
+};
 use crate::simulation::sweep::Knows;
 use synth_verb::table;
 
 /// Returns what a simulation found, with the verdicts on the claims, if any were judged.
 pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Report {
-    let unit = workload.time_unit();
-    let counters = &run.own.counters;
-    let count = |name: &str, count: u64| (Column::of(name, "#"), count.into());
-    let mut overall = vec![
-        (
-            Column::of("weighted E[T]", unit),
-            run.weighted_response.into(),
+    let (unit, own) = (workload.time_unit(), &run.own);
+    let shares = own.utilization.iter().zip(&own.wastage);
+    let shares = workload.resources().iter().zip(shares);
+    let overall = table!("", shares, (resource, (used, wasted)) => {
+        "resource" => resource.name(),
+        "in use [%]" => *used,
+        "free while a job waits [%]" => *wasted,
+    });
+    let counters = &own.counters;
+    let guarded = match counters.guards {
+        0 => String::new(),
+        guards => format!(
+            ", guard {guards} times, {} of the time",
+            percent(own.guarded)
         ),
-        (Column::of("fairness (Jain)", "1"), run.fairness.into()),
-        count("switches", counters.switches),
-        count("preemptions", counters.preemptions),
-        count("setups", counters.setups),
-    ];
-    if counters.guards > 0 {
-        overall.push(count("guard", counters.guards));
-        overall.push((Column::of("guarded", "%"), run.own.guarded.into()));
-    }
-    let shares = [
-        ("in use", &run.own.utilization),
-        ("free while a job waits", &run.own.wastage),
-    ];
-    for (words, shares) in shares {
-        for (resource, share) in workload.resources().iter().zip(shares) {
-            let column = Column::of(&format!("{} {words}", resource.name()), "%");
-            overall.push((column, (*share).into()));
-        }
-    }
+    };
+    let overall = overall.note(format!(
+        "Weighted by load: E[T] = {} {unit}; fairness (Jain): {}; switches {}, preemptions {}, setups {}{guarded}.",
+        estimate(run.weighted_response),
+        run.fairness.map_or("–".into(), number),
+        counters.switches,
+        counters.preemptions,
+        counters.setups
+    ));
     run_report(unit, run, overall, verdicts, |claim: &Claim| {
         let is_of_all = claim.job_type.is_none();
         let measure = claim.quantity.row().measure;

@@ -40,9 +40,6 @@ impl Synthesized {
     }
 }
 
-/// Candidates in the table, if not all are asked for.
-const SHOWN: usize = 6;
-
 /// Returns the report of a synthesis; in full also how the policy was found.
 pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full: bool) -> Report {
     let (workload, artifact, unit) = (fleet.envelope(), found.artifact(), fleet.time_unit());
@@ -72,18 +69,19 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
         report.summary.push(conditions(workload, own));
     }
     report.warnings = chosen.map_or(Vec::new(), unclaimed);
-    report.sections.push(match run {
-        Some(run) => classes(unit, run),
+    report.sections = match run {
+        Some(run) => vec![classes(unit, run)],
         None => {
             let shown = artifact.claims.iter();
             let shown = shown.filter(|own| SHOWN_CLAIMS.contains(&own.quantity));
             claims(shown, |own| unmet_by(own, artifact, workload))
         }
-    });
+    };
     let floor = log.lower_bound.as_ref();
     if let Some(record) = record {
-        let most = if in_full { usize::MAX } else { SHOWN };
-        report.sections.push(candidates(record, unit, floor, most));
+        report
+            .sections
+            .push(candidates(record, unit, floor, in_full));
         for own in &record.promises {
             let claim = own.claimed(&artifact.claims);
             let most = claim.map(|own| own.value + own.half_width.unwrap_or(0.0));

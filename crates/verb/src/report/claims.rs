@@ -19,7 +19,7 @@ pub fn policy_report<K: Content>(
     let source = source.map(|source| format!("Workload: {source}"));
     Report {
         summary: chain!([made], source, does).collect(),
-        sections: vec![claims(&artifact.claims, unmet)],
+        sections: claims(&artifact.claims, unmet),
         ..Report::default()
     }
 }
@@ -27,13 +27,13 @@ pub fn policy_report<K: Content>(
 /// The most rows of a table of claims.
 const MOST: usize = 40;
 
-/// Returns claims as a table: a row for each subject, and a column for each quantity; or a row for each quantity, if all are
-/// about the same subject. Probabilities, and claims on single servers, are left out. `unmet` returns what a claim assumes and
+/// Returns claims as tables: of those on the whole policy alone a row for each quantity; of others a row for each subject and a
+/// column for each quantity. Probabilities, and claims on single servers, are left out. `unmet` returns what a claim assumes and
 /// the workload does not meet.
 pub fn claims<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     unmet: impl Fn(&Claim<Q>) -> Unmet,
-) -> Section {
+) -> Vec<Section> {
     let is_shown =
         |own: &&Claim<Q>| own.server.is_none() && own.at.is_none() && own.longer_than.is_none();
     let claims = claims.into_iter().filter(is_shown).collect_vec();
@@ -42,34 +42,35 @@ pub fn claims<'a, Q: Quantity>(
         parts.into_iter().flatten().next().cloned()
     };
     let value = |own: &Claim<Q>| (own.value, own.half_width.unwrap_or(0.0));
+    // Quantities of the whole policy alone have a row each.
+    let of_parts = claims.iter().filter(|own| subject(own).is_some());
+    let of_parts = of_parts.map(|own| own.quantity).unique().collect_vec();
+    let of_all = claims
+        .iter()
+        .filter(|own| !of_parts.contains(&own.quantity));
+    let all = table!("It promises", of_all, own => {
+        "quantity" => own.quantity.row().label,
+        "value" => within(value(own).0, value(own).1),
+        "unit" => &own.unit,
+    });
+    let mut section = Section::new("It promises", ["of"]);
+    for quantity in &of_parts {
+        let unit = claims.iter().find(|own| own.quantity == *quantity);
+        let unit = unit.map_or("", |own| &own.unit);
+        section.columns.push(Column::of(quantity.row().label, unit));
+    }
     let subjects = claims.iter().map(|own| subject(own)).unique();
     let subjects = subjects.sorted_by_key(Option::is_none).collect_vec();
-    let mut section = if subjects.len() < 2 {
-        table!("It promises", &claims, own => {
-            "quantity" => own.quantity.row().label,
-            "value" => within(value(own).0, value(own).1),
-            "unit" => &own.unit,
-        })
-    } else {
-        let mut section = Section::new("It promises", ["of"]);
-        let quantities = claims.iter().map(|own| (own.quantity, &own.unit));
-        let quantities = quantities.unique_by(|own| own.0).collect_vec();
-        for (quantity, unit) in &quantities {
-            let column = Column::of(quantity.row().label, unit);
-            section.columns.push(column);
-        }
-        for of in subjects.iter().take(MOST) {
-            let own = claims.iter().filter(|own| subject(own) == *of);
-            let own = own.collect_vec();
-            let cells = quantities.iter().map(|(quantity, _)| {
-                let found = own.iter().find(|own| own.quantity == *quantity);
-                found.map(|own| value(own)).into()
-            });
-            let of = of.as_deref().unwrap_or("all");
-            section.rows.push(cells![of; cells]);
-        }
-        section
-    };
+    for of in subjects.iter().take(MOST).filter(|_| !of_parts.is_empty()) {
+        let own = claims.iter().filter(|own| subject(own) == *of);
+        let own = own.collect_vec();
+        let cells = of_parts.iter().map(|quantity| {
+            let found = own.iter().find(|own| own.quantity == *quantity);
+            found.map(|own| value(own)).into()
+        });
+        let of = of.as_deref().unwrap_or("all");
+        section.rows.push(cells![of; cells]);
+    }
     if let Some(more @ 1..) = subjects.len().checked_sub(MOST) {
         section.notes.push(format!("… and of {more} more."));
     }
@@ -90,5 +91,5 @@ pub fn claims<'a, Q: Quantity>(
     let notes = groups.iter();
     let notes = notes.map(|(how, own)| format!("{how}: {}.", own.iter().unique().format(", ")));
     section.notes.extend(notes);
-    section
+    vec![all, section]
 }

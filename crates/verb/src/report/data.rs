@@ -225,6 +225,15 @@ impl Cell {
         }
     }
 
+    /// Returns whether there is nothing to show.
+    fn is_blank(&self) -> bool {
+        match self {
+            Cell::None => true,
+            Cell::Text(text) => text.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Returns the text of a cell in a column of this unit, whose numbers are multiplied by `factor`.
     fn text(&self, unit: &str, factor: f64) -> String {
         let plain = |value: f64| match unit {
@@ -233,6 +242,7 @@ impl Cell {
             _ => number(factor * value),
         };
         match self {
+            Cell::None if unit.is_empty() => String::new(),
             Cell::None => "–".into(),
             Cell::Text(text) => text.clone(),
             Cell::Number(value) => plain(*value),
@@ -309,7 +319,7 @@ impl Section {
             rows: vec![Vec::new(); self.rows.len()],
         };
         for (n, column) in self.columns.iter().enumerate() {
-            if cells(n).all(|cell| *cell == Cell::None) {
+            if cells(n).all(Cell::is_blank) {
                 continue;
             }
             let alike = self.columns.iter().positions(|own| own.unit == column.unit);

@@ -2,39 +2,35 @@
 
 use itertools::Itertools as _;
 
-use super::plot::schedule;
-use super::{Cell, Column, Report, Section, decimals, number, span, within};
+use super::plot::{Chart, Curve, Point, Scale, Style};
+use super::{Report, Section, counted, decimals, fitting, number, percent, span, within};
 use crate::{cells, table};
 use synth_core::artifact::{Claim, Quantity};
 use synth_simulation::{Ending, Health, Judgement, Run, Stretch, Verdict};
 
 /// Returns the report of a run in this unit of time, with the verdicts on the claims, if any were judged. `overall` has what a
-/// kind of workload measures of all jobs; `is_percentile` tells whether a claim is of a percentile for which the fraction
+/// kind of workload measures in addition; `is_percentile` tells whether a claim is of a percentile for which the fraction
 /// below it was measured.
 pub fn run_report<M, C, Q: Quantity>(
     unit: &str,
     run: &Run<M, C>,
-    overall: Vec<(Column, Cell)>,
+    overall: Section,
     verdicts: &[Judgement<Q>],
     is_percentile: fn(&Claim<Q>) -> bool,
 ) -> Report {
     let mut report = Report::from(heading(unit, run));
     report.sections.push(classes(unit, run));
     if run.health == Health::Settled {
-        let (columns, row): (Vec<Column>, Vec<Cell>) = overall.into_iter().unzip();
-        let mut section = Section::new("", columns);
-        section.rows.push(row);
-        section.notes.push(
-            "Means with 95 % confidence intervals (batch means of independent replications)."
-                .into(),
-        );
-        report.sections.push(section);
+        report.sections.push(overall.note(MEANS));
     }
     if !verdicts.is_empty() {
         report.sections.push(verdict_table(verdicts, is_percentile));
     }
     report
 }
+
+const MEANS: &str =
+    "Means with 95 % confidence intervals (batch means of independent replications).";
 
 /// Describes why a run ended.
 pub(super) fn ending(ending: Ending) -> &'static str {
@@ -171,16 +167,39 @@ fn verdict<Q: Quantity>(judgement: &Judgement<Q>) -> String {
 
 /// Returns what ran when under each of these policies, in the same stretch of time; `text` describes the stretch.
 pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Section {
-    let most = own
-        .iter()
-        .map(|own| own.1.most_waiting())
-        .fold(0.0, f64::max);
-    let figure = |(name, own): &(String, &Stretch)| Some(schedule(name, own, unit, most));
-    Section::of_figures(
-        "What ran when?",
-        format!(
-            "{text} Each rectangle is a job: its width is the time for which it ran, and its height the part of the resource that it held. In shaded times jobs waited, so that white space there is capacity that was held back for a larger job or too small for those that waited. The line below is the number of jobs that wait."
-        ),
-        own.iter().map(figure),
-    )
+    let figure = |(name, own): &(String, &Stretch)| {
+        let (across, factor) = fitting(own.to - own.from, unit);
+        let inside = |time: f64| factor * (time.clamp(own.from, own.to) - own.from);
+        let curve = |(n, class): (usize, &String)| {
+            let jobs = own.stints.iter().filter(|job| job.class as usize == n);
+            let changes = jobs.flat_map(|job| [(job.start, job.part), (job.end, -job.part)]);
+            let changes = changes.sorted_by(|a, b| a.0.total_cmp(&b.0));
+            let (mut held, mut points) = (0.0, Vec::new());
+            for (time, part) in changes {
+                points.push(Point::exact(inside(time), 100.0 * held));
+                held += part;
+                points.push(Point::exact(inside(time), 100.0 * held));
+            }
+            Curve {
+                style: Style::Line,
+                ..Curve::new(n, class, points)
+            }
+        };
+        let curves = own.classes.iter().enumerate().map(curve);
+        let up = format!("{} held [%]", own.resource.0);
+        let (across, up) = (
+            (&*format!("time [{across}]"), Scale::Linear),
+            (&*up, Scale::Linear),
+        );
+        let title = format!("{}, {name}", up.0);
+        let mut figure = Chart::around(&title, across, up, curves.collect()).figure()?;
+        figure.note += &format!(
+            "At most {} waited at once; {} of the capacity was idle while jobs waited.",
+            counted(own.most_waiting(), "job"),
+            percent(own.idle_while_waiting())
+        );
+        Some(figure)
+    };
+    let note = format!("{text} The lines are what the running jobs of each type hold.");
+    Section::of_figures("What ran when?", note, own.iter().map(figure))
 }

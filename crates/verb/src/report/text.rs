@@ -32,6 +32,9 @@ impl Report {
 impl Section {
     /// Returns the section as text, at most `width` characters wide; lines to be copied are not wrapped.
     pub fn text(&self, width: usize) -> String {
+        if self.is_empty() {
+            return String::new();
+        }
         let title = wrap(&self.title, width);
         let shown = self.shown();
         let columns = shown

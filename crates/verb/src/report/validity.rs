@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 
-use super::{Report, entry};
+use super::{Report, counted, entry};
 use crate::table;
 use synth_core::artifact::{Checked, Content, Grounds, Quantity as _};
 
@@ -35,8 +35,8 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
     let changed = "The file was changed after it was written; it is used as it is.".to_owned();
     Report {
         summary: vec![format!(
-            "valid: {} claims about {about}, {} derived again, {} judged for plausibility, {} taken on trust",
-            checked.grounds().len(),
+            "valid: {} about {about}, {} derived again, {} judged for plausibility, {} taken on trust",
+            counted(checked.grounds().len() as f64, "claim"),
             count(|own| matches!(own, Grounds::Derived(_))),
             count(|own| matches!(own, Grounds::Judged(_))),
             count(|own| matches!(own, Grounds::Trusted(_)))

@@ -13,7 +13,7 @@ use synth_verb::table;
 /// the number of jobs that still ran at the end and are not assumed to have ended then.
 pub fn account_of(account: &Account, known_in_part: u64) -> Section {
     let (rows, work) = (account.rows_read() as f64, account.all_work());
-    let mut section = table!("", &account.rows, row => {
+    let mut section = table!("Lines of the log", &account.rows, row => {
         "lines" => row.reason.found(),
         "count [#]" => row.lines,
         "of lines [%]" => row.lines as f64 / rows,

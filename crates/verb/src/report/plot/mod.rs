@@ -1,11 +1,10 @@
-//! Figures of results, as SVG without its outer element: curves with intervals, bars, and what ran when.
+//! Figures of results, as SVG without its outer element: curves with intervals.
 //!
 //! Everything is drawn in few colours that a style sheet can find by their hex code and replace, for a dark background
 //! or for print.
 
 mod axis;
 mod marks;
-mod schedule;
 mod sheet;
 
 use itertools::Itertools as _;
@@ -15,7 +14,6 @@ use marks::{COLORS, DASHES, MOST, SHAPES};
 use synth_simulation::Estimate;
 
 pub use axis::{Axis, Scale, short};
-pub use schedule::schedule;
 pub use sheet::Sheet;
 
 /// Colour of text.

@@ -92,7 +92,7 @@ fn map(map: &Map) -> Section {
             true => format!("limit {}", length(*limit)),
             false => "no limit".into(),
         };
-        let heads = [format!("{limit}: half by [s]"), "nine of ten by [s]".into()];
+        let heads = [format!("{limit}: half [s]"), "90 % [s]".into()];
         section.columns.extend(heads.map(Column::from));
     }
     for (width, row) in map.widths.iter().zip(&map.cells) {

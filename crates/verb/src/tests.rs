@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::report::{Besides, WIDTH, number};
+use crate::report::{Besides, Report, WIDTH, number};
 use synth_core::artifact::{
     self, Artifact, Changes, Checked, Claim, Content, Findings, HoldsFor, Method, Standing,
     Subject, is_close, quantities,
@@ -118,7 +118,7 @@ impl Kind for Toy {
         caller.notify(Notice::Doing("a division"));
         let rho = queue.arrival_rate;
         if rho >= 1.0 {
-            let why = format!("load {rho}");
+            let why = format!("load {rho}").into();
             return Ok(SynthesisAnswer::Refused { why, decided: true });
         }
         let value = 1.0 / (1.0 - rho);
@@ -130,15 +130,15 @@ impl Kind for Toy {
             HoldsFor::default(),
         );
         let artifact = Artifact::new(queue.clone(), Nothing {}, vec![claim], Nothing {});
-        SynthesisAnswer::checked(artifact, number(value))
+        SynthesisAnswer::checked(artifact, number(value).into())
     }
 
     fn about(_: &Queue) -> String {
         "one queue".into()
     }
 
-    fn show(policy: &Checked<Self>, _: usize) -> String {
-        number(policy.artifact().claims[0].value)
+    fn show(policy: &Checked<Self>) -> Report {
+        number(policy.artifact().claims[0].value).into()
     }
 
     fn simulate(
@@ -210,7 +210,6 @@ fn a_kind_of_its_own_has_all_verbs() {
     let mut caller = Caller {
         command: String::new(),
         means: Vec::new(),
-        width: WIDTH,
         changes: Changes::Refused,
         interrupt: std::sync::Arc::default(),
         listener: &mut listener,
@@ -225,7 +224,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     };
     let text = synthesized.to_json().unwrap();
     let checked = Checked::<Toy>::parse(&text, "policy").unwrap();
-    assert_eq!(Toy::show(&checked, WIDTH), "2.000");
+    assert_eq!(Toy::show(&checked).text(WIDTH), "2.000");
     assert!(Checked::<Toy>::parse(&text.replace("2.0", "1.9"), "lie").is_err());
     assert!(artifact::parse::<Toy>(&text.replace("toy", "multiresource"), "other").is_err());
 
@@ -251,5 +250,9 @@ fn a_kind_of_its_own_has_all_verbs() {
         share: None,
     };
     let compared = Toy::compare(Some(&queue), &comparing, &NoArgs {}, &mut caller).unwrap();
-    assert!(compared.table.contains("fcfs"), "{}", compared.table);
+    let text = compared.report.text(WIDTH);
+    assert!(text.contains("fcfs"), "{text}");
+    let csv = compared.report.numbers.csv().unwrap();
+    let head = "load,policy,type,quantity,value,low,high,unit\n0.3,fcfs,all,stable,1,,,1\n";
+    assert!(csv.starts_with(head), "{csv}");
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::judge::{ChosenRule, Forward, Goal, JudgeObjective, LogWindows, RulePoint};
+pub use results::Judged;
 use results::Judging;
 use synth_core::number::seconds_in;
 use synth_multiresource::policy::BackfillingConfig;

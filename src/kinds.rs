@@ -2,7 +2,7 @@
 
 use crate::artifact::Content;
 use crate::document::{Published, nearest};
-use crate::kind::{Kind, Rules};
+use crate::kind::{FORMATS, Format, Kind, Rules};
 
 /// A function that is generic over the kind.
 pub trait Visitor {
@@ -27,6 +27,12 @@ pub fn workload_schema() -> schemars::Schema {
         add(&mut published);
     }
     published.schema("A workload of synth")
+}
+
+/// Returns the formats of results.
+pub fn formats() -> Vec<Format> {
+    let own = crate::multiresource::verbs::FORMATS;
+    [FORMATS, own, synth_advice::verbs::FORMATS].concat()
 }
 
 #[derive(Clone, Copy)]

@@ -78,10 +78,10 @@ enum Command<K: Kind> {
     Rules,
     #[command(flatten)]
     Own(Own<K>),
-    /// Print the JSON Schema of workloads, for editors, or of policies
+    /// Print the JSON Schema of workloads, for editors, of policies, or of results
     Schema {
-        /// `workload`, or the kind of policies [default: the first]
-        #[arg(value_parser = PossibleValuesParser::new([&[WORKLOADS], kinds::NAMES].concat()))]
+        /// `workload`, the kind of policies, or the format of results [default: policies of the first kind]
+        #[arg(value_parser = PossibleValuesParser::new(schema_names()))]
         of: Option<String>,
     },
     /// Print a shell completion script
@@ -231,6 +231,13 @@ struct Description {
 
 /// What `synth schema` calls workloads.
 const WORKLOADS: &str = "workload";
+
+/// Returns the names of all schemas.
+fn schema_names() -> Vec<&'static str> {
+    let results = kinds::formats().into_iter().map(|own| own.0);
+    let known = [&[WORKLOADS], kinds::NAMES].concat();
+    known.into_iter().chain(results).collect()
+}
 
 #[derive(Clone, Copy)]
 struct Describe;
@@ -411,8 +418,13 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Schema { of }) => {
             let of = of.as_deref().unwrap_or(K::Content::NAME);
             let mut kinds = kinds::each(Describe).into_iter();
+            let mut formats = kinds::formats().into_iter();
             let schema = match of {
                 WORKLOADS => Some(kinds::workload_schema()),
+                of if of.starts_with("synth-") => {
+                    let format = formats.find(|own| own.0 == of);
+                    format.map(|(name, schema)| schema(name))
+                }
                 of => kinds.find(|own| own.name == of).map(|own| (own.schema)()),
             };
             common.printed(&(serde_json::to_string_pretty(&schema)? + "\n"))

@@ -20,6 +20,6 @@ pub use kind::{
     simulate_policy, split_name, unchecked,
 };
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
-pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult};
-pub use output::{document, folder_for_results, json, refuse};
+pub use output::{Caller, FORMATS, Format, Notice, VerbError, VerbOutput, VerbResult};
+pub use output::{document, folder_for_results, json, refuse, schema_of};
 pub use verb::{RunVerb, Verb};

@@ -1,12 +1,15 @@
 //! What comes of a verb, and whom it tells about its progress.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::report::{Besides, Mean, Outcomes, Report, Section, comparison_report};
 use synth_core::artifact::{Changes, Quantity};
@@ -28,15 +31,13 @@ pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
     Err(why.into().into())
 }
 
-/// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
+/// The caller: which policy files are taken, who is notified of progress, and
 /// whether an end is requested.
 pub struct Caller<'a> {
     /// The command as it was typed, but for where results go: whoever types it gets the same again.
     pub command: String,
     /// What a comparison over loads tabulates besides the mean response time; none where nothing else is requested.
     pub means: Vec<Mean>,
-    /// The most characters of a line.
-    pub width: usize,
     /// What becomes of a policy file that was changed after it was written.
     pub changes: Changes,
     /// Once it is set, a verb ends with what it has.
@@ -100,29 +101,71 @@ pub fn json(document: &impl Serialize) -> VerbResult<String> {
     Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
 }
 
-/// The version of all JSON documents.
-const VERSION: u32 = 1;
+/// A result for programs, with the name of its format.
+#[derive(Serialize, JsonSchema)]
+struct Document<R> {
+    /// The name of the format.
+    format: String,
+    /// The version of the format.
+    version: u32,
+    /// The program and its version.
+    tool: String,
+    #[serde(flatten)]
+    result: R,
+}
 
 /// Writes a result for programs as JSON, with the name of its format and its version.
 ///
 /// # Errors
 /// When it cannot be written as JSON.
 pub fn document(format: &str, result: &impl Serialize) -> VerbResult<String> {
-    #[derive(Serialize)]
-    struct Document<'a, R> {
-        format: &'a str,
-        version: u32,
-        tool: &'static str,
-        #[serde(flatten)]
-        result: &'a R,
-    }
     json(&Document {
-        format,
-        version: VERSION,
-        tool: concat!("synth ", env!("CARGO_PKG_VERSION")),
+        format: format.into(),
+        version: 1,
+        tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
         result,
     })
 }
+
+/// The name of a format, and what returns its JSON Schema.
+pub type Format = (&'static str, fn(&'static str) -> Schema);
+
+/// Returns the JSON Schema of results of this type and format.
+pub fn schema_of<R: JsonSchema>(format: &'static str) -> Schema {
+    let mut schema = schemars::schema_for!(Document<R>);
+    schema.insert("title".into(), format.into());
+    if let Some(own) = schema.pointer_mut("/properties/format") {
+        *own = serde_json::json!({ "const": format });
+    }
+    schema
+}
+
+/// Results that depend on the kind of workload.
+pub type OfKind = BTreeMap<String, Value>;
+
+/// A policy that was simulated.
+#[derive(Serialize, JsonSchema)]
+pub struct Simulation<R, V> {
+    /// The policy, as it was named.
+    policy: String,
+    /// What was measured; means are in the workload's unit of time.
+    run: R,
+    /// The verdicts on the claims of the policy.
+    verdicts: V,
+}
+
+/// The formats of results that all kinds of workload have.
+pub const FORMATS: &[Format] = &[
+    (
+        "synth-comparison",
+        |_| schemars::schema_for!(Comparison<OfKind, OfKind>),
+    ),
+    ("synth-outcomes", schema_of::<Outcomes>),
+    (
+        "synth-simulation",
+        schema_of::<Simulation<OfKind, Vec<OfKind>>>,
+    ),
+];
 
 /// Creates a folder for results if there is none, and checks that files can be created in it.
 ///
@@ -209,21 +252,12 @@ impl VerbOutput {
         verdicts: &[Judgement<Q>],
         is_unstable: bool,
     ) -> VerbResult<Self> {
-        #[derive(Serialize)]
-        #[serde(bound = "R: Serialize")]
-        struct Simulation<'a, R, Q: Quantity> {
-            policy: &'a str,
-            run: &'a R,
-            verdicts: &'a [Judgement<Q>],
-        }
-        let document = document(
-            "synth-simulation",
-            &Simulation {
-                policy,
-                run,
-                verdicts,
-            },
-        )?;
+        let simulation = Simulation {
+            policy: policy.to_owned(),
+            run,
+            verdicts,
+        };
+        let document = document("synth-simulation", &simulation)?;
         let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
         Ok(VerbOutput {
             report,

@@ -207,7 +207,6 @@ fn a_kind_of_its_own_has_all_verbs() {
     let mut caller = Caller {
         command: String::new(),
         means: Vec::new(),
-        width: WIDTH,
         changes: Changes::Refused,
         interrupt: std::sync::Arc::default(),
         listener: &mut listener,
@@ -222,7 +221,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     };
     let text = synthesized.to_json().unwrap();
     let checked = Checked::<Toy>::parse(&text, "policy").unwrap();
-    assert_eq!(Toy::show(&checked).text(WIDTH).trim(), "2.000");
+    assert_eq!(Toy::show(&checked).text(WIDTH), "2.000");
     assert!(Checked::<Toy>::parse(&text.replace("2.0", "1.9"), "lie").is_err());
     assert!(artifact::parse::<Toy>(&text.replace("toy", "multiresource"), "other").is_err());
 
@@ -249,4 +248,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     let compared = Toy::compare(&queue, &comparing, &NoArgs {}, &mut caller).unwrap();
     let text = compared.report.text(WIDTH);
     assert!(text.contains("fcfs"), "{text}");
+    let csv = compared.report.numbers.csv().unwrap();
+    let head = "load,policy,type,quantity,value,low,high,unit\n0.3,fcfs,all,stable,1,,,1\n";
+    assert!(csv.starts_with(head), "{csv}");
 }

@@ -1,6 +1,7 @@
 //! The table of a bench, from its lines.
 
 use itertools::Itertools as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measure::{Alone, CHOICE, Line, Ran, ahead, rivals};
@@ -21,7 +22,7 @@ const ALIKE: f64 = 1.05;
 const LONG: usize = 20;
 
 /// A policy over the systems of a tier.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
     policy: String,
     /// What it knows of jobs: on one system at most.
@@ -41,7 +42,7 @@ struct Row {
 }
 
 /// A family that the choice was among, had it been alone.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Family {
     family: String,
     /// Systems on which the choice considered it.
@@ -55,7 +56,7 @@ struct Family {
 }
 
 /// A system where the choice, or a further entrant, is surely worse than a rule.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Miss {
     system: String,
     about: String,
@@ -69,7 +70,7 @@ struct Miss {
     failure: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Section {
     tier: Tier,
     systems: usize,
@@ -85,7 +86,7 @@ struct Section {
 }
 
 /// The results of a bench.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Results<'a> {
     bench: &'static str,
     tiers: Vec<Section>,

@@ -1,6 +1,7 @@
 //! The least mean response time, and how far policies are above it.
 
 use itertools::Itertools as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::multiresource::artifact::{Objective, Preemption};
@@ -12,7 +13,7 @@ use crate::simulation::{Estimate, Health};
 use synth_verb::table;
 
 /// How a policy fares beside the optimum.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Distance {
     /// Its name.
     pub policy: String,
@@ -26,7 +27,7 @@ pub struct Distance {
 }
 
 /// What no policy can beat, and how far policies are from it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Least {
     /// The load ρ.
     load: f64,
@@ -51,7 +52,7 @@ pub struct Least {
 }
 
 /// What a dynamic program found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Boxed {
     /// No policy has less \[time\].
     lower_bound_in_box: f64,
@@ -72,7 +73,7 @@ struct Boxed {
 }
 
 /// What linear programs found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Linear {
     /// No policy has less \[time\].
     bound: f64,

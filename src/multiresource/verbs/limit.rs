@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::known;
@@ -52,7 +53,7 @@ runs say nothing: longer ones (--events, 1e8 by default) bring them nearer to ea
 const EVENTS: u64 = 100_000_000;
 
 /// One run.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Seen {
     load: f64,
     health: Health,
@@ -63,7 +64,7 @@ struct Seen {
 }
 
 /// What was seen of a policy.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Limit {
     policy: String,
     /// By load.
@@ -71,8 +72,8 @@ struct Limit {
 }
 
 /// What was seen of all policies.
-#[derive(Serialize)]
-struct Limits {
+#[derive(Serialize, JsonSchema)]
+pub struct Limits {
     limits: Vec<Limit>,
 }
 

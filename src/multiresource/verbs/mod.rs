@@ -16,7 +16,18 @@ pub mod solve;
 pub mod synthesize;
 
 use crate::document::Parsed;
-use crate::kind::{Caller, Notice};
+use crate::kind::{Caller, Format, Notice, schema_of};
+use crate::multiresource::synthesis::SynthesisLog;
+
+/// The formats of the results.
+pub const FORMATS: &[Format] = &[
+    ("synth-log", schema_of::<SynthesisLog>),
+    ("synth-replay", schema_of::<replay::Replays>),
+    ("synth-recorded-jobs", schema_of::<replay::Recorded>),
+    ("synth-fit", schema_of::<super::fit::Report>),
+    ("synth-optimum", schema_of::<super::report::Least>),
+    ("synth-limits", schema_of::<limit::Limits>),
+];
 
 /// Returns what a document describes; the caller is notified of warnings.
 fn known<W>(parsed: Parsed<W>, caller: &mut Caller<'_>) -> W {

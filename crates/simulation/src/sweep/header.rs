@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::replication::FIRST_LOOK;
 use synth_core::document::digest;
 
 /// What a comparison is about. Two of the same header have the same results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepHeader {
     /// `synth-comparison`.
     pub format: String,
@@ -29,7 +30,7 @@ pub struct SweepHeader {
 }
 
 /// The workload of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepSubject {
     /// The file as it was named.
     pub file: String,
@@ -44,7 +45,7 @@ pub struct SweepSubject {
 }
 
 /// When a cell ends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Budgets {
     /// Seed of all random streams.
     pub seed: u64,
@@ -59,7 +60,7 @@ pub struct Budgets {
 }
 
 /// A policy that was entered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entrant {
     /// As it was named: a rule, or a policy file.
     pub name: String,
@@ -74,7 +75,7 @@ pub struct Entrant {
 }
 
 /// What a policy knows of a job's size. Policies that know different things are no rivals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Knows {
     /// The mean of its class at most.

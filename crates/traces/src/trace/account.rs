@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use itertools::Itertools as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a job was sent to: each is empty where that is not known.
@@ -26,7 +27,7 @@ const LEFT_OUT: &str = "left out";
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident: $found:literal, $done:expr, $option:literal;)*) => {
         /// Why a line does not take part as it stands.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Reason { $($(#[$doc])* $name,)* }
 
@@ -129,7 +130,7 @@ impl Reason {
 }
 
 /// What is known of the lines of one reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AccountRow {
     /// Why.
     pub reason: Reason,
@@ -142,7 +143,7 @@ pub struct AccountRow {
 }
 
 /// What was done with all lines.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Account {
     /// Lines that stand for a job, faulty ones included; comments, headers, empty lines, [`Reason::Step`] and
     /// [`Reason::Repeated`] do not count, and of the events of a job one does. Each takes part or is left out for one reason.

@@ -124,7 +124,7 @@ impl Observed {
 }
 
 /// The resolution of a trace's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tick {
     /// A second.

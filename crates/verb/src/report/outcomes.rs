@@ -1,5 +1,6 @@
 //! Numbers of policies that are compared without loads.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Cell, Column, Numbers, Report, Section};
@@ -9,7 +10,7 @@ use synth_simulation::Estimate;
 use synth_simulation::sweep::Comparing;
 
 /// Policies with the numbers that were found for each.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Outcomes {
     /// The workload's file, as it was named.
     pub workload: String,
@@ -29,7 +30,7 @@ pub struct Outcomes {
 }
 
 /// A quantity that was found for policies.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Found {
     /// Its name, for programs.
     pub quantity: &'static str,
@@ -56,7 +57,7 @@ impl Found {
 }
 
 /// A policy with its numbers.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PolicyValues {
     /// Its name.
     pub policy: String,

@@ -169,3 +169,77 @@ fn wrap_line(text: &str, most: usize) -> String {
     }
     wrapped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cells, table};
+
+    fn widest(text: &str) -> usize {
+        let widths = text.lines().map(|line| line.chars().count());
+        widths.max().unwrap_or(0)
+    }
+
+    #[test]
+    fn words_are_wrapped_and_numbers_are_not() {
+        let does = "first come, first served, and nobody overtakes";
+        let section = table!("Rules", [("fcfs", (36.8107, 0.156), does)], (name, mean, does) => {
+            "rule" => name,
+            "E[T] [s]" => mean,
+            "what it does" => does,
+            "not known" => Option::<f64>::None,
+        });
+        let wide = section.text(100);
+        assert_eq!(wide.lines().count(), 4, "{wide}");
+        assert!(wide.contains("E[T] [s]") && !wide.contains("not known"));
+        let narrow = section.text(50);
+        assert!(widest(&narrow) <= 50, "{narrow}");
+        assert!(narrow.contains("36.81 ± 0.16"), "{narrow}");
+        assert_eq!(narrow.lines().count(), 5, "{narrow}");
+    }
+
+    #[test]
+    fn columns_without_space_follow_below() {
+        let mut section = Section::new("", ["policy"]);
+        let heads = (0..9).map(|n| format!("ρ = .{n} [s]").into());
+        section.columns.extend(heads);
+        let row = [(1234.5, 12.3); 9].map(Into::into);
+        section.rows.push(cells!["first-fit"; row]);
+        let text = section.text(80);
+        assert!(widest(&text) <= 80, "{text}");
+        assert_eq!(text.matches("1234 ± 12").count(), 9, "{text}");
+        assert_eq!(text.matches("first-fit").count(), 2, "{text}");
+    }
+
+    /// Times are in one readable unit, shares in percent, counts whole; intervals have the digits that mean something.
+    #[test]
+    fn cells_are_shown_in_the_unit_of_their_column() {
+        let section = table!("", [(7200.0, 0.125, 12_u64), (86_400.0, 2e-5, 3)], (time, share, count) => {
+            "of" => "a",
+            "wait [s]" => time,
+            "ratio [1]" => (0.7271, Some([0.6502, 0.8101])),
+            "share [%]" => share,
+            "jobs [#]" => count,
+        });
+        let text = section.text(100);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .skip(2)
+            .map(|own| {
+                own.split("  ")
+                    .map(str::trim)
+                    .filter(|own| !own.is_empty())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            rows[0],
+            ["a", "2.000", "0.727 [0.650, 0.810]", "12.5", "12"]
+        );
+        assert_eq!(
+            rows[1],
+            ["a", "24.00", "0.727 [0.650, 0.810]", "< 0.1", "3"]
+        );
+        assert!(text.contains("wait [h]"), "{text}");
+    }
+}

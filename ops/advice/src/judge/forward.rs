@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::choose::{ChosenRule, Goal, choose};
@@ -17,7 +18,7 @@ use synth_traces::replay::{
 };
 
 /// How a log is cut.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct LogWindows {
     /// The part of the span before the first window, in (0, 1).
     pub past: f64,
@@ -28,7 +29,7 @@ pub struct LogWindows {
 }
 
 /// A window, and its rule.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JudgedWindow {
     /// When it begins, after the first submission \[s\].
     pub from: f64,

@@ -1,6 +1,7 @@
 //! Points of the family of backfilling rules, in seconds.
 
 use itertools::iproduct;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_multiresource::policy::{
@@ -10,7 +11,7 @@ use synth_multiresource::policy::{
 use synth_verb::VerbResult;
 
 /// A rule of the family: order, estimate, reservations and promise.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RulePoint {
     /// The order of the queue; its offset in seconds.
     pub order: Priority,

@@ -4,10 +4,19 @@ pub mod advise;
 pub mod forecast;
 pub mod judge;
 
+use crate::forecast::Scored;
+use crate::slurm::Advice;
 use synth_traces::replay::Interval;
 use synth_traces::trace::{Account, Reason};
 use synth_verb::report::Section;
-use synth_verb::table;
+use synth_verb::{Format, schema_of, table};
+
+/// The formats of the results.
+pub const FORMATS: &[Format] = &[
+    ("synth-judgement", schema_of::<judge::Judged>),
+    ("synth-advice", schema_of::<Advice>),
+    ("synth-forecast", schema_of::<Scored>),
+];
 
 /// Returns the account of the lines of a trace: a row for each reason why lines were not used as they are; `known_in_part` is
 /// the number of jobs that still ran at the end and are not assumed to have ended then.

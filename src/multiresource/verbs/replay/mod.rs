@@ -10,6 +10,8 @@ mod stage;
 mod types;
 
 pub use args::{Arguments, start_latency};
+pub use recorded::Recorded;
+pub use results::Replays;
 pub use types::places;
 
 use std::path::Path;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 
 use crate::judge::{ChosenRule, Forward, Goal, JudgeObjective, LogWindows, RulePoint};
+pub use results::Judged;
 use results::Judging;
 use synth_traces::replay::{Log, Speed};
 use synth_traces::trace::{self, Source};

@@ -170,7 +170,7 @@ fn a_partition_that_is_not_there_is_named() {
     let slurm = cluster.slurm("nowhere");
     assert!(slurm.queue().unwrap().rows.is_empty());
     let found = slurm.site().unwrap_err();
-    assert!(matches!(found, SlurmError::Partition { .. }), "{found}");
+    assert!(found.to_string().contains("no partition"), "{found}");
 }
 
 #[test]

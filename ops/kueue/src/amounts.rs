@@ -121,42 +121,36 @@ mod tests {
         }
     }
 
-    fn workload(memory: &str) -> Workload {
+    /// The whole units of amounts that are written like this: 3 CPUs, half a memory, a GPU.
+    fn units(memory: &str, options: &[&str], written: Value) -> Result<[Vec<u64>; 2], String> {
         let text = format!(
-            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 20, {memory}: 15, gpus: 2}}}}\njobs:
-  - {{name: a, demand: {{cpu: 3, {memory}: 1.5}}, arrival_rate: .1, mean_size: 1}}
-  - {{name: b, demand: {{cpu: 6, {memory}: 1, gpus: 1}}, arrival_rate: .1, mean_size: 1}}\n"
+            "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 20, {memory}: 15, gpus: 2}}}}, jobs: [
+            {{name: a, demand: {{cpu: 3, {memory}: 1.5}}, arrival_rate: .1, mean_size: 1}},
+            {{name: b, demand: {{cpu: 6, {memory}: 1, gpus: 1}}, arrival_rate: .1, mean_size: 1}}]}}"
         );
-        Workload::parse(&text, "t").unwrap().workload
-    }
-
-    #[test]
-    fn demand_is_rounded_up_to_units_and_room_down() {
-        let resources = resources(&workload("memory"), &[]).unwrap();
-        let written = json!({"cpu": "3001m", "memory": "1537Mi", "nvidia.com/gpu": 1});
-        let amounts = self::amounts(&written);
-        // Units: 3 CPUs, half a GiB, a GPU.
-        assert_eq!(resources.units(&amounts), [2, 4, 1]);
-        assert_eq!(resources.units_within(&amounts), [1, 3, 1]);
+        let workload = Workload::parse(&text, "t").unwrap().workload;
+        let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+        let resources = resources(&workload, &options)?;
+        let amounts = amounts(&written);
+        Ok([resources.units(&amounts), resources.units_within(&amounts)])
     }
 
     #[test]
     fn options_name_resources() {
-        let refused = |memory: &str, option: &str| {
-            let options: Vec<String> = [option]
-                .iter()
-                .filter(|own| !own.is_empty())
-                .map(|own| (*own).into())
-                .collect();
-            resources(&workload(memory), &options).unwrap_err()
-        };
-        assert!(refused("network", "").contains("--resource network=NAME"));
-        assert!(refused("memory", "disk=x").contains("it has cpu, memory, gpus"));
-        assert!(refused("memory", "gpus").contains("gpu=nvidia.com/gpu"));
-        assert!(refused("memory", "memory=memory:X").contains("`X` is no unit"));
-        let options = ["gpus=amd.com/gpu".to_owned(), "memory=memory:M".to_owned()];
-        let resources = resources(&workload("memory"), &options).unwrap();
-        let amounts = self::amounts(&json!({"memory": "3M", "amd.com/gpu": "2"}));
-        assert_eq!(resources.units(&amounts), [0, 6, 2]);
+        let written = json!({"cpu": "3001m", "memory": "1537Mi", "nvidia.com/gpu": 1});
+        let found = units("memory", &[], written).unwrap();
+        assert_eq!(found, [[2, 4, 1], [1, 3, 1]]);
+        let options = ["gpus=amd.com/gpu", "memory=memory:M"];
+        let written = json!({"memory": "3M", "amd.com/gpu": "2"});
+        assert_eq!(units("memory", &options, written).unwrap()[0], [0, 6, 2]);
+        for (memory, options, why) in [
+            ("network", &[][..], "--resource network=NAME"),
+            ("memory", &["disk=x"], "it has cpu, memory, gpus"),
+            ("memory", &["gpus"], "gpu=nvidia.com/gpu"),
+            ("memory", &["memory=memory:X"], "`X` is no unit"),
+        ] {
+            let refused = units(memory, options, json!({})).unwrap_err();
+            assert!(refused.contains(why), "{refused}");
+        }
     }
 }

@@ -94,7 +94,6 @@ impl Controller {
         Releaser {
             server: self.server.clone(),
             leadership: leadership.cloned(),
-            gate: self.setup.gate.clone(),
             // The last third of the Lease's duration is for requests that are on their way.
             answer: (self.setup.lease_duration / 3).min(ANSWER),
         }

@@ -178,7 +178,7 @@ impl Work {
 
     fn add(&mut self, pods: u64, demand: &Amounts) {
         self.pods += pods;
-        self.all = std::mem::take(&mut self.all).plus(&demand.times(pods));
+        self.all.add(&demand.times(pods));
         self.each = std::mem::take(&mut self.each).most(demand);
     }
 

@@ -22,6 +22,11 @@ impl Amounts {
         self.0.insert(name.into(), amount.into());
     }
 
+    /// Adds other amounts.
+    pub fn add(&mut self, other: &Amounts) {
+        *self = std::mem::take(self).plus(other);
+    }
+
     /// Returns the sum of both.
     pub fn plus(self, other: &Amounts) -> Self {
         self.with(other, u128::saturating_add)

@@ -89,6 +89,8 @@ pub struct Operator<K, X> {
     pub learned: Option<LearnedRuntimes>,
     /// Seconds in the policy's unit of time.
     pub second: f64,
+    /// Whether the rule looks at each job: then it sees who sent it, and how long it has waited.
+    is_by_job: bool,
     /// The jobs that the scheduler knows.
     pub jobs: BTreeMap<K, KnownJob<X>>,
     /// Servers on which jobs run: an adopted job of unknown servers gets others first.
@@ -104,8 +106,10 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     /// When the policy does more than start jobs, or counts time in an unknown unit.
     pub fn new((policy, digest): (Checked, String), seed: u64, why: &str) -> Result<Self, String> {
         only_starts(&policy, why)?;
+        let scheduler = Scheduler::new(&policy, seed);
         Ok(Operator {
-            scheduler: Scheduler::new(&policy, seed),
+            is_by_job: scheduler.learned().is_some(),
+            scheduler,
             second: second_of(policy.workload())?,
             learned: None,
             jobs: BTreeMap::new(),
@@ -214,7 +218,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     pub fn enter(&mut self, key: &K, id: String, stage: Stage, report: JobReport<'_>) {
         let places = self.scheduler.places();
         let units = |seconds: f64| seconds / self.second;
-        let is_by_job = self.scheduler.learned().is_some();
+        let is_by_job = self.is_by_job;
         let user = Some(report.user).filter(|user| is_by_job && !user.is_empty());
         let mut servers = Vec::new();
         let mut line = Line {

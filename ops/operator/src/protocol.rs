@@ -97,24 +97,21 @@ impl Line {
         let jobs = jobs.into_iter().chain([&self.put_back, &self.forecast]);
         let others = [self.occupy.is_some(), self.ring.is_some()];
         let events = jobs.map(Option::is_some).chain(others);
-        if events.filter(|is_there| *is_there).count() > 1 {
-            return Err("two things happened: say each in a line of its own".into());
-        }
         let comes = self.arrive.is_some() || self.adopt.is_some();
         let of_job = self.job.is_some() || self.limit.is_some() || self.user.is_some();
         let of_adopted = self.ran.is_some() || !self.servers.is_empty();
-        if of_job && !comes || of_adopted && self.adopt.is_none() {
-            return Err(
-                "job, limit and user go with arrive or adopt, ran and servers with adopt".into(),
-            );
-        }
-        if self.waited.is_some() && self.arrive.is_none() {
-            return Err("waited goes with arrive".into());
-        }
-        if self.server.is_some() && self.occupy.is_none() {
-            return Err("server goes with occupy".into());
-        }
-        Ok(())
+        let why = if events.filter(|is_there| *is_there).count() > 1 {
+            "two things happened: say each in a line of its own"
+        } else if of_job && !comes || of_adopted && self.adopt.is_none() {
+            "job, limit and user go with arrive or adopt, ran and servers with adopt"
+        } else if self.waited.is_some() && self.arrive.is_none() {
+            "waited goes with arrive"
+        } else if self.server.is_some() && self.occupy.is_none() {
+            "server goes with occupy"
+        } else {
+            return Ok(());
+        };
+        Err(why.into())
     }
 }
 

@@ -1,24 +1,24 @@
 //! The policy at work: what has changed on the cluster is reported to the scheduler, and what it decides is to be released.
 
 mod round;
+mod site;
 mod stage;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use crate::amounts::resources;
 use crate::cluster::{Cluster, Placed};
 use crate::setup::Setup;
-use crate::site::Site;
-use crate::types::TypeMap;
+use crate::types::{Condition, types};
 use crate::view::{Mark, Uid, View};
 pub use round::{Concern, Release, Round};
 use synth_core::artifact::Changes;
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
-use synth_operator::{HostMoment, Operator, read_policy};
+use synth_operator::{HostMoment, JobTypes, Nodes, Operator, Resources, read_policy};
 
 /// A policy with its scheduler, and what that knows of the cluster.
 pub struct Desk {
@@ -27,8 +27,12 @@ pub struct Desk {
     /// The scheduler calls it by its uid, or by that with a `#` behind it: a job that is found on other servers is adopted
     /// there before it leaves where it was, so that nothing starts on them in between.
     pub operator: Operator<Uid, bool>,
-    map: TypeMap,
-    site: Site,
+    resources: Resources,
+    types: JobTypes<Condition>,
+    /// The nodes that are the policy's servers.
+    nodes: Nodes,
+    /// Nodes where nothing can be started, as they were last noted.
+    closed: BTreeSet<Uid>,
     setup: Setup,
     /// Jobs of which something was noted that stays so.
     noted: HashMap<Uid, Concern>,
@@ -61,28 +65,20 @@ impl Desk {
     /// As those of [`Desk::new`].
     pub fn of(
         policy: (Checked, String),
-        types: Option<(&str, &str)>,
+        file: Option<(&str, &str)>,
         setup: &Setup,
     ) -> Result<Self, String> {
         let operator = Operator::new(policy, setup.seed, "which a gate cannot do")?;
-        let resources = resources(operator.fleet().envelope(), &setup.resource)?;
         Ok(Desk {
-            map: TypeMap::new(&operator.policy, resources, types)?,
+            resources: resources(operator.fleet().envelope(), &setup.resource)?,
+            types: types(&operator.policy, file)?,
             operator,
-            site: Site::default(),
+            nodes: Nodes::default(),
+            closed: BTreeSet::new(),
             setup: setup.clone(),
             noted: HashMap::new(),
             at: HostMoment::default(),
         })
-    }
-
-    /// Checks that the cluster has the policy's servers.
-    ///
-    /// # Errors
-    /// What it lacks.
-    pub fn check(&mut self, cluster: &Cluster) -> Result<(), String> {
-        let (places, resources) = (self.operator.places(), &self.map.resources);
-        self.site.check(&cluster.machines, places, resources)
     }
 
     /// Takes note that a release was carried out, or was not: then what the API says next decides.
@@ -135,12 +131,10 @@ impl Desk {
         let jobs = &self.operator.jobs;
         let runs = |job: &Uid| jobs.get(job).is_some_and(|own| own.runs());
         let others = placed.iter().filter(|(_, job)| !job.is_some_and(runs));
-        let (machines, resources) = (&cluster.machines, &self.map.resources);
-        let known = (self.operator.places(), resources);
-        let others = others.map(|(pod, _)| *pod);
-        let left = self.site.left(machines, others, known);
-        self.operator.occupy(resources, left);
-        for text in self.site.closed(machines) {
+        let others: Vec<&Placed> = others.map(|(pod, _)| *pod).collect();
+        let left = self.left(&cluster.machines, &others);
+        self.operator.occupy(&self.resources, left);
+        for text in self.closed(&cluster.machines) {
             round.note(None, Concern::Capacity, text);
         }
         let (decided, refused) = self.operator.decide(self.at.now, begin);
@@ -150,7 +144,7 @@ impl Desk {
         for start in &decided.start {
             let job: Uid = start.id().trim_end_matches('#').into();
             let servers = self.operator.servers_of(start);
-            let nodes = self.site.nodes.named(&servers);
+            let nodes = self.nodes.named(&servers);
             // Others started and were found to run in one round.
             if let Some(view) = by_uid.get(&job)
                 && let Some((i, is_pending)) = self.operator.release(&job, servers, self.at.now)

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use super::round::{Concern, Round};
 use super::{Desk, LAG};
 use crate::setup::Unknown;
-use crate::site::Site;
-use crate::view::{Phase, Uid, View};
-use synth_operator::{HostMoment, JobReport, Stage};
+use crate::view::{Phase, TYPE, Uid, View};
+use synth_operator::{HostMoment, JobReport, Nodes, Stage};
 
 impl Desk {
     /// Jobs that are not there any more.
@@ -39,8 +38,8 @@ impl Desk {
             let text = format!("{job} was released by somebody else");
             round.note(Some(uid), Concern::ReleasedByOthers, text);
         }
-        let (site, at) = (&self.site, self.at);
-        let describe = || report(view, on, site, at);
+        let (own, at) = (&self.nodes, self.at);
+        let describe = || report(view, on, own, at);
         self.operator.change(uid, is, describe);
         if let (Some(Stage::Running(_)), Some(Stage::Running(i))) = (before, is) {
             self.finish(view, i, round);
@@ -61,7 +60,7 @@ impl Desk {
             own.more || own.released.is_some_and(|released| now - released < LAG)
         });
         let runs = matches!(before, Some(Stage::Running(_)));
-        let typed = self.map.find(view);
+        let typed = self.find(view);
         match view.phase {
             Phase::Foreign | Phase::Held | Phase::Waiting if runs && lags => before,
             Phase::Gone | Phase::Foreign => None,
@@ -99,6 +98,46 @@ impl Desk {
         }
     }
 
+    /// Returns the type of a job: that which its label `synth/type` names; else the first of a file of which it meets a
+    /// condition; else the cheapest that holds what it demands, of types with one demand by its time limit. On one server its
+    /// pods together count; in a fleet each pod has a server, and the type as many servers as the job has pods, or more.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn find(&self, view: &View<'_>) -> Result<usize, String> {
+        let (demand, pods) = match self.is_pooled() {
+            true => (&view.work.all, 1),
+            false => (
+                &view.work.each,
+                view.work.pods.try_into().unwrap_or(u32::MAX),
+            ),
+        };
+        let units = self.resources.units(demand);
+        if let Some(label) = view.label(TYPE) {
+            let places = self.operator.places();
+            let named = places.job_type(label).ok_or_else(|| {
+                let names = places.types().collect::<Vec<_>>().join(", ");
+                format!(
+                    "its label {TYPE} names `{label}`, and the policy has no such type: {names}"
+                )
+            })?;
+            return match self.types.holds(named, &units, pods) {
+                true => Ok(named),
+                false => Err(format!(
+                    "it demands more than the type `{label}` that its label {TYPE} names"
+                )),
+            };
+        }
+        let limit = view.work.limit.unwrap_or(f64::INFINITY);
+        let found = self.types.find(&units, pods, limit, |own| own.is_met(view));
+        found.ok_or_else(|| match self.is_pooled() {
+            true => "no type of the policy holds what its pods demand together".into(),
+            false => {
+                format!("no type of the policy holds what its pods demand, on as many servers as it has pods ({pods})")
+            }
+        })
+    }
+
     /// Of several pods some may have kept their gate: the others were released already, and these follow.
     fn finish(&mut self, view: &View<'_>, i: usize, round: &mut Round) {
         let has_gate = view.gated(&self.setup.gate).next().is_some();
@@ -111,7 +150,7 @@ impl Desk {
         }
     }
 
-    fn is_pooled(&self) -> bool {
+    pub(super) fn is_pooled(&self) -> bool {
         self.operator.fleet().is_one_server()
     }
 
@@ -140,7 +179,7 @@ impl Desk {
 
     /// Returns the servers that these nodes are, each once; `None` where one is none.
     fn on_servers(&self, nodes: &[&str]) -> Option<Vec<usize>> {
-        let servers = nodes.iter().map(|node| self.site.nodes.server(node));
+        let servers = nodes.iter().map(|node| self.nodes.server(node));
         let mut servers: Vec<usize> = servers.collect::<Option<_>>()?;
         servers.sort_unstable();
         servers.dedup();
@@ -167,14 +206,14 @@ impl Desk {
             true => format!("{uid}#"),
             false => uid.to_string(),
         };
-        let report = report(view, on, &self.site, self.at);
+        let report = report(view, on, &self.nodes, self.at);
         self.operator.leave(uid);
         self.operator.enter(uid, id, Stage::Running(i), report);
     }
 }
 
 /// Describes a job whose pods are on these nodes. In a fleet it holds the servers of its pods, and those that its mark names.
-fn report<'a>(view: &View<'a>, on: &[&str], site: &Site, at: HostMoment) -> JobReport<'a> {
+fn report<'a>(view: &View<'a>, on: &[&str], servers: &Nodes, at: HostMoment) -> JobReport<'a> {
     let work = view.work;
     let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);
     let named = on.iter().copied().chain(marked.iter().map(String::as_str));
@@ -184,6 +223,6 @@ fn report<'a>(view: &View<'a>, on: &[&str], site: &Site, at: HostMoment) -> JobR
         limit: work.limit,
         waited: (at.wall - work.created) as f64,
         ran: ran as f64,
-        servers: named.filter_map(|node| site.nodes.server(node)).collect(),
+        servers: named.filter_map(|node| servers.server(node)).collect(),
     }
 }

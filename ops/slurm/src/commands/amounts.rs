@@ -130,21 +130,31 @@ pub(crate) fn whole<T: FromStr>(text: &str) -> Option<T> {
 
 /// Reads a time limit such as `30:00`, `2:00:00` or `1-02:04:00` \[s\]; `Some(None)` where there is none.
 pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
-    if matches!(text, "UNLIMITED" | "NOT_SET" | "Partition_Limit") {
-        return Some(None);
+    match text {
+        "UNLIMITED" | "NOT_SET" | "Partition_Limit" => Some(None),
+        // Minutes alone are not written like that.
+        text => seconds(text).filter(|_| text.contains(':')).map(Some),
     }
-    let (days, clock) = text.split_once('-').unwrap_or(("0", text));
-    let mut seconds = 0;
-    let parts: Vec<&str> = clock.split(':').collect();
-    if !(2..=3).contains(&parts.len()) {
-        return None;
+}
+
+/// Reads `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
+/// `days-hours:minutes:seconds` \[s\].
+pub(crate) fn seconds(text: &str) -> Option<u64> {
+    let (days, clock) = match text.split_once('-') {
+        Some((days, clock)) => (Some(whole::<u64>(days)?), clock),
+        None => (None, text),
+    };
+    let parts: Vec<u64> = clock.split(':').map(whole).collect::<Option<_>>()?;
+    let units: &[u64] = match (days, parts.len()) {
+        (Some(_), 1..=3) | (None, 3) => &[3600, 60, 1],
+        (None, 1..=2) => &[60, 1],
+        _ => return None,
+    };
+    let mut seconds = days.unwrap_or(0).checked_mul(86_400)?;
+    for (part, unit) in parts.iter().zip(units) {
+        seconds = seconds.checked_add(part.checked_mul(*unit)?)?;
     }
-    for part in parts {
-        seconds = seconds * 60 + whole::<u64>(part).filter(|part| *part < 100_000)?;
-    }
-    Some(Some(
-        whole::<u64>(days).filter(|days| *days < 100_000_000)? * 86_400 + seconds,
-    ))
+    Some(seconds)
 }
 
 /// Reads an instant such as `2026-11-25T17:35:39` \[s since 1970, UTC\].

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::amounts::{add_gres, bytes, instant, time_limit, tres, whole};
 use super::columns::{Cells, ColumnTable, Layout, STATES, layout};
-use super::{JobId, Key, Slurm, SlurmError};
+use super::{JobId, Key, Slurm, SlurmError, expand};
 use synth_operator::Amounts;
 
 /// All jobs of a partition that wait or run, each with a key of its own.
@@ -60,6 +60,24 @@ impl SlurmQueue {
     /// Returns the columns that are requested of `squeue`: name, title and width \[bytes\] of each.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
+    }
+
+    /// Returns what the running jobs that count have on each node.
+    pub fn by_node(&self, counts: impl Fn(&QueueRow) -> bool) -> HashMap<String, Amounts> {
+        let mut used: HashMap<String, Amounts> = HashMap::new();
+        for row in self
+            .rows
+            .iter()
+            .filter(|row| row.has_nodes() && counts(row))
+        {
+            // A list that cannot be read is of nodes that then have more in use than rows account for.
+            for node in expand(&row.node_list).unwrap_or_default() {
+                used.entry(node)
+                    .or_default()
+                    .add(&row.amounts.part(row.nodes));
+            }
+        }
+        used
     }
 
     /// Reads what `squeue` printed, whatever it is.

@@ -180,7 +180,6 @@ fn a_file_says_which_jobs_are_of_which_type() {
         .map(|name| {
             scene
                 .desk
-                .map
                 .find(&View::new(
                     &scene.cluster.works[*name],
                     &scene.cluster.owners,

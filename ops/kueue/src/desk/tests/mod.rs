@@ -59,12 +59,14 @@ impl Scene {
 
     fn one_server(options: &[&str]) -> Self {
         let mut scene = Scene::new("first-fit", options);
-        scene.machine(
-            "n1",
-            json!({"cpu": 20, "memory": "15Gi", "example.com/net": 50}),
-            true,
-        );
+        scene.server(20, true);
         scene
+    }
+
+    /// The node of the one server.
+    fn server(&mut self, cpus: u64, is_open: bool) {
+        let capacity = json!({"cpu": cpus, "memory": "15Gi", "example.com/net": 50});
+        self.machine("n1", capacity, is_open);
     }
 
     fn fleet() -> Self {
@@ -137,6 +139,15 @@ impl Scene {
             workload: None,
         };
         self.cluster.pods.insert(uid.as_str().into(), pod);
+    }
+
+    /// The nodes of a job.
+    fn nodes(&self, job: &str) -> Vec<String> {
+        self.desk.nodes.named(&self.desk.operator.jobs[job].servers)
+    }
+
+    fn holds(&self, job: &str, node: &str) -> bool {
+        self.nodes(job).iter().any(|own| own == node)
     }
 
     /// Looks a second later: what is released, and what is noted.

@@ -3,36 +3,25 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::cluster::{Machine, Placed};
+use super::Desk;
+use crate::cluster::{Cluster, Machine, Placed};
 use crate::view::Uid;
-use synth_operator::{Amounts, Nodes, Places, Resources};
+use synth_operator::{Amounts, Nodes};
 
-/// The nodes of a policy's servers.
-#[derive(Default)]
-pub struct Site {
-    pub nodes: Nodes,
-    /// Nodes where nothing can be started, as they were last noted.
-    closed: BTreeSet<Uid>,
-}
-
-impl Site {
-    /// Checks that the nodes have what the policy's servers have.
+impl Desk {
+    /// Checks that the cluster has the policy's servers.
     ///
     /// # Errors
     /// When there are fewer nodes of a shape, or less capacity on one server; says what to do.
-    pub fn check(
-        &mut self,
-        machines: &HashMap<Uid, Machine>,
-        places: &Places,
-        resources: &Resources,
-    ) -> Result<(), String> {
+    pub fn check(&mut self, cluster: &Cluster) -> Result<(), String> {
+        let (machines, places) = (&cluster.machines, self.operator.places());
         let help = "make the policy for the nodes that are there, or let --nodes choose others";
         let all = machines.len();
         if places.fleet().is_one_server() {
             let capacities = machines.values().map(|own| &own.capacity);
             let sum = capacities.fold(Amounts::default(), Amounts::plus);
-            let found = resources.units_within(&sum);
-            for ((own, found), units) in resources.iter().zip(found).zip(places.units(0)) {
+            let found = self.resources.units_within(&sum);
+            for ((own, found), units) in self.resources.iter().zip(found).zip(places.units(0)) {
                 if found < *units {
                     return Err(format!(
                         "all {all} nodes together have {:.0} % of the policy's `{}` ({} in Kubernetes): {help}",
@@ -44,9 +33,10 @@ impl Site {
             }
             return Ok(());
         }
-        self.assign(machines, places, resources);
+        let shapes = places.fleet().shapes().to_vec();
+        self.assign(machines);
         let mut nodes = self.nodes.of_servers().iter();
-        for shape in places.fleet().shapes() {
+        for shape in shapes {
             let (name, count) = (shape.name(), shape.count());
             let found = nodes.by_ref().take(count as usize).flatten().count();
             if found < count as usize {
@@ -59,7 +49,8 @@ impl Site {
     }
 
     /// Gives a node to each server that has none, the greatest shapes first: the first by name that has as much.
-    fn assign(&mut self, machines: &HashMap<Uid, Machine>, places: &Places, resources: &Resources) {
+    fn assign(&mut self, machines: &HashMap<Uid, Machine>) {
+        let places = self.operator.places();
         let mut nodes = self.nodes.of_servers().to_vec();
         nodes.resize(places.servers(), None);
         for node in &mut nodes {
@@ -67,7 +58,7 @@ impl Site {
         }
         let taken: HashSet<&str> = nodes.iter().flatten().map(String::as_str).collect();
         let free = machines.iter().filter(|own| !taken.contains(&**own.0));
-        let free = free.map(|(name, own)| (name, resources.units_within(&own.capacity)));
+        let free = free.map(|(name, own)| (name, self.resources.units_within(&own.capacity)));
         let mut free: Vec<_> = free.collect();
         free.sort_unstable();
         let mut open: Vec<usize> = (0..nodes.len()).filter(|n| nodes[*n].is_none()).collect();
@@ -83,7 +74,7 @@ impl Site {
     }
 
     /// Returns what is new of nodes where nothing can be started.
-    pub fn closed(&mut self, machines: &HashMap<Uid, Machine>) -> Vec<String> {
+    pub(super) fn closed(&mut self, machines: &HashMap<Uid, Machine>) -> Vec<String> {
         let closed = machines.iter().filter(|(_, own)| !own.is_open);
         let closed = closed.map(|(name, _)| name);
         let closed = closed.filter(|name| self.nodes.server(name).is_some());
@@ -100,26 +91,23 @@ impl Site {
 
     /// Returns the amounts that others leave of each server: pods that are not of the policy's jobs (`others`) use them, and
     /// nothing is left of a node that is gone or takes no pods.
-    pub fn left<'a>(
+    pub(super) fn left(
         &mut self,
         machines: &HashMap<Uid, Machine>,
-        others: impl Iterator<Item = &'a Placed>,
-        (places, resources): (&Places, &Resources),
+        others: &[&Placed],
     ) -> Vec<Amounts> {
-        if !places.fleet().is_one_server() {
-            self.assign(machines, places, resources);
+        if !self.is_pooled() {
+            self.assign(machines);
         }
         let mut used: HashMap<&str, Amounts> = HashMap::new();
         for pod in others {
-            let own = used.entry(&pod.node).or_default();
-            *own = std::mem::take(own).plus(&pod.demand);
+            used.entry(&pod.node).or_default().add(&pod.demand);
         }
-        let mut left = vec![Amounts::default(); places.servers()];
+        let mut left = vec![Amounts::default(); self.operator.places().servers()];
         for (name, machine) in machines.iter().filter(|(_, own)| own.is_open) {
             if let Some(n) = self.nodes.server(name) {
                 let used = used.remove(&**name).unwrap_or_default();
-                let free = machine.capacity.clone().less(&used);
-                left[n] = std::mem::take(&mut left[n]).plus(&free);
+                left[n].add(&machine.capacity.clone().less(&used));
             }
         }
         left

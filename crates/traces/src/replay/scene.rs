@@ -145,23 +145,21 @@ impl<'a> DecisionState<'a> {
         self.types[self.jobs[n].kind as usize] as usize
     }
 
-    /// Lets the n-th job come, with its limit and its user where these are needed.
+    /// Lets the n-th job come, with its limit and its user.
     #[inline(always)]
-    pub(super) fn arrive(&self, n: usize, now: f64, limited: bool, system: &mut System) -> Come {
+    pub(super) fn arrive(&self, n: usize, now: f64, system: &mut System) -> Come {
         let come = system.arrive_sized(self.type_of(n), now, self.held(n));
-        if limited {
-            system.set_limit(come, self.limit(n));
-            system.set_user(come, self.jobs[n].user);
-        }
+        system.set_limit(come, self.limit(n));
+        system.set_user(come, self.jobs[n].user);
         come
     }
 
     /// Starts the jobs that ran when the log began, the largest first, so that small ones leave them their servers. Those
     /// that do not fit wait. Returns how many these jobs are.
-    pub(super) fn begun(&self, mut system: System, limited: bool) -> (System, usize) {
+    pub(super) fn begun(&self, mut system: System) -> (System, usize) {
         let run = |job: &&ReplayJob| job.seen == Observed::Initial;
         let count = self.jobs.iter().take_while(run).count();
-        let come = (0..count).map(|n| (self.type_of(n), self.arrive(n, 0.0, limited, &mut system)));
+        let come = (0..count).map(|n| (self.type_of(n), self.arrive(n, 0.0, &mut system)));
         let mut come: Vec<(usize, Come)> = come.collect();
         let shares = self.fleet.envelope().dominant_shares();
         come.sort_by(|(a, _), (b, _)| shares[*b].total_cmp(&shares[*a]));

@@ -128,21 +128,17 @@ impl Observed {
 #[serde(rename_all = "snake_case")]
 pub enum Tick {
     /// A second.
-    Second,
+    Second = 1,
     /// A thousandth of it.
-    Millisecond,
+    Millisecond = 1000,
     /// A millionth of it.
-    Microsecond,
+    Microsecond = 1_000_000,
 }
 
 impl Tick {
     /// Returns how many make a second.
     pub fn per_second(self) -> u64 {
-        match self {
-            Tick::Second => 1,
-            Tick::Millisecond => 1000,
-            Tick::Microsecond => 1_000_000,
-        }
+        self as u64
     }
 
     /// Returns what a workload in ticks calls its unit of time.

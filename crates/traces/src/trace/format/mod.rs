@@ -240,7 +240,7 @@ pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, Tra
     foreign::check(&text, is_unknown, is_auto).map_err(refused)?;
     let format = choose(options.format, first).map_err(refused)?;
     without_use(format, options).map_err(refused)?;
-    read(format, name, input, options)
+    read(format, name, (start, input), options)
 }
 
 /// Checks that all options mean something for this format.
@@ -266,14 +266,13 @@ fn without_use(format: TraceFormat, options: &ReadOptions) -> Result<(), String>
     Ok(())
 }
 
-/// Begins to read a file of this format.
+/// Begins to read a file of this format, from its beginning and all of it.
 pub(super) fn read(
     format: TraceFormat,
     name: String,
-    input: Box<dyn BufRead>,
+    (mut start, input): (Vec<u8>, Box<dyn BufRead>),
     options: &ReadOptions,
 ) -> Result<Opened, TraceError> {
-    let (mut start, input) = beginning(&name, input)?;
     if start.len() as u64 == LOOK {
         let whole = start.iter().rposition(|byte| *byte == b'\n');
         start.truncate(whole.unwrap_or(LOOK as usize));
@@ -332,11 +331,10 @@ fn choose(named: Option<TraceFormat>, first: &[u8]) -> Result<TraceFormat, Strin
     if first.is_empty() {
         return Err("the file is empty".into());
     }
-    let (found, is_certain) = (TraceFormat::found(first), |own: &TraceFormat| {
-        *own != TraceFormat::Csv
-    });
-    if let (Some(named), Some(found)) = (named.filter(is_certain), found.filter(is_certain))
-        && named != found
+    let found = TraceFormat::found(first);
+    let differ = |a: TraceFormat, b| a != b && a != TraceFormat::Csv && b != TraceFormat::Csv;
+    if let (Some(named), Some(found)) = (named, found)
+        && differ(named, found)
     {
         let (first, found, named) = (short(first), found.name(), named.name());
         return Err(format!(

@@ -21,7 +21,7 @@ impl Trace {
     /// # Errors
     /// When too many lines are faulty, no job takes part, or too much work is in jobs larger than the servers.
     pub(super) fn conclude(&mut self) -> Result<(), TraceError> {
-        let (name, account) = (&self.rows.name, &mut self.account);
+        let account = &self.account;
         let most = self.options.faults.unwrap_or(FAULTS);
         let share = account.count(Reason::Fault) as f64 / account.lines as f64;
         if share > most {
@@ -45,7 +45,7 @@ impl Trace {
             if self.options.partition.is_some() {
                 why += &format!("\nits partitions are: {}", account.partitions());
             }
-            return Err(TraceError::Empty(format!("{name}: no job takes part{why}")));
+            return Err(self.rows.wrong(format!("no job takes part{why}")));
         }
         self.is_whole(most)?;
         let (first, last) = self.span.unwrap_or_default();

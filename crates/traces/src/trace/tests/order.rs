@@ -162,7 +162,13 @@ fn ten_million_faults_are_counted_and_ten_are_kept() {
     let lines = Endless { line, at, left };
     let input: Box<dyn BufRead> = Box::new(io::BufReader::new(lines));
     let options = on("cpu=4");
-    let opened = format::read(TraceFormat::Swf, "lines".into(), input, &options).unwrap();
+    let opened = format::read(
+        TraceFormat::Swf,
+        "lines".into(),
+        (Vec::new(), input),
+        &options,
+    )
+    .unwrap();
     let mut trace = Trace::of(opened, &options);
     let why = drain(&mut trace).1.unwrap_err().to_string();
     assert!(

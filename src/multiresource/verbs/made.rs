@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::family::FamilyName;
 use super::known;
 use super::synthesize::{MakingArgs, MsrArgs, SynthesisArgs, synthesize};
 use crate::kind::{
@@ -11,6 +12,7 @@ use crate::kind::{
 };
 use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::workload::Fleet;
+use crate::report::WIDTH;
 use crate::typed::WorkloadFile;
 
 /// Analyse or simulate a policy of your own, and write it as a policy file
@@ -46,11 +48,7 @@ impl RunVerb for Analyze {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(&self.workload)?, caller);
         let args = SynthesisArgs::of_own(&self.policy, &self.making, &self.msr);
-        answered(
-            synthesize(&fleet, &args, caller)?,
-            &self.output,
-            caller.width,
-        )
+        answered(synthesize(&fleet, &args, caller)?, &self.output)
     }
 }
 
@@ -66,6 +64,10 @@ pub struct Size {
     /// The shape of servers, or on one server the resource, of which the least amount is sought
     #[arg(long, value_name = "NAME", requires = "slo")]
     shape: String,
+
+    /// Family of policies, or a rule by its name, as for `synth FILE` [default: auto]
+    #[arg(long, value_name = "NAME")]
+    family: Option<FamilyName>,
 
     #[command(flatten)]
     making: MakingArgs,
@@ -84,12 +86,8 @@ impl NamesFiles for Size {
 impl RunVerb for Size {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(self.workload.file()?)?, caller);
-        let args = SynthesisArgs::of_size(&self.shape, &self.making);
-        answered(
-            synthesize(&fleet, &args, caller)?,
-            &self.output,
-            caller.width,
-        )
+        let args = SynthesisArgs::of_size(&self.shape, &self.family, &self.making);
+        answered(synthesize(&fleet, &args, caller)?, &self.output)
     }
 }
 
@@ -97,7 +95,6 @@ impl RunVerb for Size {
 fn answered(
     answer: SynthesisAnswer<Multiresource>,
     output: &Option<PathBuf>,
-    width: usize,
 ) -> VerbResult<VerbOutput> {
     match answer {
         SynthesisAnswer::Policy {
@@ -119,7 +116,7 @@ fn answered(
             negative: true,
             ..VerbOutput::default()
         }),
-        SynthesisAnswer::Refused { why, .. } => refuse(why.text(width)),
+        SynthesisAnswer::Refused { why, .. } => refuse(why.text(WIDTH)),
         SynthesisAnswer::Interrupted => Ok(VerbOutput::interrupted_before("a policy was chosen")),
     }
 }

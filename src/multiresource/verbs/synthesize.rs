@@ -154,8 +154,9 @@ impl SynthesisArgs {
     }
 
     /// Returns the arguments for the least amount of this shape or resource that keeps all targets.
-    pub(super) fn of_size(name: &str, making: &MakingArgs) -> Self {
+    pub(super) fn of_size(name: &str, family: &Option<FamilyName>, making: &MakingArgs) -> Self {
         SynthesisArgs {
+            family: family.clone(),
             making: making.clone(),
             size: Some(name.to_owned()),
             ..SynthesisArgs::default()

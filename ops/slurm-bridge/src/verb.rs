@@ -19,7 +19,6 @@ use synth_multiresource::artifact::Checked;
 use synth_operator::protocol::{Foresight as _, Line, Started};
 use synth_operator::{Scheduler, read_policy};
 use synth_slurm::commands::Slurm;
-use synth_typed::PolicyFile;
 use synth_verb::report::{counted, length, percent};
 use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse,
@@ -50,8 +49,9 @@ struct ReplayArguments {
     #[arg(long, value_name = "JOURNAL", required = true)]
     replay: Option<PathBuf>,
 
-    #[command(flatten)]
-    policy: PolicyFile,
+    /// The policy: a JSON file made by `synth FILE`
+    #[arg(value_name = "POLICY", required = true)]
+    policy: Option<PathBuf>,
 
     /// Write the jobs that came and ended as CSV (type, arrival, size, wait, latency), for `synth simulate --jobs`
     #[arg(long, value_name = "FILE")]
@@ -97,7 +97,7 @@ impl NamesFiles for Arguments {
         let (policy, read, written) = match &self.to {
             None => {
                 let own = &self.journal;
-                (Some(&own.policy.policy), &own.replay, [&own.jobs, &None])
+                (own.policy.as_ref(), &own.replay, [&own.jobs, &None])
             }
             Some(To::Slurm(own)) => {
                 let setup = &own.setup;
@@ -188,10 +188,10 @@ fn listen() -> Result<Signals, String> {
 
 impl ReplayArguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let Some(file) = &self.replay else {
+        let (Some(file), Some(policy)) = (&self.replay, &self.policy) else {
             return Err("give --replay JOURNAL and the policy".into());
         };
-        let policy = read_policy(&self.policy.policy, caller.changes)?;
+        let policy = read_policy(policy, caller.changes)?;
         let replayed = replay(file, &policy, &mut |_, _, _| ())?;
         let mut answered = VerbOutput::default();
         if let Some(file) = &self.jobs {

@@ -217,7 +217,7 @@ fn faulty_policies_are_refused_at_their_place() {
     // Numbers that go with their digest are still not those of the proof.
     let table = "/servers/0/count | 3 | evidence.
         /servers/0/capacity/cpu | 2 | evidence.
-        /jobs/2/arrivals/rate | 1 | evidence.";
+        /jobs/2/arrivals/rate | 1 | policy.partition: the policy is unstable";
     are_refused(&valid, "/workload", table, refusal::<Multiresource>);
     lies(
         &valid,

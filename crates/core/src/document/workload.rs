@@ -91,7 +91,9 @@ pub trait WorkloadDocument: Stored {
             return Err(vec![fault(null)]);
         }
         let checked = self.check()?;
-        let mut differences = differences(&found, &value(&Self::record(&checked)));
+        let mut derived = value(&Self::record(&checked));
+        derived["kind"] = Self::KIND.into();
+        let mut differences = differences(&found, &derived);
         let expected = self.digest();
         if differences.is_empty() && digest != expected {
             differences.push((Place::DOCUMENT, None, digest.to_owned(), expected));

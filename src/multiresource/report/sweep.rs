@@ -6,7 +6,7 @@ use itertools::Itertools as _;
 
 use crate::multiresource::synthesis::SweepPoint;
 use crate::multiresource::workload::Workload;
-use crate::report::plot::{Chart, Curve, Point, Scale, Style};
+use crate::report::plot::{Chart, Curve, Point, Scale};
 use crate::report::{Csv, Report};
 use synth_verb::table;
 
@@ -71,16 +71,12 @@ pub fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) ->
         let points = points.iter();
         let points = points.map(|point| Point::exact(point.switching_rate, value(point)));
         let shown = points.filter(|p| p.value <= DRAWN * least);
-        Curve {
-            style: Style::Line,
-            ..Curve::new(n, label, shown.collect())
-        }
+        Curve::line(n, label, shown.collect())
     };
     let curves = routes.iter().enumerate().map(curve);
     let title = format!("Mean response time [{unit}]");
     let across = format!("α [1/{unit}]");
-    let (across, up) = ((&*across, Scale::Log), ("", Scale::Log));
-    let chart = Chart::around(&title, across, up, curves.collect());
+    let chart = Chart::around(&title, [&across, ""], [Scale::Log; 2], curves.collect());
     let best = routes.iter().filter_map(|(route, points)| {
         let best = points.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
         Some((route, best?))

@@ -222,9 +222,24 @@ mod tests {
             "jobs [#]" => count,
         });
         let text = section.text(100);
-        let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|own| own.split("  ").map(str::trim).filter(|own| !own.is_empty()).collect()).collect();
-        assert_eq!(rows[0], ["a", "2.000", "0.727 [0.650, 0.810]", "12.5", "12"]);
-        assert_eq!(rows[1], ["a", "24.00", "0.727 [0.650, 0.810]", "< 0.1", "3"]);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .skip(2)
+            .map(|own| {
+                own.split("  ")
+                    .map(str::trim)
+                    .filter(|own| !own.is_empty())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            rows[0],
+            ["a", "2.000", "0.727 [0.650, 0.810]", "12.5", "12"]
+        );
+        assert_eq!(
+            rows[1],
+            ["a", "24.00", "0.727 [0.650, 0.810]", "< 0.1", "3"]
+        );
         assert!(text.contains("wait [h]"), "{text}");
     }
 }

@@ -42,7 +42,7 @@ impl Visitor for Publish {
     type Output = fn(&mut Published);
 
     fn visit<K: Kind>(self) -> Self::Output {
-        K::Content::publish
+        Published::add::<<K::Content as Content>::Workload>
     }
 }
 

@@ -24,7 +24,7 @@ use crate::report::Section;
 use crate::typed::PolicyFile;
 use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use itertools::Itertools as _;
@@ -302,7 +302,7 @@ fn failed(why: &str, code: u8, host: &Host) -> u8 {
 }
 
 /// Verbs of the laboratory, which once were verbs of this program.
-const MOVED: [&str; 2] = ["bench", "figures"];
+const MOVED: [&str; 3] = ["bench", "figures", "sweep-alpha"];
 
 /// Says what is wrong with the first word that was typed, if it is neither a verb nor a file.
 fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
@@ -328,16 +328,69 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     ))
 }
 
+const READ: &str = "it is a key of --read now, such as --read format=swf,unit=ms,past-limit=kill";
+const ONLY: &str =
+    "it is a key of --only now, such as --only partition=gpu,user=ann,status=completed";
+
+/// Options that have another name now, or whose place is another verb.
+const RENAMED: &[(&str, &str)] = &[
+    ("--amounts", READ),
+    ("--censored", READ),
+    ("--format", READ),
+    ("--past-limit", READ),
+    ("--status", ONLY),
+    ("--unit", READ),
+    ("--user", ONLY),
+    ("--budget", "it is called --work now"),
+    (
+        "--effort",
+        "it is part of --work now, in events of a simulation (4e8 is an effort of 1)",
+    ),
+    (
+        "--empty-slots",
+        "slots without a job are released, and nothing else is possible",
+    ),
+    ("--objective", "it is called --minimize now"),
+    (
+        "--policy",
+        "give the policy's file without it; a policy of your own goes to `synth analyze FILE --workload FILE`",
+    ),
+    (
+        "--rates",
+        "scale by --loads; arrival rates are in the workload",
+    ),
+    (
+        "--size",
+        "it is a verb now: `synth size FILE --shape NAME --slo TARGET`",
+    ),
+    ("--time-limit", "it is called --time now"),
+    (
+        "--trace",
+        "replays are a verb now: `synth replay LOG --policies P,P`; `synth judge LOG --policy FILE` selects an order on a log",
+    ),
+    ("--vega", "it is gone: --html writes a page with pictures"),
+];
+
+/// Returns what became of the option that is unknown, if it once was one.
+fn renamed(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let known = RENAMED.iter().find(|(name, _)| name == typed);
+    known.map(|(name, now)| format!("\n = help: {name}: {now}"))
+}
+
 /// Prints why what was typed is no command, or the help.
 fn refused(error: &clap::Error, host: &Host) -> u8 {
+    let help = renamed(error).unwrap_or_default();
     let text = error.render().ansi().to_string();
     match host {
         Host::Program(program) if error.use_stderr() => {
             let text = error.render().to_string();
             let text = text.trim_start_matches("error: ").trim_end();
-            program.answered().error = Some(text.to_owned());
+            program.answered().error = Some(format!("{text}{help}"));
         }
-        _ if error.use_stderr() => host.tell(text.trim_end()),
+        _ if error.use_stderr() => host.tell(&format!("{}{help}", text.trim_end())),
         // A closed standard output is no reason to fail.
         _ => drop(host.say(&text)),
     }

@@ -15,7 +15,7 @@ use crate::common::{code, stderr, stdout, synth};
 use crate::fake_slurm::{Fake, job};
 
 /// The CPUs that the policies here count on, of the 20 of a node.
-const CPUS: u64 = 16;
+const CPUS: u128 = 16;
 
 const WORKLOAD: &str = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 16}}, jobs: [
   {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
@@ -136,13 +136,13 @@ pub fn is_decided_again(dir: &PolicyDir) {
 }
 
 /// CPUs of the running jobs, but those of a name.
-fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u64 {
+fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u128 {
     let queue = cluster.slurm(partition).queue().unwrap();
     let running = queue
         .rows
         .iter()
         .filter(|row| row.state == JobState::Running && row.name != but);
-    running.map(|row| row.amounts.cpus).sum()
+    running.map(|row| row.amounts.get("cpu")).sum()
 }
 
 pub fn queue(cluster: &Cluster, partition: &str) -> Vec<QueueRow> {

@@ -91,7 +91,7 @@ fn what_a_log_does_not_tell_is_said() {
         ("--policy esy", "did you mean"),
         ("--policy easy:1", "sizes"),
         ("--every 0", "0 is not in"),
-        ("--partition batch", "no job takes part"),
+        ("--only partition=batch", "no job takes part"),
         (
             "--partition batch --log past.txt",
             "write `synth forecast slurm",
@@ -267,7 +267,7 @@ fn a_bridge_says_when_a_job_starts() {
         )))
     };
     let said = why(&journal, 22);
-    has(&said, "1 older ones of its type are ahead");
+    has(&said, "1 job of its type is before it");
     has(
         &said,
         "one starts within 20 min, five within 20 min, nine within 20 min",

@@ -97,7 +97,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
             let on = |row: &QueueRow| row.key.id.to_string() == even;
             if on(own) {
                 let nodes = cluster.slurm("fleet").nodes().unwrap().rows;
-                let used = nodes.iter().map(|node| node.allocated.cpus);
+                let used = nodes.iter().map(|node| node.allocated.get("cpu"));
                 assert_eq!(used.collect::<Vec<_>>(), [10, 10]);
             }
             // In the middle of the first, the third and the last.

@@ -8,8 +8,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::multiresource::artifact::Checked;
 use synth::multiresource::forecast::OnlineForecasts;
+use synth::multiresource::live::Scheduler;
 use synth::multiresource::live::protocol::{self, Line, Started};
-use synth::multiresource::live::{ClusterEvent, Scheduler, Submission};
 use synth::multiresource::policy::Event;
 
 use crate::conformance::{Decision, Step, recorded};
@@ -74,7 +74,7 @@ impl<'a> World<'a> {
 
     /// Tells it, carries out what is decided, and checks that it can be.
     fn tell(&mut self, line: Line) {
-        let decided = protocol::tell(&mut self.scheduler, &line);
+        let decided = self.scheduler.tell(&line);
         let decided = decided.unwrap_or_else(|why| panic!("{line:?}: {why}"));
         self.lines.push(serde_json::to_string(&line).unwrap());
         for id in &decided.stop {
@@ -393,7 +393,7 @@ pub fn exchanged(policy: &Checked) -> Vec<(Line, Decision)> {
 }
 
 fn decide(scheduler: &mut Scheduler, line: &Line) -> Decision {
-    let decided = protocol::tell(scheduler, line).unwrap();
+    let decided = scheduler.tell(line).unwrap();
     Decision {
         start: protocol::starts(&decided, scheduler.places()),
         stop: decided.stop.iter().map(|id| id.to_string()).collect(),
@@ -452,7 +452,7 @@ fn vectors_go_through_the_protocol() {
                 },
             };
             came += u64::from(matches!(step.event, Event::Arrival(_)));
-            let decided = protocol::tell(&mut scheduler, &Line { t, ..line }).unwrap();
+            let decided = scheduler.tell(&Line { t, ..line }).unwrap();
             let ids =
                 |all: Vec<&str>| -> Vec<u64> { all.iter().map(|id| id.parse().unwrap()).collect() };
             let starts = ids(decided.start.iter().map(|(id, _)| &**id).collect());
@@ -480,11 +480,6 @@ fn net(step: &Step) -> [Vec<u64>; 2] {
     ]
 }
 
-/// Of the first type.
-fn unlimited_job(id: &str) -> Submission<'_> {
-    Submission::new(id, 0)
-}
-
 /// Jobs that somebody else started are found at any time; those without room count as others' until they end.
 #[test]
 fn jobs_beyond_the_room_are_others() {
@@ -501,34 +496,35 @@ fn jobs_beyond_the_room_are_others() {
     let most = pairs
         .map(|(capacity, demand)| capacity / demand)
         .fold(f64::MAX, f64::min) as usize;
-    let adopt = |scheduler: &mut Scheduler, job: &str, t: f64| {
-        let event = ClusterEvent::Adopt {
-            job: unlimited_job(job),
-            ran: 0.0,
-            servers: Vec::new(),
-        };
-        scheduler.tell(t, event).unwrap()
+    let kind = scheduler.places().type_name(0).to_owned();
+    let adopt = |job: String| Line {
+        t: 1.0,
+        adopt: Some(kind.clone()),
+        job: Some(job),
+        ..Line::default()
     };
-    scheduler.tell(0.0, ClusterEvent::Time).unwrap();
+    let leave = |n: usize, t: f64| Line {
+        t,
+        leave: Some(format!("a{n}")),
+        ..Line::default()
+    };
+    scheduler.tell(&Line::default()).unwrap();
     for n in 0..most + 2 {
-        adopt(&mut scheduler, &format!("a{n}"), 1.0);
+        scheduler.tell(&adopt(format!("a{n}"))).unwrap();
     }
-    let arrive = ClusterEvent::Arrive(unlimited_job("w"));
-    assert!(scheduler.tell(2.0, arrive).unwrap().start.is_empty());
+    let arrive = Line {
+        t: 2.0,
+        arrive: Some(kind.clone()),
+        job: Some("w".into()),
+        ..Line::default()
+    };
+    assert!(scheduler.tell(&arrive).unwrap().start.is_empty());
     // Two more than there is room for have to end before there is any.
     for n in 0..2 {
-        assert!(
-            scheduler
-                .tell(3.0, ClusterEvent::Leave(&format!("a{n}")))
-                .unwrap()
-                .start
-                .is_empty(),
-            "{n}"
-        );
+        let decided = scheduler.tell(&leave(n, 3.0)).unwrap();
+        assert!(decided.start.is_empty(), "{n}");
     }
-    let decided = scheduler
-        .tell(4.0, ClusterEvent::Leave(&format!("a{}", most + 1)))
-        .unwrap();
+    let decided = scheduler.tell(&leave(most + 1, 4.0)).unwrap();
     assert_eq!(decided.start.len(), 1);
     scheduler.audit().unwrap();
 }
@@ -557,38 +553,33 @@ fn what_cannot_run_is_not_waited_for() {
         let smallest = (0..types)
             .min_by(|a, b| share(*a).total_cmp(&share(*b)))
             .unwrap();
-        let mut others = vec![0.0; places.resources().len()];
-        others[0] = places.capacity(0)[0] - share(smallest);
-        assert!(others[0] > places.capacity(0)[0] - share(largest));
-        let arrive = |job, job_type| {
-            ClusterEvent::Arrive(Submission {
-                limit: 1.0,
-                ..Submission::new(job, job_type)
-            })
+        let others = places.capacity(0)[0] - share(smallest);
+        assert!(others > places.capacity(0)[0] - share(largest));
+        let resource = places.resources().next().unwrap().to_owned();
+        let occupy = |t: f64, amount: f64| Line {
+            t,
+            occupy: Some([(resource.clone(), amount)].into()),
+            ..Line::default()
         };
-        scheduler
-            .tell(0.0, ClusterEvent::Occupy(0, others.clone()))
-            .unwrap();
-        assert!(
-            scheduler
-                .tell(1.0, arrive("large", largest))
-                .unwrap()
-                .start
-                .is_empty()
-        );
-        assert_eq!(
-            scheduler
-                .tell(2.0, arrive("small", smallest))
-                .unwrap()
-                .start
-                .len(),
-            1,
-            "{name}"
-        );
-        scheduler.tell(3.0, ClusterEvent::Leave("small")).unwrap();
-        let freed = scheduler
-            .tell(4.0, ClusterEvent::Occupy(0, vec![0.0; others.len()]))
-            .unwrap();
-        assert_eq!(&*freed.start[0].0, "large", "{name}");
+        let kinds = [largest, smallest].map(|i| places.type_name(i).to_owned());
+        let arrive = |t: f64, job: &str, kind: &String| Line {
+            t,
+            arrive: Some(kind.clone()),
+            job: Some(job.into()),
+            limit: Some(1.0),
+            ..Line::default()
+        };
+        let leave = Line {
+            t: 3.0,
+            leave: Some("small".into()),
+            ..Line::default()
+        };
+        let mut starts = |line: &Line| scheduler.tell(line).unwrap().start;
+        starts(&occupy(0.0, others));
+        assert!(starts(&arrive(1.0, "large", &kinds[0])).is_empty());
+        assert_eq!(starts(&arrive(2.0, "small", &kinds[1])).len(), 1, "{name}");
+        starts(&leave);
+        let freed = starts(&occupy(4.0, 0.0));
+        assert_eq!(&*freed[0].0, "large", "{name}");
     }
 }

@@ -8,7 +8,7 @@ use crate::fake_slurm::{Fake, job};
 use rand::{RngExt, SeedableRng};
 use synth::multiresource::artifact::Checked;
 use synth::multiresource::live::Scheduler;
-use synth::multiresource::live::protocol::{Line, tell};
+use synth::multiresource::live::protocol::Line;
 
 const ONE: &str = "kind: multiresource
 time_unit: s
@@ -86,7 +86,7 @@ fn driven(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
                 more: n < last,
                 ..line
             };
-            for (id, _) in tell(&mut scheduler, &line).unwrap().start {
+            for (id, _) in scheduler.tell(&line).unwrap().start {
                 let n: usize = id.parse().unwrap();
                 starts[n] = f64::from(t);
                 running.insert((t + jobs[n].1, n));
@@ -127,7 +127,7 @@ fn a_replay_and_a_scheduler_start_the_same_jobs() {
             works(&format!("check {file}"));
             let csv = folder.name("jobs.csv");
             works(&format!(
-                "simulate --trace {log} --policy {file} --measure all --jobs {csv}"
+                "replay {log} --policies {file} --measure all --jobs {csv}"
             ));
             let rows = std::fs::read_to_string(&csv).unwrap();
             let mut rows = csv::Reader::from_reader(rows.as_bytes());

@@ -8,14 +8,14 @@ use synth::multiresource::artifact::Artifact;
 /// The schemas of policies, of each kind, of workloads and of results, by their files.
 fn schemas() -> Vec<(String, schemars::Schema)> {
     let policies = [
-        ("synth-policy.v2", Artifact::schema()),
-        ("synth-policy.compatibility.v2", ClusterArtifact::schema()),
+        ("synth-policy.v3", Artifact::schema()),
+        ("synth-policy.compatibility.v3", ClusterArtifact::schema()),
         (
-            "synth-policy.malleable.v2",
+            "synth-policy.malleable.v3",
             synth::malleable::artifact::Artifact::schema(),
         ),
         (
-            "synth-policy.volunteer-dispatch.v2",
+            "synth-policy.volunteer-dispatch.v3",
             synth::volunteer::artifact::Artifact::schema(),
         ),
         ("synth-workload.v1", synth::kinds::workload_schema()),

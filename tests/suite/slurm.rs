@@ -38,7 +38,11 @@ fn a_queue_is_read_as_it_is() {
     let row = |id: &str| cluster.row("synth", id).unwrap();
     let found = row(&plain);
     assert_eq!(
-        (found.amounts.cpus, found.amounts.memory, found.time_limit),
+        (
+            found.amounts.get("cpu"),
+            found.amounts.get("mem"),
+            found.time_limit
+        ),
         (2, 100 << 20, Some(600))
     );
     assert_eq!(
@@ -55,7 +59,10 @@ fn a_queue_is_read_as_it_is() {
     );
     for task in 1..=3 {
         let found = row(&format!("{array}_{task}"));
-        assert_eq!((found.hold, found.amounts.memory), (Hold::User, 1536 << 20));
+        assert_eq!(
+            (found.hold, found.amounts.get("mem")),
+            (Hold::User, 1536 << 20)
+        );
     }
     assert_eq!(
         (row(&waiting).hold, row(&waiting).depends),
@@ -64,7 +71,7 @@ fn a_queue_is_read_as_it_is() {
     let eligible = row(&later).eligible.unwrap() - row(&later).key.submitted;
     assert!((3590..3610).contains(&eligible), "{eligible}");
     assert_eq!(
-        (row(&own).amounts.cpus, row(&own).amounts.memory),
+        (row(&own).amounts.get("cpu"), row(&own).amounts.get("mem")),
         (3, 150 << 20)
     );
     assert_eq!(row(&own).time_limit, Some(93_600));
@@ -97,7 +104,10 @@ fn jobs_are_released_held_and_placed() {
     assert_eq!(cluster.row("synth", &second).unwrap().hold, Hold::User);
     let node = &slurm.nodes().unwrap().rows[0];
     assert_eq!((&*node.name, node.state), ("n1", NodeState::Up));
-    assert_eq!((node.capacity.cpus, node.allocated.cpus), (20, 5));
+    assert_eq!(
+        (node.capacity.get("cpu"), node.allocated.get("cpu")),
+        (20, 5)
+    );
 
     // Held while it runs it goes on, and is held once it is requeued: then it is another submission.
     let before = cluster.row("synth", &first).unwrap().key;
@@ -160,7 +170,7 @@ fn a_partition_that_is_not_there_is_named() {
     let slurm = cluster.slurm("nowhere");
     assert!(slurm.queue().unwrap().rows.is_empty());
     let found = slurm.site().unwrap_err();
-    assert!(matches!(found, SlurmError::Partition { .. }), "{found}");
+    assert!(found.to_string().contains("no partition"), "{found}");
 }
 
 #[test]

@@ -13,7 +13,8 @@ use super::report::{
 use super::sizes::Law;
 use super::types::{Types, in_seconds};
 use super::{Dispersion, Excess};
-use synth_multiresource::workload::{ChangedType, KnownSize, Parts};
+use synth_core::number::Decimal;
+use synth_multiresource::workload::{FleetDocument, JobDocument, KnownSize};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
@@ -142,27 +143,27 @@ impl<'a> Fitting<'a> {
         };
         let servers = trace.servers();
         let mut parts = servers.workload(in_seconds(), self.parts(constant));
-        parts.header.source = Some(self.options.source.clone());
+        parts.source = Some(self.options.source.clone());
         let all_promise = types.iter().all(|own| own.limit.is_some());
-        parts.header.known = all_promise.then_some(KnownSize::TypeLimit);
+        parts.known = all_promise.then_some(KnownSize::TypeLimit);
         let steady = parts.clone();
         match (changes, excess) {
             (FittedArrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
             (FittedArrivals::Common, Some(excess)) => {
                 let (rate, work) = self.work();
-                parts.header.modulation = Some(common(rate, work, excess));
+                parts.modulation = Some(common(rate, work, excess));
             }
             _ => {}
         }
-        let workload = parts.check()?;
+        let workload = parts.clone().measured()?;
         let is_open =
             self.options.arrivals == FittedArrivals::Auto && changes != FittedArrivals::Poisson;
         let steady = Some(steady).filter(|_| is_open);
         // The same types with a rate that changes between levels, where it has such.
         let other = steady.and_then(|mut steady| {
-            steady.header.modulation = Some(self.levels(&dispersion)?);
+            steady.modulation = Some(self.levels(&dispersion)?);
             let arrivals = arrivals_of(&steady);
-            Some((steady.check().ok()?, arrivals))
+            Some((steady.measured().ok()?, arrivals))
         });
         let resources = servers.resources.iter().cloned();
         let report = Report {
@@ -179,7 +180,7 @@ impl<'a> Fitting<'a> {
             load: self.by_demand.load.0,
             load_proven: self.by_demand.load.1,
             load_by_types: tried,
-            types: self.found(&parts),
+            types: self.found(),
             arrivals: arrivals_of(&parts),
             excess,
             dispersion,
@@ -214,16 +215,18 @@ impl<'a> Fitting<'a> {
     }
 
     /// Types that arrive like this.
-    fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<ChangedType> {
+    fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<JobDocument> {
         let part = |(own, arrivals): (&Type, ArrivalProcess)| {
             let (demand, nodes) = self.jobs.apart(&own.demand);
-            ChangedType {
+            let demand: Vec<Decimal> = demand.iter().map(|d| short(*d)).collect();
+            JobDocument {
                 name: self.name(own),
-                nodes,
-                demand: demand.iter().map(|d| short(*d)).collect(),
-                arrivals,
-                size: size(&own.law, self.jobs.per_second as f64),
+                nodes: Some(nodes),
+                demand: self.jobs.trace.servers().demand(&demand),
+                arrivals: Some(arrivals),
+                size: Some(size(&own.law, self.jobs.per_second as f64)),
                 limit: own.limit.map(short),
+                ..JobDocument::default()
             }
         };
         self.types.iter().zip(arrivals).map(part).collect()
@@ -244,13 +247,13 @@ impl<'a> Fitting<'a> {
     }
 
     /// Gives types whose jobs are enough rates that change, each by itself.
-    fn modulate(&self, parts: &mut Parts, excess: Excess) {
+    fn modulate(&self, parts: &mut FleetDocument, excess: Excess) {
         let follows = |own: &Type| own.law.count >= ENOUGH && excess.rate <= UNSEEN * own.rate;
         let following = self.types.iter().filter(|own| follows(own));
         let kappa = kappa(following.map(|own| (own.rate, own.work)), excess);
-        for (part, own) in parts.types.iter_mut().zip(&self.types) {
+        for (part, own) in parts.jobs.iter_mut().zip(&self.types) {
             if follows(own) {
-                part.arrivals = modulated(own.rate, kappa, excess.rate);
+                part.arrivals = Some(modulated(own.rate, kappa, excess.rate));
             }
         }
     }
@@ -279,21 +282,24 @@ impl<'a> Fitting<'a> {
         nodes.into_iter().chain(words).chain(limit).join("-")
     }
 
-    fn found(&self, parts: &Parts) -> Vec<TypeFound> {
+    fn found(&self) -> Vec<TypeFound> {
         let work = |own: &Type| own.rate * own.work.0;
         let total: f64 = self.types.iter().map(work).sum();
-        let found = |(own, part): (&Type, &ChangedType)| TypeFound {
-            name: part.name.clone(),
-            limit: own.limit,
-            jobs: own.law.count,
-            mean: own.law.mean() / self.jobs.per_second as f64,
-            scv: own.law.scv(),
-            scv_kept: part.size.scv(),
-            longest_hundredth: own.law.longest_hundredth(),
-            work: work(own) / total,
-            law: part.size.law(),
+        let found = |own: &Type| {
+            let size = size(&own.law, self.jobs.per_second as f64);
+            TypeFound {
+                name: self.name(own),
+                limit: own.limit,
+                jobs: own.law.count,
+                mean: own.law.mean() / self.jobs.per_second as f64,
+                scv: own.law.scv(),
+                scv_kept: size.scv(),
+                longest_hundredth: own.law.longest_hundredth(),
+                work: work(own) / total,
+                law: size.law(),
+            }
         };
-        self.types.iter().zip(&parts.types).map(found).collect()
+        self.types.iter().map(found).collect()
     }
 
     /// Jobs whose demand no type dominates, and their share of the work.
@@ -332,9 +338,11 @@ fn apart_or_together(dispersion: &[Dispersion]) -> FittedArrivals {
 }
 
 /// Returns how jobs arrive, in words.
-fn arrivals_of(parts: &Parts) -> &'static str {
-    let is = |process| (parts.types.iter()).any(|part| part.arrivals.process() == process);
-    let modulation = parts.header.modulation.as_ref();
+fn arrivals_of(parts: &FleetDocument) -> &'static str {
+    let arrivals = parts.jobs.iter().filter_map(|own| own.arrivals.as_ref());
+    let processes: Vec<&str> = arrivals.map(ArrivalProcess::process).collect();
+    let is = |process| processes.contains(&process);
+    let modulation = parts.modulation.as_ref();
     match (is("batches"), modulation.map_or(0, |own| own.factors.len())) {
         (true, 0) => "in batches",
         (true, 1..=2) => "in batches, at a rate that changes for all types together",

@@ -78,8 +78,6 @@ pub trait Kind: Rules {
 
     /// Examples for the end of the help: a command in lines of at most 78 characters, and what it does below it.
     const EXAMPLES: &'static str = "";
-    /// What of two workloads may differ.
-    const FIELDS: &'static str;
     /// Verbs that no other kind has.
     const VERBS: &'static [Verb] = &[];
 
@@ -93,40 +91,12 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
-    /// Builds the workload that the arguments describe, where none is typed and they do.
-    ///
-    /// # Errors
-    /// When it cannot be built.
-    fn workload_of(
-        _args: &Self::SynthesisArgs,
-        _caller: &mut Caller<'_>,
-    ) -> VerbResult<Option<WorkloadOf<Self>>> {
-        Ok(None)
-    }
-
     /// Returns the workload with all arrival rates scaled so that its load is ρ.
     ///
     /// # Errors
     /// When it has no load, or that is not known.
     fn at_load(_workload: &WorkloadOf<Self>, _load: f64) -> VerbResult<WorkloadOf<Self>> {
         refuse("this kind of workload has no load to scale to")
-    }
-
-    /// Returns where the workload that a policy is for and this one differ.
-    ///
-    /// # Errors
-    /// When the two cannot be compared at all.
-    fn against(policy: &FileOf<Self>, workload: &WorkloadOf<Self>) -> VerbResult<Vec<Finding>> {
-        let digest = Self::Content::digest;
-        let differs = digest(policy.workload()) != digest(workload);
-        let finding = differs.then(|| Finding {
-            path: "workload".into(),
-            message: format!(
-                "it differs from the workload that is named: {} are others",
-                Self::FIELDS
-            ),
-        });
-        Ok(finding.into_iter().collect())
     }
 
     /// Proves a file anew that is no policy, and says what it proves, or why it does not; none where it is a policy, or
@@ -164,7 +134,7 @@ pub trait Kind: Rules {
     /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
     /// read or written.
     fn compare(
-        workload: Option<&WorkloadOf<Self>>,
+        workload: &WorkloadOf<Self>,
         comparing: &Comparing<'_>,
         extras: &Self::ComparisonArgs,
         caller: &mut Caller<'_>,
@@ -338,14 +308,6 @@ impl<K: Content> SynthesisAnswer<K> {
             documents: Vec::new(),
         })
     }
-}
-
-/// Returns the workload of a comparison that cannot do without.
-///
-/// # Errors
-/// When there is none; says what to type.
-pub fn required_workload<W>(workload: Option<&W>) -> VerbResult<&W> {
-    Ok(workload.ok_or("policies are compared on a workload: give --workload FILE")?)
 }
 
 /// Marks a run that was cut short: it may by chance be precise enough, and still is not the whole run.

@@ -32,9 +32,6 @@ pub trait Queueing: Sized {
     /// When it is not known.
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64>;
 
-    /// Returns the rate at which jobs of all types arrive \[1/time\].
-    fn arrival_rate(&self) -> f64;
-
     /// Returns it with all arrival rates times `factor`; `None` where one leaves the range of numbers.
     fn scaled(&self, factor: f64) -> Option<Self>;
 
@@ -80,8 +77,8 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     };
     caller.notify(Notice::Interruptible);
     let entrants = policies.iter().map(|policy| policy.entrant(workload));
-    let (load, rate) = (subject.load, queueing.arrival_rate());
-    let header = comparing.header(subject, rate, entrants.collect());
+    let load = subject.load;
+    let header = comparing.header(subject, entrants.collect());
     let scaled = Scaled {
         workload: queueing,
         own: load,
@@ -91,14 +88,6 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
             run(&policies[n], workload, *highest, progress)
         },
     };
-    if let Some(n) = header.loads.iter().position(|load| *load >= 1.0) {
-        return refuse(format!(
-            "at the total arrival rate {} the load is {:.4}, and no policy is stable: give rates below {:.4}",
-            header.rates[n],
-            header.loads[n],
-            rate / load
-        ));
-    }
     let note = for_another_load(&policies, workload, load, &header.loads);
     let notify = |stage: SweepStage<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, &scaled, comparing, notify)?;

@@ -53,7 +53,6 @@ impl Caller<'_> {
     pub fn over_loads(&self, comparing: &Comparing<'_>) -> Option<&'static str> {
         let typed = [
             ("--loads", !comparing.loads.is_empty()),
-            ("--rates", !comparing.rates.is_empty()),
             ("--show", !self.means.is_empty()),
             ("--shard", comparing.share.is_some()),
         ];

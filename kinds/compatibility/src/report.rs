@@ -119,7 +119,7 @@ fn interruptions(artifact: &Artifact) -> String {
 /// Says why jobs are interrupted that often.
 fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
     let Some(above) = tuning.above else {
-        return " That is a guess: no run settled in the events that were allowed (`--budget`)."
+        return " That is a guess: no run settled in the events that were allowed (`--work`)."
             .into();
     };
     let scv = number(tuning.size.scv());

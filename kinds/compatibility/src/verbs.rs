@@ -19,8 +19,8 @@ use synth_typed::{count, part};
 use synth_verb::report::{Besides, Report};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
-    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule,
-    required_workload, scaled_to, simulate_policy, split_name,
+    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, scaled_to,
+    simulate_policy, split_name,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -36,7 +36,7 @@ pub struct SynthesisArgs {
 
     /// Events that may be simulated to tune
     #[arg(long, value_name = "EVENTS", default_value = "1e8", value_parser = count)]
-    budget: u64,
+    work: u64,
 
     /// Seed of the simulations: the same seed gives the same policy
     #[arg(long, default_value = "1")]
@@ -105,7 +105,6 @@ impl Kind for Compatibility {
     type ComparisonArgs = NoArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers, classes, rates or sizes";
 
     fn about(cluster: &Cluster) -> String {
         report::about(cluster)
@@ -129,7 +128,7 @@ impl Kind for Compatibility {
         let options = Options {
             interruptions: args.interruptions,
             tolerance: args.tolerance,
-            events: args.budget,
+            events: args.work,
             seed: args.seed,
             interrupt: caller.interrupt.clone(),
         };
@@ -166,12 +165,11 @@ impl Kind for Compatibility {
     }
 
     fn compare(
-        cluster: Option<&Cluster>,
+        cluster: &Cluster,
         comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let cluster = required_workload(cluster)?;
         let run =
             |policy: &NamedPolicy<Self>, cluster: &Cluster, _, progress: &mut dyn FnMut(_)| {
                 let cluster = &policy.rule.sized(cluster);
@@ -195,10 +193,6 @@ impl Queueing for Cluster {
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
         Ok(analysis::load(self).load)
-    }
-
-    fn arrival_rate(&self) -> f64 {
-        self.arrival_rates().iter().sum()
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {

@@ -171,7 +171,7 @@ pub fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
             percent(mean.mean / least - 1.0),
             number(least)
         ),
-        None => "The run did not settle: nothing is claimed but a bound; allow more with --budget."
+        None => "The run did not settle: nothing is claimed but a bound; allow more with --work."
             .into(),
     });
     let tried = table!("", &tuned.tried, tried => {

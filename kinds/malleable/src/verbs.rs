@@ -14,14 +14,14 @@ use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
+use synth_core::document::WorkloadDocument as _;
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings, median};
 use synth_typed::{count, part};
 use synth_verb::report::{Besides, Found, Outcomes, PolicyValues, Report};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, SynthesisAnswer, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
-    simulate_policy,
+    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, scaled_to, simulate_policy,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -35,9 +35,9 @@ pub struct SynthesisArgs {
     #[arg(long, value_name = "B", value_parser = knob, requires = "urgency")]
     background: Option<f64>,
 
-    /// Events that may be simulated where jobs arrive
+    /// Work that may be done to tune where jobs arrive, in events of a simulation
     #[arg(long, value_name = "EVENTS", default_value = "4e7", value_parser = count)]
-    budget: u64,
+    work: u64,
 
     /// Seed of the simulations: the same seed gives the same policy. Where sizes are drawn, 1 is the draw of the workload, 2 the
     /// next one
@@ -79,7 +79,6 @@ impl Kind for Malleable {
     type ComparisonArgs = ComparisonArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers, speedups, jobs or the objective";
 
     fn about(workload: &Workload) -> String {
         report::about(workload)
@@ -120,7 +119,7 @@ impl Kind for Malleable {
         };
         caller.notify(Notice::Interruptible);
         let options = Options {
-            events: args.budget,
+            events: args.work,
             seed: args.seed,
             knobs: knobs.map(|(urgency, background)| Online {
                 urgency,
@@ -184,12 +183,11 @@ impl Kind for Malleable {
     }
 
     fn compare(
-        workload: Option<&Workload>,
+        workload: &Workload,
         comparing: &Comparing<'_>,
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let workload = required_workload(workload)?;
         let stream = match workload {
             Workload::Pool(pool) => {
                 let outcomes = compare_pool(pool, comparing, extras, caller)?;
@@ -234,10 +232,6 @@ impl Queueing for Stream {
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
         Ok(self.load())
-    }
-
-    fn arrival_rate(&self) -> f64 {
-        Stream::arrival_rate(self)
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {

@@ -156,7 +156,7 @@ pub fn synthesized(campaign: &Campaign, synthesized: &Made) -> Report {
     let (others, run) = (&synthesized.competitors, &synthesized.run);
     let (about, rule) = (about(campaign), rule(&synthesized.artifact.policy.dispatch));
     let mut report = Report::from(format!("{about}: {rule}"));
-    let ended = |before: &str| format!("The budget ended before {before}: give a larger --budget.");
+    let ended = |before: &str| format!("The budget ended before {before}: give a larger --work.");
     if synthesized.cut {
         report.warnings.push(ended("all parameters were tried"));
     }

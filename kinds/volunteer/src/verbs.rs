@@ -17,7 +17,7 @@ use synth_typed::count;
 use synth_verb::report::{Found, Outcomes, Report, estimate};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Rules, SynthesisAnswer, VerbOutput,
-    VerbResult, no_rule, refuse, required_workload, simulate_policy, split_name,
+    VerbResult, no_rule, refuse, simulate_policy, split_name,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -25,9 +25,9 @@ use synth_verb::{
 pub struct SynthesisArgs {
     /// Events that may be simulated to choose the parameters, about
     #[arg(long, value_name = "EVENTS", default_value = "6e8", value_parser = count)]
-    budget: u64,
+    work: u64,
 
-    /// Campaigns that the claims are measured in, 2 at least [default: as many as the budget allows, up to 8]
+    /// Campaigns that the claims are measured in, 2 at least [default: as many as --work allows, up to 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     campaigns: Option<u32>,
 
@@ -44,7 +44,6 @@ impl Kind for Volunteer {
     type ComparisonArgs = NoArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "hosts, applications or batches";
 
     fn about(campaign: &Campaign) -> String {
         report::about(campaign)
@@ -60,7 +59,7 @@ impl Kind for Volunteer {
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self>> {
         let options = Options {
-            events: args.budget,
+            events: args.work,
             campaigns: args.campaigns,
             seed: args.seed,
             interrupt: caller.interrupt.clone(),
@@ -79,7 +78,7 @@ impl Kind for Volunteer {
             Err(NoPolicy::TooLong(found)) => {
                 // Two campaigns that choose and two that decide nothing, with some room.
                 let least = 5.0 * found.events;
-                refuse(format!("{found}: give --budget {least:.1e} or more"))
+                refuse(format!("{found}: give --work {least:.1e} or more"))
             }
             Err(NoPolicy::Interrupted) => Ok(SynthesisAnswer::Interrupted),
         }
@@ -115,12 +114,11 @@ impl Kind for Volunteer {
     }
 
     fn compare(
-        campaign: Option<&Campaign>,
+        campaign: &Campaign,
         comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let campaign = required_workload(campaign)?;
         caller.notify(Notice::Interruptible);
         if let Some(name) = caller.over_loads(comparing) {
             return refuse(format!(

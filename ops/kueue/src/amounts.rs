@@ -1,64 +1,24 @@
-//! Amounts of resources as Kubernetes writes them.
-
-use std::collections::BTreeMap;
+//! Amounts of resources as Kubernetes writes them, and the names of a policy's resources there.
 
 use serde_json::Value;
+
+use synth_multiresource::workload::Workload;
+use synth_operator::{Amounts, Resources, usual};
 
 /// Billionths in one: no amount is written more exactly.
 pub const NANO: u128 = 1_000_000_000;
 
-/// Amounts of resources by their names in Kubernetes, in billionths.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Amounts(BTreeMap<String, u128>);
-
-impl Amounts {
-    /// Reads a list of quantities; one that is none counts as 0, since the API server has checked them.
-    pub fn of(written: &BTreeMap<String, Value>) -> Self {
-        let amounts = written.iter().map(|(name, value)| {
-            let amount = match value {
-                Value::String(text) => nano(text),
-                other => nano(&other.to_string()),
-            };
-            (name.clone(), amount.unwrap_or(0))
-        });
-        Amounts(amounts.collect())
-    }
-
-    /// Returns how much there is of a resource \[billionths\].
-    pub fn get(&self, name: &str) -> u128 {
-        self.0.get(name).copied().unwrap_or(0)
-    }
-
-    /// Combines both, resource by resource.
-    fn with(mut self, other: &Amounts, combine: impl Fn(u128, u128) -> u128) -> Self {
-        for (name, amount) in &other.0 {
-            let own = self.0.entry(name.clone()).or_default();
-            *own = combine(*own, *amount);
-        }
-        self
-    }
-
-    /// Returns both together.
-    pub fn plus(self, other: &Amounts) -> Self {
-        self.with(other, u128::saturating_add)
-    }
-
-    /// Returns what is left of it, and nothing where the other is more.
-    pub fn less(self, other: &Amounts) -> Self {
-        self.with(other, u128::saturating_sub)
-    }
-
-    /// Returns the greater of both, resource by resource.
-    pub fn most(self, other: &Amounts) -> Self {
-        self.with(other, u128::max)
-    }
-
-    /// Returns so many times as much.
-    pub fn times(mut self, count: u64) -> Self {
-        let amounts = self.0.values_mut();
-        amounts.for_each(|amount| *amount = amount.saturating_mul(count.into()));
-        self
-    }
+/// Reads quantities by name in billionths; one that is none counts as 0, since the API server has checked them.
+pub fn amounts(written: &Value) -> Amounts {
+    let amounts = written.as_object().into_iter().flatten();
+    let amounts = amounts.map(|(name, value)| {
+        let amount = match value {
+            Value::String(text) => nano(text),
+            other => nano(&other.to_string()),
+        };
+        (name.clone(), amount.unwrap_or(0))
+    });
+    Amounts(amounts.collect())
 }
 
 /// Reads a quantity such as `100m`, `1.5Gi` or `1e3` in billionths, rounded up; `None` where it is none, or below 0.
@@ -95,9 +55,46 @@ fn scale(suffix: &str) -> Option<(u128, u128)> {
     }
 }
 
+/// Returns the resources of a policy's workload; `named` has options such as `gpu=nvidia.com/gpu` and `memory=memory:M`.
+///
+/// # Errors
+/// When an option names no resource of the policy, or it is not known what Kubernetes calls one.
+pub fn resources(workload: &Workload, named: &[String]) -> Result<Resources, String> {
+    let names: Vec<&str> = workload.resources().iter().map(|own| own.name()).collect();
+    let mut options = Vec::new();
+    for option in named {
+        let (name, source) = option.split_once('=').ok_or_else(|| {
+            format!("--resource {option}: write it as gpu=nvidia.com/gpu, or memory=memory:M")
+        })?;
+        if !names.contains(&name) {
+            let known = names.join(", ");
+            return Err(format!(
+                "--resource {option}: the policy has no resource `{name}`; it has {known}"
+            ));
+        }
+        let (source, unit) = source.rsplit_once(':').unwrap_or((source, ""));
+        let scale = nano(&format!("1{unit}")).ok_or_else(|| {
+            format!("--resource {option}: `{unit}` is no unit of Kubernetes such as M or Gi")
+        })?;
+        options.push((name, (source.to_owned(), scale)));
+    }
+    Resources::new(workload, |name| {
+        let option = options.iter().rev().find(|own| own.0 == name);
+        let usual = || {
+            let (source, one) = usual(name, ["cpu", "memory", "nvidia.com/gpu"])?;
+            Some((source.to_owned(), u128::from(one) * NANO))
+        };
+        option.map(|own| own.1.clone()).or_else(usual).ok_or_else(|| {
+            format!("it is not known what Kubernetes calls the policy's resource `{name}`: name it by --resource {name}=NAME, as in gpu=nvidia.com/gpu (`kubectl describe node` lists the names under Allocatable)")
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::nano;
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use serde_json::json;
 
     #[test]
     fn quantities_are_read_as_kubernetes_writes_them() {
@@ -121,6 +118,39 @@ mod tests {
         }
         for text in ["", "-1", "x", "1x", "1 Gi", "1e99", "1.2.3", "m"] {
             assert_eq!(nano(text), None, "{text}");
+        }
+    }
+
+    /// The whole units of amounts that are written like this: 3 CPUs, half a memory, a GPU.
+    fn units(memory: &str, options: &[&str], written: Value) -> Result<[Vec<u64>; 2], String> {
+        let text = format!(
+            "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 20, {memory}: 15, gpus: 2}}}}, jobs: [
+            {{name: a, demand: {{cpu: 3, {memory}: 1.5}}, arrival_rate: .1, mean_size: 1}},
+            {{name: b, demand: {{cpu: 6, {memory}: 1, gpus: 1}}, arrival_rate: .1, mean_size: 1}}]}}"
+        );
+        let workload = Workload::parse(&text, "t").unwrap().workload;
+        let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+        let resources = resources(&workload, &options)?;
+        let amounts = amounts(&written);
+        Ok([resources.units(&amounts), resources.units_within(&amounts)])
+    }
+
+    #[test]
+    fn options_name_resources() {
+        let written = json!({"cpu": "3001m", "memory": "1537Mi", "nvidia.com/gpu": 1});
+        let found = units("memory", &[], written).unwrap();
+        assert_eq!(found, [[2, 4, 1], [1, 3, 1]]);
+        let options = ["gpus=amd.com/gpu", "memory=memory:M"];
+        let written = json!({"memory": "3M", "amd.com/gpu": "2"});
+        assert_eq!(units("memory", &options, written).unwrap()[0], [0, 6, 2]);
+        for (memory, options, why) in [
+            ("network", &[][..], "--resource network=NAME"),
+            ("memory", &["disk=x"], "it has cpu, memory, gpus"),
+            ("memory", &["gpus"], "gpu=nvidia.com/gpu"),
+            ("memory", &["memory=memory:X"], "`X` is no unit"),
+        ] {
+            let refused = units(memory, options, json!({})).unwrap_err();
+            assert!(refused.contains(why), "{refused}");
         }
     }
 }

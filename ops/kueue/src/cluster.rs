@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::amounts::Amounts;
 use crate::view::{Owner, Uid, View, Work};
+use synth_operator::Amounts;
 
 /// A node.
 #[derive(Clone, Debug, PartialEq)]

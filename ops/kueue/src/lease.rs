@@ -131,14 +131,14 @@ impl Elector {
     /// When the API server did not answer, or refuses.
     pub async fn step(&mut self) -> Result<(), Refused> {
         let begin = Instant::now();
-        match answer(self.election.duration / 5, self.renew(begin)).await {
+        let until = match answer(self.election.duration / 5, self.renew(begin)).await {
             // A renewal counts from when it was sent.
-            Ok(true) => drop(self.until.send_replace(Some(self.election.until(begin)))),
-            Ok(false) => drop(self.until.send_replace(None)),
+            Ok(is_holder) => is_holder.then(|| self.election.until(begin)),
             // Its resourceVersion is that which was read: of two replicas one is refused.
-            Err(why) if why.code == 409 => drop(self.until.send_replace(None)),
+            Err(why) if why.code == 409 => None,
             Err(why) => return Err(why),
-        }
+        };
+        self.until.send_replace(until);
         Ok(())
     }
 
@@ -167,14 +167,11 @@ impl Elector {
         self.until.send_replace(None);
         let back = async {
             let mut lease = self.api.get(&self.name).await?;
-            let holder = lease
-                .spec
-                .as_mut()
-                .and_then(|own| own.holder_identity.take());
+            let spec = lease.spec.as_mut();
+            let holder = spec.and_then(|own| own.holder_identity.take());
             if holder.as_ref() == Some(&self.election.identity) {
-                self.api
-                    .replace(&self.name, &PostParams::default(), &lease)
-                    .await?;
+                let params = PostParams::default();
+                self.api.replace(&self.name, &params, &lease).await?;
             }
             Ok(())
         };

@@ -1,7 +1,7 @@
 //! Lets a scheduling policy decide when the jobs of a Kubernetes cluster start.
 //!
 //! Jobs come with an admission gate; the policy decides when each is to start, and its gate is removed; Kueue and the
-//! kube-scheduler say where. `view`, `types`, `site` and `desk` know no API; the other modules are around them.
+//! kube-scheduler say where. `view`, `types` and `desk` know no API; the other modules are around them.
 
 mod amounts;
 mod cluster;
@@ -15,9 +15,7 @@ mod run;
 mod serve;
 mod server;
 mod setup;
-mod site;
 mod types;
-mod units;
 mod view;
 mod watch;
 

@@ -1,42 +1,35 @@
 //! What the controller has done and sees, as Prometheus reads it.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::jiff::Timestamp;
 use tracing::info;
 
 use crate::desk::{Concern, Desk, Round};
-use synth_core::document::exposition::{Exposition, label};
 
 /// What is counted from the start on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Metrics {
     /// Whether all lists have been read.
     pub is_ready: bool,
     pub is_leader: bool,
-    /// Gates removed, by type.
-    pub released: BTreeMap<Option<usize>, u64>,
-    /// Releases that were not carried out, by reason.
-    pub failed: BTreeMap<&'static str, u64>,
-    /// Answers that were refusals, by code.
-    refused: BTreeMap<u16, u64>,
-    /// What others did otherwise than was decided, by kind.
-    disagreed: BTreeMap<&'static str, u64>,
-    /// By type, its name, and how many wait and run.
-    types: Vec<(String, [u64; 2])>,
-    untyped: usize,
-    rounds: u64,
-    /// Time that rounds took, and the longest \[s\].
-    seconds: f64,
-    longest: f64,
-    /// When the last one was \[s since 1970\].
+    /// When the last round was \[s since 1970\].
     last: i64,
     /// What the rule does, and since when \[s since 1970\].
     doing: Option<(String, i64)>,
+    values: synth_operator::Metrics,
 }
 
-/// What each metric is.
-const HELP: &str = include_str!("metrics.txt");
+impl Default for Metrics {
+    fn default() -> Self {
+        let help = include_str!("metrics.txt");
+        Metrics {
+            is_ready: false,
+            is_leader: false,
+            last: 0,
+            doing: None,
+            values: synth_operator::Metrics::new("synth_kueue_", help, &[]),
+        }
+    }
+}
 
 impl Metrics {
     /// Takes note that this replica acts from now on.
@@ -49,27 +42,24 @@ impl Metrics {
     pub fn answered(&mut self, code: u16) {
         if code >= 400 {
             info!(code, "refused");
-            *self.refused.entry(code).or_default() += 1;
+            self.add("refusals_total", "code", &code.to_string());
         }
+    }
+
+    /// Counts one more with this value of a label.
+    pub fn add(&mut self, name: &'static str, label: &str, value: &str) {
+        *self.values.value(name, &[(label, value)]) += 1.0;
     }
 
     /// Counts a round.
     pub fn count(&mut self, desk: &Desk, round: &Round) {
         self.last = Timestamp::now().as_second();
-        self.rounds += 1;
-        self.seconds += round.seconds;
-        self.longest = self.longest.max(round.seconds);
-        self.untyped = round.untyped;
-        let doing = desk.scheduler.doing();
+        let doing = desk.operator.scheduler.doing();
         // How many run is no switch.
         self.doing = doing.map(|doing| match &self.doing {
             Some((was, since)) if words(was) == words(&doing) => (doing, *since),
             _ => (doing, self.last),
         });
-        if round.events > 0 || self.types.is_empty() {
-            let types = desk.scheduler.places().types().map(str::to_owned);
-            self.types = types.zip(desk.counts()).collect();
-        }
         for note in &round.notes {
             let kind = match note.concern {
                 Concern::ReleasedByOthers => "released_by_others",
@@ -77,7 +67,15 @@ impl Metrics {
                 Concern::Elsewhere => "elsewhere",
                 _ => continue,
             };
-            *self.disagreed.entry(kind).or_default() += 1;
+            self.add("disagreements_total", "kind", kind);
+        }
+        let values = &mut self.values;
+        desk.operator.count(values, &round.decided, self.last);
+        values.set("jobs_without_type", round.untyped as f64);
+        let longest = values.value("decision_seconds_longest", &[]);
+        *longest = longest.max(round.decided.ms / 1e3);
+        if let Some((_, since)) = &self.doing {
+            values.set("policy_since_timestamp_seconds", *since as f64);
         }
     }
 
@@ -87,30 +85,10 @@ impl Metrics {
     }
 
     /// Returns all of it.
-    pub fn text(&self) -> String {
-        let mut text = Exposition::new("synth_kueue_", HELP, &[]);
-        text.one("leader", f64::from(u8::from(self.is_leader)));
-        let types = self.types.iter();
-        let types = types.map(|(name, counts)| (label("type", name), *counts));
-        text.states("jobs", types);
-        text.one("jobs_without_type", self.untyped as f64);
-        let released = self.released.iter().map(|(i, n)| {
-            let named = i.and_then(|i| self.types.get(i));
-            (named.map_or("", |own| &own.0), n)
-        });
-        text.counts("releases_total", "type", released);
-        text.counts("failed_releases_total", "reason", &self.failed);
-        text.counts("refusals_total", "code", &self.refused);
-        text.counts("disagreements_total", "kind", &self.disagreed);
-        text.one("rounds_total", self.rounds as f64);
-        text.one("decision_seconds_total", self.seconds);
-        text.one("decision_seconds_longest", self.longest);
-        text.one("last_round_timestamp_seconds", self.last as f64);
-        if let Some((doing, since)) = &self.doing {
-            text.add("policy_info", [(label("doing", doing), 1.0)]);
-            text.one("policy_since_timestamp_seconds", *since as f64);
-        }
-        text.text
+    pub fn text(&mut self) -> String {
+        let is_leader = f64::from(u8::from(self.is_leader));
+        self.values.set("leader", is_leader);
+        self.values.text()
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::cluster::Cluster;
-use crate::desk::{Concern, Desk, Round, Stage};
+use crate::desk::{Concern, Desk, Round};
 use crate::metrics::words;
 use crate::server::{Server, resource};
 use crate::view::{Reference, Uid, Work};
@@ -91,26 +91,23 @@ impl Notices {
     pub fn look(&mut self, desk: &Desk, cluster: &Cluster, round: &Round, at: HostMoment) {
         self.said.retain(|uid, _| cluster.works.contains_key(uid));
         for note in &round.notes {
-            let reason = match note.concern {
-                Concern::NoType => "NoType",
-                Concern::OtherGates => "OtherGates",
-                Concern::Evicted => "Evicted",
-                _ => continue,
-            };
-            if let Some(work) = note.job.as_ref().and_then(|uid| cluster.works.get(uid)) {
-                self.event(work, reason, note.text.clone());
+            let is_public = [Concern::NoType, Concern::OtherGates, Concern::Evicted];
+            let work = note.job.as_ref().and_then(|uid| cluster.works.get(uid));
+            if let Some(work) = work.filter(|_| is_public.contains(&note.concern)) {
+                self.event(work, &format!("{:?}", note.concern), note.text.clone());
             }
         }
         for release in &round.releases {
-            self.online.started(&release.job, desk.scheduler.now());
+            self.online
+                .started(&release.job, desk.operator.scheduler.now());
             let work = cluster.works.get(&release.job);
             if let Some(work) = work.filter(|_| release.job_type.is_some()) {
                 let text = "the policy starts it: its gate is removed";
                 self.event(work, "Started", text.into());
             }
         }
-        let jobs = desk.jobs.iter();
-        let waiting = jobs.filter(|(_, own)| matches!(own.stage, Stage::Waiting(_)));
+        let jobs = desk.operator.jobs.iter();
+        let waiting = jobs.filter(|(_, own)| !own.runs());
         let waiting = waiting.filter_map(|(uid, _)| cluster.works.get(uid));
         let mut waiting: Vec<&Work> = waiting
             .filter(|work| at.wall - work.created >= SOON)
@@ -130,7 +127,7 @@ impl Notices {
     /// Says why a job waits, where that is new.
     fn say_why(&mut self, desk: &Desk, work: &Work, now: f64) {
         let uid = work.uid();
-        let Some(waits) = desk.scheduler.waits(uid) else {
+        let Some(waits) = desk.operator.scheduler.waits(uid) else {
             return;
         };
         let doing = waits.doing.clone().unwrap_or_default();
@@ -140,15 +137,8 @@ impl Notices {
         if self.said.get(uid).is_some_and(is_said) {
             return;
         }
-        let name = desk.scheduler.places().type_name(waits.job_type);
-        let of = if waits.is_of_all { "" } else { " of its type" };
-        let place = match (waits.is_shut_out, waits.ahead) {
-            (true, _) => "others use the room that it needs, or nodes are closed".into(),
-            (_, 0) => format!("it is the next{of}"),
-            (_, 1) => format!("1 job{of} is before it"),
-            (_, ahead) => format!("{ahead} jobs{of} are before it"),
-        };
-        let mut text = format!("waits as `{name}`: {place}");
+        let name = desk.operator.scheduler.places().type_name(waits.job_type);
+        let mut text = format!("waits as `{name}`: {}", waits.place());
         if !doing.is_empty() {
             text += &format!("; the policy: {doing}");
         }
@@ -198,10 +188,10 @@ impl Notices {
         let Some((uid, on)) = due.filter(|_| begin >= self.rested) else {
             return;
         };
-        let starts = self.online.forecast(&desk.scheduler, uid).ok();
+        let starts = self.online.forecast(&desk.operator.scheduler, uid).ok();
         self.rested = Instant::now() + begin.elapsed().div_f64(SHARE).max(Duration::from_secs(1));
         let said = forecasts.get(uid).and_then(|(_, said)| *said);
-        let starts = starts.map(|all| all.map(|start| start * desk.second()));
+        let starts = starts.map(|all| all.map(|start| start * desk.operator.second));
         let starts = starts.filter(|[_, median, _]| {
             said.is_none_or(|said| (median - said).abs() > MOVED * (said - at.now).abs())
         });

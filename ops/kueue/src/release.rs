@@ -34,7 +34,6 @@ pub struct Releaser {
     pub server: Server,
     /// None where no other replica counts: the way back.
     pub leadership: Option<Leadership>,
-    pub gate: String,
     /// An answer is waited for so long.
     pub answer: Duration,
 }
@@ -75,21 +74,19 @@ impl Releaser {
                 Err(why) if why.code == 404 => return Outcome::Changed(Vec::new()),
                 // The test failed, or a webhook refused it.
                 Err(why) if matches!(why.code, 409 | 422) => {
-                    match self.read_again(&api, owner).await {
-                        Ok(None) => return Outcome::Changed(Vec::new()),
-                        // This request was carried out, and its answer was lost.
-                        Ok(Some(now))
-                            if now.mark.as_ref() == Some(mark) && !now.has(&self.gate) =>
-                        {
-                            return Outcome::Done;
-                        }
-                        Ok(Some(now))
-                            if now.gates != owner.gates || now.version != owner.version =>
-                        {
-                            return Outcome::Changed(vec![now]);
-                        }
-                        Ok(Some(_)) => last = why.text,
+                    match self.read_again(&api, owner, &mark.gate).await {
                         Err(why) => last = why.text,
+                        Ok(None) => return Outcome::Changed(Vec::new()),
+                        Ok(Some(now)) => {
+                            // This request was carried out, and its answer was lost.
+                            if now.mark.as_ref() == Some(mark) && !now.has(&mark.gate) {
+                                return Outcome::Done;
+                            }
+                            if now.gates != owner.gates || now.version != owner.version {
+                                return Outcome::Changed(vec![now]);
+                            }
+                            last = why.text;
+                        }
                     }
                 }
                 Err(why) => last = why.text,
@@ -108,12 +105,13 @@ impl Releaser {
         &self,
         api: &Api<DynamicObject>,
         owner: &Owner,
+        gate: &str,
     ) -> Result<Option<Owner>, Refused> {
         let own = &owner.own;
         let found = answer(self.answer, api.get_metadata_opt(&own.name)).await?;
         let found = found.filter(|found| found.metadata.uid.as_deref() == Some(&*own.uid));
         let kind = (&*own.api_version, &*own.kind);
-        Ok(found.map(|found| Owner::new(&found.metadata, kind, &self.gate)))
+        Ok(found.map(|found| Owner::new(&found.metadata, kind, gate)))
     }
 }
 
@@ -237,7 +235,6 @@ mod tests {
         let releaser = Releaser {
             server,
             leadership: None,
-            gate: GATE.into(),
             answer: Duration::from_secs(2),
         };
         let owner = Owner {

@@ -1,6 +1,5 @@
 //! The controller's rounds: what has changed is looked at, decided on and carried out.
 
-use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +20,7 @@ use crate::server::{ANSWER, Server};
 use crate::setup::Setup;
 use crate::view::{Mark, Owner};
 use crate::watch::Watch;
-use synth_operator::HostMoment;
+use synth_operator::{HostMoment, plan_table};
 
 /// After the first change others are waited for so long.
 const BATCH: Duration = Duration::from_millis(50);
@@ -95,7 +94,6 @@ impl Controller {
         Releaser {
             server: self.server.clone(),
             leadership: leadership.cloned(),
-            gate: self.setup.gate.clone(),
             // The last third of the Lease's duration is for requests that are on their way.
             answer: (self.setup.lease_duration / 3).min(ANSWER),
         }
@@ -132,10 +130,7 @@ impl Controller {
                 self.answered(watch, &mut desk, &release, outcome);
             }
             watch.follow_owners()?;
-            let at = HostMoment {
-                now: begin.elapsed().as_secs_f64(),
-                wall: Timestamp::now().as_second(),
-            };
+            let at = HostMoment::of(begin);
             let round = {
                 let cluster = watch.cluster();
                 let round = desk.look(&cluster, at);
@@ -152,7 +147,7 @@ impl Controller {
                 });
             }
             notices.forecast(&desk, at);
-            let wake = desk.wake().map_or(TICK, |wake| {
+            let wake = desk.operator.wake().map_or(TICK, |wake| {
                 Duration::from_secs_f64((wake - at.now).clamp(0.0, TICK.as_secs_f64()))
             });
             let due = begin + Duration::from_secs_f64(at.now) + wake;
@@ -178,19 +173,21 @@ impl Controller {
         let (job, is_done) = (&release.called, outcome == Outcome::Done);
         match outcome {
             Outcome::Done => {
-                *metrics.released.entry(release.job_type).or_default() += 1;
+                let job_type = release.job_type;
+                let name = job_type.map_or("", |i| desk.operator.places().type_name(i));
+                metrics.add("releases_total", "type", name);
                 let nodes = release.mark.nodes.join(" ");
                 info!(job, uid = &*release.job, nodes, "released");
             }
             Outcome::Changed(found) => {
-                *metrics.failed.entry("changed").or_default() += 1;
+                metrics.add("failed_releases_total", "reason", "changed");
                 let why = "it is not what it was: it is looked at again";
                 info!(job, why, "not released");
                 let found = found.into_iter().map(|own| (own.own.uid.clone(), own));
                 watch.cluster().owners.extend(found);
             }
             Outcome::Failed(why) => {
-                *metrics.failed.entry("refused").or_default() += 1;
+                metrics.add("failed_releases_total", "reason", "refused");
                 warn!(job, why, "not released");
             }
         }
@@ -217,42 +214,28 @@ impl Controller {
     pub async fn plan(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let mut desk = self.desk(&watch)?;
-        let at = HostMoment {
-            now: 0.0,
-            wall: Timestamp::now().as_second(),
-        };
-        let round = desk.look(&watch.cluster(), at);
+        let round = desk.look(&watch.cluster(), HostMoment::of(Instant::now()));
         let mut lines: Vec<String> = round.notes.iter().map(|note| note.text.clone()).collect();
-        let mut starts: BTreeMap<Option<usize>, Vec<&str>> = BTreeMap::new();
-        for release in &round.releases {
-            starts
-                .entry(release.job_type)
-                .or_default()
-                .push(&release.called);
-        }
-        lines.push(format!(
-            "{:<20} {:>8} {:>8}   would be released now",
-            "type", "wait", "run"
-        ));
-        let types = desk.scheduler.places().types().enumerate();
-        for ((i, name), [waiting, running]) in types.zip(desk.counts()) {
-            let started = starts.get(&Some(i)).map_or(&[][..], |own| own);
+        let starts = |i: Option<usize>| {
+            let own = round.releases.iter().filter(move |own| own.job_type == i);
+            own.map(|own| &*own.called).collect::<Vec<&str>>()
+        };
+        let operator = &desk.operator;
+        let types = operator.places().types().zip(operator.counts()).enumerate();
+        let rows = types.map(|(i, (name, counts))| {
+            let [waiting, running] = counts.map(|count| count as usize);
+            let started = starts(Some(i));
             // What would be released waits still.
-            let n = started.len() as u64;
-            lines.push(format!(
-                "{name:<20} {:>8} {:>8}   {}",
-                waiting + n,
-                running - n,
-                started.join(", ")
-            ));
-        }
-        lines.push(format!(
-            "{:<20} {:>8} {:>8}   {}",
-            "no type",
-            round.untyped,
-            "",
-            starts.get(&None).map_or(0, Vec::len)
-        ));
+            let n = started.len();
+            (
+                name.to_owned(),
+                [waiting + n, running - n],
+                started.join(", "),
+            )
+        });
+        let passed = starts(None).len().to_string();
+        let without = ("no type".to_owned(), [round.untyped, 0], passed);
+        lines.push(plan_table(rows.chain([without])));
         Ok(lines.join("\n"))
     }
 

@@ -48,7 +48,7 @@ async fn answer(mut stream: TcpStream, metrics: Arc<Mutex<Metrics>>) -> std::io:
         .then(|| words.next())
         .flatten();
     let (code, body) = {
-        let metrics = locked(&metrics);
+        let mut metrics = locked(&metrics);
         match path {
             Some("/metrics") => ("200 OK", metrics.text()),
             Some("/healthz") if metrics.is_healthy() => ("200 OK", "ok\n".into()),

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::jiff::Timestamp;
+use kube::api::DynamicObject;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::amounts::Amounts;
-use crate::objects::{JobObject, WorkloadObject, holds};
+use crate::objects::{demand, holds, items};
+use synth_operator::Amounts;
 
 /// The annotation whose gates keep Kueue from admitting a job.
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
@@ -176,51 +178,46 @@ impl Work {
 
     fn add(&mut self, pods: u64, demand: &Amounts) {
         self.pods += pods;
-        self.all = std::mem::take(&mut self.all).plus(&demand.clone().times(pods));
+        self.all.add(&demand.times(pods));
         self.each = std::mem::take(&mut self.each).most(demand);
     }
 
-    /// Reads a Workload.
-    pub fn of_workload(workload: &WorkloadObject, api_version: &str, gate: &str) -> Self {
-        let (spec, status) = (&workload.spec, workload.status.as_ref());
-        let conditions = status.map_or(&[][..], |status| &status.conditions);
-        let class = spec.priority_class_ref.as_ref().map(|class| &class.name);
-        let reserved = holds(conditions, "QuotaReserved").or_else(|| holds(conditions, "Admitted"));
+    /// Reads a Workload; its priority class is in one place in v1beta2, and in another one in v1beta1.
+    pub fn of_workload(workload: &DynamicObject, api_version: &str, gate: &str) -> Self {
+        let spec = &workload.data["spec"];
+        let class = spec["priorityClassRef"]["name"].as_str();
+        let class = class.or(spec["priorityClassName"].as_str());
+        let reserved = holds(workload, "QuotaReserved").or_else(|| holds(workload, "Admitted"));
         let mut work = Work::named(&workload.metadata, (api_version, "Workload"), gate);
-        work.queue = spec.queue_name.clone().unwrap_or_default();
-        work.class = class
-            .or(spec.priority_class_name.as_ref())
-            .cloned()
-            .unwrap_or_default();
-        work.limit = spec.maximum_execution_time_seconds;
-        for set in &spec.pod_sets {
-            work.add(set.count.unwrap_or(1), &set.template.spec.demand());
+        work.queue = spec["queueName"].as_str().unwrap_or_default().to_owned();
+        work.class = class.unwrap_or_default().to_owned();
+        work.limit = spec["maximumExecutionTimeSeconds"].as_f64();
+        for set in items(&spec["podSets"]) {
+            let count = set["count"].as_u64().unwrap_or(1);
+            work.add(count, &demand(&set["template"]["spec"]));
         }
-        work.is_finished = holds(conditions, "Finished").is_some();
-        work.is_active &= spec.active.unwrap_or(true);
-        work.reserved = reserved.map(|own| seconds(own.last_transition_time.as_deref()));
-        work.is_evicted = holds(conditions, "Evicted").is_some();
+        work.is_finished = holds(workload, "Finished").is_some();
+        work.is_active &= spec["active"].as_bool().unwrap_or(true);
+        work.reserved = reserved.map(|own| seconds(&own["lastTransitionTime"]));
+        work.is_evicted = holds(workload, "Evicted").is_some();
         work
     }
 
     /// Reads a Job: while it is suspended, our gate stands on it.
-    pub fn of_job(job: &JobObject, gate: &str) -> Self {
-        let (spec, status) = (&job.spec, job.status.as_ref());
-        let conditions = status.map_or(&[][..], |status| &status.conditions);
+    pub fn of_job(job: &DynamicObject, gate: &str) -> Self {
+        let spec = &job.data["spec"];
+        let is_suspended = spec["suspend"] == true;
         let mut work = Work::named(&job.metadata, ("batch/v1", "Job"), gate);
         work.owners.clear();
-        let gates = if spec.suspend { gate } else { "" };
-        (work.itself.gates, work.itself.is_suspended) = (gates.into(), spec.suspend);
-        work.limit = spec.active_deadline_seconds;
-        let pods = spec.parallelism.unwrap_or(1);
-        work.add(
-            pods.min(spec.completions.unwrap_or(pods)),
-            &spec.template.spec.demand(),
-        );
+        let gates = if is_suspended { gate } else { "" };
+        (work.itself.gates, work.itself.is_suspended) = (gates.into(), is_suspended);
+        work.limit = spec["activeDeadlineSeconds"].as_f64();
+        let pods = spec["parallelism"].as_u64().unwrap_or(1);
+        let pods = spec["completions"].as_u64().unwrap_or(pods).min(pods);
+        work.add(pods, &demand(&spec["template"]["spec"]));
         let ends = ["Complete", "Failed"];
-        work.is_finished = ends.iter().any(|end| holds(conditions, end).is_some());
-        let started = status.and_then(|status| status.start_time.as_deref());
-        work.reserved = (!spec.suspend).then(|| seconds(started));
+        work.is_finished = ends.iter().any(|end| holds(job, end).is_some());
+        work.reserved = (!is_suspended).then(|| seconds(&job.data["status"]["startTime"]));
         work
     }
 
@@ -229,14 +226,21 @@ impl Work {
         self.owners.first().unwrap_or(&self.itself.own)
     }
 
+    /// Returns what a person calls it.
+    pub fn called(&self) -> String {
+        self.submitted().called()
+    }
+
     pub fn uid(&self) -> &Uid {
         &self.itself.own.uid
     }
 }
 
 /// Reads a time \[s since 1970\]; one that is not there is now.
-fn seconds(time: Option<&str>) -> i64 {
-    let time = time.and_then(|text| text.parse::<Timestamp>().ok());
+fn seconds(time: &Value) -> i64 {
+    let time = time
+        .as_str()
+        .and_then(|text| text.parse::<Timestamp>().ok());
     time.unwrap_or_else(Timestamp::now).as_second()
 }
 
@@ -332,7 +336,7 @@ fn phase(work: &Work, owners: &[&Owner], gate: &str) -> Phase {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     const GATE: &str = "synth/gate";
 
@@ -350,7 +354,7 @@ mod tests {
             .iter()
             .map(|own| json!({"type": own, "status": "True"}))
             .collect();
-        let workload: WorkloadObject = serde_json::from_value(json!({"metadata": metadata(json!({})), "spec": spec, "status": {"conditions": conditions}})).unwrap();
+        let workload: DynamicObject = serde_json::from_value(json!({"metadata": metadata(json!({})), "spec": spec, "status": {"conditions": conditions}})).unwrap();
         let work = Work::of_workload(&workload, "kueue.x-k8s.io/v1beta2", GATE);
         let owners = HashMap::from([(
             "u".into(),
@@ -391,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_workload_is_gone_without_its_owner() {
-        let workload: WorkloadObject =
+        let workload: DynamicObject =
             serde_json::from_value(json!({"metadata": metadata(json!({GATES: GATE})), "spec": {}}))
                 .unwrap();
         let work = Work::of_workload(&workload, "kueue.x-k8s.io/v1beta2", GATE);

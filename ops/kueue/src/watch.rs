@@ -21,9 +21,9 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tracing::{info, warn};
 
-use crate::amounts::Amounts;
+use crate::amounts::amounts;
 use crate::cluster::{Cluster, Machine, Placed};
-use crate::objects::{JobObject, NodeObject, PodObject, WorkloadObject, holds};
+use crate::objects::{demand, holds};
 use crate::server::{ANSWER, Refused, Server, answer, locked, resource};
 use crate::setup::{Mode, Setup};
 use crate::view::{Owner, POLICY, Uid, Work, controller};
@@ -54,9 +54,6 @@ struct Shared {
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Where one kind of object is kept.
-type Kept<V> = fn(&mut Cluster) -> &mut HashMap<Uid, V>;
-
 impl Watch {
     /// Follows what counts in this mode, and waits until all lists have been read; an API server that is not reached is waited
     /// for, unless a person waits for what comes out.
@@ -81,10 +78,10 @@ impl Watch {
         if !setup.release_all {
             let labels = setup.nodes.as_deref().unwrap_or_default();
             let chosen = Config::default().labels(labels);
-            let nodes: Api<NodeObject> = server.objects(None, &ApiResource::erase::<Node>(&()));
+            let nodes: Api<DynamicObject> = server.objects(None, &ApiResource::erase::<Node>(&()));
             let name = |own: &ObjectMeta| own.name.as_deref().map(Uid::from);
             watch.follow(nodes, chosen, name, machine, |all| &mut all.machines);
-            let pods: Api<PodObject> = server.objects(None, &ApiResource::erase::<Pod>(&()));
+            let pods: Api<DynamicObject> = server.objects(None, &ApiResource::erase::<Pod>(&()));
             let placed = Config::default().fields("spec.nodeName!=");
             watch.follow(pods, placed, uid, placed_pod, |all| &mut all.pods);
         }
@@ -94,27 +91,27 @@ impl Watch {
 
     /// A job that has ended is not kept: Kueue keeps its Workload for long.
     async fn follow_jobs(&self) -> Result<(), String> {
-        let (kind, gate) = (self.served().await?, self.setup.gate.clone());
-        let open = |work: Work| Some(work).filter(|work| !work.is_finished);
-        let (server, space) = (&self.shared.server, self.setup.namespace.as_deref());
-        let works: Kept<Work> = |all| &mut all.works;
-        match self.setup.mode {
-            Mode::Kueue => {
-                let version = kind.api_version.clone();
-                let read =
-                    move |own: &WorkloadObject| open(Work::of_workload(own, &version, &gate));
-                let all = server.objects(space, &kind);
-                self.follow(all, Config::default(), uid, read, works);
-                self.follow_kind("batch/v1", "Job");
-            }
-            Mode::Suspend => {
-                let value = gate.rsplit('/').next().unwrap_or_default();
-                let chosen = Config::default().labels(&format!("{POLICY}={value}"));
-                let read = move |own: &JobObject| open(Work::of_job(own, &gate));
-                let all = server.objects(space, &kind);
-                self.follow(all, chosen, uid, read, works);
-            }
+        let (kind, setup) = (self.served().await?, Arc::clone(&self.setup));
+        let is_kueue = setup.mode == Mode::Kueue;
+        let mut config = Config::default();
+        if is_kueue {
+            self.follow_kind("batch/v1", "Job");
+        } else {
+            let value = setup.gate.rsplit('/').next().unwrap_or_default();
+            config = config.labels(&format!("{POLICY}={value}"));
         }
+        let jobs = self
+            .shared
+            .server
+            .objects(setup.namespace.as_deref(), &kind);
+        let read = move |own: &DynamicObject| {
+            let work = match is_kueue {
+                true => Work::of_workload(own, &kind.api_version, &setup.gate),
+                false => Work::of_job(own, &setup.gate),
+            };
+            Some(work).filter(|work| !work.is_finished)
+        };
+        self.follow(jobs, config, uid, read, |all| &mut all.works);
         Ok(())
     }
 
@@ -155,10 +152,8 @@ impl Watch {
     }
 
     fn follow_kind(&self, version: &str, kind: &str) {
-        let (key, gate) = (
-            (version.to_owned(), kind.to_owned()),
-            self.setup.gate.clone(),
-        );
+        let key = (version.to_owned(), kind.to_owned());
+        let gate = self.setup.gate.clone();
         if locked(&self.kinds).insert(key.clone()) {
             let (server, space) = (&self.shared.server, self.setup.namespace.as_deref());
             let all: Api<PartialObjectMeta<DynamicObject>> =
@@ -181,29 +176,25 @@ impl Watch {
             ],
             Mode::Suspend => &[("batch/v1", "Job")],
         };
-        let (mut left, mut pause) = (kinds.iter(), FIRST);
-        let mut next = left.next();
-        while let Some((version, kind)) = next {
+        for (version, kind) in kinds {
             let kind = resource(version, kind);
             let all: Api<PartialObjectMeta<DynamicObject>> =
                 server.objects(setup.namespace.as_deref(), &kind);
-            let one = ListParams::default().limit(1);
-            match answer(ANSWER, all.list_metadata(&one)).await {
-                Ok(_) => return Ok(kind),
-                Err(why) if why.code == 404 => next = left.next(),
-                Err(why) if why.is_final() => return Err(why.text),
-                Err(why) => {
-                    let text = format!(
-                        "the API server at {} is not reached: {}",
-                        server.url, why.text
-                    );
-                    if setup.dry_run || setup.release_all {
-                        return Err(text);
-                    }
-                    warn!(again_in = ?pause, "{text}");
-                    sleep(pause).await;
-                    pause = (2 * pause).min(LONGEST);
+            let (one, mut pause) = (ListParams::default().limit(1), FIRST);
+            loop {
+                let why = match answer(ANSWER, all.list_metadata(&one)).await {
+                    Ok(_) => return Ok(kind),
+                    Err(why) if why.code == 404 => break,
+                    Err(why) if why.is_final() => return Err(why.text),
+                    Err(why) => why.text,
+                };
+                let text = format!("the API server at {} is not reached: {why}", server.url);
+                if setup.dry_run || setup.release_all {
+                    return Err(text);
                 }
+                warn!(again_in = ?pause, "{text}");
+                sleep(pause).await;
+                pause = (2 * pause).min(LONGEST);
             }
         }
         Err("the API server does not serve Workloads of kueue.x-k8s.io/v1beta2 or v1beta1: install Kueue (0.19 or later has the gate), or take Jobs without it by --mode suspend".into())
@@ -217,7 +208,7 @@ impl Watch {
         config: Config,
         key: fn(&ObjectMeta) -> Option<Uid>,
         read: impl Fn(&K) -> Option<V> + Send + Sync + 'static,
-        kept: Kept<V>,
+        kept: fn(&mut Cluster) -> &mut HashMap<Uid, V>,
     ) where
         K: Resource<DynamicType = ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
         V: Send + 'static,
@@ -308,25 +299,25 @@ fn uid(metadata: &ObjectMeta) -> Option<Uid> {
     metadata.uid.as_deref().map(Uid::from)
 }
 
-fn machine(node: &NodeObject) -> Option<Machine> {
-    let status = node.status.as_ref()?;
+fn machine(node: &DynamicObject) -> Option<Machine> {
     Some(Machine {
-        capacity: Amounts::of(&status.allocatable),
-        is_open: holds(&status.conditions, "Ready").is_some() && !node.spec.unschedulable,
+        capacity: amounts(&node.data["status"]["allocatable"]),
+        is_open: holds(node, "Ready").is_some() && node.data["spec"]["unschedulable"] != true,
     })
 }
 
 /// A pod that has ended uses nothing.
-fn placed_pod(pod: &PodObject) -> Option<Placed> {
-    let phase = pod.status.as_ref().and_then(|own| own.phase.as_deref());
-    let has_ended = matches!(phase, Some("Succeeded" | "Failed"));
+fn placed_pod(pod: &DynamicObject) -> Option<Placed> {
+    let (spec, phase) = (&pod.data["spec"], &pod.data["status"]["phase"]);
+    let has_ended = phase == "Succeeded" || phase == "Failed";
     let own = &pod.metadata;
     let annotations = own.annotations.as_ref();
     let workload = annotations.and_then(|all| all.get("kueue.x-k8s.io/workload"));
+    let node = spec["nodeName"].as_str().filter(|_| !has_ended)?;
     Some(Placed {
-        node: pod.spec.node_name.clone().filter(|_| !has_ended)?,
-        demand: pod.spec.demand(),
-        parent: controller(&pod.metadata).map(|own| own.uid),
+        node: node.to_owned(),
+        demand: demand(spec),
+        parent: controller(own).map(|own| own.uid),
         workload: own.namespace.clone().zip(workload.cloned()),
     })
 }

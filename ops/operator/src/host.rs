@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use synth_core::artifact::Changes;
 use synth_core::document::{digest, text_of};
@@ -65,47 +66,15 @@ pub struct HostMoment {
     pub wall: i64,
 }
 
-/// What schedulers have of a resource with a usual name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usual {
-    /// Cores.
-    Cpu,
-    /// Memory, of which one is so many bytes.
-    Memory(u64),
-    /// GPUs, of whatever type.
-    Gpu,
-}
-
-impl Usual {
-    /// Returns what a resource of this name is: `cpus`, `gpu`, `memory` (in GiB), `memory_gb`.
-    pub fn named(name: &str) -> Option<Self> {
-        let name = name.to_lowercase();
-        Some(match &*name {
-            "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => Usual::Cpu,
-            "gpu" | "gpus" => Usual::Gpu,
-            // As traces count it, too.
-            "memory" | "mem" => Usual::Memory(1 << 30),
-            name => match name.rsplit_once('_')? {
-                ("memory" | "mem", unit) => Usual::Memory(bytes(unit)?),
-                _ => return None,
-            },
-        })
+impl HostMoment {
+    /// Returns this moment, for a program that began then.
+    pub fn of(begin: Instant) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        HostMoment {
+            now: begin.elapsed().as_secs_f64(),
+            wall: since.map_or(0, |since| since.as_secs() as i64),
+        }
     }
-}
-
-/// Returns what the last part of a resource's name stands for: `memory_gib`.
-fn bytes(unit: &str) -> Option<u64> {
-    Some(match unit {
-        "kib" => 1 << 10,
-        "mib" => 1 << 20,
-        "gib" => 1 << 30,
-        "tib" => 1 << 40,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        "tb" => 1_000_000_000_000,
-        _ => return None,
-    })
 }
 
 /// Returns the prices of whole units of a policy's certificate; none where it has none that count for all servers.
@@ -116,22 +85,19 @@ pub fn prices(policy: &Checked) -> &[f64] {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::Usual;
-
-    #[test]
-    fn only_whole_names_are_usual() {
-        for (name, usual) in [
-            ("vCPUs", Some(Usual::Cpu)),
-            ("gpu", Some(Usual::Gpu)),
-            ("mem", Some(Usual::Memory(1 << 30))),
-            ("memory_gb", Some(Usual::Memory(1_000_000_000))),
-            ("gpu_slots", None),
-            ("cpu_gib", None),
-            ("memory_pages", None),
-        ] {
-            assert_eq!(Usual::named(name), usual, "{name}");
-        }
-    }
+/// Returns a table of the jobs that wait and run, and of those that would be released now: for each type its name, both
+/// counts, and the jobs.
+pub fn plan_table(rows: impl IntoIterator<Item = (String, [usize; 2], String)>) -> String {
+    let rows = rows.into_iter().map(|(name, counts, jobs)| {
+        let [waiting, running] = counts.map(|count| count.to_string());
+        [name, waiting, running, jobs]
+    });
+    let titles = ["type", "wait", "run", "would be released now"].map(String::from);
+    let rows: Vec<[String; 4]> = std::iter::once(titles).chain(rows).collect();
+    let width = |j: usize| rows.iter().map(|row| row[j].chars().count()).max();
+    let [a, b, c] = [0, 1, 2].map(|j| width(j).unwrap_or(0));
+    let line = |[name, wait, run, jobs]: &[String; 4]| {
+        format!("{name:a$}   {wait:>b$}   {run:>c$}   {jobs}")
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }

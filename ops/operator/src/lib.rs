@@ -2,29 +2,66 @@
 //!
 //! [`Scheduler`] keeps what the online rule does not: which job is which, when its clocks ring, and jobs that cannot run
 //! now because others use the room. [`protocol`] is the same as
-//! lines of JSON, for schedulers in other languages.
+//! lines of JSON, for schedulers in other languages. [`Operator`] compares a real cluster with what the scheduler knows.
 
-mod counted;
-mod event;
+mod amounts;
 mod host;
+mod metrics;
+mod operator;
 mod place;
 pub mod protocol;
 mod seen;
 mod site;
+mod types;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-pub use counted::{AmountOf, JobTypes, Resources, type_named};
-pub use event::{ClusterEvent, Submission, WaitReason};
-pub use host::{HostMoment, Usual, only_starts, prices, read_policy, second_of};
-pub use place::Places;
+pub use amounts::{Amounts, CountedResource, Resources, usual};
+pub use host::{HostMoment, only_starts, plan_table, prices, read_policy, second_of};
+pub use metrics::Metrics;
+pub use operator::{JobReport, KnownJob, Operator, Round, Stage};
+use place::nonnegative;
+pub use place::{Nodes, Places};
+use protocol::Line;
 pub use seen::JobView;
 pub use site::Decided;
 use site::Site;
+use synth_core::document::number_of;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::{Event, Job, LearnedRuntimes};
 use synth_simulation::Streams;
+pub use types::{Condition, JobTypes, TypeEntry, TypeRules, type_rules};
+
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitReason {
+    /// Its type.
+    pub job_type: usize,
+    /// Jobs that are before it where it waits: older ones of its type, or of all types those before it in the order.
+    pub ahead: usize,
+    /// Whether the rule has one order of all types.
+    pub is_of_all: bool,
+    /// Whether it would fit nowhere if no other job ran: others use the room.
+    pub is_shut_out: bool,
+    /// What the rule does at present.
+    pub doing: Option<String>,
+}
+
+impl WaitReason {
+    /// Describes what the job waits for.
+    pub fn place(&self) -> String {
+        let of = if self.is_of_all { "" } else { " of its type" };
+        match self.ahead {
+            _ if self.is_shut_out => {
+                "others use the capacity that it needs, or nodes are down".into()
+            }
+            0 => format!("it is the next{of}"),
+            1 => format!("1 job{of} is before it"),
+            ahead => format!("{ahead} jobs{of} are before it"),
+        }
+    }
+}
 
 /// A job that is known.
 struct Known {
@@ -78,12 +115,12 @@ impl Scheduler {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
         let mut family = policy.artifact().policy.clone();
-        if let (Some(own), Some(learned)) = (family.backfilling(), learned) {
+        if let (Some(own), Some(learned)) = (family.by_jobs(), learned) {
             own.learned = learned.clone();
         }
         Scheduler {
             // Where jobs are ordered one by one, what is not known of them is estimated.
-            needs_limits: family.needs_limits() && family.backfilling().is_none(),
+            needs_limits: family.needs_limits() && family.by_jobs().is_none(),
             site: Site::new(&family, fleet, Streams::new(seed, 0).service),
             places: Places::new(fleet),
             known: HashMap::new(),
@@ -101,34 +138,59 @@ impl Scheduler {
         &self.places
     }
 
-    /// Takes what was reported at time t, and decides.
+    /// Takes what a line reports, and decides. Where more happens at this time, the rule may decide on all of it with the last
+    /// line.
     ///
     /// # Errors
     /// When it cannot be: then nothing has changed. After a decision that no server can carry out, a fault of this
     /// program, nothing is decided any more.
-    pub fn tell(&mut self, t: f64, reported: ClusterEvent<'_>) -> Result<Decided, String> {
+    pub fn tell(&mut self, line: &Line) -> Result<Decided, String> {
         self.is_sound()?;
-        if !t.is_finite() || t < self.now {
-            let last = self.now;
+        line.is_of_one_thing()?;
+        let (t, last) = (line.t, self.now);
+        if !t.is_finite() || t < last {
             return Err(format!("time {t} is not after {last}: it never goes back"));
         }
-        self.is_possible(&reported)?;
-        self.now = t;
-        if !self.has_begun && !matches!(reported, ClusterEvent::Adopt { .. }) {
-            self.begin();
-        }
-        match reported {
-            ClusterEvent::Arrive(job) => self.arrive(&job),
-            ClusterEvent::Adopt { job, ran, servers } => self.adopt(&job, ran, servers),
-            ClusterEvent::Leave(job) => self.leave(job),
-            ClusterEvent::Withdraw(job) => self.withdraw(job),
-            ClusterEvent::PutBack(job) => self.put_back(job),
-            ClusterEvent::Occupy(server, amounts) => {
-                self.places.occupy(server, &amounts);
-                self.review(&[server]);
+        if let Some(name) = &line.arrive {
+            let (id, job) = self.submitted(line, name)?;
+            self.go_on(line);
+            self.arrive(id, job);
+        } else if let Some(name) = &line.adopt {
+            let (id, job) = self.submitted(line, name)?;
+            let ran = nonnegative("ran", line.ran)?.unwrap_or(0.0);
+            let servers = self.places.servers_of(job.job_type, &line.servers)?;
+            self.go_on(line);
+            self.adopt(id, job, ran, servers);
+        } else if let Some(used) = &line.occupy {
+            let server = self.places.server_of(line.server.as_deref())?;
+            let amounts = self.places.amounts_of(used)?;
+            self.go_on(line);
+            self.places.occupy(server, &amounts);
+            self.review(&[server]);
+        } else if let Some(job) = &line.leave {
+            self.check(job, true)?;
+            self.go_on(line);
+            self.leave(job);
+        } else if let Some(job) = &line.put_back {
+            self.check(job, true)?;
+            self.go_on(line);
+            self.put_back(job);
+        } else if let Some(job) = &line.withdraw {
+            self.check(job, false)?;
+            self.go_on(line);
+            self.withdraw(job);
+        } else if let Some(clock) = line.ring {
+            let clocks = self.site.rule.clocks();
+            if clock >= clocks {
+                return Err(format!(
+                    "the rule has {clocks} clocks, and {clock} is none of them"
+                ));
             }
-            ClusterEvent::Time => self.ring_due(),
-            ClusterEvent::Ring(clock) => self.site.act(Some(Event::Clock(clock)), self.now),
+            self.go_on(line);
+            self.site.act(Some(Event::Clock(clock)), self.now);
+        } else {
+            self.go_on(line);
+            self.ring_due();
         }
         // The last of several need not be one on which the rule acts.
         self.site.decide_noted(self.now);
@@ -136,20 +198,52 @@ impl Scheduler {
         Ok(std::mem::take(&mut self.site.decided))
     }
 
-    /// The same where more happens at this time: the rule decides on all of it with the last, where it decides on the
-    /// state of the queue.
-    ///
-    /// # Errors
-    /// As those of [`Scheduler::tell`].
-    pub fn tell_of_several(
-        &mut self,
-        t: f64,
-        reported: ClusterEvent<'_>,
-    ) -> Result<Decided, String> {
-        self.site.has_more = true;
-        let decided = self.tell(t, reported);
-        self.site.has_more = false;
-        decided
+    /// Reads the job of a line that arrives, or is found running.
+    fn submitted(&self, line: &Line, name: &str) -> Result<(Arc<str>, Known), String> {
+        let id = line.job.as_deref();
+        let id = id.ok_or("a job that comes has an id: give \"job\"")?;
+        if self.knows(id) {
+            return Err(format!(
+                "job {id:?} is known already: it has to leave or be withdrawn first"
+            ));
+        }
+        let job_type = self.places.job_type(name).ok_or_else(|| {
+            let names = self.places.types().collect::<Vec<_>>().join(", ");
+            format!("there is no type {name:?} in the policy: its types are {names}")
+        })?;
+        let limit = nonnegative("limit", line.limit)?.unwrap_or(f64::INFINITY);
+        let waited = nonnegative("waited", line.waited)?.unwrap_or(0.0);
+        let known = Known {
+            job_type,
+            order: self.came,
+            limit: limit + self.latency,
+            user: number_of(line.user.as_deref().unwrap_or_default().as_bytes()),
+            since: line.t - waited,
+            place: Place::Aside(None),
+        };
+        Ok((id.into(), known))
+    }
+
+    /// Checks that a job is known, and runs or waits.
+    fn check(&self, job: &str, runs: bool) -> Result<(), String> {
+        match self.known.get(job).map(|known| self.is_running(known)) {
+            None => Err(format!("no job {job:?} is known")),
+            Some(found) if found == runs => Ok(()),
+            Some(true) => Err(format!("job {job:?} runs: it can leave or be put back")),
+            Some(false) => Err(format!(
+                "job {job:?} waits: a job that goes before it was started is withdrawn"
+            )),
+        }
+    }
+
+    /// It is the time of this line, of which only the jobs that run already come before the rule begins.
+    fn go_on(&mut self, line: &Line) {
+        self.now = line.t;
+        self.site.has_more = line.more;
+        if !self.has_begun && line.adopt.is_none() {
+            self.has_begun = true;
+            self.site.begin(!self.known.is_empty(), self.now);
+        }
     }
 
     /// Returns what the rule has learned of jobs that have ended, if it learns.
@@ -256,66 +350,9 @@ impl Scheduler {
         }
     }
 
-    /// Checks that what is reported can be.
-    fn is_possible(&self, reported: &ClusterEvent<'_>) -> Result<(), String> {
-        let runs = |job: &str| match self.known.get(job) {
-            None => Err(format!("no job {job:?} is known")),
-            Some(known) => Ok(self.is_running(known)),
-        };
-        match reported {
-            ClusterEvent::Arrive(job) | ClusterEvent::Adopt { job, .. } if self.knows(job.id) => {
-                Err(format!(
-                    "job {:?} is known already: it has to leave or be withdrawn first",
-                    job.id
-                ))
-            }
-            ClusterEvent::Adopt { job, servers, .. }
-                if !self.places.are_servers_of(job.job_type, servers) =>
-            {
-                Err(format!(
-                    "a job of type {} runs on {} of the policy's servers: name them",
-                    self.places.type_name(job.job_type),
-                    self.places.nodes(job.job_type)
-                ))
-            }
-            ClusterEvent::Leave(job) | ClusterEvent::PutBack(job) if !runs(job)? => Err(format!(
-                "job {job:?} waits: a job that goes before it was started is withdrawn"
-            )),
-            ClusterEvent::Withdraw(job) if runs(job)? => {
-                Err(format!("job {job:?} runs: it can leave or be put back"))
-            }
-            ClusterEvent::Ring(clock) if *clock >= self.site.rule.clocks() => Err(format!(
-                "the rule has {} clocks, and {clock} is none of them",
-                self.site.rule.clocks()
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    fn begin(&mut self) {
-        self.has_begun = true;
-        let adopted = !self.known.is_empty();
-        self.site.begin(adopted, self.now);
-    }
-
-    /// A job is known from now on.
-    fn register(&mut self, job: &Submission<'_>) -> Arc<str> {
-        let id: Arc<str> = job.id.into();
-        let known = Known {
-            job_type: job.job_type,
-            order: self.came,
-            limit: job.limit + self.latency,
-            user: job.user,
-            since: self.now - job.waited,
-            place: Place::Aside(None),
-        };
+    fn arrive(&mut self, id: Arc<str>, job: Known) {
         self.came += 1;
-        self.known.insert(Arc::clone(&id), known);
-        id
-    }
-
-    fn arrive(&mut self, job: &Submission<'_>) {
-        let id = self.register(job);
+        self.known.insert(Arc::clone(&id), job);
         if let Some(event) = self.admit(&id) {
             self.site.act(event, self.now);
         }
@@ -347,30 +384,29 @@ impl Scheduler {
         Some(event)
     }
 
-    fn adopt(&mut self, job: &Submission<'_>, ran: f64, servers: Vec<usize>) {
-        let id = self.register(job);
-        let (of, user) = ([ran, job.limit + self.latency], job.user);
+    fn adopt(&mut self, id: Arc<str>, mut job: Known, ran: f64, servers: Vec<usize>) {
+        let (job_type, now) = (job.job_type, self.now);
         let system = &mut self.site.system;
-        system.start_at(self.now);
-        let adopted = system.adopt(job.job_type, of, &servers, self.now);
-        if let Some(job) = adopted {
-            system.set_user(job, user);
-            self.site.name(job, &id);
+        system.start_at(now);
+        let adopted = system.adopt(job_type, [ran, job.limit], &servers, now);
+        if let Some(own) = adopted {
+            system.set_user(own, job.user);
+            self.site.name(own, &id);
         }
         let on = if servers.is_empty() { vec![0] } else { servers };
-        if let Some(known) = self.known.get_mut(&id) {
-            known.place = match adopted {
-                Some(job) => Place::In(job),
-                None => Place::Beyond(on.clone()),
-            };
-        }
+        job.place = match adopted {
+            Some(own) => Place::In(own),
+            None => Place::Beyond(on.clone()),
+        };
+        self.came += 1;
+        self.known.insert(id, job);
         match (adopted, self.has_begun) {
             (None, _) => {
-                self.places.change_beyond(job.job_type, &on, 1.0);
+                self.places.change_beyond(job_type, &on, true);
                 self.review(&on);
             }
-            (Some(_), true) => self.site.act(None, self.now),
-            (Some(_), false) => self.site.begin(true, self.now),
+            (Some(_), true) => self.site.act(None, now),
+            (Some(_), false) => self.site.begin(true, now),
         }
     }
 
@@ -389,7 +425,7 @@ impl Scheduler {
                 self.site.act(Some(event), self.now);
             }
             Place::Beyond(servers) => {
-                self.places.change_beyond(known.job_type, &servers, -1.0);
+                self.places.change_beyond(known.job_type, &servers, false);
                 self.review(&servers);
             }
             Place::Aside(_) => {}
@@ -426,7 +462,7 @@ impl Scheduler {
             Place::Beyond(servers) => {
                 known.place = Place::Aside(None);
                 self.aside.insert(known.order, job.into());
-                self.places.change_beyond(job_type, &servers, -1.0);
+                self.places.change_beyond(job_type, &servers, false);
                 self.review(&servers);
             }
             Place::Aside(_) => {}
@@ -437,7 +473,7 @@ impl Scheduler {
     /// back.
     fn review(&mut self, servers: &[usize]) {
         for &n in servers {
-            self.site.occupy(n, self.places.occupied(n), self.now);
+            self.site.occupy(n, &self.places.occupied(n), self.now);
         }
         // Whether jobs have left of which the rule has not heard.
         let mut is_unheard = false;

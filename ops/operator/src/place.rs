@@ -1,14 +1,12 @@
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::counted::{AmountOf, Resources};
+use super::amounts::{Amounts, Resources};
 use synth_multiresource::workload::{Fleet, JobType, Resource};
 
 /// The types, resources and servers of a policy by name; and what others use on each server.
 pub struct Places {
     fleet: Fleet,
     servers: Vec<Server>,
-    /// By resource: the amount of one unit.
-    grains: Vec<f64>,
 }
 
 #[derive(Clone)]
@@ -17,14 +15,12 @@ struct Server {
     /// By resource: the capacity, and the same in whole units.
     capacity: Vec<f64>,
     units: Vec<u64>,
-    /// By resource: the whole units that others were last seen to use ([`Places::others`]).
+    /// By resource, in whole units: what others were last seen to use ([`Places::others`]).
     seen: Vec<u64>,
-    /// By resource: the amounts that others were reported to use.
-    reported: Vec<f64>,
-    /// By resource: of jobs that run and that the rule has no room for.
-    beyond: Vec<f64>,
-    /// Both, in units of its system.
-    occupied: Vec<u64>,
+    /// The same as it was reported to the scheduler.
+    reported: Vec<u64>,
+    /// The same of jobs that run and that the rule has no room for.
+    beyond: Vec<u64>,
 }
 
 impl Places {
@@ -36,9 +32,8 @@ impl Places {
                 name: String::new(),
                 units: fleet.units(h),
                 seen: vec![0; capacity.len()],
-                reported: vec![0.0; capacity.len()],
-                beyond: vec![0.0; capacity.len()],
-                occupied: vec![0; capacity.len()],
+                reported: vec![0; capacity.len()],
+                beyond: vec![0; capacity.len()],
                 capacity,
             };
             (1..=shape.count()).map(move |n| Server {
@@ -46,10 +41,8 @@ impl Places {
                 ..server.clone()
             })
         });
-        let resources = 0..fleet.envelope().resources().len();
         Places {
             servers: servers.collect(),
-            grains: resources.map(|j| grain(fleet, j)).collect(),
             fleet: fleet.clone(),
         }
     }
@@ -74,6 +67,53 @@ impl Places {
         self.servers.iter().position(|server| server.name == name)
     }
 
+    /// Returns the server that a line names, or the only one.
+    pub(super) fn server_of(&self, name: Option<&str>) -> Result<usize, String> {
+        match name {
+            None if self.servers() == 1 => Ok(0),
+            None => Err("say on which server: \"server\"".into()),
+            Some(name) => self.server(name).ok_or_else(|| {
+                let [first, last] = [0, self.servers() - 1].map(|n| self.server_name(n));
+                format!("there is no server {name:?}: they are {first} to {last}")
+            }),
+        }
+    }
+
+    /// Returns the servers on which a job of type i runs, as a line names them.
+    pub(super) fn servers_of(&self, i: usize, names: &[String]) -> Result<Vec<usize>, String> {
+        let servers = names.iter().map(|name| self.server_of(Some(name)));
+        let servers: Vec<usize> = servers.collect::<Result<_, _>>()?;
+        let different = servers.iter().collect::<HashSet<_>>().len();
+        // Of one server none are named.
+        let expected = if self.servers() == 1 {
+            0
+        } else {
+            self.nodes(i)
+        };
+        if servers.len() != expected || different != expected {
+            return Err(format!(
+                "a job of type {} runs on {} of the policy's servers: name them",
+                self.type_name(i),
+                self.nodes(i)
+            ));
+        }
+        Ok(servers)
+    }
+
+    /// Returns the amounts of the resources (R) that a line names.
+    pub(super) fn amounts_of(&self, used: &BTreeMap<String, f64>) -> Result<Vec<f64>, String> {
+        let mut amounts = vec![0.0; self.resources().len()];
+        for (name, amount) in used {
+            let known = self.resources().position(|own| own == name);
+            let j = known.ok_or_else(|| {
+                let names = self.resources().collect::<Vec<_>>().join(", ");
+                format!("there is no resource {name:?} in the policy: its resources are {names}")
+            })?;
+            amounts[j] = nonnegative(name, Some(*amount))?.unwrap_or(0.0);
+        }
+        Ok(amounts)
+    }
+
     /// Returns how much of each resource (R) server n has.
     pub fn capacity(&self, n: usize) -> &[f64] {
         &self.servers[n].capacity
@@ -84,12 +124,12 @@ impl Places {
         &self.servers[n].units
     }
 
-    /// Takes note of the amounts that others leave of each server; returns the servers where the amounts that they use have
+    /// Records the amounts that others leave of each server; returns the servers where the amounts that they use have
     /// changed, with these (R).
-    pub fn others<S>(
+    pub(super) fn others(
         &mut self,
-        resources: &Resources<S>,
-        left: impl IntoIterator<Item = impl AmountOf<S>>,
+        resources: &Resources,
+        left: impl IntoIterator<Item = Amounts>,
     ) -> Vec<(usize, Vec<f64>)> {
         let servers = self.servers.iter_mut().enumerate();
         let changed = servers.zip(left).filter_map(|((n, own), left)| {
@@ -107,11 +147,6 @@ impl Places {
             Some((n, amounts.collect()))
         });
         changed.collect()
-    }
-
-    /// Forgets what others were seen to use.
-    pub fn forget(&mut self) {
-        self.servers.iter_mut().for_each(|own| own.seen.fill(0));
     }
 
     /// Returns the names of the types (K).
@@ -165,58 +200,91 @@ impl Places {
         resources.map(Resource::name)
     }
 
-    /// Whether a job of type i can run on these: as many different ones as it takes; of one server none are named.
-    pub(super) fn are_servers_of(&self, i: usize, servers: &[usize]) -> bool {
-        if self.servers.len() == 1 {
-            return servers.is_empty();
-        }
-        let different: HashSet<&usize> = servers.iter().collect();
-        different.len() == self.nodes(i)
-            && different.len() == servers.len()
-            && servers.iter().all(|n| *n < self.servers.len())
-    }
-
+    /// Others use these amounts of server n: what they leave is rounded down to whole units.
     pub(super) fn occupy(&mut self, n: usize, amounts: &[f64]) {
-        self.servers[n].reported.copy_from_slice(amounts);
-        self.servers[n].count(&self.grains);
+        let server = &mut self.servers[n];
+        for (j, amount) in amounts.iter().enumerate() {
+            let demanding = self.fleet.types().iter().find(|t| t.units()[j] > 0);
+            let unit = demanding.map(|t| t.demand()[j].value() / t.units()[j] as f64);
+            let left = (server.capacity[j] - amount).max(0.0) / unit.unwrap_or(f64::INFINITY);
+            let left = (left * (1.0 + SLACK) + SLACK).floor() as u64;
+            server.reported[j] = server.units[j].saturating_sub(left);
+        }
     }
 
-    /// A job of type i that no room was left for runs on these (sign 1), or does no more (-1).
-    pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], sign: f64) {
-        let demand = self.demand(i);
+    /// A job of type i that no room was left for runs on these, or does no more.
+    pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], runs: bool) {
         for &n in servers {
-            let server = &mut self.servers[n];
-            for (beyond, demand) in server.beyond.iter_mut().zip(&demand) {
-                *beyond = (*beyond + sign * demand).max(0.0);
+            let beyond = &mut self.servers[n].beyond;
+            for (beyond, units) in beyond.iter_mut().zip(self.fleet.types()[i].units()) {
+                *beyond = if runs {
+                    *beyond + units
+                } else {
+                    *beyond - units
+                };
             }
-            server.count(&self.grains);
         }
     }
 
     /// Returns what others use of server n, in units of its system.
-    pub(super) fn occupied(&self, n: usize) -> &[u64] {
-        &self.servers[n].occupied
+    pub(super) fn occupied(&self, n: usize) -> Vec<u64> {
+        let server = &self.servers[n];
+        let used = server.reported.iter().zip(&server.beyond);
+        let used = used.zip(&server.units);
+        used.map(|((reported, beyond), all)| (reported + beyond).min(*all))
+            .collect()
+    }
+}
+
+/// Which node of a cluster is which server of a policy.
+#[derive(Clone, Debug, Default)]
+pub struct Nodes {
+    /// By server, its node; empty if all nodes are one server.
+    of_servers: Vec<Option<String>>,
+    servers: HashMap<String, usize>,
+}
+
+impl Nodes {
+    /// Returns the nodes of these servers; without any, all nodes are one server.
+    pub fn new(of_servers: Vec<Option<String>>) -> Self {
+        let pairs = of_servers.iter().cloned().zip(0..);
+        Nodes {
+            servers: pairs.filter_map(|(node, n)| Some((node?, n))).collect(),
+            of_servers,
+        }
+    }
+
+    /// Returns the node of each server; empty if all nodes are one server.
+    pub fn of_servers(&self) -> &[Option<String>] {
+        &self.of_servers
+    }
+
+    /// Returns the server that a node is, if it is one.
+    pub fn server(&self, node: &str) -> Option<usize> {
+        if self.of_servers.is_empty() {
+            return Some(0);
+        }
+        self.servers.get(node).copied()
+    }
+
+    /// Returns the nodes that these servers are; none if all nodes are one server.
+    pub fn named(&self, servers: &[usize]) -> Vec<String> {
+        let nodes = servers
+            .iter()
+            .filter_map(|n| self.of_servers.get(*n)?.clone());
+        nodes.collect()
+    }
+}
+
+/// Checks a number of a line.
+pub(super) fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>, String> {
+    match value {
+        Some(value) if !value.is_finite() || value < 0.0 => {
+            Err(format!("{what} is {value}: it has to be 0 or more"))
+        }
+        value => Ok(value),
     }
 }
 
 /// Relative slack, so that a rest that is whole but for rounding is not rounded down.
 const SLACK: f64 = 1e-9;
-
-impl Server {
-    /// Counts what is occupied in whole units of these amounts: what others leave is rounded down.
-    fn count(&mut self, grains: &[f64]) {
-        for (j, grain) in grains.iter().enumerate() {
-            let used = self.reported[j] + self.beyond[j];
-            let left = (self.capacity[j] - used).max(0.0) / grain;
-            let left = (left * (1.0 + SLACK) + SLACK).floor();
-            self.occupied[j] = self.units[j] - (left as u64).min(self.units[j]);
-        }
-    }
-}
-
-/// Returns the amount of resource j that one of its units is; infinity if no type demands it.
-fn grain(fleet: &Fleet, j: usize) -> f64 {
-    let demanding = fleet.types().iter().find(|t| t.units()[j] > 0);
-    let amount = demanding.map(|t| t.demand()[j].value() / t.units()[j] as f64);
-    amount.unwrap_or(f64::INFINITY)
-}

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClusterEvent, Decided, Places, Scheduler, Submission};
-use synth_core::document::{harmless, number_of};
+use super::{Decided, Places, Scheduler};
+use synth_core::document::harmless;
 
 /// Longer lines are refused \[bytes\].
 const LONGEST: usize = 1 << 20;
@@ -92,35 +92,26 @@ impl Line {
     }
 
     /// Checks that it tells of one thing, and of no other's parts.
-    fn is_of_one_thing(&self) -> Result<(), String> {
-        let events = [
-            self.arrive.is_some(),
-            self.adopt.is_some(),
-            self.leave.is_some(),
-            self.withdraw.is_some(),
-            self.put_back.is_some(),
-            self.occupy.is_some(),
-            self.ring.is_some(),
-            self.forecast.is_some(),
-        ];
-        if events.iter().filter(|is_there| **is_there).count() > 1 {
-            return Err("two things happened: say each in a line of its own".into());
-        }
+    pub(super) fn is_of_one_thing(&self) -> Result<(), String> {
+        let jobs = [&self.arrive, &self.adopt, &self.leave, &self.withdraw];
+        let jobs = jobs.into_iter().chain([&self.put_back, &self.forecast]);
+        let others = [self.occupy.is_some(), self.ring.is_some()];
+        let events = jobs.map(Option::is_some).chain(others);
         let comes = self.arrive.is_some() || self.adopt.is_some();
         let of_job = self.job.is_some() || self.limit.is_some() || self.user.is_some();
         let of_adopted = self.ran.is_some() || !self.servers.is_empty();
-        if of_job && !comes || of_adopted && self.adopt.is_none() {
-            return Err(
-                "job, limit and user go with arrive or adopt, ran and servers with adopt".into(),
-            );
-        }
-        if self.waited.is_some() && self.arrive.is_none() {
-            return Err("waited goes with arrive".into());
-        }
-        if self.server.is_some() && self.occupy.is_none() {
-            return Err("server goes with occupy".into());
-        }
-        Ok(())
+        let why = if events.filter(|is_there| *is_there).count() > 1 {
+            "two things happened: say each in a line of its own"
+        } else if of_job && !comes || of_adopted && self.adopt.is_none() {
+            "job, limit and user go with arrive or adopt, ran and servers with adopt"
+        } else if self.waited.is_some() && self.arrive.is_none() {
+            "waited goes with arrive"
+        } else if self.server.is_some() && self.occupy.is_none() {
+            "server goes with occupy"
+        } else {
+            return Ok(());
+        };
+        Err(why.into())
     }
 }
 
@@ -271,7 +262,7 @@ pub fn answer(
 ) -> Result<LineAnswer, String> {
     let line: Line = serde_json::from_slice(text).map_err(|e| e.to_string())?;
     line.is_whole(scheduler)?;
-    let decided = tell(scheduler, &line)?;
+    let decided = scheduler.tell(&line)?;
     for (id, _) in &decided.start {
         foresight.started(id, line.t);
     }
@@ -297,98 +288,4 @@ pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
         Started::On([id.to_string()].into_iter().chain(names).collect())
     };
     decided.start.iter().map(started).collect()
-}
-
-/// Tells a scheduler what a line says.
-///
-/// # Errors
-/// When it cannot be, in words.
-pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
-    let reported = understood(line, scheduler.places())?;
-    if line.more {
-        scheduler.tell_of_several(line.t, reported)
-    } else {
-        scheduler.tell(line.t, reported)
-    }
-}
-
-/// Returns what a line says, with numbers in place of names.
-fn understood<'a>(line: &'a Line, places: &Places) -> Result<ClusterEvent<'a>, String> {
-    line.is_of_one_thing()?;
-    if let Some(name) = &line.arrive {
-        return Ok(ClusterEvent::Arrive(submission(line, name, places)?));
-    }
-    if let Some(name) = &line.adopt {
-        let servers = line
-            .servers
-            .iter()
-            .map(|name| server_of(Some(name), places));
-        return Ok(ClusterEvent::Adopt {
-            job: submission(line, name, places)?,
-            ran: nonnegative("ran", line.ran)?.unwrap_or(0.0),
-            servers: servers.collect::<Result<_, _>>()?,
-        });
-    }
-    if let Some(used) = &line.occupy {
-        let server = server_of(line.server.as_deref(), places)?;
-        return Ok(ClusterEvent::Occupy(server, amounts_of(used, places)?));
-    }
-    Ok(
-        match (&line.leave, &line.withdraw, &line.put_back, line.ring) {
-            (Some(job), ..) => ClusterEvent::Leave(job),
-            (_, Some(job), ..) => ClusterEvent::Withdraw(job),
-            (_, _, Some(job), _) => ClusterEvent::PutBack(job),
-            (.., Some(clock)) => ClusterEvent::Ring(clock),
-            _ => ClusterEvent::Time,
-        },
-    )
-}
-
-fn submission<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Submission<'a>, String> {
-    let id = line.job.as_deref();
-    let id = id.ok_or("a job that comes has an id: give \"job\"")?;
-    let job_type = places.job_type(name).ok_or_else(|| {
-        let names = places.types().collect::<Vec<_>>().join(", ");
-        format!("there is no type {name:?} in the policy: its types are {names}")
-    })?;
-    Ok(Submission {
-        id,
-        job_type,
-        limit: nonnegative("limit", line.limit)?.unwrap_or(f64::INFINITY),
-        user: number_of(line.user.as_deref().unwrap_or_default().as_bytes()),
-        waited: nonnegative("waited", line.waited)?.unwrap_or(0.0),
-    })
-}
-
-fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>, String> {
-    match value {
-        Some(value) if !value.is_finite() || value < 0.0 => {
-            Err(format!("{what} is {value}: it has to be 0 or more"))
-        }
-        value => Ok(value),
-    }
-}
-
-fn server_of(name: Option<&str>, places: &Places) -> Result<usize, String> {
-    match name {
-        None if places.servers() == 1 => Ok(0),
-        None => Err("say on which server: \"server\"".into()),
-        Some(name) => places.server(name).ok_or_else(|| {
-            let [first, last] = [0, places.servers() - 1].map(|n| places.server_name(n));
-            format!("there is no server {name:?}: they are {first} to {last}")
-        }),
-    }
-}
-
-fn amounts_of(used: &BTreeMap<String, f64>, places: &Places) -> Result<Vec<f64>, String> {
-    let mut amounts = vec![0.0; places.resources().len()];
-    for (name, amount) in used {
-        let known = places.resources().position(|own| own == name);
-        let j = known.ok_or_else(|| {
-            let names = places.resources().collect::<Vec<_>>().join(", ");
-            format!("there is no resource {name:?} in the policy: its resources are {names}")
-        })?;
-        amounts[j] = nonnegative(name, Some(*amount))?.unwrap_or(0.0);
-    }
-    Ok(amounts)
 }

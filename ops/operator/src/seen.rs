@@ -109,6 +109,6 @@ impl Scheduler {
     pub fn occupied(&self) -> Vec<(usize, Vec<u64>)> {
         let servers = (0..self.places.servers()).map(|n| (n, self.places.occupied(n)));
         let used = servers.filter(|(_, units)| units.iter().any(|units| *units > 0));
-        used.map(|(n, units)| (n, units.to_vec())).collect()
+        used.collect()
     }
 }

@@ -5,23 +5,21 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::resources::Source;
-use synth_core::document::{
-    Document, DocumentError, Fault, Place, TimeRange, fits, place, suggest,
-};
+use super::resources::source_of;
+use synth_core::document::{Document, DocumentError, Fault, TimeRange, fits, place, suggest};
 use synth_multiresource::workload::{Fleet, Resource, Shape};
-use synth_operator::type_named;
+use synth_operator::{TypeEntry, TypeRules, type_rules};
 use synth_slurm::commands::{QueueRow, expand};
 
 /// What a file says, checked against a policy. Without a file nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TypesFile {
-    /// Resources of the policy, by name.
-    pub resources: BTreeMap<String, Source>,
+    /// Resources of the policy, by name: the name in Slurm, and how much of it is one of the policy's.
+    pub resources: BTreeMap<String, (String, u128)>,
     /// Types with the conditions of their jobs, in order; without them demand decides.
-    pub rules: Option<Vec<(usize, Vec<Condition>)>>,
-    /// By shape, its nodes; without it nothing is said of nodes.
-    pub servers: Option<Vec<Vec<String>>>,
+    pub rules: Option<TypeRules<Condition>>,
+    /// By server its node; without it nothing is said of nodes.
+    pub servers: Option<Vec<Option<String>>>,
 }
 
 /// How such a file reads.
@@ -35,20 +33,12 @@ servers: {big: [n1, \"n[2-4]\"]}";
 #[serde(deny_unknown_fields)]
 struct Written {
     resources: Option<BTreeMap<String, String>>,
-    types: Option<Vec<WrittenType>>,
+    types: Option<Vec<TypeEntry<Condition>>>,
     servers: Option<BTreeMap<String, Vec<String>>>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct WrittenType {
-    name: String,
-    #[serde(rename = "match")]
-    conditions: Option<Vec<Condition>>,
-}
-
 /// A condition that a job meets if all of it holds; `*` and `?` stand for any text and any character.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Condition {
     partition: Option<String>,
@@ -57,7 +47,16 @@ pub(super) struct Condition {
     user: Option<String>,
     name: Option<String>,
     comment: Option<String>,
-    time_limit: Option<TimeRange>,
+    #[serde(default)]
+    time_limit: TimeRange,
+}
+
+impl synth_operator::Condition for Condition {
+    const FIELDS: &'static str = "partition, qos, account, user, name, comment or time_limit";
+
+    fn time_limit(&mut self) -> &mut TimeRange {
+        &mut self.time_limit
+    }
 }
 
 impl TypesFile {
@@ -65,10 +64,11 @@ impl TypesFile {
     pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
-        let checked = written.map(|written| TypesFile {
-            resources: resources(written.resources.unwrap_or_default(), fleet, &mut faults),
-            rules: written.types.map(|types| rules(types, fleet, &mut faults)),
-            servers: written.servers.map(|own| nodes(own, fleet, &mut faults)),
+        let faulty = &mut faults;
+        let checked = written.map(|own| TypesFile {
+            resources: resources(own.resources.unwrap_or_default(), fleet, faulty),
+            rules: own.types.map(|types| type_rules(types, fleet, faulty)),
+            servers: own.servers.map(|own| nodes(own, fleet, faulty)),
         });
         checked
             .filter(|_| faults.is_empty())
@@ -80,7 +80,7 @@ fn resources(
     written: BTreeMap<String, String>,
     fleet: &Fleet,
     faults: &mut Vec<Fault>,
-) -> BTreeMap<String, Source> {
+) -> BTreeMap<String, (String, u128)> {
     let known = fleet.envelope().resources().iter().map(Resource::name);
     let known: Vec<&str> = known.collect();
     let mut sources = BTreeMap::new();
@@ -91,7 +91,7 @@ fn resources(
             faults.push(Fault::new(place, message, suggest(&name, "resource", &known)).of_key());
             continue;
         }
-        if let Some(source) = Source::parse(&text) {
+        if let Some(source) = source_of(&text) {
             sources.insert(name, source);
         } else {
             let message = format!("`{text}` is nothing that Slurm counts");
@@ -102,47 +102,7 @@ fn resources(
     sources
 }
 
-fn rules(
-    written: Vec<WrittenType>,
-    fleet: &Fleet,
-    faults: &mut Vec<Fault>,
-) -> Vec<(usize, Vec<Condition>)> {
-    let mut rules: Vec<(usize, Vec<Condition>)> = Vec::new();
-    for (n, written) in written.into_iter().enumerate() {
-        let at = place!("types", n, "name");
-        let Some(place) = type_named(fleet, &written.name, &at, faults) else {
-            continue;
-        };
-        if rules.iter().any(|rule| rule.0 == place) {
-            let message = format!("the type `{}` has an entry already", written.name);
-            let help = "write all its conditions into one `match:`";
-            faults.push(Fault::new(at, message, help));
-        }
-        let mut conditions = written.conditions.unwrap_or_default();
-        for (m, condition) in conditions.iter_mut().enumerate() {
-            condition.check(place!("types", n, "match", m), faults);
-        }
-        rules.push((place, conditions));
-    }
-    rules
-}
-
 impl Condition {
-    fn check(&mut self, place: Place, faults: &mut Vec<Fault>) {
-        let texts = [&self.partition, &self.qos, &self.account];
-        let others = [&self.user, &self.name, &self.comment];
-        let has_texts = texts.iter().chain(&others).any(|text| text.is_some());
-        match &mut self.time_limit {
-            Some(range) => range.read(&place.then("time_limit"), faults),
-            None if has_texts => {}
-            None => {
-                let message = "a condition that says nothing";
-                let help = "name partition, qos, account, user, name, comment or time_limit; a type without `match:` takes all jobs that fit it";
-                faults.push(Fault::new(place, message, help));
-            }
-        }
-    }
-
     /// Whether a job meets the condition; its time limit is given in seconds.
     pub fn is_met(&self, row: &QueueRow, limit: f64) -> bool {
         let texts = [
@@ -155,10 +115,7 @@ impl Condition {
         ];
         let mut texts = texts.into_iter();
         texts.all(|(own, text)| own.as_ref().is_none_or(|pattern| fits(pattern, text)))
-            && self
-                .time_limit
-                .as_ref()
-                .is_none_or(|range| range.has(limit))
+            && self.time_limit.has(limit)
     }
 }
 
@@ -166,7 +123,7 @@ fn nodes(
     written: BTreeMap<String, Vec<String>>,
     fleet: &Fleet,
     faults: &mut Vec<Fault>,
-) -> Vec<Vec<String>> {
+) -> Vec<Option<String>> {
     let shapes: Vec<&str> = fleet.shapes().iter().map(Shape::name).collect();
     for name in written.keys().filter(|name| !shapes.contains(&&***name)) {
         let message = format!("the policy has no servers of the shape `{name}`");
@@ -174,20 +131,17 @@ fn nodes(
         faults.push(Fault::new(place!("servers", name), message, help).of_key());
     }
     let mut taken: Vec<String> = Vec::new();
-    let mut of_shape = |shape: &Shape| -> Vec<String> {
-        let Some(lists) = written.get(shape.name()) else {
-            let message = format!(
-                "no nodes for the {} servers of the shape `{}`",
-                shape.count(),
-                shape.name()
-            );
-            let help = format!("add `{}: [n1, \"n[2-4]\"]`", shape.name());
+    for shape in fleet.shapes() {
+        let (name, count) = (shape.name(), shape.count() as usize);
+        let Some(lists) = written.get(name) else {
+            let message = format!("no nodes for the {count} servers of the shape `{name}`");
+            let help = format!("add `{name}: [n1, \"n[2-4]\"]`");
             faults.push(Fault::new(place!("servers"), message, help));
-            return Vec::new();
+            continue;
         };
-        let mut own = Vec::new();
+        let before = taken.len();
         for (n, list) in lists.iter().enumerate() {
-            let at = place!("servers", shape.name(), n);
+            let at = place!("servers", name, n);
             let Some(names) = expand(list) else {
                 let message = format!("`{list}` is no list of nodes");
                 let help = "write names of nodes such as n1, or \"n[1-4,7]\" with quotes";
@@ -199,20 +153,16 @@ fn nodes(
                     let message = format!("node `{node}` is a server already");
                     faults.push(Fault::new(at.clone(), message, "name each node once"));
                 }
-                taken.push(node.clone());
-                own.push(node);
+                taken.push(node);
             }
         }
-        if own.len() != shape.count() as usize {
-            let message = format!(
-                "{} nodes, and the policy has {} servers of this shape",
-                own.len(),
-                shape.count()
-            );
+        let found = taken.len() - before;
+        if found != count {
+            let message =
+                format!("{found} nodes, and the policy has {count} servers of this shape");
             let help = "name as many nodes, or make a policy for as many servers";
-            faults.push(Fault::new(place!("servers", shape.name()), message, help));
+            faults.push(Fault::new(place!("servers", name), message, help));
         }
-        own
-    };
-    fleet.shapes().iter().map(&mut of_shape).collect()
+    }
+    taken.into_iter().map(Some).collect()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use askama::Template;
 
 use super::bridgeable;
-use super::resources::Source;
+use super::resources::{usual_source, written};
 use synth_core::document::{filled_in, to_yaml};
 use synth_core::number::Decimal;
 use synth_multiresource::artifact::Checked;
@@ -28,14 +28,6 @@ pub fn slurm(
         ));
     }
     bridgeable(checked)?;
-    let site = Site {
-        partition,
-        policy: &policy.display().to_string(),
-        rule: checked.artifact().policy.called(),
-        unit: &format!("synth-{partition}.service"),
-        folder: &format!("/etc/synth/{partition}"),
-        gangs: &gangs(checked),
-    };
     let fleet = checked.workload();
     let demands = fleet.types().iter().map(|job| job.units().to_vec());
     let demands: Vec<Vec<u64>> = demands.collect();
@@ -50,29 +42,27 @@ pub fn slurm(
         let capacity = amounts(fleet, shape.capacity());
         (yaml(shape.name()), shape.count(), capacity)
     };
-    let shapes = if fleet.is_one_server() {
-        &[]
-    } else {
-        fleet.shapes()
-    };
-    let types = Types {
+    let shapes = fleet.shapes().iter().filter(|_| !fleet.is_one_server());
+    let site = &Site {
         partition,
+        policy: &policy.display().to_string(),
+        rule: checked.artifact().policy.called(),
+        unit: &format!("synth-{partition}.service"),
+        folder: &format!("/etc/synth/{partition}"),
+        gangs: &gangs(checked),
         resources: fleet.envelope().resources().iter().map(resource).collect(),
         alike: alike(fleet, &demands).map(|names| names.map(one_line).join(" and ")),
         types: fleet.types().iter().map(of_type).collect(),
-        shapes: shapes.iter().map(of_shape).collect(),
+        shapes: shapes.map(of_shape).collect(),
     };
-    let files = [
+    let lines = include_str!("../templates/slurm/slurm-lines.conf");
+    filled_in([
         ("README.md", Readme { site }.render()),
-        ("job_submit.lua", Lua { partition }.render()),
-        (
-            "slurm-lines.conf",
-            Ok(include_str!("../templates/slurm/slurm-lines.conf").to_owned()),
-        ),
-        ("types.yaml", types.render()),
+        ("job_submit.lua", Lua { site }.render()),
+        ("slurm-lines.conf", Ok(lines.to_owned())),
+        ("types.yaml", Types { site }.render()),
         (site.unit, Unit { site }.render()),
-    ];
-    filled_in(files)
+    ])
 }
 
 /// Returns what becomes of jobs of several nodes under a policy.
@@ -97,8 +87,7 @@ pub fn gangs(policy: &Checked) -> String {
     }
 }
 
-/// What is the same in several files.
-#[derive(Clone, Copy)]
+/// What the files say of the policy and of where it is installed.
 struct Site<'a> {
     partition: &'a str,
     policy: &'a str,
@@ -106,29 +95,29 @@ struct Site<'a> {
     unit: &'a str,
     folder: &'a str,
     gangs: &'a str,
+    /// Name, what Slurm calls it, and whether that is a guess.
+    resources: Vec<(String, String, bool)>,
+    /// Types that demand does not tell apart.
+    alike: Option<String>,
+    /// Name, the same where it can stand in a pattern, and demand.
+    types: Vec<[String; 3]>,
+    /// Of a fleet: name, count and capacity.
+    shapes: Vec<(String, u32, String)>,
 }
 
 templates! {
-    Readme: "slurm/README.md", site: Site<'a>;
-    Lua: "slurm/job_submit.lua", partition: &'a str;
-    Unit: "slurm/bridge.service", site: Site<'a>;
-    Types: "slurm/types.yaml",
-        partition: &'a str,
-        /// Name, what Slurm calls it, and whether that is a guess.
-        resources: Vec<(String, String, bool)>,
-        /// Types that demand does not tell apart.
-        alike: Option<String>,
-        /// Name, the same where it can stand in a pattern, and demand.
-        types: Vec<[String; 3]>,
-        /// Of a fleet: name, count and capacity.
-        shapes: Vec<(String, u32, String)>;
+    Readme: "slurm/README.md", site: &'a Site<'a>;
+    Lua: "slurm/job_submit.lua", site: &'a Site<'a>;
+    Unit: "slurm/bridge.service", site: &'a Site<'a>;
+    Types: "slurm/types.yaml", site: &'a Site<'a>;
 }
 
 fn resource(resource: &Resource) -> (String, String, bool) {
-    let source = Source::by_name(resource.name());
+    let source = usual_source(resource.name());
     let is_guess = source.is_none();
-    let source = source.unwrap_or_else(|| Source::Gres(resource.name().into()));
-    (yaml(resource.name()), yaml(&source.written()), is_guess)
+    let (source, scale) = source.unwrap_or_else(|| (format!("gres/{}", resource.name()), 1));
+    let [name, source] = [resource.name(), &written(&source, scale)].map(yaml);
+    (name, source, is_guess)
 }
 
 /// Returns the name of a type without what cannot stand in a pattern.

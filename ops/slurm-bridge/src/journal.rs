@@ -1,6 +1,6 @@
 //! What a bridge has read and decided, a line of JSON a round; and the same decided again from it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -8,22 +8,23 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::measured::{EndedJob, OpenJobs};
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::LearnedRuntimes;
-use synth_operator::Scheduler;
-use synth_operator::protocol::{Line, Started, starts, tell};
+use synth_operator::protocol::{Line, Started, starts};
+use synth_operator::{Round, Scheduler};
 use synth_slurm::commands::Key;
 
 /// A line of a journal.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
-pub enum JournalRecord {
+pub(super) enum JournalRecord {
     /// A policy takes over.
     Head(Head),
     /// Something was read, decided or seen.
-    Round(JournalRound),
+    Round(Round),
     /// What the policy's estimates have learned of jobs so far.
     Learned {
         /// With it a bridge that begins later goes on.
@@ -34,7 +35,7 @@ pub enum JournalRecord {
 /// Which policy decides from here on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub(super) struct Head {
     /// The file of the policy, as it was named.
     pub policy: String,
     /// Its digest.
@@ -50,41 +51,6 @@ pub struct Head {
     /// What the policy's estimates have learned of jobs before, where it is not what the policy file says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<LearnedRuntimes>,
-}
-
-/// What a round did.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct JournalRound {
-    /// When, in the policy's unit of time.
-    pub t: f64,
-    /// What was read, as differences, and behind it the time where clocks were due.
-    #[serde(rename = "told")]
-    pub reported: Vec<Line>,
-    /// What was decided, in order.
-    pub start: Vec<Started>,
-    /// Jobs whose first process was seen to run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub began: Vec<String>,
-    /// What the log said.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-    /// How long the bridge took to decide, without Slurm \[ms\].
-    pub ms: f64,
-}
-
-/// Returns the id of a job in lines: its number, and when it was submitted.
-pub(super) fn id_of(key: Key) -> String {
-    format!("{}@{}", key.id, key.submitted)
-}
-
-/// Returns the job of an id.
-pub(super) fn key_of(id: &str) -> Option<Key> {
-    let (id, submitted) = id.split_once('@')?;
-    Some(Key {
-        id: id.parse().ok()?,
-        submitted: submitted.parse().ok()?,
-    })
 }
 
 /// A journal that is written.
@@ -133,7 +99,7 @@ pub(super) struct TakenOver {
     /// What was learned last, and the digest of the policy under which it was.
     pub learned: Option<(LearnedRuntimes, String)>,
     /// Jobs that were sent to servers.
-    pub placed: HashMap<Key, Vec<String>>,
+    pub placed: HashMap<Key, Started>,
 }
 
 impl TakenOver {
@@ -159,9 +125,8 @@ impl TakenOver {
                     own.learned = Some(learned).zip(digest.clone())
                 }
                 Some(JournalRecord::Round(round)) => {
-                    let starts = round.start.iter();
-                    let placed =
-                        starts.filter_map(|own| Some((key_of(own.id())?, own.servers().to_vec())));
+                    let starts = round.start.into_iter();
+                    let placed = starts.filter_map(|job| Some((job.id().parse().ok()?, job)));
                     own.placed.extend(placed);
                 }
                 // Behind a line that was damaged it is not known whose what follows is.
@@ -174,7 +139,7 @@ impl TakenOver {
 }
 
 /// What a journal says, decided again.
-pub struct ReplayedJournal {
+pub(super) struct ReplayedJournal {
     /// Rounds with decisions of this policy.
     pub rounds: u64,
     /// Jobs that were started.
@@ -187,49 +152,22 @@ pub struct ReplayedJournal {
     pub scheduler: Scheduler,
     /// When that is.
     pub t: f64,
-    /// By id, jobs that came and have not ended.
-    pub present: BTreeMap<String, OpenJob>,
+    /// Jobs that came and have not ended.
+    pub present: OpenJobs,
     /// When the bridge began that runs, of several one behind the other, without the time between them.
     began: f64,
 }
 
-/// A job that came and has not ended.
-pub struct OpenJob {
-    job_type: String,
-    /// When it was first seen to wait \[time\].
-    pub arrival: f64,
-    start: Option<f64>,
-    began: Option<f64>,
-}
-
-/// A job that came and ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EndedJob {
-    /// Its id.
-    pub id: String,
-    /// Its type.
-    pub job_type: String,
-    /// When it was first seen to wait \[time\].
-    pub arrival: f64,
-    /// How long it waited to be released.
-    pub wait: f64,
-    /// From there until its first process was seen.
-    pub latency: f64,
-    /// How long it ran.
-    pub size: f64,
-}
-
 /// Is called with each line of a journal, with the scheduler behind it and what it starts.
-pub type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
+pub(super) type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
 
 /// Reads a journal, and lets the policy decide again.
 ///
 /// # Errors
 /// When it cannot be read, a line is not of a journal, or none is of this policy.
-pub fn replay(
+pub(super) fn replay(
     path: &Path,
-    policy: &Checked,
-    digest: &str,
+    (policy, digest): &(Checked, String),
     on_line: OnLine<'_>,
 ) -> Result<ReplayedJournal, String> {
     let name = path.display();
@@ -249,7 +187,7 @@ pub fn replay(
         })?;
         match serde_json::from_str(&object).map_err(|why| wrong(&why))? {
             JournalRecord::Head(head) => {
-                is_own = head.digest == digest;
+                is_own = head.digest == *digest;
                 if is_own {
                     let learned = head.learned.as_ref();
                     let scheduler = || Scheduler::with_learned(policy, head.seed, learned);
@@ -257,7 +195,7 @@ pub fn replay(
                     // The same policy may begin again: another bridge, or the file was read again.
                     let before = std::mem::replace(&mut own.scheduler, scheduler());
                     own.scheduler.remember(&before);
-                    own.present.clear();
+                    own.present.0.clear();
                 }
                 heads.push(head);
             }
@@ -294,96 +232,44 @@ impl ReplayedJournal {
             jobs: Vec::new(),
             scheduler,
             t: 0.0,
-            present: BTreeMap::new(),
+            present: OpenJobs::default(),
             began: 0.0,
         }
     }
 
-    fn round(
-        &mut self,
-        place: usize,
-        round: &JournalRound,
-        on_line: OnLine<'_>,
-    ) -> Result<(), String> {
+    fn round(&mut self, place: usize, round: &Round, on_line: OnLine<'_>) -> Result<(), String> {
         if self.began + round.t < self.t {
             self.began = self.t;
         }
         self.t = self.began + round.t;
         let mut start = Vec::new();
-        for line in &round.reported {
-            self.notify(line);
-            let starts = decide(&mut self.scheduler, line)?;
+        for line in &round.told {
+            let decided = self.scheduler.tell(line)?;
+            let starts = starts(&decided, self.scheduler.places());
             on_line(line, &self.scheduler, &starts);
             start.extend(starts);
         }
         self.rounds += 1;
         self.starts += start.len() as u64;
-        for id in start.iter().map(Started::id) {
-            let job = self.present.get_mut(id);
-            job.into_iter().for_each(|job| job.start = Some(self.t));
-        }
-        for id in &round.began {
-            let job = self.present.get_mut(id);
-            job.into_iter().for_each(|job| job.began = Some(self.t));
-        }
+        self.jobs.extend(self.present.follow(self.t, round));
         if start != round.start && self.differs.is_none() {
             self.differs = Some((place, round.start.clone(), start));
         }
         Ok(())
     }
-
-    /// Follows a job from its arrival to its end; what was found running is not followed. One that is withdrawn may
-    /// come again as another type, and has waited since it came first.
-    fn notify(&mut self, line: &Line) {
-        let now = self.t;
-        if let (Some(kind), Some(id)) = (&line.arrive, &line.job) {
-            let job = self.present.entry(id.clone()).or_insert(OpenJob {
-                job_type: String::new(),
-                arrival: now,
-                start: None,
-                began: None,
-            });
-            job.job_type.clone_from(kind);
-        }
-        if let Some(id) = &line.put_back
-            && let Some(job) = self.present.get_mut(id)
-        {
-            (job.start, job.began) = (None, None);
-        }
-        if let Some(id) = &line.leave
-            && let Some(job) = self.present.remove(id)
-            && let (Some(start), Some(began)) = (job.start, job.began)
-        {
-            self.jobs.push(EndedJob {
-                id: id.clone(),
-                job_type: job.job_type,
-                arrival: job.arrival,
-                wait: start - job.arrival,
-                latency: began - start,
-                size: now - began,
-            });
-        }
-    }
-}
-
-/// Tells a line: what starts.
-pub(super) fn decide(scheduler: &mut Scheduler, line: &Line) -> Result<Vec<Started>, String> {
-    let decided = tell(scheduler, line)?;
-    Ok(starts(&decided, scheduler.places()))
 }
 
 /// Returns the jobs as `synth simulate --jobs` reads them.
 ///
 /// # Errors
 /// When they cannot be written as CSV.
-pub fn jobs_csv(jobs: &[EndedJob]) -> csv::Result<String> {
-    let mut sorted: Vec<&EndedJob> = jobs.iter().collect();
-    sorted.sort_by(|a, b| a.arrival.total_cmp(&b.arrival));
+pub(super) fn jobs_csv(jobs: &[EndedJob]) -> csv::Result<String> {
+    let mut sorted = Vec::from_iter(jobs);
+    sorted.sort_by(|a, b| a.times[0].total_cmp(&b.times[0]));
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["type", "arrival", "size", "wait", "latency", "job"])?;
     for job in sorted {
-        let numbers = [job.arrival, job.size, job.wait, job.latency].map(|x| format!("{x:.6}"));
-        let [arrival, size, wait, latency] = &numbers;
+        let [arrival, size, wait, latency] = &job.times.map(|time| format!("{time:.6}"));
         writer.write_record([&job.job_type, arrival, size, wait, latency, &job.id])?;
     }
     let bytes = writer.into_inner();
@@ -402,8 +288,8 @@ mod tests {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/production.md");
         let docs = std::fs::read_to_string(docs).unwrap();
         let line = docs.lines().find(|line| line.starts_with("{\"t\":"));
-        let round: JournalRound = serde_json::from_str(line.unwrap()).unwrap();
-        assert_eq!(round.reported.len(), 2);
+        let round: Round = serde_json::from_str(line.unwrap()).unwrap();
+        assert_eq!(round.told.len(), 2);
         assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
     }
 
@@ -413,9 +299,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.jsonl");
         let round = |t| {
-            JournalRecord::Round(JournalRound {
+            JournalRecord::Round(Round {
                 t,
-                ..JournalRound::default()
+                ..Round::default()
             })
         };
         assert!(Journal::open(&path).unwrap().write(&round(1.0)).is_none());

@@ -8,7 +8,7 @@ use synth_core::document::filled_in;
 use synth_core::number::Decimal;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::{Fleet, Resource, Shape};
-use synth_operator::Usual;
+use synth_operator::usual;
 
 /// Returns the files, by name; jobs are in this namespace. `written` is the policy's text.
 ///
@@ -25,54 +25,37 @@ pub fn kueue(
         ));
     }
     let fleet = checked.workload();
-    let resources = fleet.envelope().resources();
-    let names = resources.iter().map(|own| Named::new(own).name);
-    let names = names.collect::<Vec<_>>().join(", ");
+    let resources = fleet.envelope().resources().iter();
     let type_rows = fleet.types().iter().map(|job| {
-        let pods = if fleet.is_one_server() {
-            "any".to_owned()
-        } else {
-            job.nodes().to_string()
+        let pods = match fleet.is_one_server() {
+            true => "any".to_owned(),
+            false => job.nodes().to_string(),
         };
         [one_line(job.name()), pods, amounts(fleet, job.demand())]
     });
-    let guesses = resources.iter().map(Named::new).filter(|own| own.is_guess);
-    let options = guesses
-        .clone()
-        .map(|own| format!("            - --resource={}={}\n", own.of, own.name))
-        .collect();
     let shapes = fleet.shapes().iter().enumerate();
-    let shapes = shapes.map(|(n, shape)| flavor(fleet, n, shape));
-    let shapes = &Vec::from_iter(shapes);
-    let readme = Readme {
+    let site = &Site {
         namespace,
         rule: checked.artifact().policy.called(),
         types: type_rows.collect(),
-        shapes,
-        guesses: guesses.map(|own| own.name).collect(),
+        shapes: shapes.map(|(n, shape)| flavor(fleet, n, shape)).collect(),
+        resources: resources.map(Named::new).collect(),
         is_pooled: fleet.is_one_server(),
-    };
-    let queues = Queues {
-        namespace,
-        names,
-        shapes,
     };
     let [kustomization, monitor] = [
         include_str!("../templates/kueue/kustomization.yaml"),
         include_str!("../templates/kueue/podmonitor.yaml"),
     ];
-    let controller = Controller { namespace, options };
-    let files = [
-        ("README.md", readme.render()),
-        ("queues.yaml", queues.render()),
-        ("jobs/kustomization.yaml", Gate { namespace }.render()),
+    filled_in([
+        ("README.md", Readme { site }.render()),
+        ("queues.yaml", Queues { site }.render()),
+        ("jobs/kustomization.yaml", Gate { site }.render()),
         ("controller/kustomization.yaml", Ok(kustomization.into())),
-        ("controller/rights.yaml", Rights { namespace }.render()),
-        ("controller/controller.yaml", controller.render()),
+        ("controller/rights.yaml", Rights { site }.render()),
+        ("controller/controller.yaml", Controller { site }.render()),
         ("controller/policy.json", Ok(written.to_owned())),
         ("podmonitor.yaml", Ok(monitor.to_owned())),
-    ];
-    filled_in(files)
+    ])
 }
 
 /// Returns whether it may be the name of a namespace.
@@ -97,22 +80,17 @@ struct Named {
 impl Named {
     fn new(resource: &Resource) -> Self {
         let of = resource.name().to_owned();
-        let (name, unit, is_guess) = match Usual::named(&of) {
-            Some(Usual::Cpu) => ("cpu".to_owned(), "", false),
-            Some(Usual::Gpu) => ("nvidia.com/gpu".to_owned(), "", false),
-            Some(Usual::Memory(bytes)) => ("memory".to_owned(), unit(bytes), false),
-            None => (format!("example.com/{of}"), "", true),
-        };
+        let known = usual(&of, ["cpu", "memory", "nvidia.com/gpu"]);
         Named {
+            name: known.map_or_else(|| format!("example.com/{of}"), |own| own.0.to_owned()),
+            unit: known.map_or("", |own| unit(own.1)),
+            is_guess: known.is_none(),
             of,
-            name,
-            unit,
-            is_guess,
         }
     }
 }
 
-/// Returns the suffix of Kubernetes for so many bytes.
+/// Returns the suffix of Kubernetes for so many bytes; none for one.
 fn unit(bytes: u64) -> &'static str {
     let [binary, decimal] = [["Ki", "Mi", "Gi", "Ti"], ["k", "M", "G", "T"]];
     let of = |base: u64, units: [&'static str; 4]| {
@@ -146,10 +124,9 @@ fn flavor(fleet: &Fleet, n: usize, shape: &Shape) -> Flavor {
     };
     let pairs = fleet.envelope().resources().iter().zip(shape.capacity());
     Flavor {
-        name: if word.is_empty() {
-            format!("shape-{n}")
-        } else {
-            word.into()
+        name: match word {
+            "" => format!("shape-{n}"),
+            word => word.into(),
         },
         shape: one_line(shape.name()),
         count: shape.count(),
@@ -158,20 +135,21 @@ fn flavor(fleet: &Fleet, n: usize, shape: &Shape) -> Flavor {
     }
 }
 
+/// What the files say of the policy.
+struct Site<'a> {
+    namespace: &'a str,
+    rule: &'a str,
+    /// Name, pods and demand.
+    types: Vec<[String; 3]>,
+    shapes: Vec<Flavor>,
+    resources: Vec<Named>,
+    is_pooled: bool,
+}
+
 templates! {
-    Readme: "kueue/README.md",
-        namespace: &'a str,
-        rule: &'a str,
-        /// Name, pods and demand.
-        types: Vec<[String; 3]>,
-        shapes: &'a [Flavor],
-        guesses: Vec<String>,
-        is_pooled: bool;
-    Queues: "kueue/queues.yaml", namespace: &'a str, names: String, shapes: &'a [Flavor];
-    Gate: "kueue/gate.yaml", namespace: &'a str;
-    Rights: "kueue/rights.yaml", namespace: &'a str;
-    Controller: "kueue/controller.yaml",
-        namespace: &'a str,
-        /// Lines for resources whose names are guesses.
-        options: String;
+    Readme: "kueue/README.md", site: &'a Site<'a>;
+    Queues: "kueue/queues.yaml", site: &'a Site<'a>;
+    Gate: "kueue/gate.yaml", site: &'a Site<'a>;
+    Rights: "kueue/rights.yaml", site: &'a Site<'a>;
+    Controller: "kueue/controller.yaml", site: &'a Site<'a>;
 }

@@ -3,8 +3,6 @@
 //!
 //! [`TypeMap`] is the one door between the amounts of [`synth_slurm::commands`] and the types, units and servers of a policy.
 
-mod changes;
-mod decision;
 mod document;
 mod export;
 mod journal;
@@ -15,7 +13,6 @@ mod metrics;
 mod release;
 mod resources;
 mod run;
-mod servers;
 mod setup;
 mod survey;
 #[cfg(test)]
@@ -26,44 +23,20 @@ mod verb;
 mod watch;
 
 pub use export::{gangs, slurm as export_slurm};
-pub use journal::{
-    EndedJob, Head, JournalRecord, JournalRound, OnLine, OpenJob, ReplayedJournal, jobs_csv, replay,
-};
 pub use kueue::kueue as export_kueue;
-pub use release::release_all;
-pub use run::{Bridge, Signals};
-pub use setup::Setup;
 pub use types::TypeMap;
 pub use verb::Arguments;
 
 use synth_multiresource::artifact::Checked;
 use synth_operator::only_starts;
-use synth_slurm::commands::SlurmError;
 
-/// Why a bridge does not run, or has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum BridgeError {
-    /// Slurm does not answer as it should; the next time it may.
-    #[error(transparent)]
-    Slurm(#[from] SlurmError),
-    /// What was found, and what to do.
-    #[error("{0}")]
-    Refused(String),
-}
-
-impl From<String> for BridgeError {
-    fn from(why: String) -> Self {
-        BridgeError::Refused(why)
-    }
-}
+/// Why Slurm cannot stop jobs as a policy would.
+const CANNOT_STOP: &str = "which Slurm cannot do without losing their work or keeping their memory";
 
 /// Checks that a policy decides only when jobs start, which is all that a bridge to Slurm can do.
 ///
 /// # Errors
 /// When it stops jobs that run, or waits for setups; says which policy to ask for.
 pub fn bridgeable(policy: &Checked) -> Result<(), String> {
-    only_starts(
-        policy,
-        "which Slurm cannot do without losing their work or keeping their memory",
-    )
+    only_starts(policy, CANNOT_STOP)
 }

@@ -1,11 +1,79 @@
-//! What jobs did, beside what the policy is for.
+//! What jobs did, from the rounds of a bridge or of its journal; beside what the policy is for.
 
-use synth_multiresource::workload::JobType;
+use std::collections::BTreeMap;
+
+use synth_multiresource::workload::Fleet;
+use synth_operator::protocol::Started;
+use synth_operator::{Places, Round};
+
+/// A job that came and has not ended.
+#[derive(Default)]
+pub(super) struct OpenJob {
+    job_type: String,
+    /// When it was first seen to wait \[time\].
+    pub arrival: f64,
+    start: Option<f64>,
+    began: Option<f64>,
+}
+
+/// A job that came and ended.
+pub(super) struct EndedJob {
+    pub id: String,
+    pub job_type: String,
+    /// When it was first seen to wait, how long it ran, how long it waited to be released, and how long it took from there
+    /// until its first process was seen \[time\].
+    pub times: [f64; 4],
+}
+
+/// By id, jobs that came and have not ended. What was found running is not followed. One that is withdrawn may come again
+/// as another type, and has waited since it came first.
+#[derive(Default)]
+pub(super) struct OpenJobs(pub BTreeMap<String, OpenJob>);
+
+impl OpenJobs {
+    /// Follows jobs through a round at this time; returns those that ended.
+    pub fn follow(&mut self, now: f64, round: &Round) -> Vec<EndedJob> {
+        let mut ended = Vec::new();
+        for line in &round.told {
+            if let (Some(job_type), Some(id)) = (&line.arrive, &line.job) {
+                let new = || OpenJob {
+                    arrival: now,
+                    ..OpenJob::default()
+                };
+                let job = self.0.entry(id.clone()).or_insert_with(new);
+                job.job_type.clone_from(job_type);
+            }
+            if let Some(job) = line.put_back.as_ref().and_then(|id| self.0.get_mut(id)) {
+                (job.start, job.began) = (None, None);
+            }
+            if let Some(id) = &line.leave
+                && let Some(job) = self.0.remove(id)
+                && let (Some(start), Some(began)) = (job.start, job.began)
+            {
+                ended.push(EndedJob {
+                    id: id.clone(),
+                    job_type: job.job_type,
+                    times: [job.arrival, now - began, start - job.arrival, began - start],
+                });
+            }
+        }
+        for id in round.start.iter().map(Started::id) {
+            let job = self.0.get_mut(id);
+            job.into_iter().for_each(|job| job.start = Some(now));
+        }
+        for id in &round.began {
+            let job = self.0.get_mut(id);
+            job.into_iter().for_each(|job| job.began = Some(now));
+        }
+        ended
+    }
+}
 
 /// By type what has come and run since the bridge began.
 pub(super) struct Measured {
     /// From when on it is counted \[time\].
     since: f64,
+    jobs: OpenJobs,
     types: Vec<OfType>,
     /// Dead times: how many, and their sum \[time\].
     latency: (u64, f64),
@@ -25,38 +93,46 @@ const APART: f64 = 0.1;
 const ERRORS: f64 = 3.0;
 
 impl Measured {
-    pub fn new(types: usize, since: f64) -> Self {
+    pub fn new(places: &Places, since: f64) -> Self {
         Measured {
             since,
-            types: vec![OfType::default(); types],
+            jobs: OpenJobs::default(),
+            types: vec![OfType::default(); places.types().len()],
             latency: (0, 0.0),
         }
     }
 
-    pub fn arrived(&mut self, i: usize) {
-        self.types[i].arrivals += 1;
-    }
-
-    /// A job has run for this time.
-    pub fn ran(&mut self, i: usize, time: f64) {
-        let own = &mut self.types[i];
-        own.ended += 1;
-        own.sum += time;
-        own.squares += time * time;
-    }
-
-    /// A job's first process was seen so long after its release.
-    pub fn began_after(&mut self, time: f64) {
-        self.latency.0 += 1;
-        self.latency.1 += time;
+    /// Counts a round; jobs that the first one finds waiting came before.
+    pub fn count(&mut self, round: &Round, is_first: bool, places: &Places) {
+        for line in &round.told {
+            if let Some(id) = &line.withdraw {
+                self.jobs.0.remove(id);
+            }
+            let arrived = line.arrive.as_ref().filter(|_| !is_first);
+            if let Some(i) = arrived.and_then(|name| places.job_type(name)) {
+                self.types[i].arrivals += 1;
+            }
+        }
+        for job in self.jobs.follow(round.t, round) {
+            let [_, ran, _, latency] = job.times;
+            if let Some(i) = places.job_type(&job.job_type) {
+                let own = &mut self.types[i];
+                own.ended += 1;
+                own.sum += ran;
+                own.squares += ran * ran;
+            }
+            self.latency.0 += 1;
+            self.latency.1 += latency;
+        }
     }
 
     /// Returns a line a type, and whether something is not as the policy takes it.
-    pub fn lines(&self, types: &[JobType], now: f64, unit: &str) -> (Vec<String>, bool) {
+    pub fn lines(&self, fleet: &Fleet, now: f64) -> (Vec<String>, bool) {
+        let unit = fleet.time_unit();
         let time = (now - self.since).max(f64::MIN_POSITIVE);
         let mut is_apart = false;
         let mut lines: Vec<String> = Vec::new();
-        for (own, of) in self.types.iter().zip(types) {
+        for (own, of) in self.types.iter().zip(fleet.types()) {
             let n = own.arrivals as f64;
             let rate = n / time;
             let mut mark = |found: f64, expected: f64, error: f64| {

@@ -1,102 +1,54 @@
 //! What a bridge has done and sees, as text that Prometheus reads: node_exporter's textfile collector takes it from a file.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use super::changes::Changes;
-use super::journal::{JournalRound, key_of};
-use super::watch::{Phase, Watch};
-use synth_core::document::exposition::{Exposition, label};
+use super::watch::{Changes, Watch};
+use synth_operator::protocol::Line;
+use synth_operator::{Metrics, Round, Stage};
 use synth_slurm::commands::SlurmQueue;
 
-/// What is counted from the start of a bridge on.
-#[derive(Debug, Default)]
-pub(super) struct Metrics {
-    pub rounds: u64,
-    /// Rounds in which Slurm did not answer.
-    pub failed: u64,
-    decisions: u64,
-    /// Time that they took, without Slurm \[s\].
-    deciding: f64,
-    /// When the last one was \[s since 1970\].
-    decided: i64,
-    /// Jobs released, by type.
-    released: BTreeMap<String, u64>,
-    /// What Slurm did otherwise, by kind.
-    disagreed: BTreeMap<&'static str, u64>,
+/// Returns the metrics of a partition.
+pub(super) fn new(partition: &str) -> Metrics {
+    let help = include_str!("metrics.txt");
+    Metrics::new("synth_bridge_", help, &[("partition", partition)])
 }
 
-/// What each metric is.
-const HELP: &str = include_str!("metrics.txt");
-
-impl Metrics {
-    /// Counts a round that was carried out; `wall` is the time of day.
-    pub fn count(&mut self, watch: &Watch, (found, round): (&Changes, &JournalRound), wall: i64) {
-        if !round.reported.is_empty() {
-            self.decisions += 1;
-            self.deciding += round.ms / 1e3;
-            self.decided = wall;
-        }
-        let types = watch.types();
-        for start in &round.start {
-            let seen = key_of(start.id()).and_then(|key| watch.jobs.get(&key));
-            if let Some(Phase::Running(i)) = seen.map(|seen| seen.phase) {
-                *self.released.entry(types[i].clone()).or_default() += 1;
-            }
-        }
-        let lines = |is: fn(&synth_operator::protocol::Line) -> bool| {
-            round.reported.iter().filter(|line| is(line)).count()
-        };
-        let adopted = if self.rounds > 1 {
-            lines(|line| line.adopt.is_some())
-        } else {
-            0
-        };
-        for (kind, count) in [
-            ("not_started", found.stuck.len()),
-            ("held_again", found.give_up.len()),
-            ("put_back", lines(|line| line.put_back.is_some())),
-            ("started_by_others", adopted),
-        ] {
-            *self.disagreed.entry(kind).or_default() += count as u64;
+/// Counts what Slurm did in a round that was carried out. In the first one all that runs is adopted.
+pub(super) fn count(
+    metrics: &mut Metrics,
+    watch: &Watch,
+    queue: &SlurmQueue,
+    (found, round): (&Changes, &Round),
+    is_first: bool,
+) {
+    for (state, count) in ["waiting", "running"].iter().zip(watch.untyped(queue)) {
+        *metrics.value("jobs_without_type", &[("state", state)]) = count as f64;
+    }
+    let operator = &watch.operator;
+    for start in &round.start {
+        let stage = start.id().parse().ok().and_then(|key| operator.stage(&key));
+        if let Some(Stage::Running(i)) = stage {
+            let name = operator.places().type_name(i);
+            *metrics.value("releases_total", &[("type", name)]) += 1.0;
         }
     }
-
-    /// Returns all of it. `doing` is what the policy does at present.
-    pub fn text(
-        &self,
-        watch: &Watch,
-        queue: &SlurmQueue,
-        (partition, doing, wall): (&str, Option<String>, i64),
-    ) -> String {
-        let mut text = Exposition::new("synth_bridge_", HELP, &[("partition", partition)]);
-        let types = watch.types();
-        let jobs = types.iter().enumerate().map(|(i, name)| {
-            let phases = [Phase::Waiting(i), Phase::Running(i)];
-            (
-                label("type", name),
-                phases.map(|own| watch.count(own) as u64),
-            )
-        });
-        text.states("jobs", jobs);
-        let untyped = watch.untyped(queue).map(|own| own as u64);
-        text.states("jobs_without_type", [(String::new(), untyped)]);
-        let released = |name: &String| self.released.get(name).unwrap_or(&0);
-        let released = types.iter().map(|name| (name, released(name)));
-        text.counts("releases_total", "type", released);
-        text.counts("disagreements_total", "kind", &self.disagreed);
-        text.one("rounds_total", self.rounds as f64);
-        text.one("failed_rounds_total", self.failed as f64);
-        text.one("decisions_total", self.decisions as f64);
-        text.one("decision_seconds_total", self.deciding);
-        text.one("last_round_timestamp_seconds", wall as f64);
-        if self.decided > 0 {
-            text.one("last_decision_timestamp_seconds", self.decided as f64);
-        }
-        let doing = doing.map(|doing| (label("doing", &doing), 1.0));
-        text.add("policy_info", doing);
-        text.text
+    let lines = |is: fn(&Line) -> bool| round.told.iter().filter(|line| is(line)).count();
+    let adopted = lines(|line| line.adopt.is_some());
+    for (kind, count) in [
+        ("not_started", found.stuck.len()),
+        ("held_again", found.give_up.len()),
+        ("put_back", lines(|line| line.put_back.is_some())),
+        ("started_by_others", if is_first { 0 } else { adopted }),
+    ] {
+        *metrics.value("disagreements_total", &[("kind", kind)]) += count as f64;
+    }
+    *metrics.value("failed_rounds_total", &[]) += 0.0;
+    let has_decided = !round.told.is_empty();
+    *metrics.value("decisions_total", &[]) += f64::from(u8::from(has_decided));
+    if has_decided {
+        let moment = *metrics.value("last_round_timestamp_seconds", &[]);
+        metrics.set("last_decision_timestamp_seconds", moment);
     }
 }
 

@@ -1,69 +1,36 @@
 //! What Slurm calls the resources of a policy, and how much of them a job or a node has.
 
 use synth_multiresource::workload::Workload;
-use synth_operator::{AmountOf, Usual};
-use synth_slurm::commands::Amounts;
+use synth_operator::{Resources, usual};
 
-/// A name in Slurm.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Source {
-    /// CPUs.
-    Cpus,
-    /// Memory, counted by the policy in so many bytes.
-    Memory(u64),
-    /// A generic resource.
-    Gres(String),
-    /// Slurm does not count it.
-    Nothing,
+/// What Slurm calls a resource that it does not count.
+pub(super) const UNCOUNTED: &str = "none";
+
+/// Reads what a file says: `cpu`, `mem:G`, `gres/net`, `none`. Returns the name in Slurm, and how much of it is one of the
+/// policy's.
+pub(super) fn source_of(text: &str) -> Option<(String, u128)> {
+    if let Some(unit) = text.strip_prefix("mem:") {
+        return Some(("mem".into(), bytes_of(unit)?.into()));
+    }
+    let gres = text.strip_prefix("gres/");
+    let is_gres = gres.is_some_and(|name| !name.is_empty());
+    (is_gres || matches!(text, "cpu" | UNCOUNTED)).then(|| (text.to_owned(), 1))
 }
 
-impl Source {
-    /// Reads what a file says: `cpu`, `mem:G`, `gres/net`, `none`.
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "cpu" => Some(Source::Cpus),
-            "none" => Some(Source::Nothing),
-            text => match (text.strip_prefix("mem:"), text.strip_prefix("gres/")) {
-                (Some(unit), _) => bytes_of(unit).map(Source::Memory),
-                (_, Some(name)) if !name.is_empty() => Some(Source::Gres(name.to_owned())),
-                _ => None,
-            },
-        }
-    }
-
-    /// Of a resource of which no file says it, by its name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Some(match Usual::named(name)? {
-            Usual::Cpu => Source::Cpus,
-            Usual::Memory(bytes) => Source::Memory(bytes),
-            Usual::Gpu => Source::Gres("gpu".into()),
-        })
-    }
-
-    /// Returns how a file says it.
-    pub fn written(&self) -> String {
-        match self {
-            Source::Cpus => "cpu".into(),
-            Source::Memory(bytes) => {
-                let unit = UNITS.iter().find(|(_, n)| bytes.trailing_zeros() >= *n);
-                let (unit, steps) = unit.unwrap_or(&("B", 0));
-                format!("mem:{}{unit}", bytes >> steps)
-            }
-            Source::Gres(name) => format!("gres/{name}"),
-            Source::Nothing => "none".into(),
-        }
-    }
+/// Returns what Slurm calls a resource with a usual name.
+pub(super) fn usual_source(name: &str) -> Option<(String, u128)> {
+    let (source, scale) = usual(name, ["cpu", "mem", "gres/gpu"])?;
+    Some((source.to_owned(), scale.into()))
 }
 
-impl AmountOf<Source> for Amounts {
-    fn amount_of(&self, source: &Source) -> u128 {
-        u128::from(match source {
-            Source::Cpus => self.cpus,
-            Source::Memory(_) => self.memory,
-            Source::Gres(name) => self.gres(name),
-            Source::Nothing => 0,
-        })
+/// Returns how a file says it.
+pub(super) fn written(source: &str, scale: u128) -> String {
+    if source != "mem" {
+        return source.to_owned();
     }
+    let unit = UNITS.iter().find(|(_, n)| scale.trailing_zeros() >= *n);
+    let (unit, steps) = unit.unwrap_or(&("B", 0));
+    format!("mem:{}{unit}", scale >> steps)
 }
 
 /// Units of memory as powers of 2 bytes, the largest first.
@@ -82,23 +49,15 @@ fn bytes_of(unit: &str) -> Option<u64> {
     (count > 0).then(|| 1_u64 << step)?.checked_mul(count)
 }
 
-/// The R resources of a policy.
-pub(super) type Resources = synth_operator::Resources<Source>;
-
 /// Returns the resources of this workload; `named` returns what a file says of a resource.
 pub(super) fn resources(
     workload: &Workload,
-    named: impl Fn(&str) -> Option<Source>,
+    named: impl Fn(&str) -> Option<(String, u128)>,
 ) -> Result<Resources, String> {
     Resources::new(workload, |name| {
-        let source = named(name).or_else(|| Source::by_name(name)).ok_or_else(|| {
+        named(name).or_else(|| usual_source(name)).ok_or_else(|| {
             format!("it is not known what Slurm calls the policy's resource `{name}`: write a file with `resources: {{{name}: gres/{name}}}`, and name it by --types (`cpu`, `mem:G` for memory counted in GiB, `gres/NAME`, or `none` where Slurm does not count it)")
-        })?;
-        let scale = match source {
-            Source::Memory(bytes) => bytes,
-            _ => 1,
-        };
-        Ok((source, scale.into()))
+        })
     })
 }
 
@@ -107,52 +66,34 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn workload(memory: &str) -> Workload {
-        let text = format!(
-            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 20, {memory}: 15, gpus: 2}}}}\njobs:
-  - {{name: a, demand: {{cpu: 3, {memory}: 1.5}}, arrival_rate: .1, mean_size: 1}}
-  - {{name: b, demand: {{cpu: 6, {memory}: 1, gpus: 1}}, arrival_rate: .1, mean_size: 1}}\n"
-        );
-        Workload::parse(&text, "t").unwrap().workload
-    }
-
-    #[test]
-    fn amounts_are_rounded_up_to_units() {
-        let resources = resources(&workload("memory"), |_| None).unwrap();
-        let mut amounts = Amounts {
-            cpus: 4,
-            memory: (3 << 29) + 1,
-            ..Amounts::default()
-        };
-        amounts.gres.insert("gpu".into(), 1);
-        // Units: 3 CPUs, half a GiB, a GPU.
-        assert_eq!(resources.units(&amounts), [2, 4, 1]);
-        assert_eq!(resources.units_within(&amounts), [1, 3, 1]);
-        assert_eq!(resources.amount(1, 3), 1.5);
-        assert_eq!(
-            resources.units(&Amounts {
-                memory: u64::MAX,
-                ..amounts
-            })[1],
-            1 << 35
-        );
-    }
-
     #[test]
     fn names_tell_sources_and_units() {
-        let found = |memory: &str| {
-            let resources = resources(&workload(memory), |_| None);
-            resources.map(|own| own.names().nth(1).unwrap().1.clone())
+        let found = |memory: &str, named: &str| {
+            let text = format!(
+                "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 20, {memory}: 15}}}}, jobs: [
+                {{name: a, demand: {{cpu: 3, {memory}: 1.5}}, arrival_rate: .1, mean_size: 1}}]}}"
+            );
+            let workload = Workload::parse(&text, "t").unwrap().workload;
+            let resources = resources(&workload, |own| {
+                (own == memory).then(|| source_of(named))?
+            });
+            resources.map(|own| {
+                let memory = own.iter().nth(1).unwrap();
+                written(&memory.source, memory.scale)
+            })
         };
-        assert_eq!(found("memory").unwrap(), Source::Memory(1 << 30));
-        assert_eq!(found("mem_gb").unwrap(), Source::Memory(1_000_000_000));
-        let refused = found("network").unwrap_err();
+        for (memory, named, expected) in [
+            ("memory", "", "mem:1G"),
+            ("mem_gb", "", "mem:1000000000B"),
+            ("network", "gres/net", "gres/net"),
+        ] {
+            assert_eq!(found(memory, named).unwrap(), expected);
+        }
+        let refused = found("network", "").unwrap_err();
         assert!(
             refused.contains("resources: {network: gres/network}"),
             "{refused}"
         );
-        let named = |name: &str| (name == "network").then(|| Source::parse("gres/net").unwrap());
-        assert!(resources(&workload("network"), named).is_ok());
         for text in [
             "cpu",
             "none",
@@ -163,12 +104,13 @@ mod tests {
             "mem:7B",
             "mem:2T",
         ] {
-            assert_eq!(Source::parse(text).unwrap().written(), text);
+            let (source, scale) = source_of(text).unwrap();
+            assert_eq!(written(&source, scale), text);
         }
         for text in [
             "cpus", "mem", "mem:", "mem:0G", "mem:1X", "gres/", "mem:-1G", "",
         ] {
-            assert_eq!(Source::parse(text), None, "{text}");
+            assert_eq!(source_of(text), None, "{text}");
         }
     }
 }

@@ -1,24 +1,23 @@
 //! The rounds of a bridge: read, compare, decide, release.
 
 use std::collections::HashSet;
-use std::error::Error;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use super::BridgeError;
-use super::changes::Changes;
-use super::decision::ActivePolicy;
-use super::journal::{Head, Journal, JournalRecord, JournalRound, key_of};
+use super::journal::{Head, Journal, JournalRecord};
 use super::lock::locked;
 use super::measured::Measured;
-use super::metrics::{self, Metrics};
+use super::metrics;
 use super::release::{act, release_all};
+use super::resources::written;
 use super::setup::{OnExit, Setup};
-use super::survey::{Survey, obstacle, plan};
-use synth_operator::HostMoment;
+use super::survey::{obstacle, plan, without_type};
+use super::watch::{Changes, Jobs, Watch};
+use synth_operator::{HostMoment, Metrics, Round};
 use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
+use synth_verb::VerbResult;
 
 /// Flags that signals set while a bridge runs.
 #[derive(Clone, Debug, Default)]
@@ -43,9 +42,9 @@ const TELL: Duration = Duration::from_secs(3600);
 
 /// A bridge that runs.
 pub struct Bridge {
-    pub(super) slurm: Slurm,
-    pub(super) setup: Setup,
-    active: ActivePolicy,
+    slurm: Slurm,
+    setup: Setup,
+    watch: Watch,
     journal: Option<Journal>,
     measured: Measured,
     started: Instant,
@@ -55,6 +54,8 @@ pub struct Bridge {
     settled: Instant,
     rounds: u64,
     metrics: Metrics,
+    /// What a person should know, and was not told yet.
+    notes: Vec<String>,
     _lock: Option<File>,
 }
 
@@ -64,20 +65,18 @@ impl Bridge {
     /// # Errors
     /// When the policy is refused or does not fit the cluster, Slurm does not answer, another bridge runs, or the journal
     /// cannot be written.
-    pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn Error>> {
-        let active = ActivePolicy::read(&setup)?;
+    pub fn begin(slurm: Slurm, setup: Setup) -> VerbResult<Self> {
+        let watch = Watch::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;
-        active.watch.map.check_nodes(&nodes.rows, setup.pool)?;
+        watch.map.check_nodes(&nodes.rows)?;
         // Beside a bridge that runs another policy may be tried.
-        let lock = if setup.dry_run {
-            None
-        } else {
-            Some(locked(&cluster.name, &slurm.partition)?)
-        };
+        let lock = (!setup.dry_run).then(|| locked(&cluster.name, &slurm.partition));
+        let lock = lock.transpose()?;
         let now = Instant::now();
         let mut bridge = Bridge {
-            measured: Measured::new(active.fleet().types().len(), 0.0),
-            active,
+            measured: Measured::new(watch.operator.places(), 0.0),
+            metrics: metrics::new(&slurm.partition),
+            watch,
             cluster,
             slurm,
             setup,
@@ -87,7 +86,7 @@ impl Bridge {
             nodes_read: None,
             settled: now,
             rounds: 0,
-            metrics: Metrics::default(),
+            notes: Vec::new(),
             _lock: lock,
         };
         bridge.open_journal()?;
@@ -100,8 +99,12 @@ impl Bridge {
         };
         let begun = Journal::open(&path).and_then(|mut journal| {
             let before = std::mem::take(&mut journal.before);
-            self.active.watch.placed = before.placed;
-            self.active.begin_with(before.learned);
+            let watch = &self.watch;
+            let nodes = |start| watch.map.nodes.named(&watch.operator.servers_of(start));
+            let placed = before.placed.iter();
+            let placed = placed.map(|(key, start)| (*key, nodes(start))).collect();
+            self.watch.placed = placed;
+            self.watch.operator.take_over(before.learned);
             let failed = journal.write(&JournalRecord::Head(self.head()));
             failed.map_or(Ok(journal), Err)
         });
@@ -115,28 +118,31 @@ impl Bridge {
 
     /// Returns which policy decides.
     fn head(&self) -> Head {
+        let operator = &self.watch.operator;
         Head {
             policy: self.setup.policy.display().to_string(),
-            digest: self.active.digest.clone(),
+            digest: operator.digest.clone(),
             cluster: self.cluster.name.clone(),
             partition: self.slurm.partition.clone(),
-            time_unit: self.active.fleet().time_unit().into(),
+            time_unit: operator.fleet().time_unit().into(),
             seed: self.setup.seed,
-            learned: self.active.learned.clone(),
+            learned: operator.learned.clone(),
         }
     }
 
     /// Returns what it is about to do, for the one who started it.
     pub fn announced(&self) -> String {
-        let names = self.active.watch.map.resources.names();
-        let names = names.map(|(name, source)| format!("{name} = {}", source.written()));
-        let names: Vec<String> = names.collect();
+        let resources = self.watch.map.resources.iter();
+        let names = resources.map(|own| {
+            let source = written(&own.source, own.scale);
+            format!("{} = {source}", own.name)
+        });
         format!(
             "partition {} of {}: {} decides; {}",
             self.slurm.partition,
             self.cluster.name,
             self.setup.policy.display(),
-            names.join(", ")
+            names.collect::<Vec<String>>().join(", ")
         )
     }
 
@@ -144,21 +150,16 @@ impl Bridge {
     ///
     /// # Errors
     /// When whoever runs it may not release jobs.
-    pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> VerbResult<()> {
         let mut pause = self.poll();
         let mut reported = Instant::now();
         while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
-            if signals.reload.swap(false, Ordering::Relaxed) {
-                match self.reload(say) {
-                    Err(BridgeError::Slurm(why)) => say(&format!("warning: {why}")),
-                    other => other?,
-                }
-            }
-            let gives_up = signals.give_up.swap(false, Ordering::Relaxed);
-            match self.round(gives_up, say) {
+            let done = self.step(signals);
+            self.notes.drain(..).for_each(|note| say(&note));
+            match done {
                 Ok(()) => pause = self.poll(),
-                Err(BridgeError::Slurm(why)) => {
-                    self.metrics.failed += 1;
+                Err(why) if why.is::<SlurmError>() => {
+                    *self.metrics.value("failed_rounds_total", &[]) += 1.0;
                     say(&format!(
                         "warning: {why}; nothing is concluded, and the next round waits {:.1} s",
                         pause.as_secs_f64()
@@ -173,13 +174,12 @@ impl Bridge {
             }
             if reported.elapsed() > TELL {
                 reported = Instant::now();
-                self.report_measured(say);
-                self.note_learned(say);
+                self.report_measured();
             }
             self.pause(self.until_next(), signals);
         }
-        self.report_measured(say);
-        self.note_learned(say);
+        self.report_measured();
+        self.notes.drain(..).for_each(|note| say(&note));
         if self.setup.on_exit == OnExit::Release {
             let released = release_all(&self.slurm, self.setup.hold)?;
             say(&format!("the gate is open: {released}"));
@@ -187,28 +187,24 @@ impl Bridge {
         Ok(())
     }
 
+    /// Does what signals ask for, and a round.
+    fn step(&mut self, signals: &Signals) -> VerbResult<()> {
+        if signals.reload.swap(false, Ordering::Relaxed) {
+            self.reload()?;
+        }
+        self.round(signals.give_up.swap(false, Ordering::Relaxed))
+    }
+
     fn is_over(&self) -> bool {
         let until = self.setup.until;
         until.is_some_and(|until| self.started.elapsed() >= until)
     }
 
-    pub(super) fn now(&self) -> f64 {
-        self.started.elapsed().as_secs_f64()
-    }
-
-    fn moment(&self) -> HostMoment {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        HostMoment {
-            now: self.now(),
-            wall: since.map_or(0, |since| since.as_secs() as i64),
-        }
-    }
-
     /// Until the next round: the poll, or less where a clock rings before. One that is due already has its turn in a
     /// round.
     fn until_next(&self) -> Duration {
-        let wake = self.active.scheduler.wake();
-        let left = wake.map(|wake| wake * self.active.second - self.now());
+        let wake = self.watch.operator.wake();
+        let left = wake.map(|wake| wake - HostMoment::of(self.started).now);
         let left = left.filter(|left| *left > 0.0 && *left < self.poll().as_secs_f64());
         left.map_or(self.poll(), Duration::from_secs_f64)
     }
@@ -227,62 +223,80 @@ impl Bridge {
         }
     }
 
-    fn round(&mut self, gives_up: bool, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    fn round(&mut self, gives_up: bool) -> VerbResult<()> {
         let queue = self.slurm.queue()?;
         let nodes = self.nodes()?;
         let holds = queue.rows.iter().any(|row| row.hold != Hold::None);
-        if !self.has_settled(holds, say)? {
+        if !self.has_settled(holds)? {
             return Ok(());
         }
         self.note_present(&queue)?;
         self.rounds += 1;
-        let at = self.moment();
+        let at = HostMoment::of(self.started);
         if self.rounds == 1 {
-            let survey = Survey::new(&self.active.watch, &queue);
-            survey
-                .note(self.setup.unknown)
-                .into_iter()
-                .for_each(|note| say(&note));
+            self.notes.extend(without_type(&self.watch, &queue));
         }
         let start = Instant::now();
-        let mut found = self.active.watch.look(&queue, nodes.as_ref(), at);
-        let (mut round, is_sound) = self.active.decide(&mut found, at.now, start);
+        let mut found = self.watch.look(&queue, nodes.as_ref(), at);
+        let (mut round, is_sound) = self.decide(&mut found, at, start);
         if gives_up {
-            found.give_up.extend(self.active.watch.give_up(at.now));
+            found.give_up.extend(self.watch.give_up(at.now));
         }
-        self.measure(&round, at.now);
+        let places = self.watch.operator.places();
+        self.measured.count(&round, self.rounds == 1, places);
         round.notes.clone_from(&found.notes);
-        for note in &found.notes {
-            say(note);
-        }
+        self.notes.append(&mut found.notes);
         for (job, reason) in &found.stuck {
-            say(&format!(
+            self.notes.push(format!(
                 "warning: job {job} was released {:.0} s ago, and Slurm does not start it ({reason}); its place stays taken",
                 self.setup.stuck.as_secs_f64()
             ));
         }
         // Before anything is done: a release that fails was decided all the same.
-        let is_worth =
-            !round.reported.is_empty() || !round.start.is_empty() || !round.began.is_empty();
+        let is_worth = !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty();
         if is_worth {
-            self.note(JournalRecord::Round(round.clone()), say);
+            self.note(JournalRecord::Round(round.clone()));
         }
-        let now = self.now();
-        act(&self.slurm, &mut self.active, (&found, &round, now), say)?;
-        self.write_metrics(&queue, (&found, &round), say);
+        self.act(&queue, &found, &round)?;
+        self.write_metrics(&queue, &found, &round);
         if !is_sound {
-            say(
-                "warning: the policy could not take what was read, and begins anew with what waits and runs",
+            self.notes.push(
+                "warning: the policy could not take what was read, and begins anew with what waits and runs".into(),
             );
-            self.again(&queue, say)?;
+            let before = self.watch.operator.restart();
+            self.again(&before, &queue)?;
         }
         Ok(())
+    }
+
+    /// Sends what was found to the scheduler; returns its decisions, and whether it accepted every line. `start` is when
+    /// the round began without Slurm.
+    fn decide(&mut self, found: &mut Changes, at: HostMoment, start: Instant) -> (Round, bool) {
+        let (mut round, refused) = self.watch.operator.decide(at.now, start);
+        round.began = std::mem::take(&mut found.began);
+        let notes = refused.iter().map(|why| format!("warning: {why}"));
+        found.notes.extend(notes);
+        (round, refused.is_empty())
+    }
+
+    fn act(&mut self, queue: &SlurmQueue, found: &Changes, round: &Round) -> VerbResult<()> {
+        let now = HostMoment::of(self.started).now;
+        let starts = round.start.iter();
+        let starts = starts.filter_map(|start| self.watch.release(start, queue, now));
+        let starts: Vec<_> = starts.collect();
+        act(
+            &self.slurm,
+            self.setup.hold,
+            found,
+            &starts,
+            &mut self.notes,
+        )
     }
 
     /// Asks which jobs are there at all, where some wait for others.
     fn note_present(&mut self, queue: &SlurmQueue) -> Result<(), SlurmError> {
         let waits = queue.rows.iter().any(|row| !row.waits_for.is_empty());
-        self.active.watch.present = if waits {
+        self.watch.present = if waits {
             self.slurm.present()?
         } else {
             HashSet::new()
@@ -301,7 +315,7 @@ impl Bridge {
     }
 
     /// After the controller was started anew nodes have to tell first what they run.
-    fn has_settled(&mut self, holds: bool, say: &mut dyn FnMut(&str)) -> Result<bool, SlurmError> {
+    fn has_settled(&mut self, holds: bool) -> Result<bool, SlurmError> {
         let often = if holds { NODES } else { BOOTED };
         if self.booted_read.is_none_or(|at| at.elapsed() > often) {
             let cluster = self.slurm.cluster()?;
@@ -309,7 +323,7 @@ impl Bridge {
             if cluster.booted != self.cluster.booted {
                 self.cluster.booted = cluster.booted;
                 self.settled = Instant::now() + self.setup.settle;
-                say(&format!(
+                self.notes.push(format!(
                     "the controller was started anew: nothing is released for {:.0} s",
                     self.setup.settle.as_secs_f64()
                 ));
@@ -323,16 +337,15 @@ impl Bridge {
     ///
     /// # Errors
     /// When Slurm does not answer.
-    pub fn plan(&mut self) -> Result<String, BridgeError> {
+    pub fn plan(&mut self) -> VerbResult<String> {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         self.note_present(&queue)?;
-        let at = self.moment();
-        let mut found = self.active.watch.look(&queue, Some(&nodes), at);
-        let (round, _) = self.active.decide(&mut found, at.now, Instant::now());
-        let watch = &self.active.watch;
-        let survey = Survey::new(watch, &queue).note(self.setup.unknown);
+        let at = HostMoment::of(self.started);
+        let mut found = self.watch.look(&queue, Some(&nodes), at);
+        let (round, _) = self.decide(&mut found, at, Instant::now());
+        let survey = without_type(&self.watch, &queue);
         let mut lines: Vec<String> = survey.into_iter().chain(found.notes.clone()).collect();
-        lines.push(plan(watch, &queue, &found, &round.start));
+        lines.push(plan(&self.watch, &queue, &found, &round.start));
         Ok(lines.join("\n"))
     }
 
@@ -340,133 +353,108 @@ impl Bridge {
     ///
     /// # Errors
     /// When Slurm does not answer, or the job is not there.
-    pub fn obstacle(&self, job: &str) -> Result<Option<String>, BridgeError> {
+    pub fn obstacle(&self, job: &str) -> VerbResult<Option<String>> {
         let queue = self.slurm.queue()?;
         let row = queue.rows.iter().find(|row| row.key.id.to_string() == job);
         let row = row.ok_or_else(|| {
             let partition = &self.slurm.partition;
             format!("job {job} neither waits nor runs in the partition {partition}: see `squeue -p {partition}`")
         })?;
-        let (watch, holds) = (&self.active.watch, self.setup.hold);
-        Ok(obstacle(watch, row, holds, self.moment().wall))
+        Ok(obstacle(
+            &self.watch,
+            row,
+            HostMoment::of(self.started).wall,
+        ))
     }
 
-    fn measure(&mut self, round: &JournalRound, now: f64) {
-        for line in &round.reported {
-            if let Some(name) = line.arrive.as_ref().filter(|_| self.rounds > 1)
-                && let Some(i) = self.active.scheduler.places().job_type(name)
-            {
-                self.measured.arrived(i);
-            }
-        }
-        for id in &round.began {
-            let seen = key_of(id).and_then(|key| self.active.watch.jobs.get(&key));
-            if let Some(released) = seen.and_then(|seen| seen.released) {
-                let latency = (now - released) / self.active.second;
-                self.measured.began_after(latency);
-            }
-        }
-        for (i, began) in self.active.watch.ended.drain(..) {
-            self.measured.ran(i, (now - began) / self.active.second);
-        }
-    }
-
-    fn report_measured(&self, say: &mut dyn FnMut(&str)) {
-        let fleet = self.active.fleet();
-        let (lines, is_apart) = self.measured.lines(
-            fleet.types(),
-            self.now() / self.active.second,
-            fleet.time_unit(),
+    /// Reports what was measured; what was learned goes into the journal, for the next bridge.
+    fn report_measured(&mut self) {
+        let operator = &self.watch.operator;
+        let (lines, is_apart) = (self.measured).lines(
+            operator.fleet(),
+            HostMoment::of(self.started).now / operator.second,
         );
-        say(&format!(
+        self.notes.push(format!(
             "{} rounds; by type what came and ran, of what the policy was made for:",
             self.rounds
         ));
-        lines.iter().for_each(|line| say(&format!("  {line}")));
+        let lines = lines.iter().map(|line| format!("  {line}"));
+        self.notes.extend(lines);
         if is_apart {
-            say(
-                "warning: (!) is more than a tenth and three standard errors apart from what the policy was made for: fit what came (`synth fit --since POLICY`), and make a policy of that",
+            self.notes.push(
+                "warning: (!) is more than a tenth and three standard errors apart from what the policy was made for: fit what came (`synth fit --since POLICY`), and make a policy of that".into(),
             );
+        }
+        if let Some(learned) = self.watch.operator.scheduler.learned() {
+            self.note(JournalRecord::Learned { learned });
         }
     }
 
-    fn write_metrics(
-        &mut self,
-        queue: &SlurmQueue,
-        of: (&Changes, &JournalRound),
-        say: &mut dyn FnMut(&str),
-    ) {
+    fn write_metrics(&mut self, queue: &SlurmQueue, found: &Changes, round: &Round) {
         let Some(path) = &self.setup.metrics else {
             return;
         };
-        let (watch, wall) = (&self.active.watch, self.moment().wall);
-        self.metrics.rounds = self.rounds;
-        self.metrics.count(watch, of, wall);
-        let doing = self.active.scheduler.doing();
-        let of = (&*self.slurm.partition, doing, wall);
-        if let Err(why) = metrics::write(path, &self.metrics.text(watch, queue, of)) {
+        let (values, is_first) = (&mut self.metrics, self.rounds == 1);
+        let wall = HostMoment::of(self.started).wall;
+        self.watch.operator.count(values, round, wall);
+        metrics::count(values, &self.watch, queue, (found, round), is_first);
+        if let Err(why) = metrics::write(path, &self.metrics.text()) {
             let path = path.display();
-            say(&format!(
-                "warning: the metrics {path} cannot be written: {why}"
-            ));
+            let note = format!("warning: the metrics {path} cannot be written: {why}");
+            self.notes.push(note);
         }
     }
 
-    fn note(&mut self, record: JournalRecord, say: &mut dyn FnMut(&str)) {
+    fn note(&mut self, record: JournalRecord) {
         let journal = self.journal.as_mut();
         if let Some(why) = journal.and_then(|journal| journal.write(&record)) {
-            say(&format!(
+            self.notes.push(format!(
                 "warning: the journal cannot be written ({why}): it ends here, the bridge goes on"
             ));
         }
     }
 
-    /// What was learned stands in the journal, for the next bridge.
-    fn note_learned(&mut self, say: &mut dyn FnMut(&str)) {
-        if let Some(learned) = self.active.scheduler.learned() {
-            self.note(JournalRecord::Learned { learned }, say);
-        }
-    }
-
     /// The policy is read again; a bad one is refused, and the old one goes on.
-    fn reload(&mut self, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    fn reload(&mut self) -> VerbResult<()> {
         match self.read_again() {
-            Ok(queue) => {
-                say("the policy was read again");
-                self.again(&queue, say)?;
+            Ok((before, queue)) => {
+                self.notes.push("the policy was read again".into());
+                self.again(&before, &queue)
             }
-            Err(why) => say(&format!(
-                "warning: the policy is not taken, and the old one goes on: {why}"
-            )),
+            Err(why) => {
+                let why =
+                    format!("warning: the policy is not taken, and the old one goes on: {why}");
+                self.notes.push(why);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
-    /// Puts the policy that the file now has into the place of the old one; with the queue.
-    fn read_again(&mut self) -> Result<SlurmQueue, Box<dyn Error>> {
-        let mut active = ActivePolicy::read(&self.setup)?;
-        let learned = self.active.scheduler.learned();
-        let learned = learned.map(|own| (own, self.active.digest.clone()));
-        active.begin_with(learned);
+    /// Puts the policy that the file now has into the place of the old one; returns the jobs that were known, and the queue.
+    fn read_again(&mut self) -> VerbResult<(Jobs, SlurmQueue)> {
+        let mut watch = Watch::read(&self.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
-        active.watch.map.check_nodes(&nodes.rows, self.setup.pool)?;
-        active.watch.jobs = std::mem::take(&mut self.active.watch.jobs);
-        active.watch.placed = std::mem::take(&mut self.active.watch.placed);
-        active.watch.usage.look(&nodes, &queue, &mut Vec::new());
-        self.measured = Measured::new(active.fleet().types().len(), self.now() / active.second);
-        self.active = active;
-        Ok(queue)
+        watch.map.check_nodes(&nodes.rows)?;
+        let old = &mut self.watch;
+        let learned = old.operator.scheduler.learned();
+        let learned = learned.map(|own| (own, old.operator.digest.clone()));
+        watch.operator.take_over(learned);
+        watch.placed = std::mem::take(&mut old.placed);
+        watch.usage.look(&nodes, &queue, &mut Vec::new());
+        let before = std::mem::take(&mut old.operator.jobs);
+        let now = HostMoment::of(self.started).now / watch.operator.second;
+        self.measured = Measured::new(watch.operator.places(), now);
+        self.watch = watch;
+        Ok((before, queue))
     }
 
     /// A scheduler begins with what waits and runs.
-    fn again(&mut self, queue: &SlurmQueue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
-        self.active.restart();
-        let at = self.moment();
-        let mut found = self.active.watch.again(queue, at);
-        self.note(JournalRecord::Head(self.head()), say);
-        let (round, _) = self.active.decide(&mut found, at.now, Instant::now());
-        self.note(JournalRecord::Round(round.clone()), say);
-        let now = self.now();
-        act(&self.slurm, &mut self.active, (&found, &round, now), say)
+    fn again(&mut self, before: &Jobs, queue: &SlurmQueue) -> VerbResult<()> {
+        let at = HostMoment::of(self.started);
+        let mut found = self.watch.again(before, queue, at);
+        self.note(JournalRecord::Head(self.head()));
+        let (round, _) = self.decide(&mut found, at, Instant::now());
+        self.note(JournalRecord::Round(round.clone()));
+        self.act(queue, &found, &round)
     }
 }

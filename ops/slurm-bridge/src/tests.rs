@@ -10,7 +10,8 @@ use synth_core::document::DocumentError;
 use synth_make::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::{Fleet, Workload};
-use synth_slurm::commands::{Amounts, Hold, JobState, Key, NodeRow, NodeState, QueueRow};
+use synth_operator::Amounts;
+use synth_slurm::commands::{Hold, JobState, Key, NodeRow, NodeState, QueueRow};
 
 /// The shapes of `models/section7.yaml`, and a copy of the lean ones that runs for longer.
 const SERVER: &str =
@@ -40,6 +41,13 @@ fn map(text: &str, file: &str) -> Result<TypeMap, String> {
     TypeMap::of(&fleet, &[], written)
 }
 
+fn amounts(cpus: u64, memory_mib: u64) -> Amounts {
+    let mut amounts = Amounts::default();
+    amounts.set("cpu", cpus);
+    amounts.set("mem", memory_mib << 20);
+    amounts
+}
+
 fn job(cpus: u64, memory_mib: u64) -> QueueRow {
     QueueRow {
         key: Key {
@@ -57,11 +65,7 @@ fn job(cpus: u64, memory_mib: u64) -> QueueRow {
         nodes: 1,
         most_nodes: 1,
         per_node: Amounts::default(),
-        amounts: Amounts {
-            cpus,
-            memory: memory_mib << 20,
-            gres: [].into(),
-        },
+        amounts: amounts(cpus, memory_mib),
         has_unknown_gres: false,
         time_limit: None,
         partition: "synth".into(),
@@ -80,7 +84,7 @@ fn node(name: &str, cpus: u64, memory_mib: u64) -> NodeRow {
         state: NodeState::Up,
         words: "idle".into(),
         reason: String::new(),
-        capacity: job(cpus, memory_mib).amounts,
+        capacity: amounts(cpus, memory_mib),
         allocated: Amounts::default(),
     }
 }
@@ -88,17 +92,18 @@ fn node(name: &str, cpus: u64, memory_mib: u64) -> NodeRow {
 #[test]
 fn a_job_is_of_the_cheapest_type_that_holds_it() {
     let types = map(SERVER, "").unwrap();
-    let of = |cpus, memory| types.type_of(&job(cpus, memory));
+    let of = |cpus, memory| types.find(&job(cpus, memory)).ok();
     assert_eq!(of(4, 1024), Some(2));
     assert_eq!(of(1, 10), Some(2));
     assert_eq!(of(5, 1), Some(3));
     assert_eq!(of(3, 1025), Some(1), "a megabyte more takes the lean type");
     assert_eq!((of(4, 1025), of(11, 1), of(1, 7169)), (None, None, None));
     let limited = |seconds| {
-        types.type_of(&QueueRow {
+        let row = QueueRow {
             time_limit: Some(seconds),
             ..job(3, 7168)
-        })
+        };
+        types.find(&row).ok()
     };
     assert_eq!(
         [limited(60), limited(3600), limited(3601), limited(99_999)],
@@ -114,25 +119,25 @@ fn jobs_without_a_type() {
         most_nodes: 2,
         ..job(1, 1)
     };
-    assert_eq!(types.type_of(&several), None);
+    assert!(types.find(&several).is_err());
     let mut component = job(1, 1);
     component.key.id = "17+1".parse().unwrap();
-    assert_eq!(types.type_of(&component), None);
+    assert!(types.find(&component).is_err());
     let unknown = QueueRow {
         has_unknown_gres: true,
         ..job(1, 1)
     };
     assert!(
-        types.type_of(&unknown).is_some(),
+        types.find(&unknown).is_ok(),
         "the policy counts no generic resource"
     );
     let of_fleet = map(FLEET, "servers: {big: [\"n[1-2]\"], gpu: [g1]}").unwrap();
-    assert_eq!(of_fleet.type_of(&unknown), None);
+    assert!(of_fleet.find(&unknown).is_err());
     let mut gpu = job(1, 1);
-    gpu.amounts.gres.insert("gpu".into(), 1);
+    gpu.amounts.set("gres/gpu", 1_u64);
     assert_eq!(
-        (of_fleet.type_of(&job(1, 1)), of_fleet.type_of(&gpu)),
-        (Some(0), Some(1))
+        (of_fleet.find(&job(1, 1)), of_fleet.find(&gpu)),
+        (Ok(0), Ok(1))
     );
 }
 
@@ -144,7 +149,7 @@ fn prices_decide_what_is_cheapest() {
   - {name: wide, demand: {cpu: 18, memory: 5}, arrival_rate: .01, mean_size: 1}\n";
     let of = |prices: &[f64]| {
         let types = TypeMap::of(&fleet(text), prices, TypesFile::default()).unwrap();
-        types.type_of(&job(1, 1024))
+        types.find(&job(1, 1024)).ok()
     };
     assert_eq!(of(&[]), Some(0));
     assert_eq!(of(&[0.0, 1.0]), Some(1));
@@ -164,7 +169,7 @@ fn a_file_says_which_jobs_are_of_which_type() {
     let of = |change: fn(&mut QueueRow)| {
         let mut row = job(3, 512);
         change(&mut row);
-        types.type_of(&row)
+        types.find(&row).ok()
     };
     assert_eq!(of(|row| row.qos = "debug".into()), Some(2));
     assert_eq!(of(|row| row.time_limit = Some(3600)), Some(2));
@@ -173,10 +178,10 @@ fn a_file_says_which_jobs_are_of_which_type() {
     assert_eq!(of(|_| ()), Some(1));
     // A type that does not hold the job is passed over, whatever the file says.
     assert_eq!(
-        of(|row| (row.qos, row.amounts.memory) = ("debug".into(), 2 << 30)),
+        of(|row| (row.qos, row.amounts) = ("debug".into(), amounts(3, 2048))),
         Some(1)
     );
-    assert_eq!(of(|row| row.amounts.cpus = 9), None);
+    assert_eq!(of(|row| row.amounts = amounts(9, 512)), None);
 }
 
 #[test]
@@ -262,26 +267,26 @@ fn types_of_one_demand_need_a_file() {
 fn nodes_are_servers() {
     let text = "servers: {gpu: [g1], big: [n7, n3]}";
     let types = map(FLEET, text).unwrap();
-    let servers = ["n7", "n3", "g1", "n1"].map(|node| types.servers.of_node(node));
+    let servers = ["n7", "n3", "g1", "n1"].map(|node| types.nodes.server(node));
     assert_eq!(servers, [Some(0), Some(1), Some(2), None]);
     assert_eq!(
-        (types.servers.node(1), types.servers.node(3)),
-        (Some("n3"), None)
+        (types.nodes.named(&[1]), types.nodes.named(&[3])),
+        (vec!["n3".to_owned()], vec![])
     );
     let mut nodes = vec![
         node("n3", 20, 14 << 10),
         node("n7", 24, 20 << 10),
         node("g1", 8, 4 << 10),
     ];
-    let found = types.check_nodes(&nodes, false).unwrap_err();
+    let found = types.check_nodes(&nodes).unwrap_err();
     assert!(
         found.starts_with("g1 has 0 of `gpu`, and the policy counts on 2"),
         "{found}"
     );
-    nodes[2].capacity.gres.insert("gpu".into(), 2);
-    types.check_nodes(&nodes, false).unwrap();
+    nodes[2].capacity.set("gres/gpu", 2_u64);
+    types.check_nodes(&nodes).unwrap();
     nodes.remove(0);
-    let found = types.check_nodes(&nodes, false).unwrap_err();
+    let found = types.check_nodes(&nodes).unwrap_err();
     assert!(found.contains("is not in the partition"), "{found}");
     let found = map(FLEET, "").unwrap_err();
     assert!(found.contains("with 2 nodes for this shape"), "{found}");
@@ -289,31 +294,26 @@ fn nodes_are_servers() {
 
 #[test]
 fn one_server_is_one_node_or_a_pool() {
-    let types = map(SERVER, "").unwrap();
-    types
-        .check_nodes(&[node("n1", 20, 15 << 10)], false)
-        .unwrap();
-    let found = types
-        .check_nodes(&[node("n1", 20, 15_000)], false)
-        .unwrap_err();
+    let mut types = map(SERVER, "").unwrap();
+    types.check_nodes(&[node("n1", 20, 15 << 10)]).unwrap();
+    let found = types.check_nodes(&[node("n1", 20, 15_000)]).unwrap_err();
     assert!(
         found.contains("n1 has 14 of `memory`, and the policy counts on 15")
             && found.contains("mem:1000M"),
         "{found}"
     );
     let thousands = map(SERVER, "resources: {memory: mem:1000M}").unwrap();
-    thousands
-        .check_nodes(&[node("n1", 20, 15_000)], false)
-        .unwrap();
+    thousands.check_nodes(&[node("n1", 20, 15_000)]).unwrap();
     let two = [node("n1", 10, 8 << 10), node("n2", 10, 8 << 10)];
-    let found = types.check_nodes(&two, false).unwrap_err();
+    let found = types.check_nodes(&two).unwrap_err();
     assert!(found.contains("the partition has 2 nodes"), "{found}");
-    types.check_nodes(&two, true).unwrap();
-    let found = types.check_nodes(&[], true).unwrap_err();
+    types.is_pooled = true;
+    types.check_nodes(&two).unwrap();
+    let found = types.check_nodes(&[]).unwrap_err();
     assert!(found.contains("the partition has 0 nodes"), "{found}");
     assert_eq!(
-        (types.servers.of_node("n1"), types.servers.node(0)),
-        (Some(0), None)
+        (types.nodes.server("n1"), types.nodes.named(&[0])),
+        (Some(0), vec![])
     );
 }
 
@@ -343,7 +343,7 @@ fn the_files_of_an_export_are_read_back() {
     );
     let text = |name: &str| &files.iter().find(|(own, _)| own == name).unwrap().1;
     let types = map(SERVER, text("types.yaml")).unwrap();
-    assert_eq!(types.type_of(&job(4, 1024)), Some(2));
+    assert_eq!(types.find(&job(4, 1024)), Ok(2));
     // With its examples it is a file too.
     let examples = text("types.yaml")
         .replace("# types:", "types:")

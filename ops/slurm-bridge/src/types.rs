@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use super::document::{Condition, TypesFile};
-use super::resources::{Resources, Source, resources};
-use super::servers::Servers;
+use super::resources::{UNCOUNTED, resources};
 use synth_core::document::text_of;
 use synth_core::number::shown;
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::workload::Fleet;
-use synth_operator::{JobTypes, prices};
-use synth_slurm::commands::{Amounts, NodeRow, QueueRow, expand};
+use synth_multiresource::workload::{Fleet, Shape};
+use synth_operator::{Amounts, JobTypes, Nodes, Resources, prices};
+use synth_slurm::commands::{NodeRow, QueueRow, expand};
 
 /// The jobs and nodes of a cluster as a policy counts them.
 ///
@@ -22,48 +21,36 @@ use synth_slurm::commands::{Amounts, NodeRow, QueueRow, expand};
 #[derive(Clone, Debug)]
 pub struct TypeMap {
     pub(super) resources: Resources,
-    pub(super) servers: Servers,
+    pub(super) nodes: Nodes,
+    /// By server its capacity in whole units (R).
+    units: Vec<Vec<u64>>,
     types: JobTypes<Condition>,
     /// All nodes are one server, so that on how many a job runs does not count.
     pub(super) is_pooled: bool,
 }
 
-/// Why a job has no type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Untyped {
-    /// It takes several nodes, and the policy is of one server.
-    OneServer,
-    /// It takes several nodes, and no type has as many with what it needs on each.
-    Gang,
-    /// It has all of its nodes, and no type has all CPUs of a server.
-    Exclusive,
-    /// No type holds it, or none that the file names is its own.
-    Demand,
-    /// It is one of several that start together with demands of their own.
-    Component,
-    /// Its generic resources are not known before it starts.
-    Gres,
-    /// It names its nodes or their features, and in a fleet the policy chooses them.
-    OwnNodes,
-}
+/// Why a job has no type, in words that follow a number of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Untyped(pub &'static str);
 
 impl Untyped {
-    /// Returns it in words, behind a number of jobs.
-    pub fn words(self) -> &'static str {
-        match self {
-            Untyped::OneServer => {
-                "of several nodes (the policy is of one server: make one of a fleet, with `nodes:`)"
-            }
-            Untyped::Gang => {
-                "of several nodes (no type has as many nodes with what they need on each)"
-            }
-            Untyped::Exclusive => "with whole nodes (no type has all CPUs of a server)",
-            Untyped::Demand => "that no type holds",
-            Untyped::Component => "of heterogeneous jobs",
-            Untyped::Gres => "with generic resources that are not known before they start",
-            Untyped::OwnNodes => "that name their nodes or features (-w, -C)",
-        }
-    }
+    /// It takes several nodes, and the policy is of one server.
+    pub const ONE_SERVER: Self = Untyped(
+        "of several nodes (the policy is of one server: make one of a fleet, with `nodes:`)",
+    );
+    /// It takes several nodes, and no type has as many with what it needs on each.
+    pub const GANG: Self =
+        Untyped("of several nodes (no type has as many nodes with what they need on each)");
+    /// It has all of its nodes, and no type has all CPUs of a server.
+    pub const EXCLUSIVE: Self = Untyped("with whole nodes (no type has all CPUs of a server)");
+    /// No type holds it, or none that the file names is its own.
+    pub const DEMAND: Self = Untyped("that no type holds");
+    /// It is one of several that start together with demands of their own.
+    pub const COMPONENT: Self = Untyped("of heterogeneous jobs");
+    /// Its generic resources are not known before it starts.
+    pub const GRES: Self = Untyped("with generic resources that are not known before they start");
+    /// It names its nodes or their features, and in a fleet the policy chooses them.
+    pub const OWN_NODES: Self = Untyped("that name their nodes or features (-w, -C)");
 }
 
 impl TypeMap {
@@ -92,37 +79,40 @@ impl TypeMap {
 
     /// Returns the same for a fleet, with prices of whole units of its resources, or none.
     pub(super) fn of(fleet: &Fleet, prices: &[f64], written: TypesFile) -> Result<Self, String> {
+        let shapes = fleet.shapes();
+        if written.servers.is_none() && !fleet.is_one_server() {
+            return Err(format!(
+                "the policy is of a fleet, and no file says which nodes are its servers: write `servers: {{{}: [n1, \"n[2-4]\"]}}` with {} nodes for this shape, and name the file by --types",
+                shapes[0].name(),
+                shapes[0].count()
+            ));
+        }
         let named = |name: &str| written.resources.get(name).cloned();
         let resources = resources(fleet.envelope(), named)?;
         // What Slurm does not count, every job may have.
-        let is_counted = |source: &Source| u64::from(*source != Source::Nothing);
         let demands = fleet.types().iter().map(|job| {
-            let pairs = resources.names().zip(job.units());
-            let counted = pairs.map(|((_, source), units)| is_counted(source) * units);
+            let pairs = resources.iter().zip(job.units());
+            let counted = pairs.map(|(own, units)| u64::from(own.source != UNCOUNTED) * units);
             counted.collect()
         });
-        let fields = "partition, qos, account, user, name, time_limit or comment";
+        let of_shape = |(h, shape): (usize, &Shape)| vec![fleet.units(h); shape.count() as usize];
         Ok(TypeMap {
-            types: JobTypes::new(fleet, prices, demands.collect(), written.rules, fields)?,
-            servers: Servers::new(fleet, written.servers)?,
+            types: JobTypes::new(fleet, prices, demands.collect(), written.rules)?,
+            nodes: Nodes::new(written.servers.unwrap_or_default()),
+            units: shapes.iter().enumerate().flat_map(of_shape).collect(),
             resources,
             is_pooled: false,
         })
     }
 
-    /// Returns the type of a job; `None` where it has none.
-    pub fn type_of(&self, row: &QueueRow) -> Option<usize> {
-        self.find(row).ok()
-    }
-
     /// Returns the type of a job, or why it has none.
     pub(super) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
         if row.key.id.is_component() {
-            return Err(Untyped::Component);
+            return Err(Untyped::COMPONENT);
         }
-        let is_gres = |source: &Source| matches!(source, Source::Gres(_));
-        if row.has_unknown_gres && self.resources.names().any(|own| is_gres(own.1)) {
-            return Err(Untyped::Gres);
+        let mut resources = self.resources.iter();
+        if row.has_unknown_gres && resources.any(|own| own.source.starts_with("gres/")) {
+            return Err(Untyped::GRES);
         }
         let counted = match self.is_pooled {
             true => 1..=1,
@@ -132,11 +122,11 @@ impl TypeMap {
         found
             .find_map(Result::transpose)
             .unwrap_or(Err(if row.nodes == 1 || self.is_pooled {
-                Untyped::Demand
-            } else if self.servers.count() == 1 {
-                Untyped::OneServer
+                Untyped::DEMAND
+            } else if self.units.len() == 1 {
+                Untyped::ONE_SERVER
             } else {
-                Untyped::Gang
+                Untyped::GANG
             }))
     }
 
@@ -148,16 +138,15 @@ impl TypeMap {
         };
         if row.is_exclusive {
             // All of what a server has: without CPUs nothing else starts there.
-            let mut names = self.resources.names();
-            let cpus = names.position(|own| *own.1 == Source::Cpus);
-            let cpus = cpus.filter(|_| !self.is_pooled).ok_or(Untyped::Exclusive)?;
-            units[cpus] = self.servers.most(cpus);
+            let cpus = self.resources.iter().position(|own| own.source == "cpu");
+            let cpus = cpus.filter(|_| !self.is_pooled).ok_or(Untyped::EXCLUSIVE)?;
+            units[cpus] = self.units.iter().map(|own| own[cpus]).max().unwrap_or(0);
         }
         let limit = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
         let is_met = |own: &Condition| own.is_met(row, limit);
         let found = self.types.find(&units, nodes, limit, is_met);
         match found {
-            None if row.is_exclusive => Err(Untyped::Exclusive),
+            None if row.is_exclusive => Err(Untyped::EXCLUSIVE),
             found => Ok(found),
         }
     }
@@ -165,21 +154,17 @@ impl TypeMap {
     /// Returns on which servers a running job is; `None` where one of its nodes is none of them.
     pub(super) fn servers_of(&self, row: &QueueRow) -> Option<Vec<usize>> {
         let nodes = expand(&row.node_list)?;
-        nodes
-            .iter()
-            .map(|node| self.servers.of_node(node))
-            .collect()
+        nodes.iter().map(|node| self.nodes.server(node)).collect()
     }
 
-    /// Checks that the nodes of the partition have what the policy's servers have; `is_pooled` takes all of them for
-    /// one server.
+    /// Checks that the nodes of the partition have what the policy's servers have.
     ///
     /// # Errors
     /// When a node is missing or has less, or when there are several for one server; says what to do.
-    pub fn check_nodes(&self, nodes: &[NodeRow], is_pooled: bool) -> Result<(), String> {
-        let servers = &self.servers.nodes;
+    pub fn check_nodes(&self, nodes: &[NodeRow]) -> Result<(), String> {
+        let servers = self.nodes.of_servers();
         if servers.is_empty() {
-            if nodes.is_empty() || nodes.len() > 1 && !is_pooled {
+            if nodes.is_empty() || nodes.len() > 1 && !self.is_pooled {
                 return Err(format!(
                     "the policy is of one server, and the partition has {} nodes: make a policy of a fleet, whose document has `servers:`, or take all nodes for one server with --pool: then jobs may wait though the policy starts them, since what is free lies on several nodes",
                     nodes.len()
@@ -193,7 +178,7 @@ impl TypeMap {
             };
             return self.check_node(0, &name, &all);
         }
-        for (server, name) in servers.iter().enumerate() {
+        for (server, name) in servers.iter().flatten().enumerate() {
             let node = nodes.iter().find(|node| node.name == *name);
             let node = node.ok_or_else(|| {
                 format!("node `{name}` of `servers:` is not in the partition: `sinfo -N -p PARTITION` lists those that are")
@@ -204,16 +189,16 @@ impl TypeMap {
     }
 
     fn check_node(&self, server: usize, name: &str, capacity: &Amounts) -> Result<(), String> {
-        let resources = &self.resources;
-        let found = resources.units_within(capacity);
-        let amount = |j: usize, units: u64| shown(resources.amount(j, units));
-        for (j, (name_of, source)) in resources.names().enumerate() {
-            let (found, units) = (found[j], self.servers.units[server][j]);
-            if found < units && *source != Source::Nothing {
+        let found = self.resources.units_within(capacity);
+        for (j, own) in self.resources.iter().enumerate() {
+            let amount = |units: u64| shown(self.resources.amount(j, units));
+            let (found, units) = (found[j], self.units[server][j]);
+            if found < units && own.source != UNCOUNTED {
                 return Err(format!(
-                    "{name} has {} of `{name_of}`, and the policy counts on {}: make the policy for what the node has, or say by --types in which unit the policy counts (`resources: {{memory: mem:1000M}}`)",
-                    amount(j, found),
-                    amount(j, units)
+                    "{name} has {} of `{}`, and the policy counts on {}: make the policy for what the node has, or say by --types in which unit the policy counts (`resources: {{memory: mem:1000M}}`)",
+                    amount(found),
+                    own.name,
+                    amount(units)
                 ));
             }
         }

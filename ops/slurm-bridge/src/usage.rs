@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 
 use super::TypeMap;
-use synth_operator::Places;
-use synth_slurm::commands::{
-    Amounts, Key, NodeRow, NodeState, Nodes, QueueRow, SlurmQueue, expand,
-};
+use synth_operator::Amounts;
+use synth_slurm::commands::{Key, NodeRow, NodeState, Nodes, SlurmQueue};
 
 /// What of each server the policy does not have: other jobs use it, or its node is down or drained.
 ///
@@ -52,69 +50,43 @@ impl Usage {
         let unread = |was: &NodeRow| nodes.unread.known.contains(&was.name);
         self.nodes.retain(unread);
         self.nodes.splice(0..0, nodes.rows.iter().cloned());
-        let rows = by_node(queue);
+        let accounted = queue.by_node(|_| true);
         let before = std::mem::take(&mut self.unaccounted);
+        let none = Amounts::default();
         for node in &self.nodes {
-            let accounted = of_rows(on(&rows, node));
-            let others = node.allocated.clone().less(&accounted);
+            let accounted = accounted.get(&node.name).unwrap_or(&none);
+            let others = node.allocated.clone().less(accounted);
             let steady = match before.get(&node.name) {
                 Some([last, _]) => others.clone().least(last),
-                None => Amounts::default(),
+                None => none.clone(),
             };
             self.unaccounted.insert(node.name.clone(), [others, steady]);
         }
     }
 
-    /// Returns the servers where what others use has changed, with what they use of each resource (R). `is_own` says which
-    /// jobs the rule has started.
-    pub fn count(
+    /// Returns the amounts that others leave of each server, once nodes were read. `is_own` says which jobs the rule has
+    /// started.
+    pub fn left(
         &self,
         queue: &SlurmQueue,
         map: &TypeMap,
-        places: &mut Places,
         is_own: impl Fn(&Key) -> bool,
-    ) -> Vec<(usize, Vec<f64>)> {
+    ) -> Vec<Amounts> {
         if self.nodes.is_empty() {
             return Vec::new();
         }
-        let mut left: Vec<Amounts> = vec![Amounts::default(); map.servers.count()];
-        let rows = by_node(queue);
+        let mut left = vec![Amounts::default(); map.nodes.of_servers().len().max(1)];
+        let mut used = queue.by_node(|row| !is_own(&row.key));
         for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
-            let Some(n) = map.servers.of_node(&node.name) else {
+            let Some(n) = map.nodes.server(&node.name) else {
                 continue;
             };
-            let mut foreign = of_rows(on(&rows, node).filter(|row| !is_own(&row.key)));
+            let mut foreign = used.remove(&node.name).unwrap_or_default();
             if let Some([_, steady]) = self.unaccounted.get(&node.name) {
-                foreign = foreign.plus(steady);
+                foreign.add(steady);
             }
-            let free = node.capacity.clone().less(&foreign);
-            left[n] = std::mem::take(&mut left[n]).plus(&free);
+            left[n].add(&node.capacity.clone().less(&foreign));
         }
-        places.others(&map.resources, left)
+        left
     }
-}
-
-/// Returns the running jobs of each node.
-fn by_node(queue: &SlurmQueue) -> HashMap<String, Vec<&QueueRow>> {
-    let mut all: HashMap<String, Vec<&QueueRow>> = HashMap::new();
-    for row in queue.rows.iter().filter(|row| row.has_nodes()) {
-        // A list that cannot be read is of nodes that then have more in use than rows account for.
-        for node in expand(&row.node_list).unwrap_or_default() {
-            all.entry(node).or_default().push(row);
-        }
-    }
-    all
-}
-
-fn on<'a>(
-    rows: &'a HashMap<String, Vec<&'a QueueRow>>,
-    node: &NodeRow,
-) -> impl Iterator<Item = &'a QueueRow> {
-    rows.get(&node.name).into_iter().flatten().copied()
-}
-
-/// Returns what these jobs have on one of their nodes.
-fn of_rows<'a>(rows: impl Iterator<Item = &'a QueueRow>) -> Amounts {
-    let parts = rows.map(|row| row.amounts.part(row.nodes));
-    parts.fold(Amounts::default(), |sum, part| sum.plus(&part))
 }

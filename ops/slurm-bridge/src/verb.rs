@@ -9,12 +9,15 @@ use std::time::{Duration, Instant, SystemTime};
 use clap::{Args, Subcommand};
 use itertools::Itertools as _;
 
-use crate::{Bridge, OnLine, ReplayedJournal, Setup, Signals, jobs_csv, release_all, replay};
+use crate::journal::{jobs_csv, replay};
+use crate::release::release_all;
+use crate::run::{Bridge, Signals};
+use crate::setup::Setup;
 use synth_advice::forecast::OnlineForecasts;
 use synth_core::number::seconds_in;
 use synth_multiresource::artifact::Checked;
 use synth_operator::protocol::{Foresight as _, Line, Started};
-use synth_operator::{Scheduler, WaitReason, read_policy};
+use synth_operator::{Scheduler, read_policy};
 use synth_slurm::commands::Slurm;
 use synth_typed::PolicyFile;
 use synth_verb::report::{counted, length, percent};
@@ -62,8 +65,13 @@ struct ReplayArguments {
 #[derive(Args)]
 #[command(after_help = include_str!("verb.txt").trim_ascii_end())]
 struct SlurmArguments {
-    #[command(flatten)]
-    policy: PolicyFile<false>,
+    /// The policy: a JSON file made by `synth FILE`
+    #[arg(
+        value_name = "POLICY",
+        required_unless_present = "release_all",
+        conflicts_with = "release_all"
+    )]
+    policy: Option<PathBuf>,
 
     /// The partition, whose jobs are held when they are submitted (`synth export slurm` writes how)
     #[arg(long, value_name = "NAME")]
@@ -73,7 +81,7 @@ struct SlurmArguments {
     setup: Setup,
 
     /// Release every held job of the partition, and end: the way back, without a policy
-    #[arg(long, conflicts_with = "a_policy")]
+    #[arg(long)]
     release_all: bool,
 
     /// Say why this job waits, and when it starts: from the queue and the journal of the bridge that runs
@@ -89,7 +97,7 @@ impl NamesFiles for Arguments {
         let (policy, read, written) = match &self.to {
             None => {
                 let own = &self.journal;
-                (own.policy.typed(), &own.replay, [&own.jobs, &None])
+                (Some(&own.policy.policy), &own.replay, [&own.jobs, &None])
             }
             Some(To::Slurm(own)) => {
                 let setup = &own.setup;
@@ -98,10 +106,10 @@ impl NamesFiles for Arguments {
                     Some(_) => (&setup.journal, &None),
                     None => (&setup.types, &setup.journal),
                 };
-                (own.policy.typed(), read, [journal, &setup.metrics])
+                (own.policy.as_ref(), read, [journal, &setup.metrics])
             }
         };
-        let read = policy.into_iter().chain(read.as_deref());
+        let read = policy.into_iter().chain(read);
         files(read, written.into_iter().flatten())
     }
 }
@@ -124,7 +132,7 @@ impl SlurmArguments {
             let table = format!("{}: {released}", self.partition);
             return Ok(VerbOutput::of_table(table));
         }
-        let policy = self.policy.file()?;
+        let policy = self.policy.as_deref().unwrap_or(Path::new(""));
         let setup = Setup {
             policy: policy.to_owned(),
             changes: caller.changes,
@@ -139,8 +147,8 @@ impl SlurmArguments {
                     let written = fs::metadata(journal).and_then(|own| own.modified());
                     let later = written.map(|at| SystemTime::now().duration_since(at));
                     let later = later.ok().and_then(Result::ok).unwrap_or_default();
-                    let journal = Journal::read(journal, policy, caller)?;
-                    journal.why(job, later.as_secs_f64())?
+                    let policy = read_policy(policy, caller.changes)?;
+                    why(journal, &policy, job, later.as_secs_f64())?
                 }
             }));
         }
@@ -183,14 +191,14 @@ impl ReplayArguments {
         let Some(file) = &self.replay else {
             return Err("give --replay JOURNAL and the policy".into());
         };
-        let journal = Journal::read(file, self.policy.file()?, caller)?;
-        let replayed = journal.replay(&mut |_, _, _| ())?;
+        let policy = read_policy(&self.policy.policy, caller.changes)?;
+        let replayed = replay(file, &policy, &mut |_, _, _| ())?;
         let mut answered = VerbOutput::default();
         if let Some(file) = &self.jobs {
             answered.documents = vec![(file.clone(), jobs_csv(&replayed.jobs)?)];
         }
         let text = if let Some(job) = &self.why {
-            journal.why(job, 0.0)?
+            why(file, &policy, job, 0.0)?
         } else if let Some((line, then, now)) = &replayed.differs {
             answered.negative = true;
             format!("line {line} is decided otherwise: then {then:?} started, and now {now:?}")
@@ -207,72 +215,62 @@ impl ReplayArguments {
     }
 }
 
-/// A journal, and the policy that decided there.
-struct Journal {
-    file: PathBuf,
-    policy: Checked,
-    digest: String,
-}
-
 /// So many jobs of a journal are forecast at most, to see how right that is.
 const LOOKED_AT: usize = 200;
 
-impl Journal {
-    fn read(file: &Path, policy: &Path, caller: &Caller<'_>) -> VerbResult<Self> {
-        let (policy, digest) = read_policy(policy, caller.changes)?;
-        Ok(Journal {
-            file: file.to_owned(),
-            policy,
-            digest,
-        })
-    }
-
-    fn replay(&self, on_line: OnLine<'_>) -> Result<ReplayedJournal, String> {
-        replay(&self.file, &self.policy, &self.digest, on_line)
-    }
-
-    /// Says why a job waits where the journal ends, and when it starts, so many seconds later.
-    fn why(&self, job: &str, later: f64) -> VerbResult<String> {
-        let mut came = 0;
-        self.replay(&mut |line, scheduler, _| {
-            came += usize::from(newly_waits(line, scheduler).is_some());
-        })?;
-        let every = came.div_ceil(LOOKED_AT).max(1);
-        let mut foresight = OnlineForecasts::new(1);
-        let replayed = self.replay(&mut |line, scheduler, starts| {
-            let ids = starts.iter().map(Started::id);
-            ids.for_each(|id| foresight.started(id, line.t));
-            if let Some(id) = newly_waits(line, scheduler) {
-                came += 1;
-                if came % every == 0 {
-                    // Where nobody knows, nothing is learned.
-                    let _ = foresight.forecast(scheduler, id);
-                }
+/// Says why a job waits where the journal of a policy ends, and when it starts, so many seconds later.
+fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbResult<String> {
+    let mut came = 0;
+    replay(file, policy, &mut |line, scheduler, _| {
+        came += usize::from(newly_waits(line, scheduler).is_some());
+    })?;
+    let every = came.div_ceil(LOOKED_AT).max(1);
+    let mut foresight = OnlineForecasts::new(1);
+    let replayed = replay(file, policy, &mut |line, scheduler, starts| {
+        let ids = starts.iter().map(Started::id);
+        ids.for_each(|id| foresight.started(id, line.t));
+        if let Some(id) = newly_waits(line, scheduler) {
+            came += 1;
+            if came % every == 0 {
+                // Where nobody knows, nothing is learned.
+                let _ = foresight.forecast(scheduler, id);
             }
-        })?;
-        let scheduler = &replayed.scheduler;
-        let is_own = |id: &&String| id.split('@').next() == Some(job);
-        let id = replayed.present.keys().rfind(is_own);
-        let Some(id) = id.filter(|id| scheduler.knows(id)) else {
-            return refuse(format!(
-                "job {job} neither waits nor runs where the journal ends: it has ended, or is held, depends on others or has no type: `synth bridge slurm POLICY --partition NAME --journal {} --why {job}` asks Slurm",
-                self.file.display()
-            ));
-        };
-        let Some(waits) = scheduler.waits(id) else {
-            return Ok(format!(
-                "job {job} does not wait for the policy: it has been released"
-            ));
-        };
-        let unit = self.policy.workload().time_unit();
-        let since = replayed.t - replayed.present[id].arrival;
-        let why = why((job, since, unit), &waits, scheduler);
-        let starts = foresight.forecast(scheduler, id);
-        let second = seconds_in(unit).unwrap_or(1.0);
-        let left = |at: f64| (at - scheduler.now()) * second - later;
-        let starts = starts.map(|own| own.map(left));
-        Ok(format!("{why}\n{}", when(starts, foresight.record())))
+        }
+    })?;
+    let scheduler = &replayed.scheduler;
+    let is_own = |id: &&String| id.split('@').next() == Some(job);
+    let id = replayed.present.0.keys().rfind(is_own);
+    let Some(id) = id.filter(|id| scheduler.knows(id)) else {
+        return refuse(format!(
+            "job {job} neither waits nor runs where the journal ends: it has ended, or is held, depends on others or has no type: `synth bridge slurm POLICY --partition NAME --journal {} --why {job}` asks Slurm",
+            file.display()
+        ));
+    };
+    let Some(waits) = scheduler.waits(id) else {
+        return Ok(format!(
+            "job {job} does not wait for the policy: it has been released"
+        ));
+    };
+    let unit = policy.0.workload().time_unit();
+    let since = replayed.t - replayed.present.0[id].arrival;
+    let places = scheduler.places();
+    let name = places.type_name(waits.job_type);
+    let mut text = format!(
+        "job {job} has waited for {since:.1} {unit} as `{name}`: {}.\n",
+        waits.place()
+    );
+    if let Some(doing) = &waits.doing {
+        text += &format!("The policy: {doing}.\n");
     }
+    let mut counts = places.types().enumerate().map(|(i, name)| {
+        let [waiting, running] = scheduler.count(i);
+        format!("{name}: {running} run, {waiting} wait")
+    });
+    let second = seconds_in(unit).unwrap_or(1.0);
+    let left = |at: f64| (at - scheduler.now()) * second - later;
+    let starts = foresight.forecast(scheduler, id);
+    let when = when(starts.map(|own| own.map(left)), foresight.record());
+    Ok(format!("{text}{}\n{when}", counts.join("; ")))
 }
 
 /// Returns the job of a line that came, and waits now that all of its time has been decided.
@@ -288,43 +286,15 @@ fn when(starts: Result<[f64; 3], String>, (count, right): (usize, [f64; 3])) -> 
         Ok(starts) => starts.map(|wait| length(wait.max(0.0))),
         Err(why) => return format!("When it starts nobody can say: {why}."),
     };
-    let record = if count > 0 {
-        let right = right.map(percent);
-        format!(
-            "of {} in this journal {} started by the first time, {} by the second and {} by the third",
-            counted(count as f64, "job"),
-            right[0],
-            right[1],
-            right[2]
-        )
-    } else {
-        "how right that is, the journal does not show yet".into()
+    let jobs = counted(count as f64, "job");
+    let [first, second, third] = right.map(percent);
+    let record = match count {
+        0 => "how right that is, the journal does not show yet".into(),
+        _ => format!(
+            "of {jobs} in this journal {first} started by the first time, {second} by the second and {third} by the third"
+        ),
     };
     format!(
         "Of ten such jobs one starts within {one}, five within {half}, nine within {most}: {record}."
     )
-}
-
-/// Says why a job waits that has waited for so long.
-fn why((job, since, unit): (&str, f64, &str), waits: &WaitReason, scheduler: &Scheduler) -> String {
-    let places = scheduler.places();
-    let name = places.type_name(waits.job_type);
-    let ahead = match waits.ahead {
-        0 if waits.is_of_all => "it is the next".to_owned(),
-        ahead if waits.is_of_all => format!("{ahead} jobs are before it in the order"),
-        0 => "it is the next of its type".to_owned(),
-        ahead => format!("{ahead} older ones of its type are ahead"),
-    };
-    let mut text = format!("job {job} has waited for {since:.1} {unit} as `{name}`: {ahead}.\n");
-    if waits.is_shut_out {
-        text += "It would fit nowhere if no other job of the policy ran: others use the room, or nodes are down.\n";
-    }
-    if let Some(doing) = &waits.doing {
-        text += &format!("The policy: {doing}.\n");
-    }
-    let mut counts = places.types().enumerate().map(|(i, name)| {
-        let [waiting, running] = scheduler.count(i);
-        format!("{name}: {running} run, {waiting} wait")
-    });
-    text + &counts.join("; ")
 }

@@ -102,7 +102,7 @@ fn warnings(fit: &Fit) -> Vec<String> {
     let apart = fit.predicted.iter().filter(|own| own.differs());
     let apart = apart.map(|own| own.rule).join(", ");
     if !apart.is_empty() {
-        notes.push(format!("WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG, under {apart}. For waits, guarantees and sizes, replay the log: synth compare --trace TRACE --workload WORKLOAD --policies first-fit,POLICY. The load, and what is stable, hold for both."));
+        notes.push(format!("WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG, under {apart}. For waits, guarantees and sizes, replay the log: synth replay TRACE --workload WORKLOAD --policies first-fit,POLICY. The load, and what is stable, hold for both."));
     }
     notes.extend_from_slice(&fit.lines.faults);
     let [first, _, last] = fit.thirds;

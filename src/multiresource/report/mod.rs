@@ -8,7 +8,6 @@ mod show;
 mod simulation;
 mod size;
 mod stability;
-mod sweep;
 mod synthesis;
 
 pub use fit::fit;
@@ -17,7 +16,6 @@ pub use refusal::refusal;
 pub use show::{about, show};
 pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
 pub use size::{Looked, SizeVerdict, Sizing};
-pub use sweep::{sweep_csv, sweep_page};
 pub use synthesis::{Synthesized, synthesis, thresholds};
 
 use itertools::Itertools as _;

@@ -229,7 +229,7 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective) -> Repo
             number(own.upper_bound_in_box),
         ));
         let why = match (own.interrupted, own.full) {
-            (true, _) => Some("interrupted, --time-limit, or sweeps that come no closer"),
+            (true, _) => Some("interrupted, --time, or sweeps that come no closer"),
             (_, true) => Some("a larger box has more states than --states"),
             _ => None,
         };

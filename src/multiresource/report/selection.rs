@@ -108,7 +108,7 @@ fn remark(record: &ChoiceLog) -> Option<String> {
         some.map(|own| own.name.as_str()).collect_vec()
     };
     let name = &own.name;
-    let raise = format!("raise --budget (now {:.0e})", record.budget as f64);
+    let raise = format!("raise --work (now {:.0e})", record.budget as f64);
     let better = names(&CandidateLog::is_better);
     let open = names(&|own| !record.decided && record.is_open(own));
     let level = names(&|own| own.is_level() && USUAL.contains(&&*own.name));

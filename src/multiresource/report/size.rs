@@ -84,7 +84,7 @@ impl SizeVerdict {
         match self {
             SizeVerdict::Surely | SizeVerdict::Kept => format!("{policy} meets it"),
             SizeVerdict::NotFound => format!(
-                "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --budget decides that"
+                "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --work decides that"
             ),
             SizeVerdict::Broken => format!(
                 "the nearest policy found, {policy}, misses it by more than its 95 % interval"
@@ -132,7 +132,7 @@ impl Sizing<'_> {
         let mut report = Report::from(first);
         let budget = self.budget as f64;
         if own.verdict != SizeVerdict::Surely {
-            report.warnings.push(format!("That is borderline: runs with --budget {budget:.0e} for each size did not decide it, so raise it, or buy one more."));
+            report.warnings.push(format!("That is borderline: runs with --work {budget:.0e} for each size did not decide it, so raise it, or buy one more."));
         }
         for size in [self.least.saturating_sub(1), self.least + 1] {
             let other = self.looked.get(&size).filter(|own| !own.verdict.is_kept());

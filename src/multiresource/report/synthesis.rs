@@ -87,7 +87,7 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
             let most = claim.map(|own| own.value + own.half_width.unwrap_or(0.0));
             if most.is_some_and(|most| most > own.allowed()) {
                 let budget = record.budget as f64;
-                report.warnings.push(format!("Whether the guarantee {} is kept is borderline: a larger --budget (now {budget:.0e}) tells.", own.words(unit)));
+                report.warnings.push(format!("Whether the guarantee {} is kept is borderline: a larger --work (now {budget:.0e}) tells.", own.words(unit)));
             }
         }
     }
@@ -133,7 +133,7 @@ fn unclaimed(chosen: &Chosen) -> Vec<String> {
     let unknown = chosen.unclaimed.iter();
     let unknown = unknown.map(|why| format!("No simulated mean of it is claimed: {why}"));
     let notes = impossible.chain(unknown);
-    notes.map(|note| note + ". More with --budget.").collect()
+    notes.map(|note| note + ". More with --work.").collect()
 }
 
 /// Describes the mean of an analysed policy, and the conditions under which it holds.
@@ -170,7 +170,7 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     };
     let more = match reasons.is_empty() {
         true => String::new(),
-        false => format!(" {reasons}; more with --effort."),
+        false => format!(" {reasons}; more with --work."),
     };
     format!(
         "E[T] = {} {unit} over all jobs, {how}{without}.{more}",

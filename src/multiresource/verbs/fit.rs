@@ -53,7 +53,7 @@ pub struct Arguments {
     since: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
 }
 
 impl NamesFiles for Arguments {
@@ -69,7 +69,7 @@ impl RunVerb for Arguments {
         caller.notify(Notice::Doing("reading the trace"));
         let policy = self.since.as_ref().map(|file| policy_of(file, caller));
         let policy = policy.transpose()?;
-        let mut reading = self.reading.clone();
+        let mut reading = self.reading.options()?;
         let servers = reading.servers;
         reading.servers = servers.or(policy.as_ref().map(Servers::from));
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
@@ -106,29 +106,6 @@ fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
         caller.notify(Notice::Doing(doing));
         !caller.interrupt.load(Ordering::Relaxed)
     }
-}
-
-/// Makes a workload of a log with all that is usual.
-///
-/// # Errors
-/// When the log cannot be read or fitted, and when it is interrupted.
-pub fn workload_of(
-    file: &Path,
-    reading: &trace::ReadOptions,
-    caller: &mut Caller<'_>,
-) -> VerbResult<Fleet> {
-    let source = Source::named(file);
-    let options = FitOptions {
-        source: format!("synth fit {}", source.name()),
-        max_types: 48,
-        rounding_loss: 0.002,
-        arrivals: FittedArrivals::Auto,
-        // A rule that was chosen on the log may go by limits, where all jobs have one.
-        by_limit: true,
-        since: None,
-    };
-    let mut trace = Trace::open(&source, reading)?;
-    Ok(fit::fit(&mut trace, &options, &mut listener(caller))?.workload)
 }
 
 /// Returns the fleet that the policy in a file is for.

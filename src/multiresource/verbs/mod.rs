@@ -5,6 +5,7 @@ pub mod export;
 pub mod family;
 pub mod fit;
 pub mod limit;
+pub mod made;
 pub mod optimum;
 mod program;
 mod promise;
@@ -12,7 +13,6 @@ pub mod replay;
 pub mod resolve;
 mod size;
 pub mod solve;
-pub mod sweep;
 pub mod synthesize;
 
 use crate::document::Parsed;

@@ -74,7 +74,7 @@ impl<'a> Sizes<'a> {
             ("the shapes of servers are", all.collect())
         };
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-        let unknown = || format!("--size {name}: {}", suggest(name, what, &names));
+        let unknown = || format!("--shape {name}: {}", suggest(name, what, &names));
         let found = all.into_iter().find(|(own, _)| *own == name);
         found.map(|(_, sizes)| sizes).ok_or_else(unknown)
     }
@@ -161,7 +161,7 @@ impl<'a> Sizes<'a> {
             return Ok(Err(match tries.last_key_value() {
                 Some((_, (last, _))) if !interrupted => SynthesisAnswer::Refused {
                     why: format!(
-                        "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: relax the target, or raise --budget",
+                        "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: relax the target, or raise --work",
                         last.words,
                         last.verdict.words(last.policy)
                     )

@@ -7,7 +7,7 @@ use super::{Fault, Place};
 use crate::number::seconds_of;
 
 /// A range of time limits: above the one, and not above the other.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct TimeRange {
     above: Option<String>,

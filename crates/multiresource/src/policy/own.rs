@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::backfilling::{
-    Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, RuntimeEstimate,
+    Backfilling, BackfillingConfig, Estimates, LearnedRuntimes, Priority, QueueOrder, Reservations,
+    RuntimeEstimate,
 };
 use super::family::Family;
 use super::msr::{Backfill, EmptySlots, MsrConfig, Preemption, Route};
@@ -62,6 +63,7 @@ struct WrittenOrder {
     reservations: Option<String>,
     #[serde(rename = "longest-wait")]
     longest_wait: Option<String>,
+    learned: Option<LearnedRuntimes>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -147,13 +149,18 @@ impl WrittenOrder {
         let reservations = Reservations::parse(reservations);
         let reservations = reservations.map_err(|why| word("reservations", why));
         let choices = Backfilling {
-            order: QueueOrder::Priority(order, estimate.ok()?),
+            order: QueueOrder::Jobs(order),
+            estimate: estimate.ok()?,
             reservations: reservations.ok()?,
             longest_wait,
             ..Backfilling::easy(Estimates::Limits)
         };
         let own = BackfillingConfig::of(choices, fleet);
-        own.map_err(|why| word("reservations", why.0)).ok()
+        let own = own.map_err(|why| word("reservations", why.0)).ok()?;
+        Some(BackfillingConfig {
+            learned: self.learned.unwrap_or_default(),
+            ..own
+        })
     }
 }
 

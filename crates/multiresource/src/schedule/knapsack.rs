@@ -78,25 +78,21 @@ impl Knapsack {
     }
 
     /// Replaces `best`, a schedule within the bounds, by the best one within them: whether it is
-    /// worth more. Of equals the first stays. Values and bounds are by type; sums of values stay
-    /// below 2^53.
-    pub fn improve(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {
-        self.room.copy_from_slice(&self.capacity);
-        self.search(values, bounds, best)
-    }
-
-    /// The same where so many units of each resource (R) are left of the server. If all jobs within the bounds fit there,
-    /// they are the best, without a search.
-    pub fn improve_in(&mut self, room: &[u64], values: &[u64], bounds: &[u32], best: &mut [u32]) {
+    /// worth more, where `room` is what is left of the server (R units). Of equals the first stays. Values and bounds are by
+    /// type; sums of values stay below 2^53. If all jobs within the bounds fit, they are the best, without a search.
+    pub fn improve(
+        &mut self,
+        room: &[u64],
+        values: &[u64],
+        bounds: &[u32],
+        best: &mut [u32],
+    ) -> bool {
         if self.walk.packing.fits_in(bounds, room) {
+            let improves = best != bounds;
             best.copy_from_slice(bounds);
-        } else {
-            self.room.copy_from_slice(room);
-            self.search(values, bounds, best);
+            return improves;
         }
-    }
-
-    fn search(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {
+        self.room.copy_from_slice(room);
         self.choose_prices(values, bounds);
         let left = self.price_of_room();
         let pairs = best.iter().zip(values);
@@ -207,11 +203,14 @@ mod tests {
                 let within = |u: &&Schedule| u.iter().zip(&bounds).all(|(u, b)| u <= b);
                 let best = all.iter().filter(within).map(worth).max().unwrap();
                 let mut found = vec![0; packing.types()];
-                assert_eq!(knapsack.improve(&values, &bounds, &mut found), best > 0);
+                assert_eq!(
+                    knapsack.improve(packing.capacity(), &values, &bounds, &mut found),
+                    best > 0
+                );
                 assert!(packing.fits(&found) && within(&&found));
                 assert_eq!(worth(&found), best, "{model}: {values:?} within {bounds:?}");
                 let again = found.clone();
-                assert!(!knapsack.improve(&values, &bounds, &mut found));
+                assert!(!knapsack.improve(packing.capacity(), &values, &bounds, &mut found));
                 assert_eq!(found, again);
             }
         }

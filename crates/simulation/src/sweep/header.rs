@@ -27,9 +27,6 @@ pub struct SweepHeader {
     pub policies: Vec<Entrant>,
     /// The loads ρ, as fractions of what any policy can serve.
     pub loads: Vec<f64>,
-    /// Total arrival rates \[1/time\], one a load, where these were typed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rates: Vec<f64>,
 }
 
 /// The workload of a comparison.
@@ -210,17 +207,12 @@ impl SweepHeader {
         self.loads.iter().flat_map(of)
     }
 
-    /// Returns a load as people read it: `ρ = 0.9`, or `λ = 4.46` where rates were typed.
+    /// Returns a load as people read it: `ρ = 0.9`.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
-        let mut loads = self.loads.iter();
-        let n = loads.position(|own| own.to_bits() == load.to_bits());
-        match n.and_then(|n| self.rates.get(n)) {
-            Some(rate) => format!("λ = {rate}"),
-            // Percentages that were typed are rounded when they are divided by 100.
-            None if load > 1e-6 => format!("ρ = {}", (load * 1e10).round() / 1e10),
-            None => format!("ρ = {load}"),
-        }
+        // Percentages that were typed are rounded when they are divided by 100.
+        let rounded = (load * 1e10).round() / 1e10;
+        format!("ρ = {}", if load > 1e-6 { rounded } else { load })
     }
 
     /// Returns the command that compares the same, with all settings.
@@ -228,18 +220,14 @@ impl SweepHeader {
     pub fn command(&self) -> String {
         let s = &self.settings;
         let names: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
-        let (option, places) = match &self.rates[..] {
-            [] => ("loads", &self.loads),
-            _ => ("rates", &self.rates),
-        };
-        let places: Vec<String> = places.iter().map(f64::to_string).collect();
+        let loads: Vec<String> = self.loads.iter().map(f64::to_string).collect();
         let time = s.time_seconds;
         let time = time.map_or(String::new(), |t| format!(" --time {t}"));
         format!(
-            "synth compare --workload {} --policies {} --{option} {} --seed {} --replications {} --precision {} --events {}{time}",
+            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}",
             quoted(&self.workload.file),
             quoted(&names.join(",")),
-            places.join(","),
+            loads.join(","),
             s.seed,
             s.replications,
             s.precision,
@@ -272,24 +260,6 @@ pub fn quoted(text: &str) -> String {
         text.into()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
-#[doc(hidden)]
-impl SweepHeader {
-    /// Returns the header of a comparison that nothing was run of, for tests of what renders it.
-    ///
-    /// # Panics
-    /// Never: it has the shape of a header.
-    pub fn sample(names: &[&str]) -> SweepHeader {
-        let policy = |name: &&str| serde_json::json!({"name": name, "digest": null});
-        let policies: Vec<Value> = names.iter().map(policy).collect();
-        let header = serde_json::json!({
-            "format": "synth-comparison", "version": 1, "tool": "synth", "policies": policies, "loads": [0.5, 0.95],
-            "workload": {"file": "a file.yaml", "source": null, "digest": "sha256:0", "time_unit": "s", "load": 0.9},
-            "settings": {"seed": 1, "replications": 8, "precision": 0.01, "events": 10, "time_seconds": 1.5},
-        });
-        serde_json::from_value(header).expect("it has the shape of a header")
     }
 }
 

@@ -148,7 +148,7 @@ impl Log {
         }
         jobs.splice(0..0, running.into_iter().chain(waiting));
         if jobs.is_empty() {
-            let why = "every job still ran when the trace ended, so that no size is known: `--censored end` takes what was seen of them";
+            let why = "every job still ran when the trace ended, so that no size is known: `--read censored=end` takes what was seen of them";
             return Err(TraceError::Refused(why.into()));
         }
         Ok(Log {

@@ -305,8 +305,8 @@ impl Trace {
             note(Reason::PastLimit);
             limit = size;
         }
-        // Events stand in order; that jobs are known when they end, or the file does, is no disorder of it.
-        let is_late = self.rows.format == TraceFormat::Borg || raw.line < self.before.1;
+        // Jobs that are known only when the file ends are no disorder of it.
+        let is_late = raw.line < self.before.1;
         if raw.submit < self.before.0 && !is_late {
             note(Reason::Unsorted);
         }
@@ -346,7 +346,6 @@ impl Trace {
             Fate::Part => Reason::Partial,
             _ if raw.size < 0 || raw.size == 0 && broken => Reason::NeverRan,
             Fate::Broken if self.options.completed_only => Reason::NotCompleted,
-            Fate::Unplaced => Reason::TooLarge,
             Fate::OtherType => Reason::OtherType,
             _ if self.demand.iter().all(|demand| *demand == 0.0) => Reason::NoDemand,
             _ if !self.servers.hold(&self.demand, nodes) => Reason::TooLarge,

@@ -77,7 +77,7 @@ impl Activity {
         let end = self.rows.iter().filter_map(|(_, end)| *end).min()?;
         let before = end.saturating_sub(first) as f64;
         let is_short = before <= SHORTEST * last.saturating_sub(first) as f64;
-        if end >= last || is_short || matches!(format, TraceFormat::Azure | TraceFormat::Borg) {
+        if end >= last || is_short {
             return None;
         }
         let (early, late) = (self.rows).split_at(self.rows.partition_point(|row| row.0 < end));

@@ -5,8 +5,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_multiresource::policy::{
-    Backfilling, Estimates, Placement, Priority, QueueOrder, Reservations, RuntimeEstimate,
+    Backfilling, Estimates, LearnedRuntimes, Placement, Priority, QueueOrder, Reservations,
+    RuntimeEstimate,
 };
+use synth_verb::VerbResult;
 
 /// A rule of the family: order, estimate, reservations and promise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -44,7 +46,8 @@ impl RulePoint {
             ..self.order
         };
         Backfilling {
-            order: QueueOrder::Priority(order, self.estimate),
+            order: QueueOrder::Jobs(order),
+            estimate: self.estimate,
             reservations: self.reservations,
             estimates: Estimates::Limits,
             placement: Placement::Best,
@@ -65,9 +68,9 @@ impl RulePoint {
             _ if !matches!(choices.reservations, First | Nobody | Strict) => Err(format!(
                 "`{text}` keeps more than one reservation: the rule of today is easy, first-fit or strict here"
             )),
-            (QueueOrder::Priority(order, estimate), Estimates::Limits) => Ok(RulePoint {
+            (QueueOrder::Jobs(order), Estimates::Limits) => Ok(RulePoint {
                 order,
-                estimate,
+                estimate: choices.estimate,
                 reservations: choices.reservations,
                 longest_wait: None,
             }),
@@ -99,6 +102,35 @@ impl RulePoint {
         let promise = promise.map(|hours| format!(", first after {hours:.1} h"));
         let promise = promise.unwrap_or_default();
         format!("{}+{order}{estimate}{promise}", self.reservations.rule())
+    }
+}
+
+impl RulePoint {
+    /// Returns the rule as a policy of one's own, with what its estimates have learned.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn document(&self, learned: &LearnedRuntimes) -> VerbResult<String> {
+        let order = &self.order;
+        let mut text = format!(
+            "backfilling:\n  order: {{size: {}, share: {}",
+            order.size, order.share
+        );
+        if order.moves() {
+            text += &format!(", age: {}, offset: {} s", order.age, order.offset);
+        }
+        let reservations = serde_json::to_string(&self.reservations)?;
+        text += &format!(
+            "}}\n  estimate: {}\n  reservations: {reservations}\n",
+            self.estimate.name()
+        );
+        if let Some(time) = self.longest_wait {
+            text += &format!("  longest-wait: {time} s\n");
+        }
+        if *learned != LearnedRuntimes::default() && self.estimate != RuntimeEstimate::Limit {
+            text += &format!("  learned: {}\n", serde_json::to_string(learned)?);
+        }
+        Ok(text)
     }
 }
 

@@ -1,31 +1,22 @@
 //! What a job is for the scheduler, and what is new of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::round::{Change, Concern, Round, Stage};
-use super::{Desk, Known, LAG};
+use super::round::{Concern, Round};
+use super::{Desk, LAG};
 use crate::setup::Unknown;
-use crate::view::{Phase, Uid, View, Work};
-use synth_core::document::number_of;
-use synth_operator::{HostMoment, Submission};
+use crate::view::{Phase, TYPE, Uid, View};
+use synth_operator::{HostMoment, JobReport, Nodes, Stage};
 
 impl Desk {
     /// Jobs that are not there any more.
-    pub(super) fn departed(&mut self, views: &HashMap<&Uid, &View<'_>>) -> Vec<Change> {
+    pub(super) fn depart(&mut self, views: &HashMap<&Uid, &View<'_>>) {
         self.noted.retain(|uid, _| views.contains_key(uid));
-        let gone = self.jobs.keys().filter(|uid| !views.contains_key(uid));
-        let mut gone: Vec<Uid> = gone.cloned().collect();
-        gone.sort_unstable();
-        gone.iter().filter_map(|uid| self.leave(uid)).collect()
-    }
-
-    /// Takes a job out.
-    fn leave(&mut self, uid: &Uid) -> Option<Change> {
-        let known = self.jobs.remove(uid)?;
-        Some(match known.stage {
-            Stage::Waiting(_) => Change::Withdraw(known.id),
-            Stage::Running(_) => Change::Leave(known.id),
-        })
+        let jobs = self.operator.jobs.keys();
+        let gone = jobs.filter(|uid| !views.contains_key(uid));
+        for uid in gone.cloned().collect::<Vec<Uid>>() {
+            self.operator.leave(&uid);
+        }
     }
 
     /// Finds what is new of a job.
@@ -36,86 +27,24 @@ impl Desk {
         round: &mut Round,
     ) {
         let uid = view.work.uid();
-        let before = self.jobs.get(uid).map(|own| own.stage);
+        let before = self.operator.stage(uid);
         let on = nodes.get(uid).map_or(&[][..], |own| own);
         let is = self.stage(view, before, on, round);
-        match (before, is) {
-            (Some(Stage::Running(_)), Some(Stage::Running(i))) => {
-                self.finish(view, i, round);
-                self.move_to(view, i, on, round);
-            }
-            (Some(before), Some(is)) if before == is => {}
-            (Some(Stage::Running(a)), Some(Stage::Waiting(b))) if a == b => {
-                if let Some(known) = self.jobs.get_mut(uid) {
-                    known.wait(b);
-                    round.changes.push(Change::PutBack(known.id.clone()));
-                }
-            }
-            (_, is) => {
-                round.changes.extend(self.leave(uid));
-                if let Some(Stage::Waiting(_)) = before
-                    && view.mark().is_none()
-                    && matches!(view.phase, Phase::Running | Phase::Foreign)
-                {
-                    let text = format!(
-                        "{} was released by somebody else",
-                        view.work.submitted().called()
-                    );
-                    round.note(Some(uid), Concern::ReleasedByOthers, text);
-                }
-                self.enter((view, uid.clone()), is, on, round);
-            }
+        if let Some(Stage::Waiting(_)) = before
+            && view.mark().is_none()
+            && matches!(view.phase, Phase::Running | Phase::Foreign)
+        {
+            let job = view.work.called();
+            let text = format!("{job} was released by somebody else");
+            round.note(Some(uid), Concern::ReleasedByOthers, text);
         }
-    }
-
-    /// A job comes in, under this id.
-    fn enter(
-        &mut self,
-        (view, id): (&View<'_>, Uid),
-        stage: Option<Stage>,
-        on: &[&str],
-        round: &mut Round,
-    ) {
-        let Some(stage) = stage else { return };
-        let mut servers = Vec::new();
-        match stage {
-            Stage::Waiting(i) => {
-                let job = self.submission(view.work, i, round.at);
-                round.changes.push(Change::Arrive(id.clone(), job));
-            }
-            Stage::Running(i) => {
-                servers = self.room(view, i, on);
-                let job = self.submission(view.work, i, round.at);
-                let ran = view
-                    .work
-                    .reserved
-                    .map_or(0, |own| (round.at.wall - own).max(0));
-                let ran = ran as f64 / self.second;
-                let adopt = Change::Adopt(id.clone(), job, ran, servers.clone());
-                round.changes.push(adopt);
-            }
+        let (own, at) = (&self.nodes, self.at);
+        let describe = || report(view, on, own, at);
+        self.operator.change(uid, is, describe);
+        if let (Some(Stage::Running(_)), Some(Stage::Running(i))) = (before, is) {
+            self.finish(view, i, round);
+            self.move_to(view, i, on, round);
         }
-        let known = Known::new(stage, id, servers);
-        self.jobs.insert(view.work.uid().clone(), known);
-    }
-
-    /// Returns what the scheduler is told of a job of type i beside its id.
-    fn submission(&self, work: &Work, i: usize, at: HostMoment) -> Submission<'static> {
-        let mut job = Submission::new("", i);
-        job.limit = work
-            .limit
-            .map_or(f64::INFINITY, |limit| limit / self.second);
-        if self.is_by_job {
-            job.user = number_of(work.itself.own.namespace.as_bytes());
-            let waited = (at.wall - work.created) as f64;
-            // As long as a round may last, or a clock be off, is nothing.
-            job.waited = if waited > 5.0 {
-                waited / self.second
-            } else {
-                0.0
-            };
-        }
-        job
     }
 
     /// Returns what a job is for the scheduler: none where it has no place there.
@@ -126,74 +55,103 @@ impl Desk {
         on: &[&str],
         round: &mut Round,
     ) -> Option<Stage> {
-        let uid = view.work.uid();
-        let lags = self.jobs.get(uid).is_some_and(|own| {
-            own.is_pending
-                || own
-                    .released
-                    .is_some_and(|released| round.at.now - released < LAG)
+        let (uid, now) = (view.work.uid(), self.at.now);
+        let lags = self.operator.jobs.get(uid).is_some_and(|own| {
+            own.more || own.released.is_some_and(|released| now - released < LAG)
         });
-        let typed = self.map.find(view);
-        match (view.phase, before, typed) {
-            (Phase::Gone, ..) => None,
-            (
-                Phase::Foreign | Phase::Held | Phase::Waiting,
-                Some(running @ Stage::Running(_)),
-                _,
-            ) if lags => Some(running),
-            (Phase::Foreign, ..) => None,
-            (Phase::Held, ..) => {
-                let job = view.work.submitted().called();
-                let text =
-                    format!("{job} waits for gates of others, too, and is not in the queue yet");
+        let runs = matches!(before, Some(Stage::Running(_)));
+        let typed = self.find(view);
+        match view.phase {
+            Phase::Foreign | Phase::Held | Phase::Waiting if runs && lags => before,
+            Phase::Gone | Phase::Foreign => None,
+            Phase::Held => {
+                let others = "waits for gates of others, too, and is not in the queue yet";
+                let text = format!("{} {others}", view.work.called());
                 self.note_once(uid, Concern::OtherGates, text, round);
                 None
             }
-            (Phase::Evicted, before, _) => {
-                if let Some(Stage::Running(_)) = before {
-                    let job = view.work.submitted().called();
+            Phase::Evicted => {
+                if runs {
+                    let job = view.work.called();
                     let text =
                         format!("{job} was evicted: its place is free until Kueue admits it again");
                     round.note(Some(uid), Concern::Evicted, text);
                 }
                 None
             }
-            (Phase::Waiting, _, Ok(i)) => Some(Stage::Waiting(i)),
-            (Phase::Waiting, _, Err(why)) => {
-                round.untyped += 1;
-                self.untyped(view, &why, round);
-                None
+            Phase::Waiting => {
+                if let Err(why) = &typed {
+                    round.untyped += 1;
+                    self.untyped(view, why, round);
+                }
+                typed.ok().map(Stage::Waiting)
             }
-            (Phase::Released | Phase::Running, Some(Stage::Running(i)), _) => {
-                Some(Stage::Running(i))
-            }
-            (Phase::Released, _, Ok(i)) => Some(Stage::Running(i)),
+            Phase::Released | Phase::Running if runs => before,
+            Phase::Released => typed.ok().map(Stage::Running),
             // Of a job that is not ours it is known where it runs once its pods are there.
-            (Phase::Running, _, Ok(i)) => {
+            Phase::Running => {
                 let is_known = view.mark().is_some()
                     || self.is_pooled()
                     || self.on_servers(on).is_some_and(|own| !own.is_empty());
-                is_known.then_some(Stage::Running(i))
+                typed.ok().filter(|_| is_known).map(Stage::Running)
             }
-            (Phase::Released | Phase::Running, _, Err(_)) => None,
         }
+    }
+
+    /// Returns the type of a job: that which its label `synth/type` names; else the first of a file of which it meets a
+    /// condition; else the cheapest that holds what it demands, of types with one demand by its time limit. On one server its
+    /// pods together count; in a fleet each pod has a server, and the type as many servers as the job has pods, or more.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn find(&self, view: &View<'_>) -> Result<usize, String> {
+        let (demand, pods) = match self.is_pooled() {
+            true => (&view.work.all, 1),
+            false => (
+                &view.work.each,
+                view.work.pods.try_into().unwrap_or(u32::MAX),
+            ),
+        };
+        let units = self.resources.units(demand);
+        if let Some(label) = view.label(TYPE) {
+            let places = self.operator.places();
+            let named = places.job_type(label).ok_or_else(|| {
+                let names = places.types().collect::<Vec<_>>().join(", ");
+                format!(
+                    "its label {TYPE} names `{label}`, and the policy has no such type: {names}"
+                )
+            })?;
+            return match self.types.holds(named, &units, pods) {
+                true => Ok(named),
+                false => Err(format!(
+                    "it demands more than the type `{label}` that its label {TYPE} names"
+                )),
+            };
+        }
+        let limit = view.work.limit.unwrap_or(f64::INFINITY);
+        let found = self.types.find(&units, pods, limit, |own| own.is_met(view));
+        found.ok_or_else(|| match self.is_pooled() {
+            true => "no type of the policy holds what its pods demand together".into(),
+            false => {
+                format!("no type of the policy holds what its pods demand, on as many servers as it has pods ({pods})")
+            }
+        })
     }
 
     /// Of several pods some may have kept their gate: the others were released already, and these follow.
     fn finish(&mut self, view: &View<'_>, i: usize, round: &mut Round) {
         let has_gate = view.gated(&self.setup.gate).next().is_some();
-        let known = self.jobs.get_mut(view.work.uid());
-        let known =
-            known.filter(|own| view.phase == Phase::Released && has_gate && !own.is_pending);
+        let known = self.operator.jobs.get_mut(view.work.uid());
+        let known = known.filter(|own| view.phase == Phase::Released && has_gate && !own.more);
         if let Some(known) = known {
-            known.is_pending = true;
+            known.more = true;
             let nodes = view.mark().map_or(Vec::new(), |mark| mark.nodes.clone());
             self.release(view, Some(i), nodes, round);
         }
     }
 
-    fn is_pooled(&self) -> bool {
-        self.policy.workload().is_one_server()
+    pub(super) fn is_pooled(&self) -> bool {
+        self.operator.fleet().is_one_server()
     }
 
     /// A job that has no type: it stays gated, or is let go.
@@ -203,7 +161,7 @@ impl Desk {
             true => "it stays gated (--unknown release lets such jobs go)",
             false => "it is released at once",
         };
-        let text = format!("{}: {why}: {done}", view.work.submitted().called());
+        let text = format!("{}: {why}: {done}", view.work.called());
         let uid = view.work.uid();
         if self.note_once(uid, Concern::NoType, text, round) && !is_left {
             self.release(view, None, Vec::new(), round);
@@ -221,25 +179,11 @@ impl Desk {
 
     /// Returns the servers that these nodes are, each once; `None` where one is none.
     fn on_servers(&self, nodes: &[&str]) -> Option<Vec<usize>> {
-        let servers = nodes.iter().map(|node| self.site.server(node));
+        let servers = nodes.iter().map(|node| self.nodes.server(node));
         let mut servers: Vec<usize> = servers.collect::<Option<_>>()?;
         servers.sort_unstable();
         servers.dedup();
         Some(servers)
-    }
-
-    /// Returns the servers that a running job of type i holds in a fleet: those of its pods, those that its mark names, and
-    /// further ones where the type has more, idle ones first.
-    fn room(&self, view: &View<'_>, i: usize, on: &[&str]) -> Vec<usize> {
-        if self.is_pooled() {
-            return Vec::new();
-        }
-        let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);
-        let named = on.iter().copied().chain(marked.iter().map(String::as_str));
-        let named = named.filter_map(|node| self.site.server(node));
-        let jobs = self.jobs.values();
-        let busy: HashSet<usize> = jobs.flat_map(|own| &own.servers).copied().collect();
-        self.scheduler.places().taken(i, named, &busy)
     }
 
     /// A running job whose pods all have nodes, and others than was decided: Kueue and the kube-scheduler say where.
@@ -248,20 +192,37 @@ impl Desk {
         if self.is_pooled() || (on.len() as u64) < view.work.pods {
             return;
         }
-        let (Some(found), Some(known)) = (self.on_servers(on), self.jobs.get(uid)) else {
+        let known = self.operator.jobs.get(uid);
+        let (Some(found), Some(known)) = (self.on_servers(on), known) else {
             return;
         };
         if found.iter().all(|n| known.servers.contains(n)) {
             return;
         }
-        let (job, nodes) = (view.work.submitted().called(), on.join(" "));
+        let (job, nodes) = (view.work.called(), on.join(" "));
         let text = format!("{job} runs on {nodes}, and not where it was decided");
         round.note(Some(uid), Concern::Elsewhere, text);
-        let id = match known.id == *uid {
-            true => format!("{uid}#").into(),
-            false => uid.clone(),
+        let id = match &*known.id == &**uid {
+            true => format!("{uid}#"),
+            false => uid.to_string(),
         };
-        round.changes.extend(self.leave(uid));
-        self.enter((view, id), Some(Stage::Running(i)), on, round);
+        let report = report(view, on, &self.nodes, self.at);
+        self.operator.leave(uid);
+        self.operator.enter(uid, id, Stage::Running(i), report);
+    }
+}
+
+/// Describes a job whose pods are on these nodes. In a fleet it holds the servers of its pods, and those that its mark names.
+fn report<'a>(view: &View<'a>, on: &[&str], servers: &Nodes, at: HostMoment) -> JobReport<'a> {
+    let work = view.work;
+    let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);
+    let named = on.iter().copied().chain(marked.iter().map(String::as_str));
+    let ran = work.reserved.map_or(0, |own| (at.wall - own).max(0));
+    JobReport {
+        user: &work.itself.own.namespace,
+        limit: work.limit,
+        waited: (at.wall - work.created) as f64,
+        ran: ran as f64,
+        servers: named.filter_map(|node| servers.server(node)).collect(),
     }
 }

@@ -1,14 +1,16 @@
 //! Jobs of several nodes: their types, where they are sent, and how they are found again.
 
-use super::{SERVER, fleet, job, map};
-use crate::changes::Changes;
-use crate::journal::{Journal, JournalRecord, JournalRound, key_of};
+use super::{SERVER, amounts, fleet, job, map};
+use crate::journal::{Journal, JournalRecord};
 use crate::setup::Setup;
-use crate::survey::Survey;
+use crate::survey::without_type;
 use crate::types::Untyped;
 use crate::watch::Watch;
-use synth_operator::HostMoment;
+use std::time::Instant;
+use synth_make::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome};
+use synth_multiresource::artifact::{Checked, Preemption};
 use synth_operator::protocol::{Line, Started};
+use synth_operator::{HostMoment, Operator, Round};
 use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue, Unread};
 
 const GANGS: &str = "kind: multiresource\ntime_unit: s\nservers:
@@ -36,14 +38,14 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
     assert_eq!(of([2, 2], 20, 14), Ok(1));
     assert_eq!(of([2, 2], 21, 14), Ok(2), "one node has 11");
     assert_eq!((of([3, 3], 3, 3), of([4, 4], 80, 56)), (Ok(2), Ok(2)));
-    assert_eq!(of([5, 5], 5, 5), Err(Untyped::Gang));
-    assert_eq!(of([2, 2], 42, 2), Err(Untyped::Gang));
+    assert_eq!(of([5, 5], 5, 5), Err(Untyped::GANG));
+    assert_eq!(of([2, 2], 42, 2), Err(Untyped::GANG));
     // No type of one node holds it; where it leaves to Slurm on how many it runs, one of several does.
-    assert_eq!(of([1, 1], 20, 2), Err(Untyped::Demand));
+    assert_eq!(of([1, 1], 20, 2), Err(Untyped::DEMAND));
     assert_eq!(of([1, 2], 20, 2), Ok(1));
     let per_node = |memory_gib: u64| {
         types.find(&QueueRow {
-            per_node: job(0, memory_gib << 10).amounts,
+            per_node: amounts(0, memory_gib << 10),
             ..gang([1, 2], 20, 2)
         })
     };
@@ -57,7 +59,7 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
         is_exclusive: true,
         ..job(1, 1)
     };
-    assert_eq!(types.find(&alone), Err(Untyped::Exclusive));
+    assert_eq!(types.find(&alone), Err(Untyped::EXCLUSIVE));
     // A file may say it, too.
     let rules = map(
         GANGS,
@@ -77,7 +79,7 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
         .is_ok()
     );
     let one = map(SERVER, "").unwrap();
-    assert_eq!(one.find(&gang([2, 2], 2, 2)), Err(Untyped::OneServer));
+    assert_eq!(one.find(&gang([2, 2], 2, 2)), Err(Untyped::ONE_SERVER));
     let mut pool = one;
     pool.is_pooled = true;
     assert_eq!(
@@ -85,13 +87,39 @@ fn gangs_are_of_the_cheapest_type_of_as_many_nodes() {
         Ok(3),
         "all nodes are one server"
     );
-    assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(Untyped::Demand));
+    assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(Untyped::DEMAND));
 }
 
 #[derive(clap::Parser)]
 struct Typed {
     #[command(flatten)]
     setup: Setup,
+}
+
+/// A bridge on these nodes, with a policy for gangs.
+fn watch() -> Watch {
+    let fleet = fleet(GANGS);
+    let options = SynthesisOptions::new(Preemption::None);
+    let outcome = Analysed::of_fleet(&fleet, &options).unwrap();
+    let SynthesisOutcome::Policy(analysed) = outcome else {
+        panic!("a policy");
+    };
+    let policy = Checked::check(analysed.partitioned(&fleet).unwrap().artifact).unwrap();
+    let operator = Operator::new((policy, "d".into()), 1, "which cannot be").unwrap();
+    let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
+    let setup = <Typed as clap::Parser>::parse_from(["synth"]).setup;
+    Watch::new(operator, map, &setup)
+}
+
+/// What a look at these jobs reports: the first look also tells the time.
+fn told(watch: &mut Watch, rows: &[&QueueRow]) -> Vec<Line> {
+    let at = HostMoment {
+        now: 10.0,
+        wall: 100,
+    };
+    watch.look(&table(rows), None, at);
+    let told = watch.operator.decide(at.now, Instant::now()).0.told;
+    told.into_iter().filter(|line| line.job.is_some()).collect()
 }
 
 fn table(rows: &[&QueueRow]) -> SlurmQueue {
@@ -108,36 +136,27 @@ fn table(rows: &[&QueueRow]) -> SlurmQueue {
 /// What is reported of a gang, where it is sent, and that it is its own after a restart, though it names nodes then.
 #[test]
 fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
-    let setup = <Typed as clap::Parser>::parse_from(["synth"]).setup;
-    let watch = || {
-        let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
-        Watch::new(map, &setup, &fleet(GANGS), 1.0)
-    };
-    let at = HostMoment {
-        now: 10.0,
-        wall: 100,
-    };
-    let lines =
-        |found: Changes| -> Vec<Line> { found.lines.into_iter().map(|(_, line)| line).collect() };
     let mut first = watch();
     let three = gang([3, 3], 30, 3);
-    let found = lines(first.look(&table(&[&three]), None, at));
+    let found = told(&mut first, &[&three]);
     assert_eq!(found[0].arrive.as_deref(), Some("four"));
     let servers = ["node/2", "node/3", "node/4", "node/5"].map(String::from);
+    let start = Started::On([&[three.key.to_string()], &servers[..]].concat());
     // It takes three of the four.
-    let sent = first.release(three.key, &servers, 11.0).unwrap();
+    let queue = table(&[&three]);
+    let (_, sent) = first.release(&start, &queue, 11.0).unwrap();
     assert_eq!(
         (&sent.0[..], sent.1),
         (&["n2", "n3", "n4"].map(String::from)[..], Some(10))
     );
-    assert_eq!(first.release(three.key, &servers, 11.0), None, "once");
+    assert_eq!(first.release(&start, &queue, 11.0), None, "once");
     // Requeued it names its nodes, and is the policy's all the same; a job of an owner who names them is not.
     let named = QueueRow {
         names_nodes: true,
         ..three.clone()
     };
     assert_eq!(first.find(&named), Ok(2));
-    assert_eq!(watch().find(&named), Err(Untyped::OwnNodes));
+    assert_eq!(watch().find(&named), Err(Untyped::OWN_NODES));
 
     // Another bridge finds it released, where the journal says it was sent, and then where it runs.
     let mut next = watch();
@@ -147,7 +166,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
         reason: "Priority".into(),
         ..named.clone()
     };
-    let found = lines(next.look(&table(&[&released]), None, at));
+    let found = told(&mut next, &[&released]);
     assert_eq!(
         (found[0].adopt.as_deref(), &found[0].servers[..]),
         (Some("four"), &servers[..])
@@ -163,7 +182,7 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
     (other.key.id, other.state, other.hold) =
         ("18".parse().unwrap(), JobState::Running, Hold::None);
     other.node_list = "n1".into();
-    let found = lines(last.look(&table(&[&other, &runs]), None, at));
+    let found = told(&mut last, &[&other, &runs]);
     let adopted = found
         .iter()
         .find(|line| line.adopt.as_deref() == Some("four"))
@@ -174,19 +193,12 @@ fn a_gang_is_sent_to_its_nodes_and_found_there_again() {
         node_list: "n[2-3],x".into(),
         ..runs
     };
-    assert!(
-        watch()
-            .look(&table(&[&elsewhere]), None, at)
-            .lines
-            .is_empty()
-    );
+    assert!(told(&mut watch(), &[&elsewhere]).is_empty());
 }
 
 #[test]
 fn what_has_no_type_is_reported_with_its_work() {
-    let setup = <Typed as clap::Parser>::parse_from(["synth"]).setup;
-    let map = map(GANGS, "servers: {node: [\"n[1-5]\"]}").unwrap();
-    let watch = Watch::new(map, &setup, &fleet(GANGS), 1.0);
+    let watch = watch();
     let limited = |row: QueueRow, id: &str, limit| QueueRow {
         key: Key {
             submitted: 0,
@@ -200,19 +212,14 @@ fn what_has_no_type_is_reported_with_its_work() {
         limited(job(4, 1), "2", 600),
         limited(job(1, 1), "3", 3600),
     ];
-    let note = Survey::new(&watch, &table(&rows.each_ref()))
-        .note(setup.unknown)
-        .unwrap();
+    let note = without_type(&watch, &table(&rows.each_ref())).unwrap();
     assert!(
         note.starts_with("warning: 2 of 3 jobs, with 91.4 % of the work (CPUs × limit), have no type: they pass to Slurm at once")
             && note.contains("\n  1 with 85.7 %: of several nodes (no type")
             && note.ends_with("\n  1 with 5.7 %: that no type holds"),
         "{note}"
     );
-    assert_eq!(
-        Survey::new(&watch, &table(&[&rows[2]])).note(setup.unknown),
-        None
-    );
+    assert_eq!(without_type(&watch, &table(&[&rows[2]])), None);
 }
 
 /// What a bridge sent to nodes before it was killed the next one knows by the journal, also where it had not come to release
@@ -225,23 +232,24 @@ fn a_journal_says_which_jobs_were_sent() {
         let words = words.iter().map(ToString::to_string);
         Started::On(words.collect())
     };
-    let round = JournalRound {
+    let round = Round {
         start: vec![
             started(&["17@5", "node/1", "node/2"]),
             started(&["4_3@7", "node/3"]),
         ],
-        ..JournalRound::default()
+        ..Round::default()
     };
     let mut journal = Journal::open(&file).unwrap();
     assert!(journal.before.placed.is_empty());
     assert!(
         journal
-            .write(&JournalRecord::Round(JournalRound::default()))
+            .write(&JournalRecord::Round(Round::default()))
             .is_none()
     );
     assert!(journal.write(&JournalRecord::Round(round)).is_none());
     let placed = Journal::open(&file).unwrap().before.placed;
     assert_eq!(placed.len(), 2);
-    assert_eq!(placed[&key_of("17@5").unwrap()], ["node/1", "node/2"]);
-    assert_eq!(placed[&key_of("4_3@7").unwrap()], ["node/3"]);
+    let servers = |key: &str| placed[&key.parse().unwrap()].servers();
+    assert_eq!(servers("17@5"), ["node/1", "node/2"]);
+    assert_eq!(servers("4_3@7"), ["node/3"]);
 }

@@ -1,4 +1,4 @@
--- Holds every job of the partition {{ partition }} as it is submitted; `synth bridge` releases it when the policy starts it.
+-- Holds every job of the partition {{ site.partition }} as it is submitted; `synth bridge` releases it when the policy starts it.
 -- JobSubmitPlugins in slurm.conf has to list lua. A site without a job_submit.lua installs this file next to slurm.conf. A site
 -- that has one keeps it, stores this file elsewhere, and adds this line above its last `return slurm.SUCCESS`:
 --   pcall(dofile, "/path/of/this/file")
@@ -6,11 +6,11 @@
 -- Jobs that name no partition go to the default one; those that name several may start in any of them.
 local function goes_to_synth(job, partitions)
   if job.partition == nil then
-    local own = partitions["{{ partition }}"]
+    local own = partitions["{{ site.partition }}"]
     return own ~= nil and own.flag_default == 1
   end
   for name in string.gmatch(job.partition, "[^,]+") do
-    if name == "{{ partition }}" then return true end
+    if name == "{{ site.partition }}" then return true end
   end
   return false
 end

@@ -1,5 +1,6 @@
 //! What is done to jobs: released, held, and sent to a node.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -85,8 +86,8 @@ impl Slurm {
     pub fn place(
         &self,
         job: JobId,
-        nodes: &[&str],
-        cpus: Option<u64>,
+        nodes: &[impl Borrow<str>],
+        cpus: Option<u128>,
     ) -> Result<Vec<ActionRefusal>, SlurmError> {
         let id = format!("JobId={job}");
         let list = format!("ReqNodeList={}", nodes.join(","));

@@ -1,150 +1,81 @@
 //! Amounts of resources, times and limits, as Slurm writes them.
+//!
+//! Amounts of nodes and jobs have Slurm's names: `cpu`, `mem` \[bytes\], which is 0 where Slurm does not manage memory, and
+//! generic resources with and without the model, `gres/gpu` and `gres/gpu:a100`.
 
-use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use synth_core::number;
+use synth_operator::Amounts;
 
-/// How much of what nodes have. Memory is in bytes; where Slurm does not manage it, it is 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Amounts {
-    /// CPUs.
-    pub cpus: u64,
-    /// Memory \[bytes\].
-    pub memory: u64,
-    /// Generic resources by name, with and without the model: `gpu` and `gpu:a100`. None is 0.
-    pub gres: BTreeMap<String, u64>,
+/// Reads `cpu=3,mem=150M,node=1,billing=3,gres/gpu=2`; without CPUs there is no such job.
+pub(super) fn tres(text: &str) -> Option<Amounts> {
+    let mut amounts = Amounts::default();
+    for part in text.split(',') {
+        let (name, amount) = part.split_once('=')?;
+        if name == "mem" {
+            amounts.set(name, bytes(amount)?);
+        } else if name == "cpu" || name.starts_with("gres/") {
+            amounts.set(name, count(amount)?);
+        }
+    }
+    add_totals(&mut amounts);
+    amounts.0.contains_key("cpu").then_some(amounts)
 }
 
-impl Amounts {
-    /// Returns how much of this generic resource.
-    pub fn gres(&self, name: &str) -> u64 {
-        self.gres.get(name).copied().unwrap_or(0)
-    }
-
-    /// Both together.
-    pub fn plus(self, more: &Amounts) -> Amounts {
-        self.with(more, u64::saturating_add)
-    }
-
-    /// Without these, no less than nothing.
-    pub fn less(self, less: &Amounts) -> Amounts {
-        self.with(less, u64::saturating_sub)
-    }
-
-    /// Of each the lesser.
-    pub fn least(self, other: &Amounts) -> Amounts {
-        self.with(other, u64::min)
-    }
-
-    /// Of each the greater.
-    pub fn most(self, other: &Amounts) -> Amounts {
-        self.with(other, u64::max)
-    }
-
-    fn with(mut self, other: &Amounts, of: fn(u64, u64) -> u64) -> Amounts {
-        self.cpus = of(self.cpus, other.cpus);
-        self.memory = of(self.memory, other.memory);
-        for name in other.gres.keys() {
-            self.gres.entry(name.clone()).or_default();
+/// Adds generic resources as they are requested by node or job, each so many times: `gres:gpu:a100:2`,
+/// `gres/gpu:a100=2`, `gpu`, several with commas. `None` where it reads otherwise.
+pub(super) fn add_gres(amounts: &mut Amounts, text: &str, times: u64) -> Option<()> {
+    for part in text.split(',').filter(|part| !part.is_empty()) {
+        // Other resources of a task, such as cpu=2, are counted already.
+        if part.contains('=') && !part.starts_with("gres/") {
+            continue;
         }
-        for (name, count) in &mut self.gres {
-            *count = of(*count, other.gres(name));
-        }
-        self
+        let (name, amount) = gres_of(part)?;
+        let amount = amounts.get(&name) + u128::from(amount.checked_mul(times)?);
+        amounts.set(name, amount);
     }
-
-    /// One of so many equal parts, rounded up.
-    pub fn part(&self, parts: u32) -> Amounts {
-        let of = |amount: u64| amount.div_ceil(u64::from(parts.max(1)));
-        let gres = self.gres.iter();
-        Amounts {
-            cpus: of(self.cpus),
-            memory: of(self.memory),
-            gres: gres.map(|(name, n)| (name.clone(), of(*n))).collect(),
-        }
-    }
-
-    /// Reads `cpu=3,mem=150M,node=1,billing=3,gres/gpu=2`; without CPUs there is no such job.
-    pub(super) fn of_tres(text: &str) -> Option<Self> {
-        let (mut cpus, mut memory, mut gres) = (None, 0, BTreeMap::new());
-        for part in text.split(',') {
-            let (name, amount) = part.split_once('=')?;
-            match (name, name.strip_prefix("gres/")) {
-                ("cpu", _) => cpus = Some(count(amount)?),
-                ("mem", _) => memory = bytes(amount)?,
-                (_, Some(name)) => {
-                    gres.insert(name.to_owned(), count(amount)?);
-                }
-                _ => {}
-            }
-        }
-        Some(Amounts {
-            cpus: cpus?,
-            memory,
-            gres: with_totals(gres),
-        })
-    }
-
-    /// Adds generic resources as they are requested by node or job, each so many times: `gres:gpu:a100:2`,
-    /// `gres/gpu:a100=2`, `gpu`, several with commas. `None` where it reads otherwise.
-    pub(super) fn add_gres(&mut self, text: &str, times: u64) -> Option<()> {
-        for part in text.split(',').filter(|part| !part.is_empty()) {
-            // Other resources of a task, such as cpu=2, are counted already.
-            if part.contains('=') && !part.starts_with("gres/") {
-                continue;
-            }
-            let (name, amount) = gres_of(part)?;
-            let amount = amount.checked_mul(times)?;
-            let entry = self.gres.entry(name.to_owned()).or_default();
-            *entry = entry.checked_add(amount)?;
-        }
-        self.gres = with_totals(std::mem::take(&mut self.gres));
-        Some(())
-    }
-
-    /// Reads the generic resources of a node: `gpu:a100:4(S:0-1),net:2`, and used ones `gpu:a100:1(IDX:0)`.
-    pub(crate) fn gres_of_node(text: &str) -> Option<BTreeMap<String, u64>> {
-        let mut gres = BTreeMap::new();
-        if matches!(text, "" | "(null)" | "N/A") {
-            return Some(gres);
-        }
-        let mut depth = 0_u32;
-        let bare: String = text
-            .chars()
-            .filter(|c| {
-                depth += u32::from(*c == '(');
-                let is_outside = depth == 0;
-                depth = depth.saturating_sub(u32::from(*c == ')'));
-                is_outside
-            })
-            .collect();
-        for part in bare.split(',') {
-            let (name, amount) = gres_of(part)?;
-            let entry: &mut u64 = gres.entry(name.to_owned()).or_default();
-            *entry = entry.saturating_add(amount);
-        }
-        Some(with_totals(gres))
-    }
+    add_totals(amounts);
+    Some(())
 }
 
-/// With the sums over models, where the resource without its model is not named.
-fn with_totals(mut gres: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
-    let mut totals: BTreeMap<String, u64> = BTreeMap::new();
-    for (name, amount) in &gres {
+/// Reads the generic resources of a node: `gpu:a100:4(S:0-1),net:2`, and used ones `gpu:a100:1(IDX:0)`.
+pub(crate) fn gres_of_node(text: &str) -> Option<Amounts> {
+    let mut amounts = Amounts::default();
+    if matches!(text, "" | "(null)" | "N/A") {
+        return Some(amounts);
+    }
+    let mut depth = 0_u32;
+    let bare = text.chars().filter(|c| {
+        depth += u32::from(*c == '(');
+        let is_outside = depth == 0;
+        depth = depth.saturating_sub(u32::from(*c == ')'));
+        is_outside
+    });
+    for part in bare.collect::<String>().split(',') {
+        let (name, amount) = gres_of(part)?;
+        let amount = amounts.get(&name) + u128::from(amount);
+        amounts.set(name, amount);
+    }
+    add_totals(&mut amounts);
+    Some(amounts)
+}
+
+/// Adds the sums over models, where the resource without its model is not named.
+fn add_totals(amounts: &mut Amounts) {
+    let mut totals = Amounts::default();
+    for (name, amount) in &amounts.0 {
         if let Some((resource, _)) = name.split_once(':') {
-            let total = totals.entry(resource.to_owned()).or_default();
-            *total = total.saturating_add(*amount);
+            totals.set(resource, totals.get(resource) + amount);
         }
     }
-    for (resource, total) in totals {
-        gres.entry(resource).or_insert(total);
+    for (resource, total) in totals.0 {
+        amounts.0.entry(resource).or_insert(total);
     }
-    gres
 }
 
-/// Name and amount of one generic resource; without an amount it is one.
-fn gres_of(part: &str) -> Option<(&str, u64)> {
+/// Returns the name and the amount of one generic resource; without an amount it is one.
+fn gres_of(part: &str) -> Option<(String, u64)> {
     let bare = part.strip_prefix("gres:").or(part.strip_prefix("gres/"));
     let part = bare.unwrap_or(part);
     let (name, amount) = match part.rsplit_once(['=', ':']) {
@@ -154,7 +85,8 @@ fn gres_of(part: &str) -> Option<(&str, u64)> {
         _ => (part, 1),
     };
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
-    (!name.is_empty() && name.chars().all(is_name)).then_some((name, amount))
+    let is_named = !name.is_empty() && name.chars().all(is_name);
+    is_named.then(|| (format!("gres/{name}"), amount))
 }
 
 /// Returns the factor of a suffix K, M, G, T or P, and the text before it.
@@ -198,21 +130,31 @@ pub(crate) fn whole<T: FromStr>(text: &str) -> Option<T> {
 
 /// Reads a time limit such as `30:00`, `2:00:00` or `1-02:04:00` \[s\]; `Some(None)` where there is none.
 pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
-    if matches!(text, "UNLIMITED" | "NOT_SET" | "Partition_Limit") {
-        return Some(None);
+    match text {
+        "UNLIMITED" | "NOT_SET" | "Partition_Limit" => Some(None),
+        // Minutes alone are not written like that.
+        text => seconds(text).filter(|_| text.contains(':')).map(Some),
     }
-    let (days, clock) = text.split_once('-').unwrap_or(("0", text));
-    let mut seconds = 0;
-    let parts: Vec<&str> = clock.split(':').collect();
-    if !(2..=3).contains(&parts.len()) {
-        return None;
+}
+
+/// Reads `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes` or
+/// `days-hours:minutes:seconds` \[s\].
+pub(crate) fn seconds(text: &str) -> Option<u64> {
+    let (days, clock) = match text.split_once('-') {
+        Some((days, clock)) => (Some(whole::<u64>(days)?), clock),
+        None => (None, text),
+    };
+    let parts: Vec<u64> = clock.split(':').map(whole).collect::<Option<_>>()?;
+    let units: &[u64] = match (days, parts.len()) {
+        (Some(_), 1..=3) | (None, 3) => &[3600, 60, 1],
+        (None, 1..=2) => &[60, 1],
+        _ => return None,
+    };
+    let mut seconds = days.unwrap_or(0).checked_mul(86_400)?;
+    for (part, unit) in parts.iter().zip(units) {
+        seconds = seconds.checked_add(part.checked_mul(*unit)?)?;
     }
-    for part in parts {
-        seconds = seconds * 60 + whole::<u64>(part).filter(|part| *part < 100_000)?;
-    }
-    Some(Some(
-        whole::<u64>(days).filter(|days| *days < 100_000_000)? * 86_400 + seconds,
-    ))
+    Some(seconds)
 }
 
 /// Reads an instant such as `2026-11-25T17:35:39` \[s since 1970, UTC\].
@@ -230,17 +172,18 @@ mod tests {
 
     #[test]
     fn amounts_of_jobs() {
-        let of = |text| Amounts::of_tres(text).unwrap();
-        assert_eq!(of("cpu=3,mem=150M,node=1,billing=3").cpus, 3);
-        assert_eq!(of("cpu=2,mem=1.50G,node=1,billing=2").memory, 3 << 29);
-        assert_eq!(of("cpu=2,node=1").memory, 0);
-        let gpus = of("cpu=2,mem=2T,gres/gpu:a100=2,gres/gpu:h100=1,gres/net=4");
-        assert_eq!(
-            [gpus.gres("gpu"), gpus.gres("gpu:h100"), gpus.gres("net")],
-            [3, 1, 4]
-        );
-        let named = of("cpu=2,gres/gpu=2,gres/gpu:a100=2");
-        assert_eq!(named.gres("gpu"), 2);
+        let models = "cpu=2,mem=2T,gres/gpu:a100=2,gres/gpu:h100=1,gres/net=4";
+        for (text, name, amount) in [
+            ("cpu=3,mem=150M,node=1,billing=3", "cpu", 3),
+            ("cpu=2,mem=1.50G,node=1,billing=2", "mem", 3 << 29),
+            ("cpu=2,node=1", "mem", 0),
+            (models, "gres/gpu", 3),
+            (models, "gres/gpu:h100", 1),
+            (models, "gres/net", 4),
+            ("cpu=2,gres/gpu=2,gres/gpu:a100=2", "gres/gpu", 2),
+        ] {
+            assert_eq!(tres(text).unwrap().get(name), amount, "{text}");
+        }
         for wrong in [
             "",
             "N/A",
@@ -251,12 +194,16 @@ mod tests {
             "cpu=3,mem=1.2.3G",
             "cpu=3,mem=99999999P",
         ] {
-            assert_eq!(Amounts::of_tres(wrong), None, "{wrong}");
+            assert_eq!(tres(wrong), None, "{wrong}");
         }
     }
 
     #[test]
     fn generic_resources_by_node_and_job() {
+        let requested = |text, times| {
+            let mut amounts = Amounts::default();
+            add_gres(&mut amounts, text, times).map(|()| amounts)
+        };
         for text in [
             "gres:gpu:2",
             "gres/gpu:2",
@@ -265,28 +212,23 @@ mod tests {
             "cpu=7,gres/gpu:2",
             "gres:gpu,gres:gpu:1",
         ] {
-            let mut amounts = Amounts::default();
-            amounts.add_gres(text, 3).unwrap();
-            assert_eq!(amounts.gres("gpu"), 6, "{text}");
+            assert_eq!(requested(text, 3).unwrap().get("gres/gpu"), 6, "{text}");
         }
-        let mut typed = Amounts::default();
-        typed.add_gres("gres:gpu:a100:2,gres:net:1", 1).unwrap();
-        assert_eq!(
-            [typed.gres("gpu"), typed.gres("gpu:a100"), typed.gres("net")],
-            [2, 2, 1]
-        );
-        assert_eq!(
-            Amounts::default().add_gres("gres:gpu:99999999999999999999", 1),
-            None
-        );
-        assert_eq!(Amounts::default().add_gres("what is this", 1), None);
-        let node = Amounts::gres_of_node("gpu:a100:4(S:0-1),net:2(S:0,1)").unwrap();
-        assert_eq!((node["gpu"], node["gpu:a100"], node["net"]), (4, 4, 2));
-        assert_eq!(
-            Amounts::gres_of_node("gpu:a100:1(IDX:0,2)").unwrap()["gpu"],
-            1
-        );
-        assert!(Amounts::gres_of_node("(null)").unwrap().is_empty());
+        let typed = requested("gres:gpu:a100:2,gres:net:1", 1).unwrap();
+        let amounts = ["gres/gpu", "gres/gpu:a100", "gres/net"].map(|name| typed.get(name));
+        assert_eq!(amounts, [2, 2, 1]);
+        for wrong in ["gres:gpu:99999999999999999999", "what is this"] {
+            assert_eq!(requested(wrong, 1), None, "{wrong}");
+        }
+        for (text, name, amount) in [
+            ("gpu:a100:4(S:0-1),net:2(S:0,1)", "gres/gpu", 4),
+            ("gpu:a100:4(S:0-1),net:2(S:0,1)", "gres/gpu:a100", 4),
+            ("gpu:a100:4(S:0-1),net:2(S:0,1)", "gres/net", 2),
+            ("gpu:a100:1(IDX:0,2)", "gres/gpu", 1),
+        ] {
+            assert_eq!(gres_of_node(text).unwrap().get(name), amount, "{text}");
+        }
+        assert_eq!(gres_of_node("(null)"), Some(Amounts::default()));
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::time::Duration;
 /// Why a command of Slurm has no answer. Nothing about the cluster follows from any of these.
 #[derive(Debug, thiserror::Error)]
 pub enum SlurmError {
-    /// A command could not be run, or what it wrote is no answer of Slurm, or has not the columns that are read here.
+    /// A command could not be run, or what it wrote is no answer of Slurm, or has not the columns that are read here; or
+    /// there is no such partition.
     #[error("{0}")]
     Unusable(String),
     /// It had not ended, or not closed its output, when its time was over; it was killed.
@@ -26,14 +27,6 @@ pub enum SlurmError {
         /// The exit code; none of a command that a signal ended.
         code: Option<i32>,
         /// What it wrote to standard error, or else to standard output.
-        text: String,
-    },
-    /// There is no such partition.
-    #[error("Slurm has no partition `{partition}`: {text}. `sinfo -s` lists them")]
-    Partition {
-        /// The partition's name.
-        partition: String,
-        /// What Slurm says of it.
         text: String,
     },
 }

@@ -64,6 +64,26 @@ impl fmt::Display for JobId {
     }
 }
 
+impl FromStr for Key {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (id, submitted) = text.split_once('@').unwrap_or((text, ""));
+        let submitted = submitted.parse();
+        Ok(Key {
+            id: id.parse()?,
+            submitted: submitted.map_err(|_| format!("`{text}` is no key of a job"))?,
+        })
+    }
+}
+
+/// The number, and when it was submitted: `17@1795628139`.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.id, self.submitted)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -27,8 +27,7 @@ mod queue;
 mod tests;
 
 pub use actions::{ActionRefusal, Why};
-pub use amounts::Amounts;
-pub(crate) use amounts::{bytes, count, whole};
+pub(crate) use amounts::{bytes, count, gres_of_node, seconds, whole};
 pub use columns::{ColumnTable, Unread};
 pub use error::SlurmError;
 pub(crate) use export::QUESTIONS;
@@ -114,9 +113,10 @@ impl Slurm {
     /// Checks that there is the partition.
     fn check_partition(&self) -> Result<(), SlurmError> {
         let name = &self.partition;
-        let missing = |text: &str| SlurmError::Partition {
-            partition: name.clone(),
-            text: text.to_owned(),
+        let missing = |text: &str| {
+            SlurmError::Unusable(format!(
+                "Slurm has no partition `{name}`: {text}. `sinfo -s` lists them"
+            ))
         };
         let text = match self.show(&["show", "partition", name]) {
             Err(SlurmError::Failed { text, .. }) if text.contains("not found") => {
@@ -126,10 +126,9 @@ impl Slurm {
         };
         let words = text.split_whitespace();
         let mut names = words.filter_map(|word| word.strip_prefix("PartitionName="));
-        if names.next() == Some(name) {
-            return Ok(());
-        }
-        Err(missing("`scontrol show partition` does not show it"))
+        let is_there = names.next() == Some(name);
+        let unseen = || missing("`scontrol show partition` does not show it");
+        is_there.then_some(()).ok_or_else(unseen)
     }
 
     /// Returns what `scontrol` shows, as text.

@@ -1,8 +1,9 @@
 //! The nodes of a partition.
 
-use super::amounts::whole;
+use super::amounts::{gres_of_node, whole};
 use super::columns::{Cells, ColumnTable, Layout, layout};
-use super::{Amounts, Slurm, SlurmError, is_plain};
+use super::{Slurm, SlurmError, is_plain};
+use synth_operator::Amounts;
 
 /// All nodes of a partition; those that were not understood with their names where these were.
 pub type Nodes = ColumnTable<NodeRow, String>;
@@ -92,6 +93,12 @@ impl Nodes {
 impl NodeRow {
     fn read(name: &str, cells: &Cells<'_>) -> Result<Self, String> {
         let mebibytes = |text: &str| whole::<u64>(text)?.checked_mul(1 << 20);
+        let amounts = |cpus: u64, memory, gres| {
+            let mut amounts = cells.read(gres, gres_of_node)?;
+            amounts.set("cpu", cpus);
+            amounts.set("mem", cells.read(memory, mebibytes)?);
+            Ok::<Amounts, String>(amounts)
+        };
         let [allocated, all] = cells.read(CPUS, |text| {
             let counts: Vec<u64> = text.split('/').map(whole).collect::<Option<_>>()?;
             let [allocated, _, _, all] = counts[..] else {
@@ -109,16 +116,8 @@ impl NodeRow {
             state: NodeState::of(&words),
             words,
             reason,
-            capacity: Amounts {
-                cpus: all,
-                memory: cells.read(MEMORY, mebibytes)?,
-                gres: cells.read(GRES, Amounts::gres_of_node)?,
-            },
-            allocated: Amounts {
-                cpus: allocated,
-                memory: cells.read(ALLOCATED, mebibytes)?,
-                gres: cells.read(USED, Amounts::gres_of_node)?,
-            },
+            capacity: amounts(all, MEMORY, GRES)?,
+            allocated: amounts(allocated, ALLOCATED, USED)?,
         })
     }
 }

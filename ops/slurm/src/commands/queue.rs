@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::amounts::{bytes, instant, time_limit, whole};
+use super::amounts::{add_gres, bytes, instant, time_limit, tres, whole};
 use super::columns::{Cells, ColumnTable, Layout, STATES, layout};
-use super::{Amounts, JobId, Key, Slurm, SlurmError};
+use super::{JobId, Key, Slurm, SlurmError, expand};
+use synth_operator::Amounts;
 
 /// All jobs of a partition that wait or run, each with a key of its own.
 pub type SlurmQueue = ColumnTable<QueueRow, Key>;
@@ -59,6 +60,24 @@ impl SlurmQueue {
     /// Returns the columns that are requested of `squeue`: name, title and width \[bytes\] of each.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
+    }
+
+    /// Returns what the running jobs that count have on each node.
+    pub fn by_node(&self, counts: impl Fn(&QueueRow) -> bool) -> HashMap<String, Amounts> {
+        let mut used: HashMap<String, Amounts> = HashMap::new();
+        for row in self
+            .rows
+            .iter()
+            .filter(|row| row.has_nodes() && counts(row))
+        {
+            // A list that cannot be read is of nodes that then have more in use than rows account for.
+            for node in expand(&row.node_list).unwrap_or_default() {
+                used.entry(node)
+                    .or_default()
+                    .add(&row.amounts.part(row.nodes));
+            }
+        }
+        used
     }
 
     /// Reads what `squeue` printed, whatever it is.
@@ -266,8 +285,8 @@ impl QueueRow {
 
 /// Returns what a job has or asks for; and whether more of it is not known.
 fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
-    let mut amounts = cells.read(TRES, Amounts::of_tres)?;
-    if !amounts.gres.is_empty() {
+    let mut amounts = cells.read(TRES, tres)?;
+    if amounts.0.keys().any(|name| name.starts_with("gres/")) {
         return Ok((amounts, false));
     }
     // What accounting does not track is not in TRES, only in what was requested.
@@ -280,7 +299,7 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     ] {
         if let Some(request) = requested_of(cells, column) {
             let is_whole = cells.cell(column).is_some_and(|cell| !cell.is_full);
-            is_known &= is_whole && amounts.add_gres(&request, times).is_some();
+            is_known &= is_whole && add_gres(&mut amounts, &request, times).is_some();
         }
     }
     is_known &= requested_of(cells, PER_SOCKET).is_none();
@@ -304,17 +323,17 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
     let mut per_node = Amounts::default();
     // Of tasks on each node not all may be there.
     if let (Some(tasks), Some(on_each)) = (tasks, on_each) {
-        let cpus = amounts.cpus * u64::from(on_each.min(tasks));
-        per_node.cpus = cpus.div_ceil(u64::from(tasks));
+        let cpus = amounts.get("cpu") * u128::from(on_each.min(tasks));
+        per_node.set("cpu", cpus.div_ceil(tasks.into()));
     }
     // The column is of a node or of a CPU.
     let memory = bytes(&cells.free(MEMORY)).unwrap_or(0);
-    if memory.saturating_mul(least.into()) == amounts.memory {
-        per_node.memory = memory;
+    if u128::from(memory) * u128::from(least) == amounts.get("mem") {
+        per_node.set("mem", memory);
     }
     if let Some(request) = requested_of(cells, PER_NODE) {
         // What cannot be read has been seen as not known.
-        let _ = per_node.add_gres(&request, 1);
+        let _ = add_gres(&mut per_node, &request, 1);
     }
     Ok((
         nodes,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use itertools::Itertools as _;
 
-use crate::commands::{Amounts, Text, expand};
+use crate::commands::{Text, expand, gres_of_node};
 
 use super::slurm_conf::Conf;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, short, time, words};
@@ -211,10 +211,12 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     let gres = record.read(
         &["Gres"],
         "generic resources such as gpu:a100:4(S:0-1)",
-        Amounts::gres_of_node,
+        gres_of_node,
     )?;
     let text = record.text(&["Gres"]).unwrap_or_default();
-    let mut gres = Vec::from_iter(gres.unwrap_or_default());
+    let gres = gres.unwrap_or_default().0.into_iter();
+    let gres = gres.map(|(name, count)| (name.replacen("gres/", "", 1), count as u64));
+    let mut gres = Vec::from_iter(gres);
     gres.sort_by_key(|(name, _)| text.find(name.as_str()));
     let memory = number(&["RealMemory"], 1)?.saturating_sub(number(&["MemSpecLimit"], 0)?);
     let mut has = Tres::default();

@@ -73,160 +73,113 @@ impl SiteNode {
     }
 }
 
-/// A partition.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SitePartition {
-    /// Its name.
-    pub name: String,
-    /// Its nodes, as indices of [`SlurmSite::nodes`], ascending.
-    pub nodes: Vec<usize>,
-    /// Whether jobs that name no partition go to it.
-    pub is_default: bool,
-    /// Its state: jobs are accepted and started while it is `UP`.
-    pub state: String,
-    /// The longest limit \[s\]; `None`: any.
-    pub max_time: Option<f64>,
-    /// The limit of jobs that name none \[s\].
-    pub default_time: Option<f64>,
-    /// The most nodes of a job.
-    pub max_nodes: Option<u64>,
-    /// The fewest nodes of a job.
-    pub min_nodes: u64,
-    /// Jobs of a higher tier come before all of a lower one.
-    pub tier: u32,
-    /// What the partition adds to priority, before it is divided by the largest of all partitions.
-    pub job_factor: u32,
-    /// Whether a job has its nodes for itself (`OverSubscribe=EXCLUSIVE`, `SelectType=select/linear`).
-    pub is_exclusive: bool,
-    /// A quality of service whose limits hold for all its jobs.
-    pub qos: Option<String>,
+/// Declares structs with the default of each field.
+macro_rules! with_defaults {
+    ($($(#[$doc:meta])* $Name:ident { $($(#[$about:meta])* $field:ident: $Type:ty = $default:expr,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $Name { $($(#[$about])* pub $field: $Type,)* }
+
+        impl Default for $Name {
+            fn default() -> Self {
+                $Name { $($field: $default,)* }
+            }
+        }
+    )*};
 }
 
-impl Default for SitePartition {
-    fn default() -> Self {
-        SitePartition {
-            name: String::new(),
-            nodes: Vec::new(),
-            is_default: false,
-            state: "UP".into(),
-            max_time: None,
-            default_time: None,
-            max_nodes: None,
-            min_nodes: 0,
-            tier: 1,
-            job_factor: 1,
-            is_exclusive: false,
-            qos: None,
-        }
+with_defaults! {
+    /// A partition.
+    SitePartition {
+        /// Its name.
+        name: String = String::new(),
+        /// Its nodes, as indices of [`SlurmSite::nodes`], ascending.
+        nodes: Vec<usize> = Vec::new(),
+        /// Whether jobs that name no partition go to it.
+        is_default: bool = false,
+        /// Its state: jobs are accepted and started while it is `UP`.
+        state: String = "UP".into(),
+        /// The longest limit \[s\]; `None`: any.
+        max_time: Option<f64> = None,
+        /// The limit of jobs that name none \[s\].
+        default_time: Option<f64> = None,
+        /// The most nodes of a job.
+        max_nodes: Option<u64> = None,
+        /// The fewest nodes of a job.
+        min_nodes: u64 = 0,
+        /// Jobs of a higher tier come before all of a lower one.
+        tier: u32 = 1,
+        /// What the partition adds to priority, before it is divided by the largest of all partitions.
+        job_factor: u32 = 1,
+        /// Whether a job has its nodes for itself (`OverSubscribe=EXCLUSIVE`, `SelectType=select/linear`).
+        is_exclusive: bool = false,
+        /// A quality of service whose limits hold for all its jobs.
+        qos: Option<String> = None,
     }
-}
 
-/// `SchedulerType` and `SchedulerParameters`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SchedulerSettings {
-    /// Whether jobs are backfilled (`sched/backfill`).
-    pub backfills: bool,
-    /// Whether a node's memory limits what runs there (`SelectTypeParameters=…_Memory`).
-    pub counts_memory: bool,
-    /// Between two passes of backfilling \[s\].
-    pub bf_interval: f64,
-    /// How far ahead reservations are planned \[s\].
-    pub bf_window: f64,
-    /// The steps of the plan \[s\].
-    pub bf_resolution: f64,
-    /// Jobs that a pass tests at most.
-    pub bf_max_job_test: u32,
-    /// The same of each user; 0: any number.
-    pub bf_max_job_user: u32,
-    /// The same of each partition; 0: any number.
-    pub bf_max_job_part: u32,
-    /// The same of each user in each partition; 0: any number.
-    pub bf_max_job_user_part: u32,
-    /// Jobs that a pass starts at most; 0: any number.
-    pub bf_max_job_start: u32,
-    /// Jobs of less priority get no reservation.
-    pub bf_min_prio_reserve: u64,
-    /// Jobs that have waited for less get no reservation \[s\].
-    pub bf_min_age_reserve: f64,
-    /// Reservations in each partition at most; 0: any number.
-    pub bf_job_part_count_reserve: u32,
-    /// Jobs that the main scheduler tests at an event.
-    pub default_queue_depth: u32,
-    /// The same of each partition; 0: any number.
-    pub partition_job_depth: u32,
-    /// Between two passes of the main scheduler over the whole queue \[s\]; `None`: never.
-    pub sched_interval: Option<f64>,
-    /// The least time between two passes after submissions \[s\].
-    pub batch_sched_delay: f64,
-    /// Whether the ends of jobs are looked at no sooner than submissions: with `defer`, and without an `Epilog`, which nodes
-    /// would report (`_rpc_terminate_job` in `src/slurmd/slurmd/req.c`).
-    pub defers: bool,
-    /// Jobs that are let past one whose user or account is at a limit: not with `assoc_limit_stop`.
-    pub assoc_limit_stop: bool,
-}
-
-impl Default for SchedulerSettings {
-    fn default() -> Self {
-        SchedulerSettings {
-            backfills: true,
-            counts_memory: true,
-            bf_interval: 30.0,
-            bf_window: 86_400.0,
-            bf_resolution: 60.0,
-            bf_max_job_test: 500,
-            bf_max_job_user: 0,
-            bf_max_job_part: 0,
-            bf_max_job_user_part: 0,
-            bf_max_job_start: 0,
-            bf_min_prio_reserve: 0,
-            bf_min_age_reserve: 0.0,
-            bf_job_part_count_reserve: 0,
-            default_queue_depth: 100,
-            partition_job_depth: 0,
-            sched_interval: Some(60.0),
-            batch_sched_delay: 3.0,
-            defers: true,
-            assoc_limit_stop: false,
-        }
+    /// `SchedulerType` and `SchedulerParameters`.
+    SchedulerSettings {
+        /// Whether jobs are backfilled (`sched/backfill`).
+        backfills: bool = true,
+        /// Whether a node's memory limits what runs there (`SelectTypeParameters=…_Memory`).
+        counts_memory: bool = true,
+        /// Between two passes of backfilling \[s\].
+        bf_interval: f64 = 30.0,
+        /// How far ahead reservations are planned \[s\].
+        bf_window: f64 = 86_400.0,
+        /// The steps of the plan \[s\].
+        bf_resolution: f64 = 60.0,
+        /// Jobs that a pass tests at most.
+        bf_max_job_test: u32 = 500,
+        /// The same of each user; 0: any number.
+        bf_max_job_user: u32 = 0,
+        /// The same of each partition; 0: any number.
+        bf_max_job_part: u32 = 0,
+        /// The same of each user in each partition; 0: any number.
+        bf_max_job_user_part: u32 = 0,
+        /// Jobs that a pass starts at most; 0: any number.
+        bf_max_job_start: u32 = 0,
+        /// Jobs of less priority get no reservation.
+        bf_min_prio_reserve: u64 = 0,
+        /// Jobs that have waited for less get no reservation \[s\].
+        bf_min_age_reserve: f64 = 0.0,
+        /// Reservations in each partition at most; 0: any number.
+        bf_job_part_count_reserve: u32 = 0,
+        /// Jobs that the main scheduler tests at an event.
+        default_queue_depth: u32 = 100,
+        /// The same of each partition; 0: any number.
+        partition_job_depth: u32 = 0,
+        /// Between two passes of the main scheduler over the whole queue \[s\]; `None`: never.
+        sched_interval: Option<f64> = Some(60.0),
+        /// The least time between two passes after submissions \[s\].
+        batch_sched_delay: f64 = 3.0,
+        /// Whether the ends of jobs are looked at no sooner than submissions: with `defer`, and without an `Epilog`, which nodes
+        /// would report (`_rpc_terminate_job` in `src/slurmd/slurmd/req.c`).
+        defers: bool = true,
+        /// Jobs that are let past one whose user or account is at a limit: not with `assoc_limit_stop`.
+        assoc_limit_stop: bool = false,
     }
-}
 
-/// `PriorityType` and what belongs to it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PrioritySettings {
-    /// Whether a job's priority is a sum of factors (`priority/multifactor`), and not its place in the order of submission.
-    pub is_multifactor: bool,
-    /// The weights of the factors, by [`factor`].
-    pub weights: [f64; 6],
-    /// The wait from which age counts no more \[s\].
-    pub max_age: f64,
-    /// How often priorities are calculated anew \[s\].
-    pub calc_period: f64,
-    /// The half-life of what was used \[s\]; `None`: it does not fade.
-    pub decay_half_life: Option<f64>,
-    /// Whether small jobs come first (`PriorityFavorSmall`).
-    pub favors_small: bool,
-    /// Whether size is divided by time (`SMALL_RELATIVE_TO_TIME`).
-    pub small_relative_to_time: bool,
-    /// Whether fair share goes down the tree of accounts (as by default), and not by each association's own usage.
-    pub is_fair_tree: bool,
-    /// What usage over shares is divided by where it does not.
-    pub dampening: f64,
-}
-
-impl Default for PrioritySettings {
-    fn default() -> Self {
-        PrioritySettings {
-            is_multifactor: false,
-            weights: [0.0; 6],
-            max_age: 7.0 * 86_400.0,
-            calc_period: 300.0,
-            decay_half_life: Some(7.0 * 86_400.0),
-            favors_small: false,
-            small_relative_to_time: false,
-            is_fair_tree: true,
-            dampening: 1.0,
-        }
+    /// `PriorityType` and what belongs to it.
+    PrioritySettings {
+        /// Whether a job's priority is a sum of factors (`priority/multifactor`), and not its place in the order of submission.
+        is_multifactor: bool = false,
+        /// The weights of the factors, by [`factor`].
+        weights: [f64; 6] = [0.0; 6],
+        /// The wait from which age counts no more \[s\].
+        max_age: f64 = 7.0 * 86_400.0,
+        /// How often priorities are calculated anew \[s\].
+        calc_period: f64 = 300.0,
+        /// The half-life of what was used \[s\]; `None`: it does not fade.
+        decay_half_life: Option<f64> = Some(7.0 * 86_400.0),
+        /// Whether small jobs come first (`PriorityFavorSmall`).
+        favors_small: bool = false,
+        /// Whether size is divided by time (`SMALL_RELATIVE_TO_TIME`).
+        small_relative_to_time: bool = false,
+        /// Whether fair share goes down the tree of accounts (as by default), and not by each association's own usage.
+        is_fair_tree: bool = true,
+        /// What usage over shares is divided by where it does not.
+        dampening: f64 = 1.0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::commands::{bytes, count, whole};
+use crate::commands::{bytes, count, seconds, whole};
 
 use super::Tres;
 
@@ -189,22 +189,8 @@ pub(super) fn time(text: &str) -> Option<Option<f64>> {
     if is_one_of(text, &["-1", "INFINITE", "UNLIMITED", "NONE"]) {
         return Some(None);
     }
-    let (days, clock) = match text.split_once('-') {
-        Some((days, clock)) => (Some(whole::<u64>(days)?), clock),
-        None => (None, text),
-    };
-    let parts: Vec<u64> = clock.split(':').map(whole).collect::<Option<_>>()?;
-    let units: &[u64] = match (days, parts.len()) {
-        (Some(_), 1..=3) | (None, 3) => &[3600, 60, 1],
-        (None, 1..=2) => &[60, 1],
-        _ => return None,
-    };
-    let mut seconds = days.unwrap_or(0).checked_mul(86_400)?;
-    for (part, unit) in parts.iter().zip(units) {
-        seconds = seconds.checked_add(part.checked_mul(*unit)?)?;
-    }
     // Slurm counts minutes in 32 bits.
-    let minutes = seconds.div_ceil(60);
+    let minutes = seconds(text)?.div_ceil(60);
     (minutes <= u64::from(u32::MAX)).then_some(Some(minutes as f64 * 60.0))
 }
 

@@ -23,7 +23,6 @@ mod passes;
 mod plan;
 mod priority;
 mod servers;
-mod set;
 #[cfg(test)]
 mod tests;
 mod times;
@@ -38,11 +37,11 @@ pub use servers::SlurmRule;
 use limits::{CPUS, Limits};
 use nodes::{Models, Nodes};
 use priority::Factors;
-use set::Set;
 use times::Times;
 
 use crate::configuration::{SitePartition, SlurmSite, factor};
 use crate::order::PriorityLevels;
+use fixedbitset::FixedBitSet;
 use synth_core::number::seconds_in;
 use synth_multiresource::policy::{Event, Job, Knows, Policy, System};
 use synth_multiresource::simulator::OtherRule as _;
@@ -52,6 +51,13 @@ use synth_multiresource::workload::{Fleet, JobType};
 const GRAIN: f64 = 1e-6;
 /// Seconds in a year, for jobs without any limit.
 const YEAR: f64 = 365.0 * 86_400.0;
+
+/// Returns the set of these servers, of so many.
+fn set_of(servers: usize, members: impl IntoIterator<Item = usize>) -> FixedBitSet {
+    let mut set = FixedBitSet::with_capacity(servers);
+    set.extend(members);
+    set
+}
 
 /// The rule; its parts stand in the module's files.
 #[derive(Clone, Debug)]
@@ -68,7 +74,7 @@ pub struct SlurmPolicy {
     /// With [`Knows::Sizes`] these are used as limits.
     knows: Knows,
     /// By partition, its servers.
-    members: Vec<Set>,
+    members: Vec<FixedBitSet>,
     nodes: Nodes,
     limits: Limits,
     factors: Factors,
@@ -142,7 +148,7 @@ impl SlurmPolicy {
         });
         // Nodes that are down now were up for the jobs of the past.
         let server = |n: &usize| servers[*n];
-        let members = |own: &SitePartition| Set::of(count, own.nodes.iter().filter_map(server));
+        let members = |own: &SitePartition| set_of(count, own.nodes.iter().filter_map(server));
         let demand =
             |job: &JobType| -> Vec<f64> { job.demand().iter().map(|own| own.value()).collect() };
         let types = fleet.types().iter();

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use synth_multiresource::policy::System;
 use synth_multiresource::workload::{Fleet, JobType};
 
-use super::set::Set;
+use fixedbitset::FixedBitSet;
 
 /// A running job: its planned end \[s\], type and number, and the models that it holds ([`Models::start`]).
 type Held = (f64, usize, u64, Vec<f64>);
@@ -184,10 +184,10 @@ impl Nodes {
     }
 
     /// Returns where a job of type i starts now, on servers of this set; none where there is no room.
-    pub fn room_now(&self, i: usize, among: &Set, system: &System) -> Option<Vec<usize>> {
+    pub fn room_now(&self, i: usize, among: &FixedBitSet, system: &System) -> Option<Vec<usize>> {
         let fits = |n: &usize| system.fits_on(i, *n) && self.models.fit(i, &self.models.free[*n]);
         let free = |n| (n, system.free_on(n, self.cpu));
-        let there = among.iter().filter(fits).map(free).collect();
+        let there = among.ones().filter(fits).map(free).collect();
         self.choose(system.nodes(i), system.demand(i)[self.cpu], there)
     }
 
@@ -196,12 +196,12 @@ impl Nodes {
     pub fn earliest(
         &self,
         i: usize,
-        among: &Set,
+        among: &FixedBitSet,
         now: f64,
         system: &System,
     ) -> Option<(f64, Vec<usize>)> {
         let count = system.nodes(i);
-        let ready = among.iter().map(|n| (self.ready(i, n, system), n));
+        let ready = among.ones().map(|n| (self.ready(i, n, system), n));
         let ready: Vec<(f64, usize)> = ready.filter(|(at, _)| *at < f64::INFINITY).collect();
         if ready.len() < count {
             return None;
@@ -231,11 +231,11 @@ impl Nodes {
 
     /// Returns the last end of those on these servers that are looked at together with this one: ends are looked at window
     /// by window, and a window ends where the next job of all, wherever it runs, ends behind it.
-    fn window_of(&self, at: f64, among: &Set) -> f64 {
+    fn window_of(&self, at: f64, among: &FixedBitSet) -> f64 {
         let mut last: Option<f64> = None;
         let (mut base, mut window) = (0.0, FIRST_WINDOW);
         for (place, (end, _, n)) in self.ends.iter().enumerate() {
-            if !among.has(*n) {
+            if !among.contains(*n) {
                 continue;
             }
             if last.is_none() {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::plan::Plan;
-use super::set::Set;
-use super::{SlurmPolicy, Waiting};
+use super::{SlurmPolicy, Waiting, set_of};
+use fixedbitset::FixedBitSet;
 use synth_multiresource::policy::System;
 
 /// When a job at a limit that holds others up is taken to start, where its nodes are free \[s\].
@@ -25,8 +25,8 @@ impl SlurmPolicy {
     pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
-        let mut open: Vec<bool> = self.members.iter().map(|own| own.len() > 0).collect();
-        let mut blocked = Set::none(self.nodes.len());
+        let mut open: Vec<bool> = self.members.iter().map(|own| !own.is_clear()).collect();
+        let mut blocked = FixedBitSet::with_capacity(self.nodes.len());
         let mut tested = vec![0; open.len()];
         let depth = if whole_queue {
             usize::MAX
@@ -48,7 +48,7 @@ impl SlurmPolicy {
                 continue;
             }
             let mut among = self.members[p].clone();
-            among.remove(&blocked);
+            among.difference_with(&blocked);
             let allowed = self.limits.allow_one(&own.facts);
             let room = || self.nodes.room_now(own.i, &among, system);
             let room = allowed.then(room).flatten();
@@ -60,9 +60,7 @@ impl SlurmPolicy {
                 self.start(place, &servers, system);
             } else if self.reserves(&own, now) {
                 open[p] = false;
-                for n in self.members[p].iter() {
-                    blocked.add(n);
-                }
+                blocked.union_with(&self.members[p]);
             }
         }
         let before = self.waiting.len();
@@ -126,7 +124,7 @@ impl SlurmPolicy {
                     break;
                 }
                 *reserved += 1;
-                let chosen = Set::of(servers, chosen);
+                let chosen = set_of(servers, chosen);
                 plan.reserve(start, start + own.limit, &chosen);
             }
         }
@@ -167,7 +165,7 @@ impl SlurmPolicy {
         let mut from = now;
         loop {
             let (left, mut later) = plan.left(from, from + own.limit, members);
-            let found = (left.len() >= count)
+            let found = (left.count_ones(..) >= count)
                 .then(|| self.nodes.earliest(own.i, &left, now, system))
                 .flatten();
             if let Some((start, servers)) = found {
@@ -175,7 +173,7 @@ impl SlurmPolicy {
                 if !reserves {
                     return (start <= now).then_some((start, servers));
                 }
-                let chosen = || Set::of(self.nodes.len(), servers.iter().copied());
+                let chosen = || set_of(self.nodes.len(), servers.iter().copied());
                 if later.is_none_or(|later| start <= later) {
                     let end = start + own.limit;
                     if start <= now || !plan.overlaps(start, end, &chosen()) {

@@ -1,6 +1,8 @@
 //! What backfilling has reserved: which servers are left for others, over time.
 
-use super::set::Set;
+use fixedbitset::FixedBitSet;
+
+use super::set_of;
 
 /// Times ahead and the servers that no reservation takes in them (`node_space` of Slurm's backfill.c). A reservation takes
 /// its servers whole, even where its job needs a part of them.
@@ -19,7 +21,7 @@ pub(super) struct Plan {
 struct Part {
     begin: f64,
     end: f64,
-    left: Set,
+    left: FixedBitSet,
 }
 
 impl Plan {
@@ -30,7 +32,7 @@ impl Plan {
             parts: vec![Part {
                 begin: step(now),
                 end: step(now + window).max(step(now) + resolution),
-                left: Set::all(servers),
+                left: set_of(servers, 0..servers),
             }],
             count: 1,
             resolution,
@@ -44,7 +46,7 @@ impl Plan {
 
     /// Returns which of these servers are left for all of a time, and from when on others may be: the end of the first part
     /// behind which some come free.
-    pub fn left(&self, from: f64, to: f64, among: &Set) -> (Set, Option<f64>) {
+    pub fn left(&self, from: f64, to: f64, among: &FixedBitSet) -> (FixedBitSet, Option<f64>) {
         let mut left = among.clone();
         let mut later = None;
         let first = self.parts.partition_point(|part| part.end <= from);
@@ -54,29 +56,29 @@ impl Plan {
             {
                 // What was cut before this part counts for the present, and not for what follows.
                 let mut present = left.clone();
-                present.keep(&part.left);
-                if !next.left.is_within(among, &present) {
+                present.intersect_with(&part.left);
+                if next.left.intersection(among).any(|n| !present.contains(n)) {
                     later = Some(part.end);
                 }
             }
             if part.begin > to {
                 break;
             }
-            left.keep(&part.left);
+            left.intersect_with(&part.left);
         }
         (left, later)
     }
 
     /// Whether one of these servers is reserved in this time.
-    pub fn overlaps(&self, from: f64, to: f64, servers: &Set) -> bool {
+    pub fn overlaps(&self, from: f64, to: f64, servers: &FixedBitSet) -> bool {
         let [from, to] = [from, to].map(|time| self.step(time));
         let within = |part: &&Part| part.end > from && part.begin < to;
         let mut parts = self.parts.iter().filter(within);
-        parts.any(|part| !servers.is_within(servers, &part.left))
+        parts.any(|part| !servers.is_subset(&part.left))
     }
 
     /// Reserves these servers, in whole steps.
-    pub fn reserve(&mut self, from: f64, to: f64, servers: &Set) {
+    pub fn reserve(&mut self, from: f64, to: f64, servers: &FixedBitSet) {
         let from = self.step(from).max(self.parts[0].begin);
         let to = self.step(to).max(from + self.resolution);
         let Some(first) = self.cut(from) else {
@@ -84,7 +86,7 @@ impl Plan {
         };
         let last = self.cut(to).unwrap_or(self.parts.len());
         for part in &mut self.parts[first..last] {
-            part.left.remove(servers);
+            part.left.difference_with(servers);
         }
         for place in [last, first] {
             let alike = place > 0
@@ -123,8 +125,8 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn servers(members: &[usize]) -> Set {
-        Set::of(4, members.iter().copied())
+    fn servers(members: &[usize]) -> FixedBitSet {
+        set_of(4, members.iter().copied())
     }
 
     #[test]

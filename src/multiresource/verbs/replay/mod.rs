@@ -9,7 +9,7 @@ mod results;
 mod stage;
 mod types;
 
-pub use args::{Replaying, TraceArgs};
+pub use args::{Arguments, start_latency};
 pub use recorded::Recorded;
 pub use results::Replays;
 pub use types::places;
@@ -17,44 +17,40 @@ pub use types::places;
 use std::path::Path;
 
 use crate::document::{all_bytes_of, called};
-use crate::kind::{Caller, Notice, VerbOutput, VerbResult, document, refuse};
+use crate::kind::{Caller, Notice, RunVerb, VerbOutput, VerbResult, document, refuse};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
 use recorded::run_once;
 use stage::Stage;
 
-/// Replays a trace under several policies, or under one, which is refused if it cannot be replayed.
-///
-/// # Errors
-/// When the trace cannot be replayed.
-pub fn replayed(
-    replaying: &Replaying<'_>,
-    is_alone: bool,
-    caller: &mut Caller<'_>,
-) -> VerbResult<VerbOutput> {
-    caller.notify(Notice::Interruptible);
-    let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-    let replays = Stage::read(replaying, listener)?.replayed(listener)?;
-    let failure = replays.failures().next();
-    if let Some((_, _, why)) = failure.filter(|_| is_alone) {
-        return refuse(why);
+impl RunVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let stage = Stage::read(self, caller)?;
+        let replays = stage.replayed(&mut caller.doing())?;
+        let failed = replays.failures().next();
+        if let (Some((_, _, why)), [_]) = (&failed, &*self.policies) {
+            return refuse(why.to_string());
+        }
+        let mut output = VerbOutput {
+            report: report::report(&replays, caller.command.clone()),
+            document: document("synth-replay", &replays)?,
+            negative: failed.is_some(),
+            interrupted: replays.interrupted,
+            ..VerbOutput::default()
+        };
+        let documents = &mut output.documents;
+        if let Some(file) = &self.csv {
+            documents.push((file.clone(), output.report.numbers.csv()?));
+        }
+        if let Some(file) = &self.jobs {
+            documents.push((file.clone(), csv::visits(&replays)?));
+        }
+        if let Some(file) = &self.series {
+            documents.push((file.clone(), csv::series(&replays)?));
+        }
+        output.written_to(self.html.as_ref(), self.output.as_ref())
     }
-    let mut output = VerbOutput {
-        report: report::report(&replays, caller.command.clone()),
-        document: document("synth-replay", &replays)?,
-        negative: failure.is_some(),
-        interrupted: replays.interrupted,
-        ..VerbOutput::default()
-    };
-    let documents = &mut output.documents;
-    if let Some(file) = &replaying.trace.jobs {
-        documents.push((file.clone(), csv::visits(&replays)?));
-    }
-    if let Some(file) = &replaying.trace.series {
-        documents.push((file.clone(), csv::series(&replays)?));
-    }
-    Ok(output)
 }
 
 /// Runs recorded jobs once, on a workload and with a start latency where they are given.

@@ -117,7 +117,7 @@ fn warnings(replays: &Replays) -> Vec<String> {
     }
     if trace.censored > 0 {
         let jobs = counted(trace.censored as f64, "job");
-        notes.push(format!("Not replayed: {jobs} still running when the trace ended, so that their sizes are not known (--censored end: as if they had ended then)."));
+        notes.push(format!("Not replayed: {jobs} still running when the trace ended, so that their sizes are not known (--read censored=end: as if they had ended then)."));
     }
     if (1..trace.jobs).contains(&trace.starts) {
         notes.push(format!("The trace has the start of {} of {} jobs: without the others there is no row as recorded.", trace.starts, trace.jobs));

@@ -231,7 +231,7 @@ impl Bound {
             *count = (*count).min(self.bounds[i]);
         }
         self.knapsack
-            .improve_in(system.capacity(), &self.values, &self.bounds, chosen);
+            .improve(system.capacity(), &self.values, &self.bounds, chosen);
     }
 }
 

@@ -310,14 +310,6 @@ impl Rows {
         found.find_map(Result::transpose).transpose()
     }
 
-    /// Returns that the format reports nothing of this resource.
-    pub fn unreported(&self, resource: &str) -> TraceError {
-        let (name, amounts) = (self.format.name(), self.format.amounts());
-        self.wrong(format!(
-            "{name} tells {amounts} of a job, and the servers have `{resource}`"
-        ))
-    }
-
     /// It is not what was expected of it.
     pub fn wrong(&self, why: impl Display) -> TraceError {
         TraceError::Refused(format!("{}: {why}", self.name))

@@ -1,19 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
-mod azure;
-mod borg;
-mod broken;
+mod cases;
 mod logs;
-mod openb;
 mod order;
-mod people;
 mod random;
-mod rules;
-mod sacct;
-mod table;
 
 use std::io::Write;
 
+use super::typed::edge;
 use super::*;
 
 /// A file with this text, read to its end.
@@ -58,16 +52,6 @@ fn refused(text: &[u8], options: &ReadOptions) -> String {
     let ended = Trace::open(&source, options).and_then(|mut trace| drain(&mut trace).1);
     let why = ended.unwrap_err().to_string();
     why.replace(&source.name(), "FILE")
-}
-
-/// The faults of a file with this text, and how many jobs are left.
-fn faults(text: &str, options: &ReadOptions) -> (Vec<String>, usize) {
-    let options = ReadOptions {
-        faults: Some(1.0),
-        ..options.clone()
-    };
-    let (jobs, trace, _) = read_till_it_ends(text.as_bytes(), &options);
-    (trace.account().faults.clone(), jobs.len())
 }
 
 pub(crate) fn on(capacity: &str) -> ReadOptions {
@@ -118,5 +102,39 @@ fn swf(lines: &[String]) -> Vec<u8> {
 fn each_reason_says_what_is_left_out() {
     for reason in LEFT_OUT {
         assert_eq!(reason.done(), "left out");
+    }
+}
+
+#[test]
+fn an_edge_is_a_date_or_a_time_after_the_first_job() {
+    for date in ["20260303164600", "1772556360000"] {
+        assert_eq!(edge(date), edge("2026-03-03T16:46:00"));
+    }
+    assert_eq!(edge("3600"), Ok(TraceEdge::After(3600.0)));
+    assert!(edge("20260303").is_err());
+    let why = edge("2024-02-30").unwrap_err();
+    assert!(why.ends_with("nor a date such as 2026-10-01"), "{why}");
+}
+
+#[test]
+fn a_list_of_nodes_tells_the_servers() {
+    let list = b"sn,cpu_milli,memory_mib,gpu,model\nn0,32000,262144,0,\nn1,96000,393216,8,V100M32\nn2,32000,262144,0,\n";
+    let servers = nodes(file(list).path()).unwrap();
+    let text = servers.to_string();
+    assert_eq!(
+        text,
+        "2xcpu=32,memory=256;1xcpu=96,memory=384,gpu:devices=8"
+    );
+    for (list, why) in [
+        ("sn,cpu\n", "no list of nodes"),
+        ("cpu_milli,memory_mib,gpu\n", "no line stands for a node"),
+        (
+            "cpu_milli,memory_mib,gpu\n1,2,x\n",
+            "line 2, column 5: found `x`",
+        ),
+        ("cpu_milli,memory_mib,gpu\n1,2\n", "line 2, column 4"),
+    ] {
+        let found = nodes(file(list.as_bytes()).path()).unwrap_err();
+        assert!(found.to_string().contains(why), "{found}");
     }
 }

@@ -1,6 +1,6 @@
-//! The order of lines, and files in unusual shape.
+//! Long files, the order of lines, and files that are packed.
 
-use std::io::Write;
+use std::io::{self, BufRead, Read, Write};
 
 use flate2::{Compression, write::GzEncoder};
 
@@ -123,63 +123,57 @@ fn what_was_read_of_a_packed_file_that_is_cut_is_reported() {
 }
 
 #[test]
-fn ends_of_lines_blanks_and_late_headers_are_no_matter() {
-    let (a, b) = (
-        line("5", "10", "4", "20", "1"),
-        line("6", "3", "2", "20", "1"),
+fn a_line_of_two_million_bytes_is_refused() {
+    let text = [
+        HEADER.as_bytes(),
+        line("5", "10", "4", "20", "1").as_bytes(),
+        &vec![b'7'; 2 << 20],
+    ]
+    .concat();
+    let why = refused(&text, &ReadOptions::default());
+    assert_eq!(
+        why,
+        "cannot read FILE after line 3: the next line has more than a million bytes"
     );
-    let plain = swf(&[a.clone(), b.clone()]);
-    let (jobs, _) = read(&plain, &ReadOptions::default());
-    let short = |jobs: &[TraceJob]| {
-        jobs.iter()
-            .map(|job| (job.submit, job.size))
-            .collect::<Vec<_>>()
-    };
-    let windows = String::from_utf8(plain.clone())
-        .unwrap()
-        .replace('\n', "\r\n");
-    let spaced = format!("\n  \n{HEADER}\t {a}   \r\n; Note: late\n{b}      \n\n \t \n");
-    let unended = String::from_utf8(plain.clone()).unwrap();
-    for text in [windows, spaced, unended.trim_end().to_owned()] {
-        let (others, trace) = read(text.as_bytes(), &ReadOptions::default());
-        assert_eq!(short(&jobs), short(&others), "{text}");
-        assert_eq!(trace.account().lines, 2);
+}
+
+/// Lines that are generated as they are read.
+struct Endless {
+    line: Vec<u8>,
+    at: usize,
+    left: usize,
+}
+
+impl Read for Endless {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.line.len() && self.left > 0 {
+            (self.at, self.left) = (0, self.left - 1);
+        }
+        let count = (&self.line[self.at..]).read(into)?;
+        self.at += count;
+        Ok(count)
     }
 }
 
 #[test]
-fn more_columns_and_fractions_are_reported_once_a_line() {
-    let wide = line("5", "10", "4", "20", "1").replace('\n', " 0 0 0\n");
-    let text = swf(&[wide.clone(), wide, line("6.5", "3", "2", "20", "1")]);
-    let (_, trace) = read(&text, &ReadOptions::default());
-    assert_eq!(
-        rows(&trace),
-        [(Reason::MoreText, 2), (Reason::RoundedTime, 1)]
-    );
-}
-
-#[test]
-fn files_without_jobs_are_told_apart() {
-    assert_eq!(
-        refused(b"", &ReadOptions::default()),
-        "FILE: the file is empty"
-    );
-    assert_eq!(
-        refused(b" \n\r\n", &ReadOptions::default()),
-        "FILE: the file is empty"
-    );
-    let none = "FILE: no job takes part: no line stands for a job";
-    assert_eq!(refused(HEADER.as_bytes(), &ReadOptions::default()), none);
-    assert_eq!(refused(b"; only a comment", &ReadOptions::default()), none);
-    assert_eq!(refused(b"time,size,cpu\n", &on("cpu=4")), none);
-    let why = refused(b"time,size,cpu\n1,2,3\n", &ReadOptions::default());
+fn ten_million_faults_are_counted_and_ten_are_kept() {
+    let line = b"1 2 x\n".to_vec();
+    let (at, left) = (line.len(), 10_000_000);
+    let lines = Endless { line, at, left };
+    let input: Box<dyn BufRead> = Box::new(io::BufReader::new(lines));
+    let options = on("cpu=4");
+    let opened = format::read(
+        TraceFormat::Swf,
+        "lines".into(),
+        (Vec::new(), input),
+        &options,
+    )
+    .unwrap();
+    let mut trace = Trace::of(opened, &options);
+    let why = drain(&mut trace).1.unwrap_err().to_string();
     assert!(
-        why.contains("does not say what its jobs ran on: give --capacity, such as"),
+        why.contains("10000000 of 10000000 lines") && why.contains("and 9999990 more"),
         "{why}"
     );
-    let (jobs, _) = read(
-        &swf(&[line("5", "10", "4", "20", "1")]),
-        &ReadOptions::default(),
-    );
-    assert_eq!(jobs.len(), 1);
+    assert_eq!(trace.account().faults.len(), Account::FAULTS);
 }

@@ -5,7 +5,7 @@ mod report;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use clap::{Args, Subcommand};
+use clap::{Args, ValueEnum};
 use itertools::Itertools as _;
 
 use crate::slurm::advise;
@@ -21,23 +21,12 @@ use synth_verb::{
 
 /// What a site should change, from its own jobs: who gains, who loses, and how sure that is
 #[derive(Args)]
-pub struct Advise {
-    /// Of which scheduler
-    #[command(subcommand)]
-    of: Of,
-}
-
-#[derive(Subcommand)]
-enum Of {
-    /// What of slurm.conf to change, who gains and who loses by it, and how sure that is: from the jobs of the last weeks,
-    /// replayed as Slurm schedules them
-    Slurm(Arguments),
-}
-
-/// What is typed.
-#[derive(Args)]
 #[command(after_help = about())]
-struct Arguments {
+pub struct Advise {
+    /// The scheduler of the site
+    #[arg(value_enum, value_name = "SCHEDULER")]
+    of: Scheduler,
+
     /// What sacct printed of some weeks, plain or packed by gzip [default: sacct is run, here and now]
     #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
     trace: Option<PathBuf>,
@@ -69,7 +58,14 @@ struct Arguments {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
+}
+
+/// The scheduler of a site.
+#[derive(Clone, Copy, ValueEnum)]
+enum Scheduler {
+    /// What of slurm.conf to change: from the jobs of the last weeks, replayed as Slurm schedules them
+    Slurm,
 }
 
 /// Seconds in a week.
@@ -98,22 +94,15 @@ constraints and dependencies are not part of the replay; nothing is advised wher
 
 impl NamesFiles for Advise {
     fn files(&self) -> Files<'_> {
-        let Of::Slurm(own) = &self.of;
-        let slurm = own.slurm.iter().filter(|path| path.is_file());
-        let written = own.output.iter().chain(&own.html);
-        files(own.trace.iter().chain(slurm), written)
+        let slurm = self.slurm.iter().filter(|path| path.is_file());
+        let written = self.output.iter().chain(&self.html);
+        files(self.trace.iter().chain(slurm), written)
     }
 }
 
 impl RunVerb for Advise {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let Of::Slurm(own) = &self.of;
-        own.run(caller)
-    }
-}
-
-impl Arguments {
-    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let Scheduler::Slurm = self.of;
         let interrupt = caller.interrupt.clone();
         let command = caller.command.clone();
         let mut listener = caller.doing();
@@ -123,7 +112,7 @@ impl Arguments {
         let (mut site, source, remarks) = self.site(&mut listener)?;
         let reading = trace::ReadOptions {
             servers: Some(site.servers().0),
-            ..self.reading.clone()
+            ..self.reading.options()?
         };
         let (mut log, _) = Log::of_source(&source, &reading, &mut listener)?;
         let out = prepare(&mut site, &mut log)?;
@@ -148,7 +137,9 @@ impl Arguments {
         };
         output.written_to(self.html.as_ref(), self.output.as_ref())
     }
+}
 
+impl Advise {
     /// Returns how the site is set up, and its jobs: from files, or as a login node tells them.
     fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(SlurmSite, Source, Vec<String>)> {
         if let Some(file) = &self.trace {

@@ -10,7 +10,8 @@ use crate::forecast::{
 use synth_core::document::number_of;
 use synth_core::number::Decimal;
 use synth_multiresource::policy::Policy;
-use synth_slurm::commands::{Amounts, Hold, JobId, NodeRow, NodeState, QueueRow, Slurm, expand};
+use synth_operator::Amounts;
+use synth_slurm::commands::{Hold, JobId, NodeRow, NodeState, QueueRow, Slurm, SlurmQueue, expand};
 use synth_traces::replay::{Log, ReplayJob, Speed};
 use synth_traces::trace::Source;
 use synth_traces::trace::{self, ServerShape, Servers, Tick, TraceFormat};
@@ -55,7 +56,7 @@ pub type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>
 
 /// What is counted of a node or a job: CPUs and GPUs. Memory is not: whether it is shared out, the queue does not tell.
 fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
-    let mut counted = vec![amounts.cpus as f64, amounts.gres("gpu") as f64];
+    let mut counted = vec![amounts.get("cpu") as f64, amounts.get("gres/gpu") as f64];
     counted.truncate(1 + usize::from(has_gpus));
     counted
 }
@@ -76,8 +77,11 @@ pub fn live(
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() as i64;
     let unread = [queue.unread.note("squeue"), nodes.unread.note("sinfo")];
     let mut notes: Vec<String> = unread.into_iter().flatten().collect();
-    let has_gpus = nodes.rows.iter().any(|node| node.capacity.gres("gpu") > 0);
-    let up = nodes_up(&nodes.rows, &queue.rows, has_gpus);
+    let has_gpus = nodes
+        .rows
+        .iter()
+        .any(|node| node.capacity.get("gres/gpu") > 0);
+    let up = nodes_up(&nodes.rows, &queue, has_gpus);
     let mut names = vec!["cpu".to_owned(), "gpu".to_owned()];
     names.truncate(1 + usize::from(has_gpus));
     let decimal = |amount: &f64| Decimal::new(*amount).unwrap_or(Decimal::ZERO);
@@ -217,17 +221,11 @@ fn why_not(row: &QueueRow, now: i64) -> Option<String> {
 }
 
 /// The nodes on which jobs start: name, and what is there for jobs of the partition.
-fn nodes_up(nodes: &[NodeRow], rows: &[QueueRow], has_gpus: bool) -> Vec<(String, Vec<f64>)> {
-    let mut own: HashMap<String, Amounts> = HashMap::new();
-    for row in rows.iter().filter(|row| row.has_nodes()) {
-        for name in expand(&row.node_list).unwrap_or_default() {
-            let sum = own.entry(name).or_default();
-            *sum = std::mem::take(sum).plus(&row.amounts.part(row.nodes));
-        }
-    }
+fn nodes_up(nodes: &[NodeRow], queue: &SlurmQueue, has_gpus: bool) -> Vec<(String, Vec<f64>)> {
+    let mut own = queue.by_node(|_| true);
     let up = nodes.iter().filter(|node| node.state == NodeState::Up);
     let up = up.map(|node| {
-        let mine = own.get(&node.name).cloned().unwrap_or_default();
+        let mine = own.remove(&node.name).unwrap_or_default();
         let others = node.allocated.clone().less(&mine);
         let there = node.capacity.clone().less(&others);
         (node.name.clone(), counted(&there, has_gpus))

@@ -30,6 +30,10 @@ pub struct Arguments {
     #[arg(id = "trace", value_name = "LOG|slurm")]
     trace: PathBuf,
 
+    /// With `slurm`: the partition whose waiting jobs are forecast
+    #[arg(long, value_name = "NAME")]
+    partition: Option<String>,
+
     /// With `slurm`: the past of the partition, as sacct writes it (`synth advise slurm --help` has the command); forecasts
     /// are calibrated on it
     #[arg(long, value_name = "FILE", requires = "partition")]
@@ -64,7 +68,7 @@ pub struct Arguments {
     metrics: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
 }
 
 const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
@@ -106,7 +110,7 @@ impl RunVerb for Arguments {
 impl Arguments {
     /// Returns the partition of the live Slurm whose jobs are forecast; `None` if forecasts are scored on a log.
     fn live_partition(&self) -> Option<&str> {
-        let partition = self.reading.partition.as_deref();
+        let partition = self.partition.as_deref();
         partition.filter(|_| self.trace == Path::new("slurm"))
     }
 
@@ -114,7 +118,11 @@ impl Arguments {
     fn scored(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (log, file) = Log::of_source(&Source::named(&self.trace), &self.reading, listener)?;
+        let (log, file) = Log::of_source(
+            &Source::named(&self.trace),
+            &self.reading.options()?,
+            listener,
+        )?;
         let scored = match self.score((&log, self.every as usize), &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last job"));
@@ -165,7 +173,8 @@ impl Arguments {
     /// Forecasts the jobs that wait in a partition.
     fn live(&self, partition: &str, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
-        let past = self.log.as_deref().map(|file| (file, &self.reading));
+        let reading = self.reading.options()?;
+        let past = self.log.as_deref().map(|file| (file, &reading));
         let live = live::live(
             &Slurm::new(partition),
             past,

@@ -3,7 +3,7 @@
 use super::live::Live;
 use crate::forecast::{ForecastRecord, LEVELS, Map, Scored};
 use crate::verbs::account_of;
-use synth_core::document::exposition::{Exposition, label};
+use synth_operator::Metrics;
 use synth_traces::replay::Log;
 use synth_verb::report::{Cell, Column, Report, Section, counted, length, percent, span};
 use synth_verb::{cells, table};
@@ -151,15 +151,16 @@ error_by_limits_seconds: The same where limits are taken for run times.
 
 /// Returns a record as text that Prometheus reads; without one no forecast was compared. `of` is a label: of what it is.
 pub fn metrics(record: Option<&ForecastRecord>, of: (&str, &str), rule: &str) -> String {
-    let mut text = Exposition::new("synth_forecast_", HELP, &[of, ("policy", rule)]);
-    text.one("forecasts", record.map_or(0.0, |own| own.forecasts as f64));
+    let mut metrics = Metrics::new("synth_forecast_", HELP, &[of, ("policy", rule)]);
+    metrics.set("forecasts", record.map_or(0.0, |own| own.forecasts as f64));
     if let Some(record) = record {
-        let levels = LEVELS.map(|level| label("quantile", &level.to_string()));
-        text.add("started_ratio", levels.into_iter().zip(record.started));
-        text.one("error_seconds", record.error);
+        for (level, share) in LEVELS.iter().zip(record.started) {
+            *metrics.value("started_ratio", &[("quantile", &level.to_string())]) = share;
+        }
+        metrics.set("error_seconds", record.error);
         if !record.error_by_limits.is_nan() {
-            text.one("error_by_limits_seconds", record.error_by_limits);
+            metrics.set("error_by_limits_seconds", record.error_by_limits);
         }
     }
-    text.text
+    metrics.text()
 }

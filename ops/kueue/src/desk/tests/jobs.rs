@@ -32,7 +32,7 @@ fn who_begins_takes_over_what_the_api_says() {
     scene.job("b", marked(&[]), &[], wide());
     scene.job("c", gated(), &[], wide());
     assert_eq!(scene.released(), [""; 0]);
-    assert_eq!(scene.desk.counts()[2], [1, 2]);
+    assert_eq!(scene.desk.operator.counts()[2], [1, 2]);
     scene.cluster.works.remove("b");
     assert_eq!(scene.released(), ["c"]);
 }
@@ -50,7 +50,7 @@ fn a_release_that_failed_is_decided_again() {
     scene.desk.released(&"a".into(), false);
     scene.job("a", json!({GATES: "a/b,synth/gate"}), &[], wide());
     assert_eq!(scene.look(), (vec![], vec![Concern::OtherGates]));
-    assert_eq!(scene.desk.jobs.len(), 0);
+    assert_eq!(scene.desk.operator.jobs.len(), 0);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn an_evicted_job_leaves_its_room_and_is_adopted_again() {
     scene.job("b", marked(&[]), &["QuotaReserved"], wide());
     assert_eq!(scene.released(), [""; 0]);
     assert_eq!(
-        scene.desk.counts()[2],
+        scene.desk.operator.counts()[2],
         [0, 3],
         "Kueue has admitted one beyond the policy's room"
     );
@@ -84,7 +84,7 @@ fn what_others_release_is_adopted_and_noted() {
     assert_eq!(scene.look(), (vec![], vec![Concern::ReleasedByOthers]));
     scene.job("c", json!({}), &["QuotaReserved"], wide());
     assert_eq!(scene.released(), [""; 0]);
-    assert_eq!(scene.desk.counts()[2], [0, 3]);
+    assert_eq!(scene.desk.operator.counts()[2], [0, 3]);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_group_of_pods_is_released_whole() {
         [],
         "it is under way"
     );
-    assert_eq!(scene.desk.counts()[2], [0, 1]);
+    assert_eq!(scene.desk.operator.counts()[2], [0, 1]);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_label_names_the_type() {
     scene.cluster.owners.get_mut(owner).unwrap().labels =
         [(TYPE.to_owned(), "type-3".to_owned())].into();
     assert_eq!(scene.released(), ["a"]);
-    assert_eq!(scene.desk.counts()[2], [0, 1]);
+    assert_eq!(scene.desk.operator.counts()[2], [0, 1]);
 }
 
 #[test]
@@ -158,13 +158,7 @@ fn a_file_says_which_jobs_are_of_which_type() {
   - {name: type-1}\n";
     let mut scene = Scene::one_server(&[]);
     let setup = scene.desk.setup.clone();
-    scene.desk = Desk::of(
-        policy("first-fit"),
-        "d".into(),
-        Some((file, "types.yaml")),
-        &setup,
-    )
-    .unwrap();
+    scene.desk = Desk::of(policy("first-fit"), Some((file, "types.yaml")), &setup).unwrap();
     let names = ["labelled", "long", "short", "large"];
     for name in names {
         let cpus = if name == "large" { 4 } else { 1 };
@@ -186,7 +180,6 @@ fn a_file_says_which_jobs_are_of_which_type() {
         .map(|name| {
             scene
                 .desk
-                .map
                 .find(&View::new(
                     &scene.cluster.works[*name],
                     &scene.cluster.owners,
@@ -201,14 +194,9 @@ fn a_file_says_which_jobs_are_of_which_type() {
         "the last one demands more than type-1 holds"
     );
     let refused = |file: &str| {
-        Desk::of(
-            policy("first-fit"),
-            "d".into(),
-            Some((file, "types.yaml")),
-            &setup,
-        )
-        .err()
-        .unwrap()
+        Desk::of(policy("first-fit"), Some((file, "types.yaml")), &setup)
+            .err()
+            .unwrap()
     };
     assert!(refused("types: [{name: type-4}]\n").contains("the policy has no type `type-4`"));
     let why = refused("types: [{name: type-1, match: [{time_limit: {above: soon}}]}]\n");
@@ -221,9 +209,7 @@ fn a_file_says_which_jobs_are_of_which_type() {
 #[test]
 fn a_policy_that_preempts_is_refused() {
     let setup = Setup::parse_from(["synth-kueue", "p.json", "--resource", "network=net"]);
-    let why = Desk::of(policy("msr-full"), "d".into(), None, &setup)
-        .err()
-        .unwrap();
+    let why = Desk::of(policy("msr-full"), None, &setup).err().unwrap();
     assert!(why.contains("--preemption none"), "{why}");
 }
 
@@ -237,5 +223,9 @@ fn ten_thousand_waiting_jobs_are_looked_at_once() {
     let round = scene
         .desk
         .look(&scene.cluster, HostMoment { now: 2.0, wall: 2 });
-    assert_eq!(round.events, 0, "what has not changed is not reported");
+    assert_eq!(
+        round.decided.told,
+        [],
+        "what has not changed is not reported"
+    );
 }

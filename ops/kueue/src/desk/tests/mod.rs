@@ -8,11 +8,10 @@ mod servers;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::amounts::Amounts;
 use crate::cluster::Machine;
-use crate::objects::WorkloadObject;
 use crate::view::{GATES, MARK, Owner, TYPE, Work};
 use clap::Parser;
+use kube::api::DynamicObject;
 
 const GATE: &str = "synth/gate";
 
@@ -23,17 +22,18 @@ struct Scene {
     now: f64,
 }
 
-fn policy(name: &str) -> Checked {
+fn policy(name: &str) -> (Checked, String) {
     let path = format!(
         "{}/../../tests/conformance/{name}.json",
         env!("CARGO_MANIFEST_DIR")
     );
     let vector: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    Checked::parse(&vector["artifact"].to_string(), name).unwrap()
+    let policy = Checked::parse(&vector["artifact"].to_string(), name).unwrap();
+    (policy, "d".into())
 }
 
-fn amounts(written: Value) -> Amounts {
-    Amounts::of(&serde_json::from_value(written).unwrap())
+fn amounts(written: Value) -> synth_operator::Amounts {
+    crate::amounts::amounts(&written)
 }
 
 impl Scene {
@@ -51,7 +51,7 @@ impl Scene {
         };
         let setup = Setup::parse_from(fixed.iter().chain(options));
         Scene {
-            desk: Desk::of(policy(name), "d".into(), None, &setup).unwrap(),
+            desk: Desk::of(policy(name), None, &setup).unwrap(),
             cluster: Cluster::default(),
             now: 0.0,
         }
@@ -59,12 +59,14 @@ impl Scene {
 
     fn one_server(options: &[&str]) -> Self {
         let mut scene = Scene::new("first-fit", options);
-        scene.machine(
-            "n1",
-            json!({"cpu": 20, "memory": "15Gi", "example.com/net": 50}),
-            true,
-        );
+        scene.server(20, true);
         scene
+    }
+
+    /// The node of the one server.
+    fn server(&mut self, cpus: u64, is_open: bool) {
+        let capacity = json!({"cpu": cpus, "memory": "15Gi", "example.com/net": 50});
+        self.machine("n1", capacity, is_open);
     }
 
     fn fleet() -> Self {
@@ -100,7 +102,7 @@ impl Scene {
             .iter()
             .map(|own| json!({"type": own, "status": "True"}))
             .collect();
-        let workload: WorkloadObject = serde_json::from_value(json!({
+        let workload: DynamicObject = serde_json::from_value(json!({
             "metadata": {"name": name, "namespace": "s", "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z",
                 "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": owner, "controller": true}]},
             "spec": {"podSets": [{"count": pods, "template": {"spec": {"containers": [{"resources": {"requests": requests}}]}}}]},
@@ -137,6 +139,15 @@ impl Scene {
             workload: None,
         };
         self.cluster.pods.insert(uid.as_str().into(), pod);
+    }
+
+    /// The nodes of a job.
+    fn nodes(&self, job: &str) -> Vec<String> {
+        self.desk.nodes.named(&self.desk.operator.jobs[job].servers)
+    }
+
+    fn holds(&self, job: &str, node: &str) -> bool {
+        self.nodes(job).iter().any(|own| own == node)
     }
 
     /// Looks a second later: what is released, and what is noted.

@@ -10,25 +10,13 @@ fn a_new_node_takes_the_place_of_one_that_is_gone() {
     scene.gang("g", gated(), &[]);
     scene.gang("h", gated(), &[]);
     assert_eq!(scene.released(), ["g"]);
-    assert!(
-        !scene
-            .desk
-            .site
-            .nodes(&scene.desk.jobs["g"].servers)
-            .contains(&"big-2".to_owned())
-    );
+    assert!(!scene.holds("g", "big-2"));
     scene.cluster.works.remove("g");
     scene.cluster.machines.remove("big-3");
     assert_eq!(scene.released(), [""; 0], "two are left");
     scene.machine("new-1", json!({"nvidia.com/gpu": 8}), true);
     assert_eq!(scene.released(), ["h"]);
-    assert!(
-        scene
-            .desk
-            .site
-            .nodes(&scene.desk.jobs["h"].servers)
-            .contains(&"new-1".to_owned())
-    );
+    assert!(scene.holds("h", "new-1"));
 }
 
 #[test]
@@ -54,7 +42,15 @@ fn a_job_that_is_shut_out_keeps_no_other_waiting() {
     scene.job("a", gated(), &[], (1, json!({"cpu": 3, "memory": "6Gi"})));
     scene.job("b", gated(), &[], wide());
     assert_eq!(scene.released(), ["a"]);
-    assert!(scene.desk.scheduler.waits("b").unwrap().is_shut_out);
+    assert!(
+        scene
+            .desk
+            .operator
+            .scheduler
+            .waits("b")
+            .unwrap()
+            .is_shut_out
+    );
 }
 
 #[test]
@@ -62,19 +58,11 @@ fn a_closed_node_starts_nothing_and_loses_nothing() {
     let mut scene = Scene::one_server(&[]);
     scene.job("a", marked(&[]), &["QuotaReserved"], wide());
     assert_eq!(scene.released(), [""; 0]);
-    scene.machine(
-        "n1",
-        json!({"cpu": 20, "memory": "15Gi", "example.com/net": 50}),
-        false,
-    );
+    scene.server(20, false);
     scene.job("b", gated(), &[], wide());
     assert_eq!(scene.look(), (vec![], vec![Concern::Capacity]));
-    assert_eq!(scene.desk.counts()[2], [1, 1]);
-    scene.machine(
-        "n1",
-        json!({"cpu": 20, "memory": "15Gi", "example.com/net": 50}),
-        true,
-    );
+    assert_eq!(scene.desk.operator.counts()[2], [1, 1]);
+    scene.server(20, true);
     assert_eq!(scene.look(), (vec!["b".into()], vec![Concern::Capacity]));
 }
 
@@ -103,15 +91,11 @@ fn a_gang_starts_on_whole_servers() {
 fn a_gang_runs_where_its_pods_are() {
     let mut scene = Scene::fleet();
     scene.desk.check(&scene.cluster).unwrap();
-    scene.gang(
-        "g",
-        marked(&["big-1", "big-2", "big-3"]),
-        &["QuotaReserved"],
-    );
+    let mark = marked(&["big-1", "big-2", "big-3"]);
+    scene.gang("g", mark, &["QuotaReserved"]);
     assert_eq!(scene.released(), [""; 0]);
-    let servers = |scene: &Scene| scene.desk.site.nodes(&scene.desk.jobs["g"].servers);
     assert_eq!(
-        servers(&scene),
+        scene.nodes("g"),
         ["big-1", "big-2", "big-3"],
         "as its mark says"
     );
@@ -120,7 +104,7 @@ fn a_gang_runs_where_its_pods_are() {
     assert_eq!(scene.released(), [""; 0], "one pod has no node yet");
     scene.pod("g", "big-4", json!({"nvidia.com/gpu": 8}));
     assert_eq!(scene.look(), (vec![], vec![Concern::Elsewhere]));
-    assert_eq!(servers(&scene), ["big-2", "big-3", "big-4"]);
+    assert_eq!(scene.nodes("g"), ["big-2", "big-3", "big-4"]);
     scene.gang("h", gated(), &[]);
     assert_eq!(scene.released(), [""; 0], "three servers are not free");
     scene.cluster.works.remove("g");
@@ -132,11 +116,8 @@ fn a_gang_runs_where_its_pods_are() {
 fn nothing_starts_where_a_gang_is_found() {
     let mut scene = Scene::fleet();
     scene.desk.check(&scene.cluster).unwrap();
-    scene.gang(
-        "g",
-        marked(&["big-1", "big-2", "big-3"]),
-        &["QuotaReserved"],
-    );
+    let mark = marked(&["big-1", "big-2", "big-3"]);
+    scene.gang("g", mark, &["QuotaReserved"]);
     scene.gang("h", gated(), &[]);
     assert_eq!(scene.released(), [""; 0]);
     // One server of three is another one: were it to leave first, the other gang would start on the two.
@@ -174,11 +155,7 @@ fn a_cluster_with_too_few_nodes_is_refused() {
         "{why}"
     );
     let mut scene = Scene::one_server(&[]);
-    scene.machine(
-        "n1",
-        json!({"cpu": 16, "memory": "15Gi", "example.com/net": 50}),
-        true,
-    );
+    scene.server(16, true);
     let why = scene.desk.check(&scene.cluster).unwrap_err();
     assert!(why.contains("80 % of the policy's `cpu`"), "{why}");
 }

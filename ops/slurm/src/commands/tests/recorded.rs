@@ -48,7 +48,10 @@ fn a_queue_of_22_05() {
         (&plain.state, plain.hold),
         (&JobState::Suspended, Hold::None)
     );
-    assert_eq!((plain.amounts.cpus, plain.amounts.memory), (2, 100 << 20));
+    assert_eq!(
+        (plain.amounts.get("cpu"), plain.amounts.get("mem")),
+        (2, 100 << 20)
+    );
     assert_eq!((plain.time_limit, &*plain.node_list), (Some(600), "n1"));
     assert!(plain.has_nodes());
 
@@ -80,7 +83,7 @@ fn generic_resources_of_22_05() {
     let rows = recorded();
     let gpus = |id: &str| {
         let row = of(&rows, id);
-        (!row.has_unknown_gres).then(|| row.amounts.gres("gpu"))
+        (!row.has_unknown_gres).then(|| row.amounts.get("gres/gpu"))
     };
     let found = ["7", "8", "9", "10", "11", "12", "13", "14"].map(gpus);
     assert_eq!(
@@ -96,8 +99,8 @@ fn generic_resources_of_22_05() {
             Some(2)
         ]
     );
-    assert_eq!(of(&rows, "12").amounts.gres("net"), 1);
-    assert_eq!(of(&rows, "9").amounts.gres("gpu:a100"), 1);
+    assert_eq!(of(&rows, "12").amounts.get("gres/net"), 1);
+    assert_eq!(of(&rows, "9").amounts.get("gres/gpu:a100"), 1);
     assert_eq!(
         (of(&rows, "15").nodes, &*of(&rows, "15").node_list),
         (2, "n[3-4]")
@@ -116,17 +119,26 @@ fn nodes_of_22_05() {
         (busy.state, &*busy.words, &*busy.reason),
         (NodeState::Up, "mixed", "")
     );
-    assert_eq!((busy.capacity.cpus, busy.allocated.cpus), (20, 2));
     assert_eq!(
-        (busy.capacity.memory, busy.allocated.memory),
+        (busy.capacity.get("cpu"), busy.allocated.get("cpu")),
+        (20, 2)
+    );
+    assert_eq!(
+        (busy.capacity.get("mem"), busy.allocated.get("mem")),
         (15_000 << 20, 1546 << 20)
     );
     assert_eq!(
-        (busy.capacity.gres("gpu"), busy.allocated.gres("gpu:a100")),
+        (
+            busy.capacity.get("gres/gpu"),
+            busy.allocated.get("gres/gpu:a100")
+        ),
         (4, 3)
     );
     assert_eq!(
-        (busy.capacity.gres("net"), busy.allocated.gres("net")),
+        (
+            busy.capacity.get("gres/net"),
+            busy.allocated.get("gres/net")
+        ),
         (2, 0)
     );
 }
@@ -163,9 +175,9 @@ fn states_of_nodes() {
 #[test]
 fn rows_of_later_versions() {
     let per_node = row(&[("tres-per-node", "gres/gpu:a100:2")]);
-    assert_eq!(per_node.amounts.gres("gpu"), 2);
+    assert_eq!(per_node.amounts.get("gres/gpu"), 2);
     let per_task = row(&[("tres-per-task", "cpu=2,gres/gpu=1"), ("NumTasks", "3")]);
-    assert_eq!(per_task.amounts.gres("gpu"), 3);
+    assert_eq!(per_task.amounts.get("gres/gpu"), 3);
     let tracked = row(&[
         (
             "tres-alloc",
@@ -173,7 +185,7 @@ fn rows_of_later_versions() {
         ),
         ("tres-per-job", "gres/gpu:a100:2"),
     ]);
-    assert_eq!(tracked.amounts.gres("gpu"), 2);
+    assert_eq!(tracked.amounts.get("gres/gpu"), 2);
     // A dependency that is fulfilled, a hold of Slurm's own, and states of base and flag.
     assert!(!row(&[("Dependency", "")]).depends);
     let failed = row(&[("Reason", "launch failed requeued held")]);
@@ -290,7 +302,7 @@ fn nodes_that_jobs_ask_for() {
         let each = found.on_each(found.nodes);
         let nodes = [found.nodes.into(), found.most_nodes.into()];
         assert_eq!(
-            [nodes[0], nodes[1], each.cpus, each.memory >> 20],
+            [nodes[0], nodes[1], each.get("cpu"), each.get("mem") >> 20],
             expected,
             "{request}"
         );
@@ -307,8 +319,8 @@ fn nodes_that_jobs_ask_for() {
         .on_each(2)
     };
     assert_eq!(
-        [of("100M").memory >> 20, of("3200M").memory >> 20],
+        [of("100M").get("mem") >> 20, of("3200M").get("mem") >> 20],
         [1600, 3200]
     );
-    assert_eq!(of("100M").cpus, 16);
+    assert_eq!(of("100M").get("cpu"), 16);
 }

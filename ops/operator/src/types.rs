@@ -1,0 +1,144 @@
+//! Job types as a policy has them: a job belongs to one by its demand, or by the conditions of a file.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use synth_core::document::{Fault, TimeRange, place, suggest};
+use synth_multiresource::workload::{ByDemand, Fleet, JobType};
+
+/// A condition on the jobs of a type, as a file has it. All of it has to hold.
+pub trait Condition: Default + PartialEq {
+    /// The names of its fields, for messages.
+    const FIELDS: &'static str;
+
+    /// Returns the range of time limits.
+    fn time_limit(&mut self) -> &mut TimeRange;
+}
+
+/// A type in a file, with the conditions of which its jobs meet one, if there are any.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TypeEntry<C> {
+    name: String,
+    #[serde(rename = "match", default)]
+    conditions: Vec<C>,
+}
+
+/// Types with their conditions, in the order of a file.
+pub type TypeRules<C> = Vec<(usize, Vec<C>)>;
+
+/// Checks the types of a file against those of a policy; adds faults.
+pub fn type_rules<C: Condition>(
+    entries: Vec<TypeEntry<C>>,
+    fleet: &Fleet,
+    faults: &mut Vec<Fault>,
+) -> TypeRules<C> {
+    let names: Vec<&str> = fleet.types().iter().map(JobType::name).collect();
+    let mut rules: TypeRules<C> = Vec::new();
+    for (n, TypeEntry { name, conditions }) in entries.into_iter().enumerate() {
+        let at = place!("types", n, "name");
+        let Some(i) = names.iter().position(|own| *own == name) else {
+            let message = format!("the policy has no type `{name}`");
+            faults.push(Fault::new(at, message, suggest(&name, "type", &names)));
+            continue;
+        };
+        if rules.iter().any(|rule| rule.0 == i) {
+            let message = format!("the type `{name}` has an entry already");
+            let help = "write all its conditions into one `match:`";
+            faults.push(Fault::new(at, message, help));
+        }
+        let check = |(m, mut condition): (usize, C)| {
+            let at = place!("types", n, "match", m);
+            if condition == C::default() {
+                let help = format!(
+                    "name {}; a type without `match:` takes all jobs that fit it",
+                    C::FIELDS
+                );
+                faults.push(Fault::new(at, "a condition that says nothing", help));
+            } else {
+                let range = condition.time_limit();
+                range.read(&at.then("time_limit"), faults);
+            }
+            condition
+        };
+        rules.push((i, conditions.into_iter().enumerate().map(check).collect()));
+    }
+    rules
+}
+
+/// The types of a policy, to which jobs belong by demand, or by conditions of a file.
+#[derive(Clone, Debug)]
+pub struct JobTypes<C> {
+    /// Demand of each of the K types in whole units (R), on each of its servers.
+    demands: Vec<Vec<u64>>,
+    nodes: Vec<u32>,
+    by: By<C>,
+}
+
+#[derive(Clone, Debug)]
+enum By<C> {
+    Demand(ByDemand),
+    Conditions(TypeRules<C>),
+}
+
+impl<C: Condition> JobTypes<C> {
+    /// Returns the types of a fleet with these demands. `rules` has types with conditions; without them demand decides, by
+    /// these prices of whole units.
+    ///
+    /// # Errors
+    /// When there are no rules, and two types have one demand.
+    pub fn new(
+        fleet: &Fleet,
+        prices: &[f64],
+        demands: Vec<Vec<u64>>,
+        rules: Option<TypeRules<C>>,
+    ) -> Result<Self, String> {
+        let by_demand = || {
+            ByDemand::new(fleet, prices, &demands).map_err(|[first, second]| {
+                format!(
+                    "the types `{first}` and `{second}` have one demand, so that demand does not tell their jobs apart: write a file with `types:` that says which jobs are which (`match:` of {}), and name it by --types",
+                    C::FIELDS
+                )
+            })
+        };
+        let by = match rules {
+            Some(rules) => By::Conditions(rules),
+            None => By::Demand(by_demand()?),
+        };
+        Ok(JobTypes {
+            nodes: fleet.types().iter().map(JobType::nodes).collect(),
+            demands,
+            by,
+        })
+    }
+
+    /// Returns the type of a job with this demand on each of its servers, and this time limit \[s\].
+    pub fn find(
+        &self,
+        units: &[u64],
+        nodes: u32,
+        limit: f64,
+        is_met: impl Fn(&C) -> bool,
+    ) -> Option<usize> {
+        let rules = match &self.by {
+            By::Demand(types) => return types.find(units, nodes, limit),
+            By::Conditions(rules) => rules,
+        };
+        let is_of = |own: &[C]| own.is_empty() || own.iter().any(&is_met);
+        let mut rules = rules.iter();
+        let rule = rules.find(|(i, own)| self.holds(*i, units, nodes) && is_of(own));
+        rule.map(|rule| rule.0)
+    }
+
+    /// Whether type i holds a job with this demand on each of its servers: one server for one server, else enough of them.
+    pub fn holds(&self, i: usize, units: &[u64], nodes: u32) -> bool {
+        let mut pairs = units.iter().zip(&self.demands[i]);
+        (nodes > 1) == (self.nodes[i] > 1)
+            && nodes <= self.nodes[i]
+            && pairs.all(|(job, own)| job <= own)
+    }
+
+    /// Returns the largest number of servers that a type has.
+    pub fn most_nodes(&self) -> u32 {
+        self.nodes.iter().copied().max().unwrap_or(1)
+    }
+}

@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 use itertools::{Itertools as _, chain};
 
-use super::plot::{Chart, Curve, Figure, Point, Scale, Style, short};
+use super::plot::{Chart, Curve, Figure, Point, Scale, short};
 use super::run::{ending, schedules};
 use super::{Cell, Column, Numbers, Report, Section, below, entry, list, number, span};
 use crate::{cells, numbers};
@@ -299,8 +299,8 @@ impl<M, C> Compared<'_, M, C> {
             curve
         };
         let curves = self.comparison.names().enumerate().map(curve);
-        let (across, up) = (("load ρ", Scale::Linear), ("", scale));
-        Chart::around(title, across, up, curves.collect()).figure()
+        let scales = [Scale::Linear, scale];
+        Chart::around(title, ["load ρ", ""], scales, curves.collect()).figure()
     }
 
     fn trajectories(&self) -> Section {
@@ -308,19 +308,12 @@ impl<M, C> Compared<'_, M, C> {
             let title = format!("Jobs in the system at {}", self.place(*load));
             let curve = |(n, name): (usize, &str)| {
                 let run = self.comparison.run(name, *load);
-                Curve {
-                    style: Style::Line,
-                    ..Curve::new(
-                        n,
-                        self.comparison.titled(name),
-                        run.map_or(Vec::new(), trajectory),
-                    )
-                }
+                let points = run.map_or(Vec::new(), trajectory);
+                Curve::line(n, self.comparison.titled(name), points)
             };
             let curves = self.comparison.names().enumerate().map(curve);
             let across = format!("time [{}]", self.unit);
-            let (across, up) = ((&*across, Scale::Log), ("", Scale::Log));
-            Chart::around(&title, across, up, curves.collect()).figure()
+            Chart::around(&title, [&across, ""], [Scale::Log; 2], curves.collect()).figure()
         };
         let figures = self.comparison.header.loads.iter().map(figure);
         let note = "Mean over the replications from the empty system on, both axes logarithmic. A level line is a settled run; one that goes on climbing is unstable. Lines end where a run's precision was reached or its budget spent.";

@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 
-use super::plot::{Chart, Curve, Point, Scale, Style};
+use super::plot::{Chart, Curve, Point, Scale};
 use super::{Report, Section, counted, decimals, fitting, number, percent, span, within};
 use crate::{cells, table};
 use synth_core::artifact::{Claim, Quantity};
@@ -180,19 +180,12 @@ pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Section 
                 held += part;
                 points.push(Point::exact(inside(time), 100.0 * held));
             }
-            Curve {
-                style: Style::Line,
-                ..Curve::new(n, class, points)
-            }
+            Curve::line(n, class, points)
         };
         let curves = own.classes.iter().enumerate().map(curve);
-        let up = format!("{} held [%]", own.resource.0);
-        let (across, up) = (
-            (&*format!("time [{across}]"), Scale::Linear),
-            (&*up, Scale::Linear),
-        );
-        let title = format!("{}, {name}", up.0);
-        let mut figure = Chart::around(&title, across, up, curves.collect()).figure()?;
+        let title = format!("{} held [%], {name}", own.resource.0);
+        let (across, scales) = (format!("time [{across}]"), [Scale::Linear; 2]);
+        let mut figure = Chart::around(&title, [&across, ""], scales, curves.collect()).figure()?;
         figure.note += &format!(
             "At most {} waited at once; {} of the capacity was idle while jobs waited.",
             counted(own.most_waiting(), "job"),

@@ -6,7 +6,7 @@ use super::recorded::Recorded;
 use super::results::{AtPace, Played, RECORDED, Replays, Spread};
 use crate::multiresource::replay::{SeriesStep, Window};
 use crate::multiresource::report::start_latency_of;
-use crate::report::plot::{Chart, Curve, Figure, Point, Scale, Style, front};
+use crate::report::plot::{Chart, Curve, Figure, Point, Scale, front};
 use crate::report::{
     Column, Numbers, Report, Section, counted, length, list, percent, schedules, span,
 };
@@ -227,13 +227,9 @@ fn over_time(replays: &Replays, at: &AtPace) -> Section {
         let curves = played(at).enumerate().map(|(n, (name, own))| {
             let points = own.series.iter();
             let points = points.map(|step| Point::exact(step.time / DAY, of(step)));
-            Curve {
-                style: Style::Line,
-                ..Curve::new(n, name, points.collect())
-            }
+            Curve::line(n, name, points.collect())
         });
-        let (across, up) = (("days", Scale::Linear), ("", Scale::Linear));
-        Chart::around(what, across, up, curves.collect()).figure()
+        Chart::around(what, ["days", ""], [Scale::Linear; 2], curves.collect()).figure()
     };
     let mut figures = vec![figure("Jobs that wait", &|step| step.waiting)];
     for (j, name) in replays.trace.resources.iter().enumerate() {

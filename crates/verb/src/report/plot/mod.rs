@@ -126,10 +126,18 @@ impl Curve {
     pub fn new(n: usize, label: impl Into<String>, points: Vec<Point>) -> Self {
         Curve {
             label: label.into(),
-            look: n,
+            look: n % MOST,
             style: Style::Joined,
             points,
             unstable: Vec::new(),
+        }
+    }
+
+    /// Returns the n-th series as a line.
+    pub fn line(n: usize, label: impl Into<String>, points: Vec<Point>) -> Self {
+        Curve {
+            style: Style::Line,
+            ..Curve::new(n, label, points)
         }
     }
 
@@ -160,29 +168,20 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Returns a chart around its points, with axes of these names. The interval of a logarithmic value widens its axis by a
-    /// factor of 3 at most.
-    pub fn around(
-        title: &str,
-        across: (&str, Scale),
-        up: (&str, Scale),
-        curves: Vec<Curve>,
-    ) -> Self {
+    /// Returns a chart around its points, with axes of these names and scales. The interval of a logarithmic value widens its
+    /// axis by a factor of 3 at most.
+    pub fn around(title: &str, names: [&str; 2], scales: [Scale; 2], curves: Vec<Curve>) -> Self {
         let points = || curves.iter().flat_map(|curve| &curve.points);
-        let places = points()
-            .map(|p| p.at)
-            .chain(curves.iter().flat_map(|c| c.unstable.clone()));
-        let ends = points().flat_map(|p| match up.1 {
-            Scale::Linear => p.interval(),
-            Scale::Log => [
-                p.interval()[0].max(p.value / 3.0),
-                p.interval()[1].min(3.0 * p.value),
-            ],
+        let unstable = curves.iter().flat_map(|curve| curve.unstable.clone());
+        let places = points().map(|p| p.at).chain(unstable);
+        let ends = points().flat_map(|p| match (scales[1], p.interval()) {
+            (Scale::Linear, ends) => ends,
+            (Scale::Log, [low, high]) => [low.max(p.value / 3.0), high.min(3.0 * p.value)],
         });
         Chart {
             title: title.into(),
-            across: Axis::around(across.0, across.1, places),
-            up: Axis::around(up.0, up.1, ends),
+            across: Axis::around(names[0], scales[0], places),
+            up: Axis::around(names[1], scales[1], ends),
             curves,
             lines: Vec::new(),
         }
@@ -190,40 +189,32 @@ impl Chart {
 
     /// Returns the chart as a figure of a page, with its first eight series; `None` if it has no point.
     pub fn figure(mut self) -> Option<Figure> {
-        self.curves
-            .retain(|curve| !curve.points.is_empty() || !curve.unstable.is_empty());
-        let more = self.curves.len().saturating_sub(MOST);
+        let count = self.curves.len();
         self.curves.truncate(MOST);
         if self.curves.iter().all(|curve| curve.points.is_empty()) {
             return None;
         }
-        let unstable = self.curves.iter().filter(|own| !own.unstable.is_empty());
-        let mut frame = Frame::new(
-            (WIDTH, 300),
-            unstable.count() as u32 * CROSS,
-            true,
-            (&self.across, &self.up),
-        );
+        let mut frame = Frame::new((WIDTH, 300), crosses(&self.curves), &self.across, &self.up);
         frame.chart(&self);
-        let curves = self.curves.iter();
+        let curves = self.curves.iter().filter(|own| !own.points.is_empty());
+        let keys = curves
+            .clone()
+            .map(|own| (own.label.clone(), key(own.look, own.style)));
+        let more = (count > MOST).then(|| format!("{} more are in the table.", count - MOST));
         Some(Figure {
             picture: frame.picture(),
-            description: format!(
-                "{}. {}",
-                self.title,
-                curves.clone().map(Curve::description).join(" ")
-            ),
-            keys: curves
-                .map(|own| (own.label.clone(), key(own.look, own.style)))
-                .collect(),
-            note: if more > 0 {
-                format!("{more} more are in the table.")
-            } else {
-                String::new()
-            },
+            keys: keys.collect(),
+            description: curves.map(Curve::description).join(" "),
+            note: more.unwrap_or_default(),
             title: self.title,
         })
     }
+}
+
+/// Returns the height of the rows of crosses above curves.
+fn crosses(curves: &[Curve]) -> u32 {
+    let unstable = curves.iter().filter(|own| !own.unstable.is_empty());
+    unstable.count() as u32 * CROSS
 }
 
 /// Draws one time of policies over another, both linear, with these names: the label of each policy and both times, in this
@@ -238,8 +229,7 @@ pub fn front([x, y]: [&str; 2], unit: &str, times: &[(String, f64, f64)]) -> Opt
     });
     let x = format!("{x} [{across}]");
     let title = format!("{y} [{up}] over {x}");
-    let (across, up) = ((&*x, Scale::Linear), ("", Scale::Linear));
-    Chart::around(&title, across, up, curves.collect()).figure()
+    Chart::around(&title, [&x, ""], [Scale::Linear; 2], curves.collect()).figure()
 }
 
 /// Returns a piece of a curve, for a legend.
@@ -278,15 +268,14 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Returns axes with some space above them; `has_lines` tells whether the ticks of the vertical axis have lines.
-    fn new(size: (u32, u32), above: u32, has_lines: bool, axes: (&'a Axis, &'a Axis)) -> Self {
-        let (x, y) = axes;
+    /// Returns axes with some space above them.
+    fn new(size: (u32, u32), above: u32, x: &'a Axis, y: &'a Axis) -> Self {
         let longest = y.ticks.iter().map(|(_, label)| label.chars().count()).max();
         let left = f64::from(18 + 10 * longest.unwrap_or(0) as u32);
         let (right, top) = (f64::from(size.0 - 16), f64::from(10 + above));
         let bottom = f64::from(size.1 - if x.title.is_empty() { 26 } else { 44 });
         let mut frame = Frame {
-            axes,
+            axes: (x, y),
             size,
             across: [left, right],
             up: [bottom, top],
@@ -303,7 +292,7 @@ impl<'a> Frame<'a> {
         }
         for (value, label) in &y.ticks {
             let at = frame.at((x.low, *value)).1;
-            lines.push([(left - 5.0, at), (if has_lines { right } else { left }, at)]);
+            lines.push([(left - 5.0, at), (right, at)]);
             frame.body += &text((left - 10.0, at + BELOW_MIDDLE), "end", label);
         }
         let title = (0.5 * (left + right), f64::from(size.1) - 4.0);

@@ -46,7 +46,7 @@ impl Sheet {
 /// Returns a chart of this size with its titles.
 fn elements(chart: &Chart, (width, height): (u32, u32)) -> String {
     let (width, height) = (width - TITLES.0, height - TITLES.1);
-    let mut frame = Frame::new((width, height), 0, true, (&chart.across, &chart.up));
+    let mut frame = Frame::new((width, height), 0, &chart.across, &chart.up);
     frame.chart(chart);
     let above = text((f64::from(width / 2), 20.0), "middle", &chart.title);
     let aside = text((0.0, 0.0), "middle", &chart.up.title);

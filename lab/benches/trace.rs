@@ -71,7 +71,7 @@ fn reading(c: &mut Criterion) {
         group.bench_function(name, |b| {
             b.iter(|| {
                 let mut trace = Trace::open(&Source::named(file.path()), options).unwrap();
-                while trace.next_job().unwrap().is_some() {}
+                trace.jobs(|_| true).unwrap();
                 trace.account().work
             });
         });

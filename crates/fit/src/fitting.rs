@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use super::arrivals::{Batched, common, kappa, modulated};
-use super::jobs::{Job, Jobs, NO_LIMIT};
+use super::jobs::{Jobs, NO_LIMIT, observed};
 use super::levels::levels;
 use super::limits::{self, Cut};
 use super::predicted;
@@ -15,6 +15,7 @@ use super::types::{Types, in_seconds};
 use super::{Dispersion, Excess};
 use synth_multiresource::workload::{ChangedType, KnownSize, Parts};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
+use synth_traces::trace::{Observed, TraceJob};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
 const ENOUGH: u64 = 30;
@@ -67,13 +68,13 @@ impl<'a> Fitting<'a> {
             let vectors =
                 (0..jobs.vectors.len()).filter(|v| by_demand.of_vector[*v] == Some(cut.by_demand));
             let own = || {
-                let jobs = vectors.clone().flat_map(|v| jobs.of_vector(v));
-                jobs.filter(|job| cut.classes.contains(&job.class))
+                let own = vectors.clone().flat_map(|v| jobs.of_vector(v));
+                own.filter(|job| cut.classes.contains(&jobs.class(job)))
             };
             let mut law = jobs.law(own());
             if law.effective < ENOUGH as f64 {
                 // Too few are recent: all count alike.
-                law = Law::of(own().map(|job| job.observed(1.0)));
+                law = Law::of(own().map(|job| observed(job, 1.0)));
             }
             let demand = by_demand.demands[cut.by_demand].clone();
             let share = jobs.share(&demand);
@@ -107,10 +108,11 @@ impl<'a> Fitting<'a> {
     }
 
     /// Returns the type of a job.
-    fn type_of(&self, job: &Job) -> Option<usize> {
-        let by_demand = self.by_demand.of_vector[job.vector as usize]?;
-        let is_own =
-            |own: &Type| own.cut.by_demand == by_demand && own.cut.classes.contains(&job.class);
+    fn type_of(&self, job: &TraceJob) -> Option<usize> {
+        let by_demand = self.by_demand.of_vector[job.demand as usize]?;
+        let is_own = |own: &Type| {
+            own.cut.by_demand == by_demand && own.cut.classes.contains(&self.jobs.class(job))
+        };
         self.types.iter().position(is_own)
     }
 
@@ -171,7 +173,11 @@ impl<'a> Fitting<'a> {
             lines: trace.account().clone(),
             span: jobs.seconds(),
             arrived: jobs.all.len() as u64,
-            censored: jobs.all.iter().filter(|job| job.censored).count() as u64,
+            censored: jobs
+                .all
+                .iter()
+                .filter(|job| job.seen == Observed::Censored)
+                .count() as u64,
             vectors: jobs.of_vector.len(),
             rounded: trace.demands().rounded(),
             used: resources.zip(jobs.used.iter().copied()).collect(),

@@ -110,12 +110,16 @@ impl Log {
     /// Reads a trace to its end; `listener` gets the number of jobs now and then.
     ///
     /// # Errors
-    /// As [`Trace::next_job`]; and where no job can be replayed, or its times are too large.
+    /// As [`Trace::jobs`]; and where no job can be replayed, or its times are too large.
     pub fn read(trace: &mut Trace, mut listener: impl FnMut(usize)) -> Result<Self, TraceError> {
         let (mut jobs, mut censored, mut has_limits) = (Vec::new(), 0, false);
         let (mut running, mut waiting) = (Vec::new(), Vec::new());
         let mut first = None;
-        while let Some(job) = trace.next_job()? {
+        let read = trace.jobs(|jobs| {
+            listener(jobs);
+            true
+        })?;
+        for job in read.unwrap_or_default() {
             if job.seen == Observed::Censored {
                 censored += 1;
                 continue;
@@ -142,9 +146,6 @@ impl Log {
                 seen: job.seen,
                 ..ReplayJob::new(job.demand, submit as f64, job.size as f64)
             });
-            if jobs.len() % (1 << 18) == 0 {
-                listener(jobs.len());
-            }
         }
         jobs.splice(0..0, running.into_iter().chain(waiting));
         if jobs.is_empty() {

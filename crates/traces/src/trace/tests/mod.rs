@@ -27,15 +27,10 @@ fn read_till_it_ends(
 }
 
 fn drain(trace: &mut Trace) -> (Vec<TraceJob>, Result<(), TraceError>) {
-    let mut jobs = Vec::new();
-    let ended = loop {
-        match trace.next_job() {
-            Ok(Some(job)) => jobs.push(job),
-            Ok(None) => break Ok(()),
-            Err(why) => break Err(why),
-        }
-    };
-    (jobs, ended)
+    match trace.jobs(|_| true) {
+        Ok(jobs) => (jobs.unwrap(), Ok(())),
+        Err(why) => (Vec::new(), Err(why)),
+    }
 }
 
 pub(crate) fn file(text: &[u8]) -> tempfile::NamedTempFile {

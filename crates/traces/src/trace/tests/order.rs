@@ -67,26 +67,6 @@ fn jobs_of_one_instant_come_in_the_order_of_the_file() {
 }
 
 #[test]
-fn a_million_lines_may_stand_between_and_no_more() {
-    let late = line("0", "5", "4", "20", "1");
-    let early = line("9", "5", "4", "20", "1");
-    let text = |early_ones: usize| swf(&[early.repeat(early_ones), late.clone()]);
-    let (jobs, _) = read(&text(Trace::MOST_OUT_OF_ORDER), &ReadOptions::default());
-    assert_eq!(jobs[0].submit, 0);
-    let (reported, _, ended) =
-        read_till_it_ends(&text(Trace::MOST_OUT_OF_ORDER + 2), &ReadOptions::default());
-    let why = ended.unwrap_err().to_string();
-    assert!(
-        why.ends_with(
-            "line 1000005: submitted before a job of more than 1000000 lines earlier: sort the file by the time of \
-             submission, such as with `sort -n -k 2`"
-        ),
-        "{why}"
-    );
-    assert!(reported.len() > 1);
-}
-
-#[test]
 fn packed_files_are_read_as_they_are() {
     let plain = swf(&lines(5000));
     let (jobs, trace) = read(&plain, &ReadOptions::default());

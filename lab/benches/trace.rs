@@ -72,7 +72,7 @@ fn reading(c: &mut Criterion) {
             b.iter(|| {
                 let mut trace = Trace::open(&Source::named(file.path()), options).unwrap();
                 trace.jobs(|_| true).unwrap();
-                trace.account().work
+                trace.account.work
             });
         });
     }

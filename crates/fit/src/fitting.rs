@@ -142,7 +142,7 @@ impl<'a> Fitting<'a> {
             FittedArrivals::Auto => apart_or_together(&dispersion),
             request => request,
         };
-        let servers = trace.servers();
+        let servers = &trace.servers;
         let mut parts = servers.workload(in_seconds(), self.parts(constant));
         parts.header.source = Some(self.options.source.clone());
         let all_promise = types.iter().all(|own| own.limit.is_some());
@@ -170,7 +170,7 @@ impl<'a> Fitting<'a> {
         let report = Report {
             format: trace.format(),
             servers: servers.to_string(),
-            lines: trace.account().clone(),
+            lines: trace.account.clone(),
             span: jobs.seconds(),
             arrived: jobs.all.len() as u64,
             censored: jobs
@@ -179,7 +179,7 @@ impl<'a> Fitting<'a> {
                 .filter(|job| job.seen == Observed::Censored)
                 .count() as u64,
             vectors: jobs.of_vector.len(),
-            rounded: trace.demands().rounded(),
+            rounded: trace.demands.rounded,
             used: resources.zip(jobs.used.iter().copied()).collect(),
             fluid_load: jobs.fluid(),
             load: self.by_demand.load.0,
@@ -276,7 +276,7 @@ impl<'a> Fitting<'a> {
         if let Some((name, _)) = kept.find(|(_, demand)| *demand == own.demand) {
             return name.clone();
         }
-        let pairs = self.jobs.trace.servers().resources.iter().zip(&own.demand);
+        let pairs = self.jobs.trace.servers.resources.iter().zip(&own.demand);
         let demanded = pairs.filter(|(_, demand)| **demand > 0.0);
         let words = demanded.map(|(name, demand)| format!("{name}{demand}"));
         let nodes = Some(self.jobs.apart(&own.demand).1).filter(|nodes| *nodes > 1);

@@ -76,7 +76,7 @@ impl<'a> Jobs<'a> {
         }
         let mut jobs = Jobs {
             names_batches: all.iter().any(|job| job.batch != 0),
-            per_second: trace.tick().per_second(),
+            per_second: trace.tick.per_second(),
             trace,
             by_limit,
             all,
@@ -117,8 +117,8 @@ impl<'a> Jobs<'a> {
 
     /// Counts rates and mean numbers in service.
     fn count(&mut self) {
-        let demands = self.trace.demands();
-        for (v, (demand, nodes)) in demands.vectors().iter().zip(demands.nodes()).enumerate() {
+        let demands = &self.trace.demands;
+        for (v, (demand, nodes)) in demands.vectors.iter().zip(&demands.nodes).enumerate() {
             let (mut rate, mut mean) = (0.0, 0.0);
             if self.of_vector(v).next().is_some() {
                 rate = self.rate(self.of_vector(v));
@@ -130,7 +130,7 @@ impl<'a> Jobs<'a> {
                 busy: rate * mean,
             });
         }
-        let total = self.trace.servers().total().into_iter().enumerate();
+        let total = self.trace.servers.total().into_iter().enumerate();
         let used = total.map(|(r, total)| {
             let held = |v: &Vector| v.busy * v.demand[r] * f64::from(self.apart(&v.demand).1);
             self.vectors.iter().map(held).sum::<f64>() / total
@@ -193,7 +193,7 @@ impl<'a> Jobs<'a> {
 
     /// Returns the demand (R) on each server, and on how many servers at once.
     pub fn apart<'d>(&self, demand: &'d [f64]) -> (&'d [f64], u32) {
-        apart(demand, self.trace.servers().resources.len())
+        apart(demand, self.trace.servers.resources.len())
     }
 
     /// Returns the work of each job \[ticks of all servers\], with the job.

@@ -14,17 +14,21 @@ use super::{
 
 /// A trace that is being read.
 pub struct Trace {
-    tick: Tick,
-    servers: Servers,
+    /// The resolution of its times.
+    pub tick: Tick,
+    /// What its jobs ran on.
+    pub servers: Servers,
     rows: Rows,
     reader: Box<dyn Reader>,
     /// One over the capacity of all servers together (R); 0 where there is none.
     per_capacity: Vec<f64>,
     options: ReadOptions,
-    demands: DemandTable,
+    /// The vectors of demands of the jobs read so far.
+    pub demands: DemandTable,
     /// By vector, the largest fraction of a resource of all servers together.
     shares: Vec<f64>,
-    account: Account,
+    /// What was done with the lines read so far.
+    pub account: Account,
     /// Which row counts for each job.
     known: Known,
     /// Jobs that had not ended when the file did, with their demands and how they would be taken.
@@ -183,29 +187,9 @@ impl Trace {
         true
     }
 
-    /// Returns what the jobs ran on.
-    pub fn servers(&self) -> &Servers {
-        &self.servers
-    }
-
     /// Returns the format that was named or found.
     pub fn format(&self) -> TraceFormat {
         self.rows.format
-    }
-
-    /// Returns the resolution of its times.
-    pub fn tick(&self) -> Tick {
-        self.tick
-    }
-
-    /// Returns the vectors of demands of the jobs read so far.
-    pub fn demands(&self) -> &DemandTable {
-        &self.demands
-    }
-
-    /// Returns what was done with the lines read so far.
-    pub fn account(&self) -> &Account {
-        &self.account
     }
 
     /// Returns when the log begins \[ticks\], if that is decided and later than with its first job. Jobs that were
@@ -314,7 +298,7 @@ impl Trace {
         let demand = self.demands.number(&self.demand, nodes, fits);
         if demand as usize == self.shares.len() {
             // It may have been rounded.
-            let share = self.share(&self.demands.vectors()[demand as usize], nodes);
+            let share = self.share(&self.demands.vectors[demand as usize], nodes);
             self.shares.push(share);
         }
         let waited = raw.start.map(|start| start.saturating_sub(raw.submit));
@@ -401,7 +385,7 @@ impl Trace {
 
     /// Returns an edge of the options \[ticks\], where the first job was submitted at `first`.
     fn instant(&self, edge: Option<TraceEdge>, first: i64) -> Result<Option<f64>, TraceError> {
-        let per_second = self.tick().per_second() as f64;
+        let per_second = self.tick.per_second() as f64;
         let first = first as f64 / per_second;
         let why = "its times are no dates: write --from and --to as a time after the first job, such as 120d";
         let at = |edge: TraceEdge| match edge {

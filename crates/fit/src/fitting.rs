@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use super::arrivals::{Batched, common, kappa, modulated};
-use super::jobs::{Job, Jobs, NO_LIMIT};
+use super::jobs::{Jobs, NO_LIMIT, observed};
 use super::levels::levels;
 use super::limits::{self, Cut};
 use super::predicted;
@@ -16,6 +16,7 @@ use super::{Dispersion, Excess};
 use synth_core::number::Decimal;
 use synth_multiresource::workload::{FleetDocument, JobDocument, KnownSize};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
+use synth_traces::trace::{Observed, TraceJob};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
 const ENOUGH: u64 = 30;
@@ -68,13 +69,13 @@ impl<'a> Fitting<'a> {
             let vectors =
                 (0..jobs.vectors.len()).filter(|v| by_demand.of_vector[*v] == Some(cut.by_demand));
             let own = || {
-                let jobs = vectors.clone().flat_map(|v| jobs.of_vector(v));
-                jobs.filter(|job| cut.classes.contains(&job.class))
+                let own = vectors.clone().flat_map(|v| jobs.of_vector(v));
+                own.filter(|job| cut.classes.contains(&jobs.class(job)))
             };
             let mut law = jobs.law(own());
             if law.effective < ENOUGH as f64 {
                 // Too few are recent: all count alike.
-                law = Law::of(own().map(|job| job.observed(1.0)));
+                law = Law::of(own().map(|job| observed(job, 1.0)));
             }
             let demand = by_demand.demands[cut.by_demand].clone();
             let share = jobs.share(&demand);
@@ -108,10 +109,11 @@ impl<'a> Fitting<'a> {
     }
 
     /// Returns the type of a job.
-    fn type_of(&self, job: &Job) -> Option<usize> {
-        let by_demand = self.by_demand.of_vector[job.vector as usize]?;
-        let is_own =
-            |own: &Type| own.cut.by_demand == by_demand && own.cut.classes.contains(&job.class);
+    fn type_of(&self, job: &TraceJob) -> Option<usize> {
+        let by_demand = self.by_demand.of_vector[job.demand as usize]?;
+        let is_own = |own: &Type| {
+            own.cut.by_demand == by_demand && own.cut.classes.contains(&self.jobs.class(job))
+        };
         self.types.iter().position(is_own)
     }
 
@@ -141,7 +143,7 @@ impl<'a> Fitting<'a> {
             FittedArrivals::Auto => apart_or_together(&dispersion),
             request => request,
         };
-        let servers = trace.servers();
+        let servers = &trace.servers;
         let mut parts = servers.workload(in_seconds(), self.parts(constant));
         parts.source = Some(self.options.source.clone());
         let all_promise = types.iter().all(|own| own.limit.is_some());
@@ -169,12 +171,16 @@ impl<'a> Fitting<'a> {
         let report = Report {
             format: trace.format(),
             servers: servers.to_string(),
-            lines: trace.account().clone(),
+            lines: trace.account.clone(),
             span: jobs.seconds(),
             arrived: jobs.all.len() as u64,
-            censored: jobs.all.iter().filter(|job| job.censored).count() as u64,
+            censored: jobs
+                .all
+                .iter()
+                .filter(|job| job.seen == Observed::Censored)
+                .count() as u64,
             vectors: jobs.of_vector.len(),
-            rounded: trace.demands().rounded(),
+            rounded: trace.demands.rounded,
             used: resources.zip(jobs.used.iter().copied()).collect(),
             fluid_load: jobs.fluid(),
             load: self.by_demand.load.0,
@@ -273,7 +279,7 @@ impl<'a> Fitting<'a> {
         if let Some((name, _)) = kept.find(|(_, demand)| *demand == own.demand) {
             return name.clone();
         }
-        let pairs = self.jobs.trace.servers().resources.iter().zip(&own.demand);
+        let pairs = self.jobs.trace.servers.resources.iter().zip(&own.demand);
         let demanded = pairs.filter(|(_, demand)| **demand > 0.0);
         let words = demanded.map(|(name, demand)| format!("{name}{demand}"));
         let nodes = Some(self.jobs.apart(&own.demand).1).filter(|nodes| *nodes > 1);

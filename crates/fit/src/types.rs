@@ -36,7 +36,7 @@ const FEWEST: usize = 4;
 impl<'a> Search<'a> {
     /// Looks among what was counted, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
     pub fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
-        let (servers, fluid) = (jobs.trace.servers(), jobs.fluid());
+        let (servers, fluid) = (&jobs.trace.servers, jobs.fluid());
         let pairs = jobs.used.iter().zip(servers.total());
         let prices: Vec<f64> = pairs.map(|(used, total)| used / (fluid * total)).collect();
         Search {
@@ -116,7 +116,7 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When the program has no answer.
     pub fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
-        let dominating = Dominating::of(demands, &self.jobs.trace.servers().total());
+        let dominating = Dominating::of(demands, &self.jobs.trace.servers.total());
         let serves = |vector: &Vector| {
             let types = dominating.types_of(&vector.demand);
             types.first().map(|(_, i)| *i).filter(|_| vector.busy > 0.0)
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         demands: &[Vec<f64>],
         of_vector: &[Option<usize>],
     ) -> Result<(f64, bool), FitError> {
-        let servers = self.jobs.trace.servers();
+        let servers = &self.jobs.trace.servers;
         let mut sums = vec![(0.0, 0.0); demands.len()];
         for (v, i) in of_vector.iter().enumerate() {
             if let Some(i) = i {

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::backfilling::{
-    Backfilling, BackfillingConfig, Estimates, LearnedRuntimes, Priority, QueueOrder, Reservations,
-    RuntimeEstimate,
+    Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
 use super::family::Family;
 use super::msr::{Backfill, EmptySlots, MsrConfig, Preemption, Route};
@@ -63,7 +62,6 @@ struct WrittenOrder {
     reservations: Option<String>,
     #[serde(rename = "longest-wait")]
     longest_wait: Option<String>,
-    learned: Option<LearnedRuntimes>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -156,11 +154,7 @@ impl WrittenOrder {
             ..Backfilling::easy(Estimates::Limits)
         };
         let own = BackfillingConfig::of(choices, fleet);
-        let own = own.map_err(|why| word("reservations", why.0)).ok()?;
-        Some(BackfillingConfig {
-            learned: self.learned.unwrap_or_default(),
-            ..own
-        })
+        own.map_err(|why| word("reservations", why.0)).ok()
     }
 }
 

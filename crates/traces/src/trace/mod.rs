@@ -8,10 +8,10 @@
 //! in a table ([`DemandTable`]).
 //!
 //! # Practice
-//! [`Trace::open`] finds out which [`TraceFormat`] a file has, and [`Trace::next_job`] gives its jobs in the order of
+//! [`Trace::open`] finds out which [`TraceFormat`] a file has, and [`Trace::jobs`] gives its jobs in the order of
 //! their submission, the ones of one instant in the order of the file. No line is left out silently: what does not
 //! take part, or not as it stands, is counted by [`Reason`] in an [`Account`], with its work and the line where it is
-//! first seen. Memory does not grow with the trace: a buffer of [`Trace::MOST_OUT_OF_ORDER`] jobs puts them in order.
+//! first seen.
 
 mod account;
 mod demands;

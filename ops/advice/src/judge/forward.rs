@@ -225,17 +225,15 @@ impl<'a> Forward<'a> {
         Ok((windows, self.served(walk.ends()), worth))
     }
 
-    /// Chooses a rule on the whole log; also with what the estimates have learned.
+    /// Chooses a rule on the whole log.
     ///
     /// # Errors
     /// As [`chosen`](Self::chosen).
-    pub fn best(&self) -> Result<(ChosenRule, LearnedRuntimes), NoResult> {
+    pub fn best(&self) -> Result<ChosenRule, NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
         estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
-        let choice = self.choose(&estimates, walk.ends(), f64::INFINITY)?;
-        let learned = estimates.estimator(choice.point.estimate).learned();
-        Ok((choice, learned))
+        self.choose(&estimates, walk.ends(), f64::INFINITY)
     }
 
     /// Chooses a rule from the latest jobs that came before this time.

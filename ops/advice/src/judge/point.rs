@@ -5,8 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_multiresource::policy::{
-    Backfilling, Estimates, LearnedRuntimes, Placement, Priority, QueueOrder, Reservations,
-    RuntimeEstimate,
+    Backfilling, Estimates, Placement, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
 use synth_verb::VerbResult;
 
@@ -106,11 +105,11 @@ impl RulePoint {
 }
 
 impl RulePoint {
-    /// Returns the rule as a policy of one's own, with what its estimates have learned.
+    /// Returns the rule as a policy of one's own.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn document(&self, learned: &LearnedRuntimes) -> VerbResult<String> {
+    pub fn document(&self) -> VerbResult<String> {
         let order = &self.order;
         let mut text = format!(
             "backfilling:\n  order: {{size: {}, share: {}",
@@ -126,9 +125,6 @@ impl RulePoint {
         );
         if let Some(time) = self.longest_wait {
             text += &format!("  longest-wait: {time} s\n");
-        }
-        if *learned != LearnedRuntimes::default() && self.estimate != RuntimeEstimate::Limit {
-            text += &format!("  learned: {}\n", serde_json::to_string(learned)?);
         }
         Ok(text)
     }

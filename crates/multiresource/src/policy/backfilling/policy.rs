@@ -192,7 +192,7 @@ impl PolicyConfig for BackfillingConfig {
             .as_ref()
             .map_or(String::new(), |zone| zone.words(workload));
         format!(
-            "Backfilling, without preemption. Order of the queue: {order}. {}.{overdue}{estimate}{placement}{reserve}{zone}",
+            "Backfilling without preemption; order of the queue: {order}. {}.{overdue}{estimate}{placement}{reserve}{zone}",
             self.reservations.words(self.estimate.is_some()),
         )
     }

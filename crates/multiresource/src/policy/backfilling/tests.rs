@@ -137,7 +137,7 @@ fn it_reads_as_people_say_it() {
     let words = |own: &BackfillingConfig| own.words(envelope.envelope());
     let said = words(&own);
     for part in [
-        "Order of the queue: shortest limit first. ",
+        "order of the queue: shortest limit first. ",
         "The head of the queue has a reservation; others start before them if, by limits",
         " A job that has waited for 18 h goes first.",
     ] {

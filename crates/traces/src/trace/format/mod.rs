@@ -46,16 +46,6 @@ impl TraceFormat {
         }
     }
 
-    /// Returns what to do where lines are too far out of order.
-    pub(super) fn sort(self) -> &'static str {
-        match self {
-            TraceFormat::Swf => {
-                "sort the file by the time of submission, such as with `sort -n -k 2`"
-            }
-            _ => "sort the file by the time of submission",
-        }
-    }
-
     /// Returns what to do where a column is missing.
     pub(super) fn help(self) -> &'static str {
         match self {

@@ -60,7 +60,7 @@ impl Trace {
         }
         let account = &mut self.account;
         for (r, name) in self.servers.resources.iter().enumerate() {
-            let mut vectors = self.demands.vectors().iter();
+            let mut vectors = self.demands.vectors.iter();
             let has_fractions = vectors.any(|own| own[r].fract() != 0.0);
             let mut shapes = self.servers.shapes.iter();
             let has_several = shapes.any(|shape| shape.capacity[r].value() > 1.0);

@@ -54,15 +54,15 @@ fn result(log: &[u8], options: &ReadOptions) -> String {
     if ended.is_ok() {
         assert_accounted(&trace);
     }
-    let (format, unit) = (trace.format().name(), trace.tick().unit());
-    let mut lines = vec![format!("{format} [{unit}] on {}", trace.servers())];
+    let (format, unit) = (trace.format().name(), trace.tick.unit());
+    let mut lines = vec![format!("{format} [{unit}] on {}", trace.servers)];
     let mut batches = vec![0];
     lines.extend(jobs.iter().map(|job| {
         let kind = job.demand as usize;
         let mut words = vec![format!("{}: {} for {}", job.line, job.submit, job.size)];
         let mut word = |name: &str, value: String| words.push(format!("{name} {value}"));
-        let nodes = trace.demands().nodes()[kind];
-        word("of", trace.demands().vectors()[kind].iter().join(","));
+        let nodes = trace.demands.nodes[kind];
+        word("of", trace.demands.vectors[kind].iter().join(","));
         if nodes != 1 {
             word("on", nodes.to_string());
         }
@@ -72,10 +72,10 @@ fn result(log: &[u8], options: &ReadOptions) -> String {
         if let Some(waited) = job.waited {
             word("waited", waited.to_string());
         }
-        if let Some(user) = trace.account().users.get(&job.user) {
+        if let Some(user) = trace.account.users.get(&job.user) {
             word("user", user.clone());
         }
-        if let Some(class) = trace.account().classes.get(job.class as usize) {
+        if let Some(class) = trace.account.classes.get(job.class as usize) {
             let names = [&class.partition, &class.account, &class.qos];
             word("class", names.iter().join("/"));
         }
@@ -95,7 +95,7 @@ fn result(log: &[u8], options: &ReadOptions) -> String {
         }
         words.join(" ")
     }));
-    let account = trace.account();
+    let account = &trace.account;
     let (read, count, work) = (account.rows_read(), account.lines, account.work);
     lines.push(format!("{read} rows, {count} jobs, work {work}"));
     lines.extend(account.rows.iter().map(|row| {

@@ -28,15 +28,10 @@ fn read_till_it_ends(
 }
 
 fn drain(trace: &mut Trace) -> (Vec<TraceJob>, Result<(), TraceError>) {
-    let mut jobs = Vec::new();
-    let ended = loop {
-        match trace.next_job() {
-            Ok(Some(job)) => jobs.push(job),
-            Ok(None) => break Ok(()),
-            Err(why) => break Err(why),
-        }
-    };
-    (jobs, ended)
+    match trace.jobs(|_| true) {
+        Ok(jobs) => (jobs.unwrap(), Ok(())),
+        Err(why) => (Vec::new(), Err(why)),
+    }
 }
 
 pub(crate) fn file(text: &[u8]) -> tempfile::NamedTempFile {
@@ -63,7 +58,7 @@ pub(crate) fn on(capacity: &str) -> ReadOptions {
 
 /// By reason how many lines.
 pub(crate) fn rows(trace: &Trace) -> Vec<(Reason, u64)> {
-    let rows = trace.account().rows.iter();
+    let rows = trace.account.rows.iter();
     rows.map(|row| (row.reason, row.lines)).collect()
 }
 
@@ -81,7 +76,7 @@ const LEFT_OUT: [Reason; 8] = [
 
 /// Conservation: each line that stands for a job takes part or is counted once among those left out.
 pub(crate) fn assert_accounted(trace: &Trace) {
-    let account = trace.account();
+    let account = &trace.account;
     let out: u64 = LEFT_OUT.iter().map(|reason| account.count(*reason)).sum();
     assert_eq!(account.lines, account.jobs + out, "{account:?}");
     assert!(account.work.is_finite() && account.rows.iter().all(|row| row.work.is_finite()));

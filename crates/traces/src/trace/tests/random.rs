@@ -84,15 +84,15 @@ fn read_whatever(text: &[u8], options: &ReadOptions) -> (u64, u64) {
     };
     let (jobs, _) = drain(&mut trace);
     assert_accounted(&trace);
-    let account = trace.account();
+    let account = &trace.account;
     assert_eq!(jobs.len() as u64, account.jobs);
     assert!(jobs.is_sorted_by_key(|job| job.submit));
     for job in &jobs {
         assert!(job.size > 0 && (job.limit == 0 || job.limit >= job.size));
         assert!(
             trace
-                .servers()
-                .hold(&trace.demands().vectors()[job.demand as usize], 1)
+                .servers
+                .hold(&trace.demands.vectors[job.demand as usize], 1)
         );
     }
     (account.jobs, account.count(Reason::Fault))

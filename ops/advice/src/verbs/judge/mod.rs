@@ -104,14 +104,14 @@ impl Criteria {
             speed: Speed::ONE,
         };
         let forward = Forward::new(log, windows, self.goal(log), interrupt)?;
-        let (choice, learned) = forward.best()?;
+        let choice = forward.best()?;
         if self.breaks(&choice) {
             let nearest = choice.point.name();
             return refuse(format!(
                 "no order keeps --longest on the whole log; {nearest} comes nearest: allow a longer wait"
             ));
         }
-        choice.point.document(&learned)
+        choice.point.document()
     }
 
     /// Whether a promise that was typed is not kept on the past.

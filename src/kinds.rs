@@ -2,7 +2,7 @@
 
 use crate::artifact::Content;
 use crate::document::{Published, nearest};
-use crate::kind::{Kind, Rules};
+use crate::kind::{FORMATS, Format, Kind, Rules};
 
 /// A function that is generic over the kind.
 pub trait Visitor {
@@ -29,6 +29,12 @@ pub fn workload_schema() -> schemars::Schema {
     published.schema("A workload of synth")
 }
 
+/// Returns the formats of results.
+pub fn formats() -> Vec<Format> {
+    let own = crate::multiresource::verbs::FORMATS;
+    [FORMATS, own, synth_advice::verbs::FORMATS].concat()
+}
+
 #[derive(Clone, Copy)]
 struct Publish;
 
@@ -36,7 +42,7 @@ impl Visitor for Publish {
     type Output = fn(&mut Published);
 
     fn visit<K: Kind>(self) -> Self::Output {
-        K::Content::publish
+        Published::add::<<K::Content as Content>::Workload>
     }
 }
 

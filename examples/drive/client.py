@@ -36,7 +36,7 @@ class Policy:
 
 def main(path):
     with open(path) as file:
-        types = json.load(file)["workload"]["types"]
+        types = json.load(file)["workload"]["jobs"]
     begin, ends, sizes, waiting = time.monotonic(), [], {}, {}
 
     def clock():
@@ -55,7 +55,7 @@ def main(path):
         time.sleep(max(0.0, min(due) - clock()) / SPEED)
         now = clock()
         if came < JOBS and arrival <= now:  # HERE: a job was submitted
-            own = random.choices(types, [t["arrival_rate"] for t in types])[0]
+            own = random.choices(types, [t["arrivals"].get("rate", 1.0) for t in types])[0]
             job, came = f"{own['name']}/{came}", came + 1
             waiting[job], sizes[job] = now, random.expovariate(1 / own["size"].get("mean", 1.0))
             arrival += random.expovariate(sum(t["arrival_rate"] for t in types))

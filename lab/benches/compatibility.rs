@@ -10,7 +10,8 @@ use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 use synth::compatibility::analysis::{Graph, fair, margin};
 use synth::compatibility::simulator::{Rule, simulate};
-use synth::compatibility::workload::Cluster;
+use synth::compatibility::workload::{Cluster, ClusterDocument};
+use synth::document::WorkloadDocument as _;
 use synth::simulation::Settings;
 
 const EVENTS: u64 = 5_000_000;
@@ -58,7 +59,7 @@ fn simulation(c: &mut Criterion) {
         Cluster::parse(&text, "drawn").unwrap().workload
     };
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/data_locality.yaml");
-    let local = Cluster::read(path.as_ref()).unwrap().workload;
+    let local = ClusterDocument::read(path.as_ref()).unwrap().workload;
     let mut group = c.benchmark_group("compatibility");
     group.throughput(Throughput::Elements(EVENTS));
     group.sample_size(10);

@@ -12,8 +12,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
-    AdaptiveMsrConfig, Backfill, EasyBackfillConfig, EmptySlots, Family, Placement, PooledConfig,
-    Preemption, StartOrder, Switching,
+    AdaptiveMsrConfig, Backfill, BackfillingConfig, EmptySlots, Family, Placement, Preemption,
+    Switching,
 };
 use synth::multiresource::policy::{Event, PolicyConfig as _, System};
 use synth::multiresource::replay::{self, Clock, DecisionState, Kinds, Log, Speed, gathered};
@@ -127,10 +127,13 @@ fn fleets(c: &mut Criterion) {
         panic!("no policy");
     };
     let synthesis = analysed.partitioned(&fleet).unwrap();
-    let keeping = PooledConfig {
+    let best_fit = Backfilling {
+        placement: Placement::Best,
+        ..Backfilling::FIRST_FIT
+    };
+    let keeping = BackfillingConfig {
         reserve: 1.0,
-        zone: None,
-        ..PooledConfig::plain(StartOrder::Oldest, Placement::Best)
+        ..BackfillingConfig::new(best_fit, false)
     };
     let named = |name| Contender::named(name, &fleet).unwrap();
     let mut group = c.benchmark_group("simulator");
@@ -339,7 +342,7 @@ fn long_queues(c: &mut Criterion) {
         "conservative+sjf",
     ] {
         let mut rule = match name {
-            "easy" => EasyBackfillConfig {}.build(&fleet),
+            "easy" => Backfilling::easy(Estimates::Limits).over(&fleet),
             _ => Contender::parse(name).unwrap().rule(&fleet).unwrap(),
         };
         let mut system = System::for_policy(&fleet, &*rule);

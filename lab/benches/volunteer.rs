@@ -5,15 +5,16 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use synth::document::WorkloadDocument as _;
 use synth::simulation::Settings;
 use synth::volunteer::policy::{Candidate, Host, Request, Usable, decide};
 use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound};
-use synth::volunteer::workload::{Campaign, Processor};
+use synth::volunteer::workload::{Campaign, CampaignDocument, Processor};
 
 fn campaign(model: &str) -> Campaign {
     let path = format!("{}/../models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
-    Campaign::read(path.as_ref()).unwrap().workload
+    CampaignDocument::read(path.as_ref()).unwrap().workload
 }
 
 fn campaigns(c: &mut Criterion) {

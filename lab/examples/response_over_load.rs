@@ -31,7 +31,7 @@ use synth::multiresource::synthesis::{
     ChoiceOptions, Families, SynthesisOptions, SynthesisOutcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
-use synth::report::plot::{Axis, Chart, Curve, Look, Point, Scale, Sheet, Style};
+use synth::report::plot::{Axis, Chart, Curve, Point, Scale, Sheet, Style};
 
 const LOADS: [f64; 16] = [
     0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95,
@@ -42,7 +42,7 @@ const LOADS: [f64; 16] = [
 const EVENTS: [u64; 3] = [20_000_000, 80_000_000, 320_000_000];
 
 /// How the bound looks.
-const GREY: Look = Look::new(5);
+const GREY: usize = 5;
 
 enum Rule {
     /// A rule by name.
@@ -56,7 +56,7 @@ enum Rule {
 /// What is drawn, and how.
 struct Policy {
     label: &'static str,
-    look: Look,
+    look: usize,
     rule: Rule,
 }
 
@@ -182,12 +182,10 @@ fn legend(policy: &Policy, points: &Points) -> String {
 /// The bottom of the picture \[s\].
 const LOWEST: f64 = 0.9;
 
-fn curve(look: Look, style: Style, points: Vec<Point>) -> Curve {
+fn curve(look: usize, style: Style, points: Vec<Point>) -> Curve {
     Curve {
-        look,
         style,
-        points,
-        unstable: Vec::new(),
+        ..Curve::new(look, "", points)
     }
 }
 
@@ -252,11 +250,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .nth(1)
         .unwrap_or("docs/response_over_load.svg".into());
     let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
-    let policy = |label, look, rule| Policy {
-        label,
-        look: Look::new(look),
-        rule,
-    };
+    let policy = |label, look, rule| Policy { label, look, rule };
     let named =
         |label, look, name| Contender::parse(name).map(|own| policy(label, look, Rule::Named(own)));
     let policies = [

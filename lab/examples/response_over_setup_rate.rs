@@ -20,13 +20,13 @@ use synth::multiresource::synthesis::{
     ChoiceOptions, Families, SynthesisOptions, SynthesisOutcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
-use synth::report::plot::{Axis, Chart, Curve, Look, Point, Scale, Sheet, Style};
+use synth::report::plot::{Axis, Chart, Curve, Point, Scale, Sheet, Style};
 
-const BLUE: Look = Look::new(0);
-const VERMILLION: Look = Look::new(1);
-const GREEN: Look = Look::new(2);
-const PURPLE: Look = Look::new(3);
-const GREY: Look = Look::new(5);
+const BLUE: usize = 0;
+const VERMILLION: usize = 1;
+const GREEN: usize = 2;
+const PURPLE: usize = 3;
+const GREY: usize = 5;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -122,12 +122,10 @@ fn curves(workload: &Workload, with_optimum: bool) -> Result<Vec<Curve>> {
     Ok(curves)
 }
 
-fn curve(look: Look, style: Style, points: Vec<Point>) -> Curve {
+fn curve(look: usize, style: Style, points: Vec<Point>) -> Curve {
     Curve {
-        look,
         style,
-        points,
-        unstable: Vec::new(),
+        ..Curve::new(look, "", points)
     }
 }
 

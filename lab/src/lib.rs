@@ -1,8 +1,9 @@
-//! What research needs beside the program `synth`: the figures of the papers, recomputed ([`figures`]), and a benchmark of
-//! systems that are drawn from seeds ([`bench`]).
+//! What research needs beside the program `synth`: the figures of the papers, recomputed ([`figures`]), a benchmark of
+//! systems that are drawn from seeds ([`bench`]), and the cost over the switching rate ([`sweep`]).
 
 pub mod bench;
 pub mod figures;
+pub mod sweep;
 
 use synth::cli::List;
 use synth::kind::Verb;
@@ -14,5 +15,6 @@ pub const PROGRAM: List = List {
     verbs: &[
         Verb::of::<bench::Arguments>("bench"),
         Verb::of::<figures::Arguments>("figures"),
+        Verb::of::<sweep::Arguments>("sweep-alpha"),
     ],
 };

@@ -86,11 +86,11 @@ fn schemas_accept_what_is_made() {
             "--family msr --preemption setup --setup-rate 10",
         ),
         ("multiresource", "", "--family partition --preemption none"),
-        ("compatibility", ".compatibility", "--budget 1e4"),
-        ("malleable", ".malleable", "--budget 1e4"),
-        ("volunteer", ".volunteer-dispatch", "--budget 2e7"),
+        ("compatibility", ".compatibility", "--work 1e4"),
+        ("malleable", ".malleable", "--work 1e4"),
+        ("volunteer", ".volunteer-dispatch", "--work 2e7"),
     ] {
-        let schema = json_file(&format!("schema/synth-policy{schema}.v2.json"));
+        let schema = json_file(&format!("schema/synth-policy{schema}.v3.json"));
         let schema = jsonschema::validator_for(&schema).unwrap();
         for path in models(kind) {
             let is_fleet = text(path.clone()).contains("\nservers:\n");
@@ -113,7 +113,7 @@ fn schema_refuses_an_unknown_field_of_a_fleet() {
         "",
         "/workload",
         "/workload/servers/0",
-        "/workload/types/0",
+        "/workload/jobs/0",
         "/policy",
         "/policy/partition",
         "/claims/1/holds_for",
@@ -132,8 +132,8 @@ fn schema_refuses_an_unknown_field() {
         "",
         "/workload",
         "/workload/servers/0",
-        "/workload/types/0",
-        "/workload/types/0/size",
+        "/workload/jobs/0",
+        "/workload/jobs/0/size",
         "/policy",
         "/policy/msr/route",
         "/claims/0",

@@ -57,28 +57,24 @@ def _listed(policies: Union[Entrant, Sequence[Entrant]]) -> list[Entrant]:
     return list(policies)
 
 
-def synthesize(workload: Union[Workload, Trace], **options: Any) -> CompiledPolicy:
-    """Make a policy for a workload, or the best order of the queue for a log.
+def synthesize(workload: Workload, **options: Any) -> CompiledPolicy:
+    """Make a policy for a workload of any kind.
 
     Args:
-        workload: of any kind; a ``Trace`` needs a family of orders, see ``synth --trace``.
-        **options: those of ``synth``: ``preemption="none"``, ``family``, ``objective``, ``slo``, ``seed``, …
+        **options: those of ``synth``: ``preemption="none"``, ``family``, ``minimize``, ``slo``, ``seed``, …
 
     Raises:
         Infeasible: no policy can do it, and why.
         InputError: a fault of the workload or of an option.
     """
     _refuse_files(options)
-    _expect(workload, Workload, Trace)
-    if isinstance(workload, Trace):
-        typed = [f"--trace={workload.name}", *words({**workload.options, **options})]
-    else:
-        typed = [workload.name, *words({"load": workload.load, **options})]
+    _expect(workload, Workload)
+    typed = [workload.name, *words({"load": workload.load, **options})]
     import tempfile  # takes long to import
 
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.json"
-        is_logged = isinstance(workload, Workload) and _kind(workload) == "multiresource"
+        is_logged = _kind(workload) == "multiresource"
         if is_logged:
             typed.append(f"--log={log}")
         answer = call(typed, workload.documents)
@@ -112,7 +108,7 @@ def simulate(workload: Optional[Workload], policy: Entrant, **options: Any) -> S
     """
     _refuse_files(options)
     entries = entered([policy], options)
-    typed, documents = ["simulate", f"--policy={entries.names[0]}"], dict(entries.documents)
+    typed, documents = ["simulate", entries.names[0]], dict(entries.documents)
     if workload is not None:
         _expect(workload, Workload, own=entries)
         documents.update(workload.documents)
@@ -137,18 +133,18 @@ def compare(
     entries = entered(_listed(policies), options)
     _expect(workload, Workload, Trace, own=entries)
     if isinstance(workload, Trace):
-        typed = words({"trace": workload.name, **workload.options})
+        typed = ["replay", workload.name, *words(workload.options)]
     else:
-        typed = [workload.name]
+        typed = ["compare", workload.name]
     own = workload.load if isinstance(workload, Workload) else options.pop("load", None)
-    if own is not None and "loads" not in options and "rates" not in options:
+    if own is not None and "loads" not in options:
         options["loads"] = [own]
     documents = {**workload.documents, **entries.documents}
     types = options.get("workload")
     if isinstance(types, Workload):
         documents.update(types.documents)
         options["workload"] = types.name
-    typed = ["compare", *typed, *words({"policies": entries.names, **options})]
+    typed += words({"policies": entries.names, **options})
     return Comparison(call(typed, documents, entries.policies))
 
 

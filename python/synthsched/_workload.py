@@ -150,7 +150,7 @@ class Trace:
             self.documents = {self.name: encoded(_csv_of(log), "the frame")}
 
     def replay(self, policies: Union[Entrant, Sequence[Entrant]], **options: Any) -> Comparison:
-        """Replay the log under each policy, on the same jobs: options of ``synth compare --trace``.
+        """Replay the log under each policy, on the same jobs: options of ``synth replay``.
 
         ``load=.9`` (or ``loads=[…]``) lets the jobs come so fast; ``workload=`` has the types of policies that are
         for one.
@@ -164,7 +164,7 @@ class Trace:
         from ._verbs import entered
 
         entries = entered([policy], options)
-        typed = ["simulate", f"--trace={self.name}", f"--policy={entries.names[0]}", "--jobs=-"]
+        typed = ["replay", self.name, f"--policies={entries.names[0]}", "--jobs=-"]
         typed += words({**self.options, **options})
         documents = {**self.documents, **entries.documents}
         return Table.of_csv(call(typed, documents, entries.policies).printed)

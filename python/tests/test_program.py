@@ -16,5 +16,5 @@ def test_optimum_is_the_load(tmp_path, name):
     solver.run()
     assert solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
     family = "partition" if name in ("fleet", "gangs") else "msr"
-    load = ss.synthesize(ss.model(name), family=family, effort=0.01).load
+    load = ss.synthesize(ss.model(name), family=family, work=4e6).load
     assert solver.getObjectiveValue() == pytest.approx(1 / load, rel=1e-9)

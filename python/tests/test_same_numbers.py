@@ -79,10 +79,10 @@ def test_a_comparison_of_campaigns(synth, in_root, tmp_path):
 def test_a_log(synth, in_root, tmp_path):
     path = "models/traces/cluster.swf"
     found = ss.Trace(path).replay(["easy", "fcfs"])
-    check_same(found, typed(synth, tmp_path, "compare", f"--trace={path}", "--policies=easy,fcfs"))
+    check_same(found, typed(synth, tmp_path, "replay", path, "--policies=easy,fcfs"))
     jobs = ss.Trace(path).jobs("easy")
     file = tmp_path / "jobs.csv"
-    words = [synth, "simulate", f"--trace={path}", "--policy=easy", f"--jobs={file}"]
+    words = [synth, "replay", path, "--policies=easy", f"--jobs={file}"]
     subprocess.run(words, check=True, capture_output=True)
     assert jobs.to_dict() == ss.Table.of_csv(file.read_text()).to_dict()
 
@@ -108,7 +108,7 @@ def test_a_policy_and_its_run(model, options, synth, in_root, tmp_path):
     read = ss.CompiledPolicy.read(file)
     few = {"seed": 7, **({"replications": 2} if model == "campaign" else {"events": 40000})}
     found = read.simulate(**few)
-    words = ["simulate", f"--policy={file}", *(f"--{k}={v}" for k, v in few.items())]
+    words = ["simulate", str(file), *(f"--{k}={v}" for k, v in few.items())]
     output = tmp_path / "out.json"
     done = subprocess.run([synth, *words, f"--output={output}"], capture_output=True, text=True)
     assert done.returncode in (0, 1)

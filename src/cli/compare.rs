@@ -7,7 +7,7 @@ use crate::kind::{Kind, NamesFiles as _, VerbOutput, refuse};
 use crate::report::Mean;
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
-use crate::typed::{Budget, WorkloadFile, below_one, fraction, positive};
+use crate::typed::{Budget, WorkloadFile, load};
 use clap::Args;
 use itertools::Itertools as _;
 
@@ -20,19 +20,15 @@ use super::workload::read_workload;
 #[derive(Args)]
 pub struct Arguments<K: Kind> {
     #[command(flatten)]
-    workload: WorkloadFile<false>,
+    workload: WorkloadFile,
 
     /// Policies to compare, by name (`synth rules` lists them, and the words of names with +) or policy file
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
     /// Loads ρ to compare at, as fractions of what any policy can serve [default: 0.5,0.7,0.9]
-    #[arg(long, value_delimiter = ',', value_parser = fraction, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
+    #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
-
-    /// Total arrival rates to compare at, in place of loads [1/time unit]
-    #[arg(long, value_delimiter = ',', value_parser = positive, allow_negative_numbers = true, value_name = "λ,λ,…", conflicts_with = "loads")]
-    rates: Vec<f64>,
 
     /// Print tables of these, too: E[N], and the mean response time weighted by load
     #[arg(long, value_delimiter = ',', value_enum)]
@@ -71,18 +67,16 @@ the bytes of one machine.";
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     arguments.check()?;
-    let file = arguments.workload.typed();
-    let workload = file
-        .map(|file| read_workload::<K>(file, common))
-        .transpose()?;
-    let share = match (arguments.shard, file) {
-        (Some(shard), Some(file)) => Some(Share {
+    let file = arguments.workload.file()?;
+    let workload = read_workload::<K>(file, common)?;
+    let share = |shard| -> Result<Share, std::io::Error> {
+        Ok(Share {
             shard,
             kind: K::Content::NAME.into(),
             document: text_of(file)?,
-        }),
-        _ => None,
+        })
     };
+    let share = arguments.shard.map(share).transpose()?;
     let interrupt = interrupt::Later::new(&common.host);
     let settings = Settings {
         interrupt: interrupt.flag(),
@@ -90,20 +84,19 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         ..arguments.budget.settings(EVENTS)
     };
     let journal = arguments.journal_at();
-    let file = file.map_or(String::new(), |file| file.display().to_string());
+    let file = file.display().to_string();
     let comparing = Comparing {
         file: &file,
         policies: &arguments.policies,
         changes: common.changes(),
         loads: &arguments.loads,
-        rates: &arguments.rates,
         settings: &settings,
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
         share: share.as_ref(),
     };
     let mut compared = with_caller(common, &interrupt, |caller| {
         caller.means.clone_from(&arguments.show);
-        K::compare(workload.as_ref(), &comparing, &arguments.extras, caller)
+        K::compare(&workload, &comparing, &arguments.extras, caller)
     })?;
     if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {
         return written(shard, output, compared, common);
@@ -159,19 +152,6 @@ impl<K: Kind> Arguments<K> {
     fn check(&self) -> Result<(), Box<dyn Error>> {
         given_once("policy", "policies", &self.policies)?;
         given_once("load", "loads", &self.loads)?;
-        given_once("rate", "rates", &self.rates)?;
-        if self.extras.replays() && !(self.rates.is_empty() && self.show.is_empty()) {
-            return refuse(
-                "--rates and --show go with a workload, and a replay has the arrivals of its trace: leave them out",
-            );
-        }
-        if self.workload.typed().is_none() && !self.extras.replays() {
-            return refuse(
-                "policies are compared on a workload: give --workload FILE, or FILE alone",
-            );
-        }
-        let mut loads = self.loads.iter().filter(|_| !self.extras.replays());
-        loads.try_for_each(|load| below_one(*load).map(drop))?;
         if self.budget.replications() < 2 {
             return Err("a comparison needs at least 2 replications to separate differences from chance: leave --replications out for 8".into());
         }
@@ -181,28 +161,19 @@ impl<K: Kind> Arguments<K> {
         read.extend(self.workload.typed());
         written.extend(self.results.files().chain(&journal).map(PathBuf::as_path));
         check_destinations(&read, &written)?;
-        let is_kept = self.journal_at().is_some();
-        let why = match (self.extras.replays(), self.shard.is_some(), self.resume) {
-            (true, true, _) => {
-                "a replay goes through its trace once, job after job, and is over soon: leave --shard out, or compare some of the policies on each machine"
+        match self.journal_at() {
+            None if self.shard.is_some() => {
+                refuse("--shard writes a part, and makes no table: give --output FILE")
             }
-            (true, _, true) => "a replay is over soon and keeps no journal: leave --resume out",
-            (false, true, _) if !is_kept => {
-                "--shard writes a part, and makes no table: give --output FILE"
-            }
-            (false, _, true) if !is_kept => {
-                "--resume needs a file to continue: give the --output FILE of the interrupted comparison"
-            }
-            _ => return Ok(()),
-        };
-        Err(why.into())
+            None if self.resume => refuse(
+                "--resume needs a file to continue: give the --output FILE of the interrupted comparison",
+            ),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
-        if self.extras.replays() {
-            return None;
-        }
         let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());
         let output = self.results.output.as_ref();
         output.filter(|path| !is_stdout(path)).filter(regular)
@@ -240,7 +211,7 @@ pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     }
     let workload =
         K::Content::parse(&heading.document, &heading.comparison.workload.file)?.workload;
-    let mut merged = K::merge(&workload, &whole, common.host.width())?;
+    let mut merged = K::merge(&workload, &whole)?;
     results.publish(&mut merged, common)?;
     Ok(code_if(merged.negative))
 }

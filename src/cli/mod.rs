@@ -20,10 +20,11 @@ use crate::artifact::{Artifact, ArtifactError, Content as _};
 use crate::document::{is_there, nearest};
 use crate::kind::{Kind, RunVerb, Verb};
 use crate::kinds::{self, Visitor};
+use crate::report::Section;
 use crate::typed::PolicyFile;
 use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use itertools::Itertools as _;
@@ -77,10 +78,10 @@ enum Command<K: Kind> {
     Rules,
     #[command(flatten)]
     Own(Own<K>),
-    /// Print the JSON Schema of workloads, for editors, or of policies
+    /// Print the JSON Schema of workloads, for editors, of policies, or of results
     Schema {
-        /// `workload`, or the kind of policies [default: the first]
-        #[arg(value_parser = PossibleValuesParser::new([&[WORKLOADS], kinds::NAMES].concat()))]
+        /// `workload`, the kind of policies, or the format of results [default: policies of the first kind]
+        #[arg(value_parser = PossibleValuesParser::new(schema_names()))]
         of: Option<String>,
     },
     /// Print a shell completion script
@@ -222,7 +223,7 @@ struct Description {
     workload: &'static str,
     /// The verbs that it alone has.
     verbs: &'static [Verb],
-    rules: fn(usize) -> String,
+    rules: fn() -> Section,
     /// The shape of its policies.
     schema: fn() -> schemars::Schema,
     main: fn(&[OsString], Host) -> u8,
@@ -230,6 +231,13 @@ struct Description {
 
 /// What `synth schema` calls workloads.
 const WORKLOADS: &str = "workload";
+
+/// Returns the names of all schemas.
+fn schema_names() -> Vec<&'static str> {
+    let results = kinds::formats().into_iter().map(|own| own.0);
+    let known = [&[WORKLOADS], kinds::NAMES].concat();
+    known.into_iter().chain(results).collect()
+}
 
 #[derive(Clone, Copy)]
 struct Describe;
@@ -294,7 +302,7 @@ fn failed(why: &str, code: u8, host: &Host) -> u8 {
 }
 
 /// Verbs of the laboratory, which once were verbs of this program.
-const MOVED: [&str; 2] = ["bench", "figures"];
+const MOVED: [&str; 3] = ["bench", "figures", "sweep-alpha"];
 
 /// Says what is wrong with the first word that was typed, if it is neither a verb nor a file.
 fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
@@ -320,16 +328,69 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     ))
 }
 
+const READ: &str = "it is a key of --read now, such as --read format=swf,unit=ms,past-limit=kill";
+const ONLY: &str =
+    "it is a key of --only now, such as --only partition=gpu,user=ann,status=completed";
+
+/// Options that have another name now, or whose place is another verb.
+const RENAMED: &[(&str, &str)] = &[
+    ("--amounts", READ),
+    ("--censored", READ),
+    ("--format", READ),
+    ("--past-limit", READ),
+    ("--status", ONLY),
+    ("--unit", READ),
+    ("--user", ONLY),
+    ("--budget", "it is called --work now"),
+    (
+        "--effort",
+        "it is part of --work now, in events of a simulation (4e8 is an effort of 1)",
+    ),
+    (
+        "--empty-slots",
+        "slots without a job are released, and nothing else is possible",
+    ),
+    ("--objective", "it is called --minimize now"),
+    (
+        "--policy",
+        "give the policy's file without it; a policy of your own goes to `synth analyze FILE --workload FILE`",
+    ),
+    (
+        "--rates",
+        "scale by --loads; arrival rates are in the workload",
+    ),
+    (
+        "--size",
+        "it is a verb now: `synth size FILE --shape NAME --slo TARGET`",
+    ),
+    ("--time-limit", "it is called --time now"),
+    (
+        "--trace",
+        "replays are a verb now: `synth replay LOG --policies P,P`; `synth judge LOG --policy FILE` selects an order on a log",
+    ),
+    ("--vega", "it is gone: --html writes a page with pictures"),
+];
+
+/// Returns what became of the option that is unknown, if it once was one.
+fn renamed(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let known = RENAMED.iter().find(|(name, _)| name == typed);
+    known.map(|(name, now)| format!("\n = help: {name}: {now}"))
+}
+
 /// Prints why what was typed is no command, or the help.
 fn refused(error: &clap::Error, host: &Host) -> u8 {
+    let help = renamed(error).unwrap_or_default();
     let text = error.render().ansi().to_string();
     match host {
         Host::Program(program) if error.use_stderr() => {
             let text = error.render().to_string();
             let text = text.trim_start_matches("error: ").trim_end();
-            program.answered().error = Some(text.to_owned());
+            program.answered().error = Some(format!("{text}{help}"));
         }
-        _ if error.use_stderr() => host.tell(text.trim_end()),
+        _ if error.use_stderr() => host.tell(&format!("{}{help}", text.trim_end())),
         // A closed standard output is no reason to fail.
         _ => drop(host.say(&text)),
     }
@@ -348,7 +409,7 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Rules) => {
             let kinds = kinds::each(Describe).into_iter();
             let mut each = kinds.map(|kind| {
-                let rules = (kind.rules)(common.host.width());
+                let rules = (kind.rules)().text(common.host.width());
                 format!("kind: {}\n{rules}\n", kind.workload)
             });
             common.printed(&each.join("\n"))
@@ -357,8 +418,13 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Schema { of }) => {
             let of = of.as_deref().unwrap_or(K::Content::NAME);
             let mut kinds = kinds::each(Describe).into_iter();
+            let mut formats = kinds::formats().into_iter();
             let schema = match of {
                 WORKLOADS => Some(kinds::workload_schema()),
+                of if of.starts_with("synth-") => {
+                    let format = formats.find(|own| own.0 == of);
+                    format.map(|(name, schema)| schema(name))
+                }
                 of => kinds.find(|own| own.name == of).map(|own| (own.schema)()),
             };
             common.printed(&(serde_json::to_string_pretty(&schema)? + "\n"))

@@ -129,20 +129,21 @@ fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
         // What is not printed of it, for programs.
         let mut answer = program.answered();
         answer.document.clone_from(&output.document);
-        answer.csv.clone_from(&output.csv);
-        answer.page.clone_from(&output.page);
+        answer.csv = output.report.numbers.csv()?;
+        answer.page = output.report.page()?;
     }
     output.notes.iter().for_each(|note| common.tell(note));
     let written = emit_all(&output.documents, common);
-    let table = output.table.trim_end();
-    if table.is_empty() {
+    let text = output.report.text(common.host.width());
+    let text = text.trim_end();
+    if text.is_empty() {
         return written;
     }
     if output.documents.iter().any(|(file, _)| is_stdout(file)) {
-        common.tell(table);
+        common.tell(text);
         return written;
     }
-    let printed = common.host.say(&format!("{table}\n"));
+    let printed = common.host.say(&format!("{text}\n"));
     written.and(printed.map_err(Into::into))
 }
 
@@ -211,14 +212,17 @@ impl Results {
 
     /// Writes what is requested of a comparison, and prints its table.
     pub fn publish(&self, output: &mut VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
-        let all = [
-            (&self.output, &mut output.document),
-            (&self.csv, &mut output.csv),
-            (&self.html, &mut output.page),
-        ];
-        let typed = all.into_iter();
-        let typed = typed.filter_map(|(file, text)| Some((file.clone()?, std::mem::take(text))));
-        output.documents.splice(..0, typed);
+        let mut documents = Vec::new();
+        if let Some(file) = &self.output {
+            documents.push((file.clone(), std::mem::take(&mut output.document)));
+        }
+        if let Some(file) = &self.csv {
+            documents.push((file.clone(), output.report.numbers.csv()?));
+        }
+        if let Some(file) = &self.html {
+            documents.push((file.clone(), output.report.page()?));
+        }
+        output.documents.splice(..0, documents);
         publish(output, common)
     }
 }

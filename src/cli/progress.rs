@@ -28,7 +28,6 @@ pub fn with_caller<T>(
     let answer = verb(&mut Caller {
         command: common.command.clone(),
         means: Vec::new(),
-        width: common.host.width(),
         changes: common.changes(),
         interrupt: interrupt.flag(),
         listener: &mut |word| listener.notify(word),

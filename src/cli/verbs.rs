@@ -40,12 +40,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
     check_destinations(&read, &written)?;
     let interrupt = Later::new(&common.host);
     let answer = with_caller(common, &interrupt, |caller| {
-        let workload = match arguments.workload.typed() {
-            Some(file) => read_workload::<K>(file, common)?,
-            None => {
-                K::workload_of(&arguments.args, caller)?.ok_or(WorkloadFile::<false>::ABSENT)?
-            }
-        };
+        let workload = read_workload::<K>(arguments.workload.file()?, common)?;
         let workload = match arguments.load {
             Some(load) => K::at_load(&workload, load)?,
             None => workload,
@@ -65,7 +60,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
                 documents.insert(0, (file.unwrap_or(Path::new("-")).into(), policy));
             }
             let written = emit_all(&documents, common);
-            common.tell(&summary);
+            common.tell(&summary.text(common.host.width()));
             written?;
             if !is_shown {
                 common.tell(NOT_WRITTEN);
@@ -79,7 +74,7 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
         }
         // A negative answer is the result: it is printed with --quiet, too.
         SynthesisAnswer::Refused { why, decided } => {
-            common.host.tell(&why);
+            common.host.tell(&why.text(common.host.width()));
             Ok(if decided { NEGATIVE } else { 2 })
         }
         SynthesisAnswer::Interrupted => {
@@ -102,7 +97,7 @@ pub struct CheckArguments {
 }
 
 pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
-    let policy = arguments.policy.file()?;
+    let policy = &*arguments.policy.policy;
     let workload = arguments.workload.as_deref();
     check_destinations(&[&[policy], workload.as_slice()].concat(), &[])?;
     let name = called(policy);
@@ -124,7 +119,8 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
     }
     let checked = FileOf::<K>::parse_with(&text, &name, common.changes())?;
     if let Some(file) = workload {
-        let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
+        let workload = read_workload::<K>(file, common)?;
+        let findings = checked.artifact().against(&workload);
         if !findings.is_empty() {
             let (file, host) = (called(file), &common.host);
             host.tell(&format!("{name} was not made for {file}:"));
@@ -135,19 +131,22 @@ pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
         }
     }
     let about = K::about(checked.workload());
-    common.tell(&valid_report(&checked, &about, common.host.width()));
+    let report = valid_report(&checked, &about);
+    common.tell(&report.text(common.host.width()));
     Ok(SUCCESS)
 }
 
 pub fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
-    let checked = FileOf::<K>::read_with(policy.file()?, common.changes())?;
-    common.printed(&format!("{}\n", K::show(&checked, common.host.width())))
+    let checked = FileOf::<K>::read_with(&policy.policy, common.changes())?;
+    let report = K::show(&checked);
+    common.printed(&format!("{}\n", report.text(common.host.width())))
 }
 
 #[derive(Args)]
 pub struct SimulateArguments<K: Kind> {
-    #[command(flatten)]
-    policy: PolicyFile,
+    /// The policy: a JSON file made by `synth FILE` (`-`: standard input), or the name of a rule, with --workload
+    #[arg(value_name = "POLICY")]
+    policy: PathBuf,
 
     /// Simulate on this workload (`-`: standard input) instead of the one that the policy was made for
     #[arg(long, value_name = "FILE")]
@@ -171,7 +170,7 @@ const EVENTS: u64 = 200_000_000;
 pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> Outcome {
     let (mut read, mut written) = arguments.ways.files();
     read.extend(arguments.workload.as_deref());
-    let policy = arguments.policy.file()?;
+    let policy = &*arguments.policy;
     read.push(policy);
     written.extend(arguments.output.as_deref());
     check_destinations(&read, &written)?;

@@ -34,8 +34,7 @@ pub fn kind_of(typed: &[OsString]) -> Option<String> {
 
 /// Returns whether `-` behind this word is a document that is read: results go there, too.
 fn reads(before: &str) -> bool {
-    const READING: [&str; 2] = ["--workload", "--policy"];
-    !before.starts_with('-') || READING.contains(&before) || ALONE.contains(&before)
+    !before.starts_with('-') || before == "--workload" || ALONE.contains(&before)
 }
 
 /// Returns the value of the key `kind` at the top of a document, in YAML or JSON. A device or a pipe is not

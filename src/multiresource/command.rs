@@ -1,5 +1,6 @@
 //! Multiresource jobs as a kind of workload: what is typed, its verbs, and how a policy runs.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,71 +11,44 @@ use super::bound::{BoundDocument, CertificateError};
 use super::bridge;
 use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
-use super::verbs::replay::{self, Replaying, TraceArgs};
-use super::verbs::resolve::{against, own_load, same_record};
-use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
-use super::verbs::{drive, export, fit, limit, optimum, sweep};
+use super::verbs::replay::{self, start_latency};
+use super::verbs::resolve::{own_load, same_servers};
+use super::verbs::synthesize::{SynthesisArgs, synthesize};
+use super::verbs::{drive, export, fit, limit, made, optimum};
 use super::workload::Fleet;
-use crate::artifact::Finding;
 use crate::kind::{
-    Caller, Files, Kind, NamedPolicy, NamesFiles, Notice, Queueing, Rules, SynthesisAnswer, Verb,
-    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, refuse,
-    required_workload, scaled_to, simulate_policy,
+    Caller, Files, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
+    Verb, VerbOutput, VerbResult, compare_over_loads, files, marked, merge_over_loads, refuse,
+    scaled_to, simulate_policy,
 };
 use crate::number::Decimal;
-use crate::number::quantity::explained;
-use crate::report::Besides;
+use crate::report::{Besides, Report, Section};
 use crate::simulation::sweep::{Comparing, Knows, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
-use crate::typed::{below_one, fraction};
+use crate::typed::load;
 use synth_advice::verbs::{advise, forecast, judge as judging};
 use synth_slurm::rule::SlurmRule;
 
 /// What is typed to run a policy in other ways than its own.
 #[derive(Args)]
 pub struct SimulationArgs {
-    /// Dead time: how long a job holds its room before it runs, in place of the workload's own [the policy's time
-    /// unit; with --trace s]
+    /// Dead time: how long a job holds its capacity before it runs, in place of the workload's own [the policy's time unit]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     start_latency: Option<Decimal>,
 
-    #[command(flatten)]
-    trace: TraceArgs,
-
-    /// Let jobs come so fast that the load is this; that of a trace is the most that is demanded of a resource, over what
-    /// there is of it
-    #[arg(long, value_name = "ρ", conflicts_with = "speed", value_parser = fraction)]
+    /// Let jobs arrive so fast that this is the load
+    #[arg(long, value_name = "ρ", value_parser = load)]
     load: Option<f64>,
+
+    /// Recorded jobs to run once instead of drawing some: a table with the columns type, arrival and size in the policy's time
+    /// unit, as `synth bridge --replay … --jobs` writes them (`-`: from standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "load")]
+    jobs: Option<PathBuf>,
 }
 
 impl NamesFiles for SimulationArgs {
     fn files(&self) -> Files<'_> {
-        self.trace.files()
-    }
-}
-
-/// What is typed to compare policies.
-#[derive(Args)]
-pub struct ComparisonArgs {
-    /// Dead time: how long each job of the trace holds its room before it runs [s]
-    #[arg(long, value_name = "TIME", requires = "trace", allow_negative_numbers = true, value_parser = start_latency)]
-    start_latency: Option<Decimal>,
-
-    #[command(flatten)]
-    trace: TraceArgs,
-
-    /// Replicate the trace: whole weeks of it drawn with replacement, 8 times, the same for each policy
-    #[arg(long, requires = "trace")]
-    resample: bool,
-}
-
-impl NamesFiles for ComparisonArgs {
-    fn files(&self) -> Files<'_> {
-        self.trace.files()
-    }
-
-    fn replays(&self) -> bool {
-        self.trace.file.is_some()
+        files(&self.jobs, [] as [&Path; 0])
     }
 }
 
@@ -86,8 +60,8 @@ impl Rules for MultiresourceKind {
     type Content = Multiresource;
     type Rule = Contender;
 
-    fn rules(width: usize) -> String {
-        report::rules(width)
+    fn rules() -> Section {
+        report::rules()
     }
 
     fn rule(name: &str, workload: Option<&Fleet>) -> Result<Contender, String> {
@@ -110,7 +84,7 @@ impl Rules for MultiresourceKind {
 
     fn fits(policy: &NamedPolicy<Self>, fleet: &Fleet) -> Result<(), String> {
         if let Some(file) = &policy.file {
-            same_record(&file.artifact().workload, &fleet.record())?;
+            same_servers(file.workload(), fleet)?;
         }
         let rule = policy.rule.rule(fleet).map(drop);
         rule.map_err(|why| why.to_string())
@@ -120,12 +94,13 @@ impl Rules for MultiresourceKind {
 impl Kind for MultiresourceKind {
     type SynthesisArgs = SynthesisArgs;
     type SimulationArgs = SimulationArgs;
-    type ComparisonArgs = ComparisonArgs;
+    type ComparisonArgs = NoArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers or types";
     const VERBS: &'static [Verb] = &[
-        Verb::of::<sweep::Arguments>("sweep-alpha"),
+        Verb::of::<made::Analyze>("analyze"),
+        Verb::of::<made::Size>("size"),
+        Verb::of::<replay::Arguments>("replay"),
         Verb::of::<optimum::Arguments>("optimum"),
         Verb::of::<limit::Arguments>("limit"),
         Verb::of::<fit::Arguments>("fit"),
@@ -141,8 +116,8 @@ impl Kind for MultiresourceKind {
         report::about(workload)
     }
 
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
+    fn show(policy: &Checked) -> Report {
+        report::show(policy)
     }
 
     fn synthesize(
@@ -154,16 +129,8 @@ impl Kind for MultiresourceKind {
         synthesize(workload, args, caller)
     }
 
-    fn workload_of(args: &SynthesisArgs, caller: &mut Caller<'_>) -> VerbResult<Option<Fleet>> {
-        workload_of_log(args, caller)
-    }
-
     fn at_load(workload: &Fleet, load: f64) -> VerbResult<Fleet> {
         Ok(scaled_to(&OverLoads(workload.clone()), load)?.0)
-    }
-
-    fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
-        against(policy, workload)
     }
 
     fn prove(text: &str) -> VerbResult<Option<Result<String, String>>> {
@@ -190,22 +157,8 @@ impl Kind for MultiresourceKind {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let (trace, latency) = (&args.trace, args.start_latency);
-        if trace.file.is_some() {
-            let replaying = Replaying {
-                trace,
-                workload: workload.as_ref(),
-                policies: &[name.to_owned()],
-                loads: args.load.as_slice(),
-                start_latency: latency,
-                resample: false,
-                changes: caller.changes,
-                settings,
-            };
-            return replay::simulate(&replaying, caller);
-        }
-        if let Some(file) = &trace.jobs {
-            let workload = (workload.as_ref(), latency);
+        if let Some(file) = &args.jobs {
+            let workload = (workload.as_ref(), args.start_latency);
             return replay::run_recorded(file, name, workload, settings, caller);
         }
         let adapt = |workload, _: &Contender| adapt(workload, args);
@@ -215,33 +168,11 @@ impl Kind for MultiresourceKind {
     }
 
     fn compare(
-        workload: Option<&Fleet>,
+        workload: &Fleet,
         comparing: &Comparing<'_>,
-        extras: &ComparisonArgs,
+        _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        if extras.replays() {
-            if !comparing.loads.is_empty() && extras.trace.speed.is_some() {
-                return refuse("--loads and --speed both say how fast jobs come: keep one of them");
-            }
-            let replaying = Replaying {
-                trace: &extras.trace,
-                workload,
-                policies: comparing.policies,
-                loads: comparing.loads,
-                start_latency: extras.start_latency,
-                resample: extras.resample,
-                changes: caller.changes,
-                settings: comparing.settings,
-            };
-            return replay::compare(&replaying, caller);
-        }
-        if extras.trace.jobs.is_some() {
-            return refuse(
-                "--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE",
-            );
-        }
-        let workload = required_workload(workload)?;
         notify_latency(workload, caller);
         let run = |policy: &NamedPolicy<Self>,
                    OverLoads(fleet): &OverLoads,
@@ -258,15 +189,15 @@ impl Kind for MultiresourceKind {
         compare_over_loads(workload, &over_loads, comparing, run, caller)
     }
 
-    fn merge(workload: &Fleet, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
-        merge_over_loads(&OverLoads(workload.clone()), whole, width)
+    fn merge(workload: &Fleet, whole: &Whole) -> VerbResult<VerbOutput> {
+        merge_over_loads(&OverLoads(workload.clone()), whole)
     }
 }
 
 /// Returns the workload that a rule is simulated on, changed as these arguments say.
 fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {
     let workload = match args.load {
-        Some(load) => scaled_to(&OverLoads(workload), below_one(load)?)?.0,
+        Some(load) => scaled_to(&OverLoads(workload), load)?.0,
         None => workload,
     };
     match args.start_latency {
@@ -283,9 +214,9 @@ fn run(
     settings: &Settings,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
-    let (workload, width) = (fleet.envelope(), caller.width);
+    let workload = fleet.envelope();
     if let Some(file) = &policy.file {
-        same_record(&file.artifact().workload, &fleet.record()).or_else(refuse)?;
+        same_servers(file.workload(), fleet).or_else(refuse)?;
     }
     let mut simulate = |rule: &Contender, settings: &Settings, what: &str| {
         let listener = |reached| caller.notify(Notice::Simulating(what, reached));
@@ -318,9 +249,9 @@ fn run(
             verdicts = judge(artifact, workload, &run);
         }
     }
-    let table = report::simulation(workload, &run, &verdicts, width);
+    let report = report::simulation(workload, &run, &verdicts);
     let is_unstable = run.health == Health::Unstable;
-    let output = VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)?;
+    let output = VerbOutput::of_run(&policy.name, report, &run, &verdicts, is_unstable)?;
     Ok(VerbOutput { notes, ..output })
 }
 
@@ -340,30 +271,12 @@ impl Queueing for OverLoads {
         own_load(time, &self.0)
     }
 
-    fn arrival_rate(&self) -> f64 {
-        self.0.envelope().total_arrival_rate()
-    }
-
     fn scaled(&self, factor: f64) -> Option<Self> {
         self.0.scaled(factor).ok().map(OverLoads)
     }
 
     fn besides(&self) -> Besides<'_, Measures, Offered> {
         report::besides(self.0.envelope())
-    }
-}
-
-/// Parses a start latency.
-fn start_latency(text: &str) -> Result<Decimal, String> {
-    match Decimal::parse(text) {
-        Ok(latency) if latency >= Decimal::ZERO => Ok(latency),
-        Ok(latency) => Err(format!(
-            "the start latency is {latency}, expected a number ≥ 0"
-        )),
-        Err(why) => {
-            let help = explained(text, None).unwrap_or_else(|| why.help());
-            Err(format!("{why}; {help}"))
-        }
     }
 }
 

@@ -73,7 +73,7 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     assert!(then.as_f64() < today.as_f64(), "{today} {then}");
     // What helps in a log is what its own replay says: the same numbers by another way.
     let replay = works(&format!(
-        "compare --trace {log} --slurm {conf} --policies slurm --measure .5,1 -o -"
+        "replay {log} --slurm {conf} --policies slurm --measure .5,1 -o -"
     ));
     let replay: Value = serde_json::from_str(&stdout(&replay)).unwrap();
     let wait = &replay["paces"][0]["policies"][0]["replayed"]["measured"]["mean_wait"];
@@ -114,7 +114,7 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
     let run = ends(
         1,
         &format!(
-            "advise slurm {bare} --slurm {conf} --partition batch --from 1h --status completed --html {page}"
+            "advise slurm {bare} --slurm {conf} --from 1h --only partition=batch,status=completed --html {page}"
         ),
     );
     let text = stdout(&run).replace('\n', " ");
@@ -129,7 +129,7 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
     );
     // The page says how to get it again: with what was read.
     let page = std::fs::read_to_string(page).unwrap();
-    has(&page, "--partition batch --from 1h --status completed");
+    has(&page, "--from 1h --only partition=batch,status=completed");
     assert!(!page.contains("Who gains"), "{page}");
 }
 
@@ -188,9 +188,7 @@ fn assumptions_come_first_and_jobs_above_limits_are_left_out() {
     );
     let site = folder.name("site");
     let advised = ends(1, &format!("advise slurm {log} --slurm {site}"));
-    let replayed = works(&format!(
-        "compare --trace {log} --slurm {site} --policies slurm"
-    ));
+    let replayed = works(&format!("replay {log} --slurm {site} --policies slurm"));
     for (first, notes) in [
         (stdout(&advised), stderr(&advised)),
         (stderr(&replayed), stderr(&replayed)),

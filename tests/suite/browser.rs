@@ -64,10 +64,10 @@ fn pages_are_readable_at_every_width_by_day_and_by_night() {
     let folder = Folder::new();
     let page = folder.name("page.html");
     for question in [
-        "--workload models/section7.yaml --policies first-fit,max-weight --loads .5,.7 --events 2e5",
-        "--trace models/traces/cluster.swf --policies easy,first-fit,most-servers-first",
+        "compare models/section7.yaml --policies first-fit,max-weight --loads .5,.7 --events 2e5",
+        "replay models/traces/cluster.swf --policies easy,first-fit,most-servers-first",
     ] {
-        works(&format!("compare {question} --html {page}"));
+        works(&format!("{question} --html {page}"));
         let text = String::from_utf8(folder.bytes("page.html")).unwrap();
         let probe = folder.write(
             "probe.html",

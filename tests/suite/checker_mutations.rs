@@ -42,9 +42,8 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
     let below = |prefixes: &[&str]| prefixes.iter().any(|p| pointer.starts_with(p));
     let is = |changes: &[&str]| changes.contains(&change.as_str());
     let a_claim = pointer.starts_with("/claims/") && pointer.matches('/').count() == 2;
-    // Remarks, names of types that do not arrive, and that of the one server, where nothing refers to it.
-    below(&["/workload/source", "/workload/unserved", "/tool"])
-        || below(&["/workload/servers/0/name"])
+    // Remarks.
+    below(&["/workload/source", "/tool"])
         // How long a run was that is not repeated; that there was one is checked.
         || below(&["/evidence/simulation/"])
         // A document that is read on purpose, whatever its digest is.
@@ -266,7 +265,9 @@ fn no_fault_in_a_policy_with_a_start_latency_passes() {
     let found = survivors(&valid, &[]);
     assert!(found.is_empty(), "{found:#?}");
     let mut preempting = artifact("section7", Preemption::Full, route);
-    preempting["workload"] = valid["workload"].clone();
+    for field in ["workload", "workload_digest"] {
+        preempting[field] = valid[field].clone();
+    }
     let refused = as_it_is(&preempting, "preempting").unwrap_err().to_string();
     has(
         &refused,
@@ -309,7 +310,6 @@ fn harmless_changes_pass() {
     let mut document = artifact("section7", Preemption::Full, route);
     for (pointer, value) in [
         ("/workload/source", json!("elsewhere")),
-        ("/workload/unserved", json!(["idle"])),
         ("/tool", json!("by hand")),
         ("/policy/msr/backfill", json!("none")),
         ("/policy/msr/empty_slots", json!("phantom")),

@@ -70,7 +70,7 @@ fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
 /// The verdict on each claim that can be examined; all are printed as a person reads them.
 fn verdicts(workload: &Workload, artifact: &Artifact, run: &Run) -> Vec<Judgement> {
     let judged = judge(artifact, workload, run);
-    let text = report::simulation(workload, run, &judged, report::WIDTH);
+    let text = report::simulation(workload, run, &judged).text(100);
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     let examined = judged.into_iter();
     examined
@@ -330,8 +330,8 @@ fn rare_numbers_and_percentiles_of_a_single_server() {
         &workload,
         &unwatched,
         &judge(&artifact, &workload, &unwatched),
-        report::WIDTH,
-    );
+    )
+    .text(100);
     has(
         &text,
         "none of the 9 claims was examined: the run did not watch",
@@ -373,7 +373,7 @@ fn approximations_are_shown_and_never_refuted() {
             assert!((off - expected).abs() < 1e-12, "{judgement:?}");
         }
     }
-    let text = report::simulation(&workload, &run, &all, report::WIDTH);
+    let text = report::simulation(&workload, &run, &all).text(100);
     has(&text, "approximate, off by -");
 
     for claim in &mut artifact.claims {
@@ -519,12 +519,7 @@ fn verdicts_are_grouped_by_type() {
     let workload = section7(0.5);
     let artifact = synthesized(&workload, Preemption::Full, None);
     let run = run(&workload, &[&artifact], 1_000_000);
-    let text = report::simulation(
-        &workload,
-        &run,
-        &judge(&artifact, &workload, &run),
-        report::WIDTH,
-    );
+    let text = report::simulation(&workload, &run, &judge(&artifact, &workload, &run)).text(100);
     let table: Vec<&str> = text.lines().skip_while(|l| !l.starts_with(" of")).collect();
     let groups: Vec<&str> = table
         .iter()

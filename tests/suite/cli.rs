@@ -35,7 +35,7 @@ fn every_model_becomes_a_policy_that_checks() {
         };
         for preemption in ways {
             let output = works(&format!(
-                "--workload {model} --output {file} --effort .01 --preemption {preemption}"
+                "--workload {model} --output {file} --work 4e6 --preemption {preemption}"
             ));
             assert!(stdout(&output).is_empty(), "the policy goes to the file");
             let said = stderr(&output);
@@ -124,7 +124,7 @@ fn simulate_judges_the_claims_and_repeats_itself() {
     let policy = folder.policy("section7");
     let run = |seed| {
         works(&format!(
-            "simulate --policy {policy} --events 2e6 --output - --seed {seed}"
+            "simulate {policy} --events 2e6 --output - --seed {seed}"
         ))
     };
     let one = run(7);
@@ -150,7 +150,7 @@ fn simulate_shows_approximations_and_succeeds() {
         synth(&format!(
             "--workload models/section7_phases.yaml --preemption none --route sequential-eager --switching-rate {rate} --output {policy}"
         ));
-        let run = works(&format!("simulate --policy {policy} --events 2e6"));
+        let run = works(&format!("simulate {policy} --events 2e6"));
         let printed = stdout(&run);
         has(&printed, table);
         assert!(
@@ -205,10 +205,10 @@ fn bad_input_gets_a_clear_error() {
         show models/vms.yaml | `synth models/vms.yaml --output p.json`
         models/traces/cluster.swf --preemption none | `synth fit models/traces/cluster.swf
         check nowhere.json | nowhere.json
-        simulate --policy nowhere.json | first-fit, fcfs
-        simulate --policy fcfs | --workload
-        simulate --policy fcfs SECTION7 --events 0 | whole number
-        optimum --workload models/borg_cell_b.yaml --objective p99 | means, and not for percentiles
+        simulate nowhere.json | first-fit, fcfs
+        simulate fcfs | --workload
+        simulate fcfs SECTION7 --events 0 | whole number
+        optimum --workload models/borg_cell_b.yaml --minimize p99 | means, and not for percentiles
         optimum --workload models/section7.yaml --load 1 | below 1
         optimum --workload models/section7.yaml --policies frst-fit | did you mean `first-fit`?
         ",
@@ -305,7 +305,7 @@ fn destinations_are_checked_before_the_work() {
         "--workload none.yaml --preemption none -o",
         "--workload none.yaml --preemption none -o - --log",
         "simulate fcfs --workload none.yaml -o",
-        "simulate fcfs --trace none.swf --jobs",
+        "replay none.swf fcfs --jobs",
         "limit none.yaml --policies fcfs -o",
         "optimum none.yaml --proof",
         "sweep-alpha none.yaml --html",
@@ -454,7 +454,7 @@ fn a_policy_is_shown_in_words() {
     ] {
         has(&exact, words);
     }
-    let chosen = shown_of(&format!("{SECTION7} --budget 2e7"));
+    let chosen = shown_of(&format!("{SECTION7} --work 2e7"));
     has(&chosen, "simulated, 95 % interval");
     let fleet = shown_of("--workload models/fleet.yaml --family partition");
     has(&fleet, "48 servers of 2 shapes");
@@ -501,7 +501,7 @@ fn a_wrong_kind_of_file_is_named() {
         ("drive", policy),
         ("fit", log),
         ("judge", log),
-        ("compare --policies first-fit --trace", log),
+        ("replay --policies first-fit", log),
     ] {
         for (file, words) in &files {
             if words.contains(expected) {

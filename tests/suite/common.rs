@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use synth::artifact::Changes;
+use synth::artifact::{Changes, Content};
+use synth::document::WorkloadDocument as _;
 use synth::multiresource::artifact::{ArtifactError, Checked};
 
 /// The models of a kind of workload.
@@ -207,11 +208,22 @@ pub fn lies(valid: &Value, at: &str, table: &str) {
     are_refused(valid, at, table, check);
 }
 
-/// Why a policy of another kind is refused, if it is.
-pub fn refusal<K: synth::artifact::Content>(document: &Value) -> Option<String> {
-    let checked =
-        synth::artifact::Checked::<K>::parse_with(&document.to_string(), "lie", Changes::Accepted);
-    checked.err().map(|error| error.to_string())
+/// Why a policy of another kind is refused, if it is. Where its workload was changed: also why it is with the digest that
+/// goes with that.
+pub fn refusal<K: Content>(document: &Value) -> Option<String> {
+    let refused = |document: &Value| {
+        let text = document.to_string();
+        let checked = synth::artifact::Checked::<K>::parse_with(&text, "lie", Changes::Accepted);
+        checked.err().map(|error| error.to_string())
+    };
+    let mut why = refused(document)?;
+    let record = serde_json::from_value::<K::Workload>(document["workload"].clone());
+    if let Some(record) = record.ok().filter(|_| why.contains("workload_digest: ")) {
+        let mut own = document.clone();
+        own["workload_digest"] = record.digest().into();
+        why.extend(refused(&own));
+    }
+    Some(why)
 }
 
 /// The text of a file of the repository.
@@ -264,7 +276,7 @@ impl Folder {
         let file = self.name(&format!("{model}.json"));
         let workload = format!("models/{model}.yaml");
         works(&format!(
-            "{workload} --preemption full --family msr --effort .01 -q --output {file}"
+            "{workload} --preemption full --family msr --work 4e6 -q --output {file}"
         ));
         file
     }

@@ -205,7 +205,7 @@ fn a_comparison_goes_on_where_it_was_cut() {
 #[cfg(unix)]
 #[test]
 fn a_simulation_ends_at_ctrl_c_with_what_it_has() {
-    let typed = "simulate --policy first-fit --workload models/section7.yaml --events 1e12 --precision 1e-9 --output -";
+    let typed = "simulate first-fit --workload models/section7.yaml --events 1e12 --precision 1e-9 --output -";
     let mut running = command(typed);
     let running = running.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = running.spawn().unwrap();
@@ -317,7 +317,7 @@ fn results_replace_neither_each_other_nor_what_is_read() {
         "a file of its own",
     );
     fails(
-        &format!("simulate --policy {policy} --output {policy}"),
+        &format!("simulate {policy} --output {policy}"),
         "would be overwritten",
     );
     let making = format!("--workload {workload} --preemption full");
@@ -333,6 +333,6 @@ fn results_replace_neither_each_other_nor_what_is_read() {
         before,
         [&policy, &workload].map(|file| fs::read(file).unwrap())
     );
-    let output = works(&format!("{making} --family msr --effort .01 -q --output -"));
+    let output = works(&format!("{making} --family msr --work 4e6 -q --output -"));
     assert!(stdout(&output).starts_with("{\n  \"format\": \"synth-policy\""));
 }

@@ -16,14 +16,15 @@ use synth::compatibility::artifact::{Artifact, Checked, Compatibility, Quantity}
 use synth::compatibility::policy::{FairQueue, Job};
 use synth::compatibility::simulator::{Rule, judge, simulate};
 use synth::compatibility::synthesis::{Options, Outcome, Synthesis, synthesize};
-use synth::compatibility::workload::{Class, Cluster, Trial};
+use synth::compatibility::workload::{Class, Cluster, ClusterDocument, Trial};
+use synth::document::WorkloadDocument as _;
 use synth::simulation::{Settings, Verdict};
 
 use crate::common::*;
 
 fn model(name: &str) -> Cluster {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-    Cluster::read(path.as_ref()).unwrap().workload
+    ClusterDocument::read(path.as_ref()).unwrap().workload
 }
 
 fn options(interruptions: Option<f64>) -> Options {
@@ -54,7 +55,7 @@ fn models_become_policies_that_check() {
     let all = models("compatibility");
     assert_eq!(all.len(), 4);
     for path in all {
-        let cluster = Cluster::read(&path).unwrap().workload;
+        let cluster = ClusterDocument::read(&path).unwrap().workload;
         let artifact = artifact_of(&cluster, Some(1.0));
         let text = artifact.to_json().unwrap();
         let checked = Checked::parse(&text, "made").unwrap();
@@ -134,7 +135,9 @@ fn lies_are_refused() {
         /claims/1/value | 1.0 | claims[1].value
         /claims/1/unit | \"h\" | claims[1]
         /claims/1/half_width | 0.1 | claims[1]
-        /workload/classes/0/arrival_rate | 0.7 | evidence",
+        /workload/classes/0/arrival_rate | 0.7 | evidence
+        /workload/kind | \"malleable\" | workload.kind: malleable, expected compatibility
+        /workload_digest | \"sha256:0\" | workload_digest: sha256:0, expected sha256:",
         refusal::<Compatibility>,
     );
     for n in 0..artifact.claims.len() {
@@ -163,8 +166,8 @@ fn the_command_says_what_is_wrong() {
     works(&format!("{workload} --interruptions 5 -o {policy}"));
     let table = "check POLICY --workload WORKLOAD | valid
         show POLICY | 5.000 times in the mean
-        simulate --policy POLICY --precision 2% | confirmed
-        simulate --policy random-ps --workload WORKLOAD --precision 3% | all
+        simulate POLICY --precision 2% | confirmed
+        simulate random-ps --workload WORKLOAD --precision 3% | all
         rules | shortest-ps
         schema compatibility | \"const\": \"compatibility\"";
     for [typed, expected] in rows(

@@ -19,18 +19,17 @@ use std::collections::BTreeSet;
 
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
+use synth::document::WorkloadDocument as _;
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapConfig, Artifact, Backfill, BackfillingConfig, Checked,
-    ConservativeBackfillConfig, DiscretizedMaxWeightConfig, EasyBackfillConfig, EasyByMeanConfig,
-    EmptySlots, Family, FcfsConfig, FirstFitConfig, Guard, GuardedConfig, LeastServersFirstConfig,
-    MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig, MsrConfig, PartitionConfig,
-    Placement, PooledConfig, PooledEasyConfig, Preemption, PriorityConfig, RandomizedTimersConfig,
-    Route, ServerFillingConfig, StartOrder, StaticQuickswapConfig, Zone,
+    AdaptiveQuickswapConfig, Artifact, Backfill, BackfillingConfig, Checked, EmptySlots, Family,
+    Guard, GuardedConfig, MaxWeightConfig, MaxWeightSetupConfig, MsrConfig, PartitionConfig,
+    Preemption, RandomizedTimersConfig, Route, ServerFillingConfig, StaticQuickswapConfig, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{
     Action, Backfilling, Event, Policy, Reservations, System, own_policy,
 };
+use synth::multiresource::simulator::Contender;
 use synth::multiresource::synthesis::{
     Analysed, ChoiceOptions, Families, Synthesis, SynthesisOptions, SynthesisOutcome, analyse,
     choose, synthesize,
@@ -232,23 +231,22 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapConfig {});
     let fixed = |policy: Family| Families::Fixed(Box::new(policy));
-    let plain: [(_, Family); 7] = [
-        ("fcfs", FcfsConfig {}.into()),
-        (
-            "randomized-timers",
-            RandomizedTimersConfig { rate: 1.0 }.into(),
-        ),
-        ("first-fit", FirstFitConfig {}.into()),
-        ("most-servers-first", MostServersFirstConfig {}.into()),
-        ("least-servers-first", LeastServersFirstConfig {}.into()),
-        ("easy-by-mean", EasyByMeanConfig {}.into()),
-        ("discretized-max-weight", on_grid(false).into()),
-    ];
     // Some of these do not keep up with more.
     let light = workload.scaled(0.3).unwrap();
-    all.extend(plain.map(|(name, policy)| (name, chosen(&light, fixed(policy)))));
+    let of_light = |name| by_name(name, &light.clone().into());
+    let plain = [
+        "fcfs",
+        "first-fit",
+        "most-servers-first",
+        "least-servers-first",
+        "easy-by-mean",
+    ];
+    all.extend(plain.map(|name| (name, chosen(&light, fixed(of_light(name))))));
+    let timers = RandomizedTimersConfig { rate: 1.0 };
+    let timers = chosen(&light, fixed(timers.into()));
+    all.push(("randomized-timers", timers));
     let guarded = GuardedConfig {
-        rule: Box::new(EasyByMeanConfig {}.into()),
+        rule: Box::new(of_light("easy-by-mean")),
         guard: Guard::Msr(MsrConfig {
             backfill: Backfill::None,
             empty_slots: EmptySlots::Phantom,
@@ -288,7 +286,6 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nserver:";
     let limited = light.to_yaml().replace("server:", limits);
     let limited = Workload::parse(&limited, "limited").unwrap().workload;
-    let easy = Family::EasyBackfill(EasyBackfillConfig {});
     let by_limits = |all: &[(&str, Artifact)], name: &str| {
         let (_, artifact) = all.iter().find(|(own, _)| *own == name).unwrap();
         let mut rule = artifact.policy.followed().clone();
@@ -303,22 +300,16 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         .replace("name: type-2", "priority: 5, name: type-2");
     let ranked = Workload::parse(&ranked, "ranked").unwrap().workload;
     let ranked = ranked.scaled(0.3).unwrap();
-    let strict = PriorityConfig {
-        strict: true,
-        placement: None,
-    };
+    let strict = by_name("strict-priority", &ranked.clone().into());
     let adaptive = by_limits(&all, "adaptive-msr-draining");
     let reserving = by_limits(&all, "reserving");
     all.extend([
-        ("easy-backfill", chosen(&limited, fixed(easy))),
-        (
-            "conservative-backfill",
-            chosen(&limited, fixed(ConservativeBackfillConfig {}.into())),
-        ),
-        ("priority", chosen(&ranked, fixed(strict.into()))),
+        ("priority", chosen(&ranked, fixed(strict))),
         ("adaptive-msr-limits", adaptive),
         ("reserving-limits", reserving),
     ]);
+    let of_limited = |name| chosen(&limited, fixed(by_name(name, &limited.clone().into())));
+    all.extend(["easy-backfill", "conservative-backfill"].map(|name| (name, of_limited(name))));
     all.extend(ordered(&limited));
     all.extend(preemptive(&workload));
     all.extend(over_fleets());
@@ -347,6 +338,13 @@ fn ordered(limited: &Workload) -> Vec<(&'static str, Artifact)> {
     ]
 }
 
+fn by_name(name: &str, fleet: &Fleet) -> Family {
+    Contender::named(name, fleet)
+        .unwrap()
+        .settings(fleet)
+        .unwrap()
+}
+
 fn by_words(words: &str, fleet: &Fleet) -> BackfillingConfig {
     let choices = Backfilling::parse(words).unwrap().unwrap();
     BackfillingConfig::of(choices, fleet).unwrap()
@@ -362,11 +360,6 @@ fn of_chain(workload: &Workload) -> Artifact {
         SynthesisOutcome::Policy(synthesis) => synthesis.artifact,
         other => panic!("{other:?}"),
     }
-}
-
-/// MaxWeight on a grid that does not divide the demands.
-fn on_grid(preempts: bool) -> DiscretizedMaxWeightConfig {
-    DiscretizedMaxWeightConfig { cells: 7, preempts }
 }
 
 /// Rules that preempt at no cost.
@@ -389,10 +382,6 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
                 &workload.scaled(0.5).unwrap(),
                 fixed(weights.clone().into()),
             ),
-        ),
-        (
-            "discretized-max-weight-full",
-            chosen(&workload.scaled(0.3).unwrap(), fixed(on_grid(true).into())),
         ),
         (
             "server-filling",
@@ -459,33 +448,28 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         weights: vec![0.5, 0.5],
         switching_rate: Some(0.1),
     };
-    let keeping = PooledConfig {
-        order: StartOrder::Largest,
-        placement: Placement::Best,
+    let Family::Backfilling(largest) = by_name("most-servers-first", &fleet) else {
+        panic!("it is backfilling")
+    };
+    let keeping = BackfillingConfig {
         reserve: 1.0,
-        zone: None,
+        ..largest.clone()
     };
     let guarded = GuardedConfig {
-        rule: Box::new(PooledConfig::plain(StartOrder::Oldest, Placement::First).into()),
+        rule: Box::new(by_name("first-fit", &fleet)),
         guard: Guard::Partition(partition.clone()),
         from: 20,
         until: 10,
     };
-    let zone = PooledConfig {
+    let zone = BackfillingConfig {
         zone: Some(Zone {
             types: vec![2, 1],
             servers: vec![1, 1],
         }),
-        ..keeping.clone()
+        ..largest
     };
     let zone = GuardedConfig {
-        rule: Box::new(
-            PooledConfig {
-                reserve: 0.0,
-                ..zone
-            }
-            .into(),
-        ),
+        rule: Box::new(zone.into()),
         ..guarded.clone()
     };
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nservers:";
@@ -501,7 +485,6 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         weights: vec![1.0],
         switching_rate: None,
     };
-    let easy = |limits| Some(Family::from(PooledEasyConfig { limits }));
     vec![
         (
             "fleet-partition",
@@ -516,10 +499,19 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
             "fleet-zone",
             with(&fleet.scaled(0.5).unwrap(), Some(zone.into())),
         ),
-        ("fleet-easy-by-mean", with(&fleet, easy(false))),
+        (
+            "fleet-easy-by-mean",
+            with(&fleet, Some(by_name("easy-by-mean", &fleet))),
+        ),
         ("fleet-gangs", with(&gangs, Some(teams.into()))),
-        ("fleet-gangs-easy", with(&gangs, easy(false))),
-        ("fleet-easy-backfill", with(&limited, easy(true))),
+        (
+            "fleet-gangs-easy",
+            with(&gangs, Some(by_name("easy-by-mean", &gangs))),
+        ),
+        (
+            "fleet-easy-backfill",
+            with(&limited, Some(by_name("easy-backfill", &limited))),
+        ),
         ("fleet-gangs-order", with(&promising, Some(ordered.into()))),
     ]
 }
@@ -552,7 +544,7 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
 
 /// A random but feasible sequence of events: arrivals, ends of running jobs, running clocks.
 fn record(artifact: &Artifact) -> Vector {
-    let types = artifact.workload.types.len();
+    let types = artifact.workload.jobs.len();
     let has_limits = artifact.workload.check().unwrap().envelope().has_limits();
     let mut interpreter = Interpreter::new(artifact);
     let mut running: Vec<(usize, u64)> = Vec::new();
@@ -641,7 +633,6 @@ fn vectors_are_reproduced() {
         "adaptive-quickswap",
         "backfilling",
         "conservative-backfill",
-        "discretized-max-weight",
         "easy-backfill",
         "easy-by-mean",
         "fcfs",

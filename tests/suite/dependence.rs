@@ -42,10 +42,10 @@ fn policies_for_dependent_jobs_are_made_checked_simulated_and_compared() {
     ] {
         let (_folder, from, to) = written(&workload(before, servers, alike));
         let arguments = ["--workload", &from, "--preemption", "none"];
-        done(&[&arguments[..], &["--budget", "4e6", "--output", &to]].concat());
+        done(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
         let checked = done(&["check", &to, "--workload", &from]);
         assert!(checked.starts_with("valid: "), "{checked}");
-        done(&["simulate", "--policy", &to, "--events", "1e6"]);
+        done(&["simulate", &to, "--events", "1e6"]);
         let compared = ["compare", "--workload", &from, "--loads", ".3,.6"];
         done(
             &[
@@ -79,11 +79,8 @@ fn claims_about_completions_are_approximate_where_jobs_are_alike() {
             "msr",
             "--verbose",
         ];
-        let summary = done(&[&arguments[..], &["--effort", ".01", "--output", &to]].concat());
-        (
-            summary,
-            done(&["simulate", "--policy", &to, "--events", "3e6"]),
-        )
+        let summary = done(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
+        (summary, done(&["simulate", &to, "--events", "3e6"]))
     };
     let (summary, printed) = msr("", ", alike: .85");
     has(
@@ -117,7 +114,7 @@ fn a_policy_for_another_modulation_is_refused() {
         "--family",
         "msr",
     ];
-    done(&[&arguments[..], &["--effort", ".01", "--output", &to]].concat());
+    done(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
     std::fs::write(&from, workload("", SERVER, "")).unwrap();
     let refused = ends(1, &["check", &to, "--workload", &from]);
     let printed = stdout(&refused) + &stderr(&refused);

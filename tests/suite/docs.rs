@@ -110,14 +110,14 @@ fn fewer_events(command: &str) -> Option<&'static str> {
         // As many as the document says.
         ["synth", "compare", ..] if words.contains(&"--events") => None,
         // A replay has as many events as its trace, or its recorded jobs.
-        ["synth", "simulate" | "compare", ..] if words.contains(&"--trace") => None,
+        ["synth", "replay", ..] => None,
         ["synth", "simulate", ..] if words.contains(&"--jobs") => None,
         ["synth", "simulate", ..] => Some("--events 2e6"),
         ["synth", "compare", ..] => Some("--events 1e6"),
         ["synth", "optimum", ..] => Some("--events 2e5"),
         ["synth", "limit", ..] => Some("--events 1e6"),
         ["synth", "--workload", model, ..] if model.starts_with("models/campaign_") => {
-            Some("--budget 4e6 --campaigns 2")
+            Some("--work 4e6 --campaigns 2")
         }
         ["synth", "--workload" | "--quiet", ..]
             if has(["--preemption", "none"])
@@ -126,7 +126,7 @@ fn fewer_events(command: &str) -> Option<&'static str> {
                 // Seconds as it is; with less, another policy that is as good may be taken.
                 && !has(["--workload", "models/vms.yaml"]) =>
         {
-            Some("--budget 2e7")
+            Some("--work 2e7")
         }
         _ => None,
     }

@@ -36,7 +36,7 @@ fn an_answer_has_what_the_command_line_writes() {
     let refused = within("compare models/section7.yaml --policies frist-fit");
     assert_eq!(refused.code, 2);
     assert!(refused.error.unwrap().contains("did you mean `first-fit`?"));
-    let unknown = within("compare models/section7.yaml --policy first-fit");
+    let unknown = within("compare models/section7.yaml --policys first-fit");
     assert!(unknown.error.unwrap().starts_with("unexpected argument"));
 }
 

@@ -12,9 +12,7 @@ fn holds(typed: &str, events: &str) -> (Value, String) {
     let file = folder.name("p.json");
     let output = works(&format!("{typed} -o {file}"));
     works(&format!("check {file}"));
-    works(&format!(
-        "simulate --policy {file} --seed 77 --events {events}"
-    ));
+    works(&format!("simulate {file} --seed 77 --events {events}"));
     (folder.json("p.json"), stderr(&output))
 }
 
@@ -38,7 +36,7 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let (artifact, printed) = holds(
-        &format!("{SECTION7} --verbose --budget 4e7 --log {log}"),
+        &format!("{SECTION7} --verbose --work 4e7 --log {log}"),
         "4e6",
     );
     assert!(rule(&artifact, "adaptive-msr").is_object());
@@ -72,7 +70,7 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
 fn a_choice_is_deterministic_under_its_seed() {
     let synthesized = |seed| {
         works(&format!(
-            "{SECTION7} --family adaptive-msr --budget 8e6 -q --seed {seed}"
+            "{SECTION7} --family adaptive-msr --work 8e6 -q --seed {seed}"
         ))
     };
     let [one, again, other] = [1, 1, 2].map(|seed| synthesized(seed).stdout);
@@ -86,7 +84,7 @@ fn a_choice_is_deterministic_under_its_seed() {
 #[ignore = "takes over five seconds; CI runs it"]
 fn quickswap_on_one_or_all_finds_the_threshold() {
     let quickswap = "models/one_or_all.yaml --preemption none --family quickswap";
-    let (artifact, printed) = holds(&format!("{quickswap} --budget 5e7"), "4e6");
+    let (artifact, printed) = holds(&format!("{quickswap} --work 5e7"), "4e6");
     let light = &rule(&artifact, "static-quickswap")["thresholds"][0];
     let light = light.as_u64().unwrap();
     assert!((3..=16).contains(&light), "{light}");
@@ -120,11 +118,11 @@ fn one_type_is_chosen_for_too() {
     let file = four_cpus(&folder, job);
     for seed in [1, 2, 4, 7] {
         works(&format!(
-            "{file} --preemption none --budget 5e6 --seed {seed}"
+            "{file} --preemption none --work 5e6 --seed {seed}"
         ));
     }
     // Nothing settles in so few events: what is proved to be stable is taken.
-    let printed = stderr(&works(&format!("{file} --preemption none --budget 1e3")));
+    let printed = stderr(&works(&format!("{file} --preemption none --work 1e3")));
     has(&printed, "msr is taken: no run was long enough");
 }
 
@@ -139,7 +137,7 @@ fn of_what_is_too_rare_nothing_is_claimed() {
         {name: rare, demand: {cpu: 3}, arrival_rate: .000001, mean_size: 1}",
     );
     let artifact = json(&works(&format!(
-        "{file} --preemption none --family quickswap --budget 2e7"
+        "{file} --preemption none --family quickswap --work 2e7"
     )));
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     assert!(!claims.any(|claim| claim["type"] == "rare"), "{artifact}");
@@ -150,7 +148,7 @@ fn of_what_is_too_rare_nothing_is_claimed() {
 #[test]
 fn the_guard_can_let_go() {
     let artifact = json(&works(&format!(
-        "{SECTION7} --budget 1e7 --family adaptive-msr"
+        "{SECTION7} --work 1e7 --family adaptive-msr"
     )));
     let guarded = &artifact["policy"]["guarded"];
     let own = json(&works(&format!("{SECTION7} --family msr")));
@@ -163,10 +161,10 @@ fn the_guard_can_let_go() {
 /// A time limit ends the choice with the best so far, and the summary says that it was cut short.
 #[test]
 fn a_time_limit_gives_the_best_so_far() {
-    let (artifact, printed) = holds(&format!("{SECTION7} --budget 1e15 --time 2s"), "1e6");
+    let (artifact, printed) = holds(&format!("{SECTION7} --work 1e15 --time 2s"), "1e6");
     assert!(artifact["policy"].is_object());
     has(&printed, "cut short");
-    let printed = stderr(&works(&format!("{SECTION7} --budget 1e6")));
+    let printed = stderr(&works(&format!("{SECTION7} --work 1e6")));
     assert!(!printed.contains("cut short"), "{printed}");
 }
 
@@ -174,7 +172,7 @@ fn a_time_limit_gives_the_best_so_far() {
 #[test]
 fn a_choice_is_the_same_on_one_core() {
     let [one, many] = ["1", "3"].map(|threads| {
-        let mut command = command(&format!("{SECTION7} --budget 5e6 -q"));
+        let mut command = command(&format!("{SECTION7} --work 5e6 -q"));
         command
             .env("RAYON_NUM_THREADS", threads)
             .output()
@@ -198,9 +196,7 @@ fn what_settles_is_taken_beside_slow_rules() {
     let folder = Folder::new();
     let text = workload("server: {capacity: {a: 60, b: 60, c: 60}}", &jobs);
     let (file, log) = (folder.write("ten.yaml", &text), folder.name("log.json"));
-    let output = works(&format!(
-        "{file} --preemption none --budget 4e7 --log {log}"
-    ));
+    let output = works(&format!("{file} --preemption none --work 4e7 --log {log}"));
     let choice = &folder.json("log.json")["choice"];
     assert_eq!(choice["candidates"][0]["outcome"], "steady", "{choice}");
     let first = stderr(&output).lines().next().unwrap().to_owned();
@@ -220,7 +216,7 @@ fn what_settles_is_taken_beside_slow_rules() {
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn promises_are_kept_or_nothing_is_written() {
-    let promised = |slo: &str| format!("{SECTION7} --budget 2e7 --slo 'type-3: wait {slo}'");
+    let promised = |slo: &str| format!("{SECTION7} --work 2e7 --slo 'type-3: wait {slo}'");
     let (artifact, printed) = holds(&promised("90 % < 20 s"), "1e7");
     has(&printed, "promise type-3: wait 90 % < 20 s: kept");
     let mut claims = artifact["claims"].as_array().unwrap().iter();
@@ -264,7 +260,7 @@ fn a_promise_that_every_job_keeps_is_kept() {
         (fleet, &exponential, "--family pooled"),
     ] {
         let workload = workload(servers, jobs).replace("time_unit: s", "time_unit: min");
-        let options = format!("--budget 3e6 --slo 't: wait 95 % < 1 min' {family}");
+        let options = format!("--work 3e6 --slo 't: wait 95 % < 1 min' {family}");
         let (mut artifact, printed) = stands(&workload, &options);
         assert!(
             printed.contains("< 1 min: kept by 100.0"),
@@ -295,12 +291,12 @@ fn what_is_constant_is_claimed_as_it_is() {
         )
     };
     let one = workload("server: {capacity: {cpu: 4}}", &job("backup", 4, 60, 12));
-    let (artifact, _) = stands(&one, "--budget 2e6");
+    let (artifact, _) = stands(&one, "--work 2e6");
     assert_eq!(claimed(&artifact, "mean_number"), 0.2);
     assert!((claimed(&artifact, "mean_response") - 12.0).abs() < 1e-9);
     let jobs = job("t", 1, 2, 4) + &job("w", 4, 16, 8);
     let two = workload("server: {capacity: {cpu: 8}}\nstart_latency: .5", &jobs);
-    let (artifact, _) = stands(&two, "--budget 4e6");
+    let (artifact, _) = stands(&two, "--work 4e6");
     assert!(
         claimed(&artifact, "mean_number") >= 2.25 + 0.53125,
         "{artifact}"
@@ -321,7 +317,7 @@ fn what_is_known_limits_the_rules() {
     };
     let simulate = |file: &str| {
         synth(&format!(
-            "simulate --policy easy-backfill --workload {file} --events 1e6"
+            "simulate easy-backfill --workload {file} --events 1e6"
         ))
     };
     let refused = simulate(&knowing("type"));
@@ -330,9 +326,7 @@ fn what_is_known_limits_the_rules() {
     let file = knowing("{limit: {law: uniform, low: 1, high: 2}}");
     let run = simulate(&file);
     has(&(stdout(&run) + &stderr(&run)), "knows estimates");
-    works(&format!(
-        "{file} --preemption none --budget 2e7 --log {log}"
-    ));
+    works(&format!("{file} --preemption none --work 2e7 --log {log}"));
     let candidates = folder.json("log.json")["choice"]["candidates"].to_string();
     has(&candidates, "easy-backfill");
 }
@@ -342,12 +336,12 @@ fn what_is_known_limits_the_rules() {
 fn what_does_not_go_together_is_refused() {
     for [typed, expected] in rows(
         "
-        one_or_all.yaml --preemption none --budget 0 | whole number
+        one_or_all.yaml --preemption none --work 0 | whole number
         one_or_all.yaml --preemption none --time '1 fortnight' | 5min
         section7.yaml --preemption none --slo 'type-9: wait 95 % < 6' | did you mean
         section7.yaml --preemption none --slo 'type-1: 95 % < 6' | expected the form
         section7.yaml --preemption none --family msr --slo 'type-1: wait 95 % < 6' | chosen by simulation
-        section7.yaml --preemption none --family msr --objective p99 | chosen by simulation
+        section7.yaml --preemption none --family msr --minimize p99 | chosen by simulation
         fleet.yaml --preemption none --switching-rate 1 | goes with one server
         section7.yaml --preemption none --family auto --route sequential-late | --family msr
         section7.yaml --preemption none --family quickswap --switching-rate 1 | --family msr
@@ -368,7 +362,7 @@ fn what_does_not_go_together_is_refused() {
 /// MSFQ where it does not fit: which types break it, and who can.
 #[test]
 fn msfq_says_what_breaks_it() {
-    let typed = words("simulate --policy msfq --workload models/four_types.yaml");
+    let typed = words("simulate msfq --workload models/four_types.yaml");
     let output = ends(2, &typed);
     let printed = stderr(&output);
     for said in [
@@ -386,7 +380,7 @@ fn msfq_says_what_breaks_it() {
 fn with_preemption_the_best_is_chosen() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let options = format!("--budget 2e7 --effort .1 --log {log}");
+    let options = format!("--work 2e7 --log {log}");
     let (_, printed) = holds(
         &format!("models/section7.yaml --preemption full {options}"),
         "1e7",
@@ -413,9 +407,9 @@ fn with_setups_the_best_of_all_is_chosen() {
     let with_rate = |rate: &str| -> (Value, String) {
         let file = folder.name("p.json");
         works(&format!(
-            "models/section7.yaml --preemption setup --setup-rate {rate} --budget 2e7 -o {file}"
+            "models/section7.yaml --preemption setup --setup-rate {rate} --work 2e7 -o {file}"
         ));
-        works(&format!("simulate --policy {file} --seed 7 --events 1e6"));
+        works(&format!("simulate {file} --seed 7 --events 1e6"));
         (
             folder.json("p.json"),
             stdout(&works(&format!("show {file}"))),
@@ -444,14 +438,14 @@ fn small_workloads_have_policies() {
     );
     let file = folder.write("w.yaml", &text);
     works(&format!(
-        "{file} --preemption full --family tuned-max-weight --budget 1e6"
+        "{file} --preemption full --family tuned-max-weight --work 1e6"
     ));
     let text = workload(
         "servers: [{name: x, count: 1, capacity: {cpu: 1}}]",
         "{name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}",
     );
     let file = folder.write("w.yaml", &text);
-    works(&format!("{file} --preemption none --budget 1e6"));
+    works(&format!("{file} --preemption none --work 1e6"));
     fails(
         &format!("{file} --preemption none --family partition"),
         "here is one server",
@@ -467,7 +461,7 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
     let job = "{name: a, demand: {cpu: 1}, arrival_rate: 1.8, mean_size: 1}";
     let chosen = |name: &str, servers: &str, options: &str| {
         let file = folder.write(name, &workload(servers, job));
-        let options = format!("--verbose --preemption none --budget 2e6 {options}");
+        let options = format!("--verbose --preemption none --work 2e6 {options}");
         let said = stderr(&works(&format!("{file} {options} --log {log}")));
         (said, folder.json("log.json")["lower_bound"].clone())
     };
@@ -498,7 +492,7 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
         assert_eq!(floor["is_near_optimum"], is_near);
     }
     assert!(!of_one.0.contains("gap ≤") && !of_two.0.contains("gap:"));
-    let (said, floor) = chosen("none.yaml", one, "--objective p99");
+    let (said, floor) = chosen("none.yaml", one, "--minimize p99");
     assert!(floor.is_null() && !said.contains("gap"), "{said}");
     // Where sizes are known it is for policies that look at them.
     let known = format!("known: size\n{one}");
@@ -512,10 +506,7 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
     assert_eq!(floor["least"], json(&bound)["lower_bound"]);
     assert!(floor["least"].as_f64().unwrap() < least);
     // Rules with preemption do not look at sizes: one without is among the candidates.
-    let full = format!(
-        "{} --preemption full --budget 2e6",
-        folder.name("known.yaml")
-    );
+    let full = format!("{} --preemption full --work 2e6", folder.name("known.yaml"));
     let found = folder.name("full.json");
     works(&format!("{full} -o {found} --log {log}"));
     let candidates = folder.json("log.json")["choice"]["candidates"].clone();
@@ -526,7 +517,7 @@ fn the_table_has_the_distance_from_an_optimum_or_else_from_a_bound() {
         .map(|own| &own["name"]);
     assert!(names.any(|name| name == "backfilling"), "{candidates}");
     works(&format!("check {found}"));
-    let phases = "models/section7_phases.yaml --preemption none --budget 2e6 -q";
+    let phases = "models/section7_phases.yaml --preemption none --work 2e6 -q";
     works(&format!("{phases} --log {log} -o -"));
     let own = folder.json("log.json")["lower_bound"]["least"].clone();
     let other = works("optimum models/section7_phases.yaml --rows 2000 -o -");

@@ -131,26 +131,26 @@ fn decisions_of_rules() {
 
 #[test]
 fn comparisons() {
-    let log = "--trace models/traces/cluster.swf";
     for (name, typed) in [
         (
             "one_or_all",
             format!(
-                "models/one_or_all.yaml --policies msfq,msfq:7,server-filling,static-quickswap --loads .6 {SHORT}"
+                "compare models/one_or_all.yaml --policies msfq,msfq:7,server-filling,static-quickswap --loads .6 {SHORT}"
             ),
         ),
         (
             "replay",
-            format!("{log} --policies first-fit,easy,conservative --loads .8"),
+            "replay models/traces/cluster.swf --policies first-fit,easy,conservative --loads .8"
+                .into(),
         ),
         (
             "compatibility",
             format!(
-                "models/three_servers.yaml --policies balanced-fairness:5,fcfs,random-ps --loads .5 {SHORT}"
+                "compare models/three_servers.yaml --policies balanced-fairness:5,fcfs,random-ps --loads .5 {SHORT}"
             ),
         ),
     ] {
-        let compared = written(&format!("compare {typed}"));
+        let compared = written(&typed);
         is_as_recorded(&format!("{name}_compare"), &compared);
     }
 }
@@ -180,7 +180,7 @@ fn policies_of_other_kinds() {
             "models/training_stream.yaml --urgency 0 --background 1",
             SHORT,
         ),
-        ("volunteer", "models/campaign_small.yaml --budget 6.1e6", ""),
+        ("volunteer", "models/campaign_small.yaml --work 6.1e6", ""),
     ] {
         is_judged_as_recorded(name, typed, run);
     }

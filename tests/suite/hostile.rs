@@ -56,7 +56,7 @@ impl Visitor for Policies {
         let commands: &[&[&str]] = match K::Content::WORKLOAD {
             "multiresource" => &[
                 &["section7", "--preemption", "full", "--family", "msr"],
-                &["section7", "--preemption", "none", "--budget", "1e6"],
+                &["section7", "--preemption", "none", "--work", "1e6"],
                 &["fleet", "--preemption", "none"],
             ],
             "compatibility" => &[&["three_servers"]],
@@ -167,7 +167,7 @@ fn no_control_character_reaches_a_terminal() {
         &["check", &harmful][..],
         &["check", &harmful, "--accept-changes"],
         &["show", &harmful, "--accept-changes"],
-        &["simulate", "--policy", &harmful],
+        &["simulate", &harmful],
         &["check", "no\u{1b}[2Jsuch\u{202e}file"],
         &["--workload", &yaml, "--preemption", "none"],
         &["--bogus\u{1b}[2J", "\u{202e}"],

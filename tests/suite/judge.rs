@@ -128,9 +128,12 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
 #[test]
 fn a_policy_that_is_chosen_on_a_log_is_a_policy_file() {
     let folder = Folder::new();
-    let policy = folder.name("p.json");
+    let [policy, order, workload] = ["p.json", "order.yaml", "w.yaml"].map(|own| folder.name(own));
+    let log = "models/traces/cluster.swf";
+    works(&format!("judge {log} --quiet --policy {order}"));
+    works(&format!("fit {log} --quiet --by-limit -o {workload}"));
     works(&format!(
-        "--quiet --trace models/traces/cluster.swf -o {policy}"
+        "analyze {order} --quiet --workload {workload} --work 1e6 -o {policy}"
     ));
     has(&stderr(&works(&format!("check {policy}"))), "valid");
     has(&stdout(&works(&format!("show {policy}"))), "Backfilling");

@@ -53,3 +53,4 @@ mod typed;
 mod upgrades;
 mod volunteer;
 mod whole_log;
+mod workloads;

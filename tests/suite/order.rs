@@ -127,7 +127,7 @@ fn a_replay_and_a_scheduler_start_the_same_jobs() {
             works(&format!("check {file}"));
             let csv = folder.name("jobs.csv");
             works(&format!(
-                "simulate --trace {log} --policy {file} --measure all --jobs {csv}"
+                "replay {log} --policies {file} --measure all --jobs {csv}"
             ));
             let rows = std::fs::read_to_string(&csv).unwrap();
             let mut rows = csv::Reader::from_reader(rows.as_bytes());

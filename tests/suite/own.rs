@@ -18,7 +18,9 @@ fn analysed(document: &str, options: &str) -> Value {
         folder.write("own.yaml", document),
     );
     let file = folder.name("p.json");
-    works(&format!("{workload} --policy {own} {options} -o {file}"));
+    works(&format!(
+        "analyze {own} --workload {workload} {options} -o {file}"
+    ));
     let printed = stderr(&works(&format!("check {file}")));
     let (claims, rest) = printed["valid: ".len()..].split_once(' ').unwrap();
     has(rest, &format!("{claims} derived anew"));
@@ -31,7 +33,7 @@ fn schedules_of_ones_own_are_analysed() {
     let folder = Folder::new();
     let own = folder.write("own.yaml", TWO);
     let output = works(&format!(
-        "models/section7.yaml --preemption full --switching-rate 2 --policy {own}"
+        "analyze {own} --workload models/section7.yaml --preemption full --switching-rate 2"
     ));
     let artifact = json(&output);
     let number = claimed(&artifact, "mean_number");
@@ -51,7 +53,7 @@ fn schedules_of_ones_own_are_analysed() {
     // With other weights it is not the best, and the best is named.
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[11, 10]"));
     let printed = stderr(&works(&format!(
-        "models/section7.yaml --verbose --policy {own} -o {}",
+        "analyze {own} --workload models/section7.yaml --verbose -o {}",
         folder.name("p.json")
     )));
     has(&printed, "these schedules carry 94.5 % of what they can");
@@ -169,13 +171,19 @@ fn faults_of_a_document_are_reported() {
         ),
     ] {
         let own = folder.write("own.yaml", &document);
-        fails(&format!("models/section7.yaml --policy {own}"), expected);
+        fails(
+            &format!("analyze {own} --workload models/section7.yaml"),
+            expected,
+        );
     }
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[1, 9]"));
-    let output = ends(1, &words(&format!("models/section7.yaml --policy {own}")));
+    let output = ends(
+        1,
+        &words(&format!("analyze {own} --workload models/section7.yaml")),
+    );
     has(&stderr(&output), "these schedules do not carry the load");
     fails(
-        &format!("models/fleet.yaml --policy {own}"),
+        &format!("analyze {own} --workload models/fleet.yaml"),
         "the policy is for one server, and the workload is a fleet",
     );
 }
@@ -190,7 +198,7 @@ fn a_threshold_of_ones_own_has_its_means() {
     let model = "models/one_or_all.yaml";
     let [named, written] = [
         format!("{model} --family msfq-strict:20"),
-        format!("{model} --policy {own}"),
+        format!("analyze {own} --workload {model}"),
     ]
     .map(|typed| json(&works(&typed)));
     assert_eq!(named, written);
@@ -230,7 +238,7 @@ fn rules_by_their_names_become_files() {
             folder.name(&format!("{name}.json")),
             if knows { &limited } else { &bare },
         );
-        works(&format!("{model} --family {name} --budget 1e6 -o {file}"));
+        works(&format!("{model} --family {name} --work 1e6 -o {file}"));
         works(&format!("check {file}"));
         stdout(&works(&format!("show {file}")));
         let typed =
@@ -270,7 +278,7 @@ fn rules_by_their_names_become_files() {
     );
     let over = folder.name("fleet.json");
     works(&format!(
-        "models/fleet.yaml --family best-fit --budget 1e6 -o {over}"
+        "models/fleet.yaml --family best-fit --work 1e6 -o {over}"
     ));
     let policy = &folder.json("fleet.json")["policy"]["pooled"];
     assert_eq!([&policy["order"], &policy["placement"]], ["oldest", "best"]);

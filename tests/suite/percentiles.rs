@@ -8,9 +8,7 @@ fn one_server(folder: &Folder, rate: f64) -> Value {
     let job = format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}");
     let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 1}}", &job));
     let policy = folder.name("p.json");
-    works(&format!(
-        "{file} --family first-fit --budget 2e7 -o {policy}"
-    ));
+    works(&format!("{file} --family first-fit --work 2e7 -o {policy}"));
     works(&format!("check {policy}"));
     folder.json("p.json")
 }

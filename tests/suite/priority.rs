@@ -543,10 +543,10 @@ fn an_order_is_exported_or_refused() {
     let own = folder.write("own.yaml", "backfilling: {order: {size: 1, share: 0.5, age: 1, offset: 2h}, reservations: first, longest-wait: 30h}\n");
     let policy = folder.name("p.json");
     works(&[
+        "analyze",
+        &own,
         "--workload",
         &workload,
-        "--policy",
-        &own,
         "--preemption",
         "none",
         "--output",

@@ -36,7 +36,7 @@ fn files() -> (Folder, String, String) {
 fn dead_time_counts_in_every_replay() {
     let (folder, log, _) = files();
     let jobs = folder.name("late.csv");
-    let typed = format!("simulate --trace {log} --policy fcfs");
+    let typed = format!("replay {log} --policies fcfs");
     let run = works(&format!(
         "{typed} --measure all --start-latency .9 --jobs {jobs}"
     ));
@@ -63,7 +63,7 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
         "jobs.csv",
         "type,arrival,size\nhalf,0,4\nwhole,1,2\nhalf,2,4\n",
     );
-    let simulate = format!("simulate --policy first-fit --jobs {jobs}");
+    let simulate = format!("simulate first-fit --jobs {jobs}");
     let typed = format!("{simulate} --workload {types}");
     let found = json(&works(&format!("{typed} --start-latency .5 -o -")));
     // First-Fit lets the third pass, which ends at 6.5; the second starts then.
@@ -91,7 +91,7 @@ fn a_log_is_replayed_and_every_job_is_reported() {
     let (folder, log, _) = files();
     let jobs = folder.name("jobs.csv");
     let run = works(&format!(
-        "simulate --trace {log} --policy first-fit --measure all --jobs {jobs}"
+        "replay {log} --policies first-fit --measure all --jobs {jobs}"
     ));
     let printed = stdout(&run).replace('\n', " ");
     // 27 s over five jobs, of which three waited.
@@ -121,7 +121,7 @@ fn a_log_comes_from_standard_input_and_as_types() {
     let (_folder, _, types) = files();
     let run = fed(
         &format!(
-            "simulate --trace - --policy fcfs --measure all --jobs - --workload {types} --demands rounded --speed 2"
+            "replay - --policies fcfs --measure all --jobs - --workload {types} --demands rounded --speed 2"
         ),
         LOG,
     );
@@ -140,7 +140,7 @@ fn policies_are_compared_on_a_log() {
     let (folder, log, types) = files();
     let [json, csv, html] = ["c.json", "c.csv", "c.html"].map(|name| folder.name(name));
     let question = format!(
-        "compare --trace {log} --workload {types} --policies first-fit,best-fit,easy --loads .5,1.2"
+        "replay {log} --workload {types} --policies first-fit,best-fit,easy --loads .5,1.2"
     );
     let typed = format!("{question} --output {json} --csv {csv} --html {html} --measure all");
     let run = works(&typed);
@@ -166,24 +166,24 @@ fn what_cannot_be_replayed_is_reported_with_what_to_do() {
     let (folder, log, types) = files();
     let small = folder.write("small.yaml", &TYPES.replace("cpu: 4}, arr", "cpu: 3}, arr"));
     let table = "
-        simulate --trace LOG --policy no-such-rule | there is no rule
-        simulate --trace LOG --policy msfq | rules that can are first-fit
-        simulate --trace LOG --policy fcfs --demands rounded | give --workload FILE
-        simulate --trace LOG --policy fcfs --speed 0 | such as 5/4
-        simulate --trace LOG --policy fcfs --load 1e9 | choose a load nearer to it
-        simulate --trace LOG --policy fcfs --measure .5,.6 | --measure all
-        simulate --trace LOG --policy fcfs --jobs LOG | would be overwritten
-        simulate --trace LOG --policy fcfs --demands rounded --workload SMALL | --unknown-out
-        simulate --trace LOG --policy fcfs --demands rounded --workload TYPES --capacity cpu=8 | leave --capacity and --servers out
+        replay LOG --policies no-such-rule | there is no rule
+        replay LOG --policies msfq | rules that can are first-fit
+        replay LOG --policies fcfs --demands rounded | give --workload FILE
+        replay LOG --policies fcfs --speed 0 | such as 5/4
+        replay LOG --policies fcfs --loads 1e9 | choose a load nearer to it
+        replay LOG --policies fcfs --measure .5,.6 | --measure all
+        replay LOG --policies fcfs --jobs LOG | would be overwritten
+        replay LOG --policies fcfs --demands rounded --workload SMALL | --unknown-out
+        replay LOG --policies fcfs --demands rounded --workload TYPES --capacity cpu=8 | leave --capacity and --servers out
         compare --policies fcfs | give --workload FILE
         compare --workload TYPES --policies fcfs --loads 1.2 | give a load below 1
-        compare --trace LOG --policies fcfs --resample | fewer than two";
+        replay LOG --policies fcfs --resample | fewer than two";
     let table = table.replace("LOG", &log).replace("TYPES", &types);
     for [typed, expected] in rows(&table.replace("SMALL", &small)) {
         fails(typed, expected);
     }
     let run = works(&format!(
-        "simulate --trace {log} --policy fcfs --demands rounded --workload {small} --unknown-out"
+        "replay {log} --policies fcfs --demands rounded --workload {small} --unknown-out"
     ));
     has(&stderr(&run), "one job, ");
 }
@@ -195,7 +195,7 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
     let table =
         "submit;start;end;gpu;user\n0;0;10;4;ann\n5;10;100;4;bob\n7;8;9;1;ann\n20;100;4000;2;cid\n";
     let log = folder.write("log.csv", table);
-    let typed = format!("simulate --trace {log} --capacity gpu=4 --policy fcfs --measure all -o -");
+    let typed = format!("replay {log} --capacity gpu=4 --policies fcfs --measure all -o -");
     let found = json(&works(&typed));
     let policies = &found["paces"][0]["policies"];
     assert_eq!(policies[1]["policy"], "as recorded");
@@ -212,7 +212,7 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
     // At another speed nothing was recorded; and of a log that tells some starts only, that is said.
     let faster = json(&works(&format!("{typed} --speed 2")));
     assert!(faster["paces"][0]["policies"][1].is_null());
-    let compare = format!("compare --trace {log} --capacity gpu=4 --policies fcfs,easy");
+    let compare = format!("replay {log} --capacity gpu=4 --policies fcfs,easy");
     let page = folder.name("page.html");
     works(&format!("{compare} --measure all --html {page}"));
     let text = fs::read_to_string(&page).unwrap();
@@ -224,7 +224,7 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
     let alike = folder.write("alike.csv", "submit;start;end;gpu\n0;0;90;4\n5;90;180;4\n");
     let page_of_alike = folder.name("alike.html");
     works(&format!(
-        "compare --trace {alike} --capacity gpu=4 --policies fcfs,easy --measure all --html {page_of_alike}"
+        "replay {alike} --capacity gpu=4 --policies fcfs,easy --measure all --html {page_of_alike}"
     ));
     has(&fs::read_to_string(&page_of_alike).unwrap(), "all jobs");
     // The command at the end makes the page again, to the byte.
@@ -276,7 +276,7 @@ fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
         ["first-fit", "easy-backfill", "fcfs"]
     );
     fails(
-        "models/campaign_small.yaml --budget 20s",
+        "models/campaign_small.yaml --work 20s",
         "`20s` is a time, and this is counted",
     );
 }
@@ -310,7 +310,7 @@ fn who_becomes_first_starts_on_servers_kept_for_another() {
     );
     let (log, jobs) = (folder.write("log.sacct", &log), folder.name("jobs.csv"));
     works(&format!(
-        "simulate --trace {log} --servers 2xcpu=4 --policy easy+sjf --measure all --jobs {jobs}"
+        "replay {log} --servers 2xcpu=4 --policies easy+sjf --measure all --jobs {jobs}"
     ));
     let text = fs::read_to_string(&jobs).unwrap();
     let mut rows = csv::Reader::from_reader(text.as_bytes());

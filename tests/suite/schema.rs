@@ -5,33 +5,31 @@ use std::path::Path;
 use synth::compatibility::artifact::Artifact as ClusterArtifact;
 use synth::multiresource::artifact::Artifact;
 
-/// The schemas of policies, of each kind, and that of workloads, by their files.
-fn schemas() -> [(&'static str, schemars::Schema); 5] {
-    [
-        ("schema/synth-policy.v2.json", Artifact::schema()),
+/// The schemas of policies, of each kind, of workloads and of results, by their files.
+fn schemas() -> Vec<(String, schemars::Schema)> {
+    let policies = [
+        ("synth-policy.v3", Artifact::schema()),
+        ("synth-policy.compatibility.v3", ClusterArtifact::schema()),
         (
-            "schema/synth-policy.compatibility.v2.json",
-            ClusterArtifact::schema(),
-        ),
-        (
-            "schema/synth-policy.malleable.v2.json",
+            "synth-policy.malleable.v3",
             synth::malleable::artifact::Artifact::schema(),
         ),
         (
-            "schema/synth-policy.volunteer-dispatch.v2.json",
+            "synth-policy.volunteer-dispatch.v3",
             synth::volunteer::artifact::Artifact::schema(),
         ),
-        (
-            "schema/synth-workload.v1.json",
-            synth::kinds::workload_schema(),
-        ),
-    ]
+        ("synth-workload.v1", synth::kinds::workload_schema()),
+    ];
+    let policies = policies.map(|(name, schema)| (format!("schema/{name}.json"), schema));
+    let results = synth::kinds::formats().into_iter();
+    let results = results.map(|(name, of)| (format!("schema/{name}.v1.json"), of(name)));
+    policies.into_iter().chain(results).collect()
 }
 
 #[test]
 fn schema_is_that_of_the_types() {
     for (name, schema) in schemas() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&name);
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
             std::fs::write(&path, &text).unwrap();

@@ -1,4 +1,4 @@
-//! How much must be bought for a promise: `--size`.
+//! How much must be bought for a promise: `synth size`.
 
 use crate::common::*;
 use crate::fleet::{TWO_SHAPES, mixed};
@@ -45,7 +45,7 @@ fn the_least_size_is_that_of_erlangs_formula() {
         let file = folder.write("w.yaml", &one_type(servers, 10.0));
         let policy = folder.name("p.json");
         let found = works(&format!(
-            "{file} --preemption none --budget 4e6 --slo 't: wait 95 % < {t}' --size {name} -o {policy}"
+            "size {file} --preemption none --work 4e6 --slo 't: wait 95 % < {t}' --shape {name} -o {policy}"
         ));
         let (printed, k) = (stderr(&found), least(10.0, t, 0.95));
         assert!(
@@ -66,7 +66,7 @@ fn the_least_size_is_that_of_erlangs_formula() {
         }
         let workload = folder.json("p.json")["workload"]["servers"][0].clone();
         let has = if name == "cpu" {
-            &workload["capacity"][0]
+            &workload["capacity"]["cpu"]
         } else {
             &workload["count"]
         };
@@ -86,7 +86,7 @@ fn a_larger_budget_does_not_change_the_answer() {
     let file = folder.write("w.yaml", &one_type("server: {capacity: {cpu: 11}}", 8.0));
     for budget in ["1e6", "2e6", "4e6", "8e6", "1.6e7"] {
         let found = works(&format!(
-            "{file} --preemption none --budget {budget} --slo 't: wait 95 % < .5' --size cpu -o {}",
+            "size {file} --preemption none --work {budget} --slo 't: wait 95 % < .5' --shape cpu -o {}",
             folder.name("p.json")
         ));
         has(
@@ -104,7 +104,7 @@ fn a_shape_among_others_is_counted() {
     let file = folder.write("w.yaml", &mixed(TWO_SHAPES));
     let policy = folder.name("p.json");
     let found = works(&format!(
-        "{file} --preemption none --budget 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --size gpu -o {policy}"
+        "size {file} --preemption none --work 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --shape gpu -o {policy}"
     ));
     let printed = stderr(&found);
     has(&printed, "gpu; now 3 gpu");
@@ -116,7 +116,7 @@ fn a_shape_among_others_is_counted() {
     };
     assert_eq!(count("big"), Some(2));
     let again = works(&format!(
-        "{file} --preemption none --budget 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --size gpu -o -"
+        "size {file} --preemption none --work 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --shape gpu -o -"
     ));
     assert_eq!(
         stdout(&again).as_bytes(),
@@ -134,7 +134,7 @@ fn a_larger_budget_decides_a_promise_that_is_just_kept() {
     let claim = |budget: &str| {
         let policy = folder.name("p.json");
         works(&format!(
-            "{file} --preemption none --family first-fit --budget {budget} --slo 't: wait 95 % < 1.12' -o {policy}"
+            "size {file} --preemption none --family first-fit --work {budget} --slo 't: wait 95 % < 1.12' -o {policy}"
         ));
         let policy = folder.json("p.json");
         let mut claims = policy["claims"].as_array().unwrap().iter();
@@ -154,16 +154,19 @@ fn names_and_promises_that_no_size_meets_are_refused() {
     let fleet = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
     let one = folder.write("one.yaml", &one_type("server: {capacity: {cpu: 12}}", 10.0));
     let table = "
-        FLEET --slo 'web: wait 95 % < 1' --size mem | the shapes of servers are: `big`, `gpu`
-        FLEET --slo 'web: wait 95 % < 1' --size gpus | did you mean `gpu`
-        ONE --slo 't: wait 95 % < 1' --size mem | the resources of the server are: `cpu`
-        ONE --size cpu | --slo
-        ONE --slo 't: wait 95 % < 1' --size cpu --time 1min | cannot be used with";
+        size FLEET --slo 'web: wait 95 % < 1' --shape mem | the shapes of servers are: `big`, `gpu`
+        size FLEET --slo 'web: wait 95 % < 1' --shape gpus | did you mean `gpu`
+        size ONE --slo 't: wait 95 % < 1' --shape mem | the resources of the server are: `cpu`
+        size ONE --shape cpu | --slo
+        size ONE --slo 't: wait 95 % < 1' --shape cpu --time 1min | --time";
     let table = table.replace("FLEET", &fleet).replace("ONE", &one);
     for [typed, words] in rows(&table) {
         fails(typed, words);
     }
-    let refused = ends(1, &format!("{one} --slo 't: response 95 % < 2' --size cpu"));
+    let refused = ends(
+        1,
+        &format!("size {one} --slo 't: response 95 % < 2' --shape cpu"),
+    );
     // e^{−2} = .1353
     has(
         &stderr(&refused),

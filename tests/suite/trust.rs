@@ -7,9 +7,10 @@ use crate::common::changed as findings;
 use crate::common::*;
 use serde_json::{Value, json};
 use synth::artifact::Grounds;
+use synth::document::WorkloadDocument as _;
 use synth::multiresource::artifact::{ArtifactError, Checked, Preemption};
 use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
-use synth::multiresource::workload::Workload;
+use synth::multiresource::workload::{FleetDocument, Workload};
 
 /// The artifact of a conformance vector, as it was written.
 fn vector(name: &str) -> Value {
@@ -134,7 +135,7 @@ fn verbs_take_a_changed_policy_only_when_told_to() {
     for typed in [
         format!("check {name}"),
         format!("show {name}"),
-        format!("simulate --policy {name} --events 1e4 --replications 2"),
+        format!("simulate {name} --events 1e4 --replications 2"),
         format!(
             "compare --policies {name} --loads .5 models/section7.yaml --events 1e4 --replications 2"
         ),
@@ -257,13 +258,9 @@ fn limits_that_nobody_knows_are_refused() {
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
     for known in [Value::Null, json!("type")] {
         let forged = findings(&valid, |v| {
-            let workload = &mut v["workload"];
-            workload["known"] = known.clone();
-            let record: synth::multiresource::workload::Record =
-                serde_json::from_value(workload.clone()).unwrap();
-            let why = record.check().unwrap_err()[0].to_string();
-            let digest = why.split("expected ").nth(1).unwrap();
-            workload["digest"] = json!(digest.split(' ').next().unwrap());
+            v["workload"]["known"] = known.clone();
+            let record: FleetDocument = serde_json::from_value(v["workload"].clone()).unwrap();
+            v["workload_digest"] = json!(record.digest());
         });
         assert!(
             forged
@@ -386,7 +383,7 @@ fn impossible_measurements_are_refused() {
 /// Near saturation jobs wait, whatever the rule: less is refused though every job is served in time.
 #[test]
 fn a_mean_below_what_every_rule_has_is_refused() {
-    let quickswap = "models/section7.yaml --preemption none --family quickswap --budget 2e7 -q";
+    let quickswap = "models/section7.yaml --preemption none --family quickswap --work 2e7 -q";
     let valid = json(&works(quickswap));
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
     // By hand at .9, where C = 10/9 and Σ y_i²/λ_i = .03472 + .078125 + .27778: waiting jobs weigh

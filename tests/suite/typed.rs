@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use crate::common::*;
 
-const OPTIONS: &str = "--preemption none --family msr --effort 0.01 -q";
+const OPTIONS: &str = "--preemption none --family msr --work 4e6 -q";
 
 /// The program, which succeeds with this on its standard input.
 fn works_on(typed: &str, input: &str) -> Output {
@@ -75,18 +75,10 @@ fn a_policy_is_taken_in_the_same_way_by_all_verbs() {
     for verb in ["check", "show", "simulate --events 1e4"] {
         let bare = synth(&format!("{verb} {file}"));
         assert!(code(&bare) < 2, "{verb:?}: {}", stderr(&bare));
-        let printed = |output: &Output| stdout(output) + &stderr(output);
-        for typed in ["--policy ", "--policy="] {
-            let named = synth(&format!("{verb} {typed}{file}"));
-            assert_eq!(printed(&named), printed(&bare), "{verb}");
-        }
         let piped = fed(&format!("{verb} -"), &policy);
         assert_eq!(code(&piped), code(&bare), "{verb}: {}", stderr(&piped));
-        fails(
-            &format!("{verb} {file} --policy {file}"),
-            "cannot be used with",
-        );
-        fails(verb, "--policy");
+        fails(&format!("{verb} --policy {file}"), "without it");
+        fails(verb, "<POLICY>");
     }
     fails_on(
         "check - --workload -",
@@ -106,7 +98,7 @@ fn other_verbs_take_a_workload_without_the_option() {
         "compare {model} --policies fcfs,first-fit --loads .5 --events 1e4"
     ));
     works_on(
-        "optimum - --load .3 --tolerance 50% --time-limit 1m",
+        "optimum - --load .3 --tolerance 50% --time 1m",
         &text(model),
     );
     fails("compare --policies fcfs", "--workload FILE");

@@ -51,7 +51,7 @@ fn what_one_more_brings_is_relative_to_the_best_schedules() {
         "msr: {schedules: [{a: 4}, {c: 2}], weights: [3, 2]}",
     );
     let made = works(&format!(
-        "{file} --policy {own} -o {}",
+        "analyze {own} --workload {file} -o {}",
         folder.name("p.json")
     ));
     has(
@@ -61,7 +61,7 @@ fn what_one_more_brings_is_relative_to_the_best_schedules() {
     let servers = "servers: [{name: node, count: 12, capacity: {gpu: 8}}]";
     let jobs = "{name: a, demand: {gpu: 1}, arrival_rate: 40, mean_size: 1}";
     let file = folder.write("f.yaml", &workload(servers, jobs));
-    let made = works(&format!("{file} --budget 1e6 -o {}", folder.name("p.json")));
+    let made = works(&format!("{file} --work 1e6 -o {}", folder.name("p.json")));
     let printed = stderr(&made).replace('\n', " ");
     has(
         &printed,
@@ -181,14 +181,14 @@ fn every_family_tells_what_to_buy() {
     let msr = "models/section7.yaml";
     for (model, more) in [
         (msr, "--preemption full --family msr"),
-        (msr, "--preemption none --family tdc --budget 3e5"),
+        (msr, "--preemption none --family tdc --work 3e5"),
         (
             "models/gpu_fleet.yaml",
             "--preemption none --family partition",
         ),
         (
             "models/gangs.yaml",
-            "--preemption none --family pooled --budget 3e5",
+            "--preemption none --family pooled --work 3e5",
         ),
     ] {
         let folder = Folder::new();

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use synth::document::WorkloadDocument as _;
 use synth::simulation::Settings;
 use synth::volunteer::artifact::{Quantity, Volunteer};
 use synth::volunteer::policy::{
@@ -14,7 +15,7 @@ use synth::volunteer::policy::{
 };
 use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound, literal};
-use synth::volunteer::workload::{Campaign, Processor};
+use synth::volunteer::workload::{Campaign, CampaignDocument, Processor};
 
 use crate::common::*;
 
@@ -59,7 +60,7 @@ impl Here {
     fn synthesize(&self) -> Value {
         let (workload, policy) = (self.path("w.yaml"), self.path("p.json"));
         works(&format!(
-            "{workload} --output {policy} --budget 4e5 --campaigns 4"
+            "{workload} --output {policy} --work 4e5 --campaigns 4"
         ));
         self.folder.json("p.json")
     }
@@ -81,9 +82,7 @@ fn a_campaign_goes_through_every_verb() {
         );
     }
     let run = here.path("r.json");
-    works(&format!(
-        "simulate --policy {policy} --seed 77 --output {run}"
-    ));
+    works(&format!("simulate {policy} --seed 77 --output {run}"));
     let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
     assert!(run["verdicts"].as_array().unwrap().len() > 10);
     let (workload, page, csv) = (here.path("w.yaml"), here.path("c.html"), here.path("c.csv"));
@@ -190,10 +189,7 @@ fn bad_input_is_answered_with_what_to_do() {
         fixed:0 | not a time > 0
         none.json | there is no policy file",
     ) {
-        fails(
-            &format!("simulate --policy {policy} --workload {workload}"),
-            said,
-        );
+        fails(&format!("simulate {policy} --workload {workload}"), said);
     }
     fails(
         &format!("compare --workload {workload} --policies fixed --loads .5"),
@@ -213,7 +209,7 @@ fn batches_take_half_as_long_as_under_boincs_rule() {
     };
     for (model, first, quantile) in [("campaign_small", 95.0, 0.3), ("cold_start", 75.0, 0.3)] {
         let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
-        let campaign = Campaign::read(path.as_ref()).unwrap().workload;
+        let campaign = CampaignDocument::read(path.as_ref()).unwrap().workload;
         let rule = Dispatch {
             first_percentile: first,
             quantile: Some(quantile),
@@ -244,9 +240,10 @@ fn all_models_are_read_and_can_be_done() {
     let models = models("volunteer");
     assert_eq!(models.len(), 3);
     for path in models {
-        let campaign = Campaign::read(&path).unwrap().workload;
+        let campaign = CampaignDocument::read(&path).unwrap().workload;
         assert_eq!(campaign.shortage(), None, "{}", path.display());
-        assert_eq!(campaign.record().check().unwrap(), campaign);
+        let record = campaign.record();
+        assert_eq!(record.recorded(&record.digest()).unwrap(), campaign);
     }
 }
 
@@ -255,13 +252,13 @@ fn all_models_are_read_and_can_be_done() {
 fn a_budget_that_is_too_small_is_answered_with_one_that_suffices() {
     let here = Here::new(TEXT);
     let workload = here.path("w.yaml");
-    let refused = ends(2, &format!("{workload} --budget 1000"));
+    let refused = ends(2, &format!("{workload} --work 1000"));
     let printed = stderr(&refused);
-    let (_, after) = printed.split_once("give --budget ").unwrap();
+    let (_, after) = printed.split_once("give --work ").unwrap();
     let enough = after.split(' ').next().unwrap();
-    works(&format!("{workload} --budget {enough}"));
+    works(&format!("{workload} --work {enough}"));
     fails(
-        &format!("simulate --workload {workload} --policy fixed --events 1000"),
+        &format!("simulate --workload {workload} fixed --events 1000"),
         "--events",
     );
 }

@@ -36,7 +36,7 @@ fn a_site_is_the_same_from_a_seed() {
 fn gangs_of_a_log_are_replayed() {
     let count = |name: &str| {
         let run = works(&format!(
-            "simulate --trace {name} --servers '{}' --policy first-fit --measure all",
+            "replay {name} --servers '{}' --policies first-fit --measure all",
             site::SERVERS
         ));
         let printed = stderr(&run);
@@ -72,10 +72,9 @@ fn work_that_no_server_holds_is_no_small_print() {
     let output = folder.name("made");
     for verb in [
         format!("fit {name} --servers '{few}' -o {output}"),
-        format!("compare --trace {name} --servers '{few}' --policies easy,first-fit"),
-        format!("simulate --trace {name} --servers '{few}' --policy easy"),
+        format!("replay {name} --servers '{few}' --policies easy,first-fit"),
+        format!("replay {name} --servers '{few}' --policies easy"),
         format!("judge {name} --servers '{few}'"),
-        format!("--trace {name} --servers '{few}' -o {output}"),
     ] {
         let refused = ends(2, &verb);
         let printed = stderr(&refused).replace('\n', " ");
@@ -90,7 +89,7 @@ fn work_that_no_server_holds_is_no_small_print() {
         assert!(!std::path::Path::new(&output).exists());
     }
     let printed = stderr(&works(&format!(
-        "simulate --trace {name} --servers '{few}' --policy first-fit --faults 20%"
+        "replay {name} --servers '{few}' --policies first-fit --faults 20%"
     )));
     has(&printed.replace('\n', " "), "warning: ");
 }

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The longest window: a day \[s\].
@@ -109,7 +110,7 @@ impl Windows {
 }
 
 /// Dispersions over windows of one length; 1 for Poisson arrivals.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Dispersion {
     /// Length of the windows \[s\].
     pub window: f64,
@@ -120,7 +121,7 @@ pub struct Dispersion {
 }
 
 /// A modulation of the rate that has the dispersion of work.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Excess {
     /// A, what the dispersion of work comes to over long windows, less that at a constant rate; > 0.
     pub amount: f64,
@@ -167,7 +168,7 @@ fn rise(x: f64) -> f64 {
 }
 
 /// The load of the last seven days beside that of all weeks before.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Drift {
     /// Mean share of all servers that the jobs of the last seven whole days take.
     pub last_week: f64,

@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use super::arrivals::{Batched, common, kappa, modulated};
-use super::jobs::{Job, Jobs, NO_LIMIT};
+use super::jobs::{Jobs, NO_LIMIT, observed};
 use super::levels::levels;
 use super::limits::{self, Cut};
 use super::predicted;
@@ -13,8 +13,10 @@ use super::report::{
 use super::sizes::Law;
 use super::types::{Types, in_seconds};
 use super::{Dispersion, Excess};
-use synth_multiresource::workload::{ChangedType, KnownSize, Parts};
+use synth_core::number::Decimal;
+use synth_multiresource::workload::{FleetDocument, JobDocument, KnownSize};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
+use synth_traces::trace::{Observed, TraceJob};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
 const ENOUGH: u64 = 30;
@@ -67,13 +69,13 @@ impl<'a> Fitting<'a> {
             let vectors =
                 (0..jobs.vectors.len()).filter(|v| by_demand.of_vector[*v] == Some(cut.by_demand));
             let own = || {
-                let jobs = vectors.clone().flat_map(|v| jobs.of_vector(v));
-                jobs.filter(|job| cut.classes.contains(&job.class))
+                let own = vectors.clone().flat_map(|v| jobs.of_vector(v));
+                own.filter(|job| cut.classes.contains(&jobs.class(job)))
             };
             let mut law = jobs.law(own());
             if law.effective < ENOUGH as f64 {
                 // Too few are recent: all count alike.
-                law = Law::of(own().map(|job| job.observed(1.0)));
+                law = Law::of(own().map(|job| observed(job, 1.0)));
             }
             let demand = by_demand.demands[cut.by_demand].clone();
             let share = jobs.share(&demand);
@@ -107,10 +109,11 @@ impl<'a> Fitting<'a> {
     }
 
     /// Returns the type of a job.
-    fn type_of(&self, job: &Job) -> Option<usize> {
-        let by_demand = self.by_demand.of_vector[job.vector as usize]?;
-        let is_own =
-            |own: &Type| own.cut.by_demand == by_demand && own.cut.classes.contains(&job.class);
+    fn type_of(&self, job: &TraceJob) -> Option<usize> {
+        let by_demand = self.by_demand.of_vector[job.demand as usize]?;
+        let is_own = |own: &Type| {
+            own.cut.by_demand == by_demand && own.cut.classes.contains(&self.jobs.class(job))
+        };
         self.types.iter().position(is_own)
     }
 
@@ -140,46 +143,50 @@ impl<'a> Fitting<'a> {
             FittedArrivals::Auto => apart_or_together(&dispersion),
             request => request,
         };
-        let servers = trace.servers();
+        let servers = &trace.servers;
         let mut parts = servers.workload(in_seconds(), self.parts(constant));
-        parts.header.source = Some(self.options.source.clone());
+        parts.source = Some(self.options.source.clone());
         let all_promise = types.iter().all(|own| own.limit.is_some());
-        parts.header.known = all_promise.then_some(KnownSize::TypeLimit);
+        parts.known = all_promise.then_some(KnownSize::TypeLimit);
         let steady = parts.clone();
         match (changes, excess) {
             (FittedArrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
             (FittedArrivals::Common, Some(excess)) => {
                 let (rate, work) = self.work();
-                parts.header.modulation = Some(common(rate, work, excess));
+                parts.modulation = Some(common(rate, work, excess));
             }
             _ => {}
         }
-        let workload = parts.check()?;
+        let workload = parts.clone().measured()?;
         let is_open =
             self.options.arrivals == FittedArrivals::Auto && changes != FittedArrivals::Poisson;
         let steady = Some(steady).filter(|_| is_open);
         // The same types with a rate that changes between levels, where it has such.
         let other = steady.and_then(|mut steady| {
-            steady.header.modulation = Some(self.levels(&dispersion)?);
+            steady.modulation = Some(self.levels(&dispersion)?);
             let arrivals = arrivals_of(&steady);
-            Some((steady.check().ok()?, arrivals))
+            Some((steady.measured().ok()?, arrivals))
         });
         let resources = servers.resources.iter().cloned();
         let report = Report {
             format: trace.format(),
             servers: servers.to_string(),
-            lines: trace.account().clone(),
+            lines: trace.account.clone(),
             span: jobs.seconds(),
             arrived: jobs.all.len() as u64,
-            censored: jobs.all.iter().filter(|job| job.censored).count() as u64,
+            censored: jobs
+                .all
+                .iter()
+                .filter(|job| job.seen == Observed::Censored)
+                .count() as u64,
             vectors: jobs.of_vector.len(),
-            rounded: trace.demands().rounded(),
+            rounded: trace.demands.rounded,
             used: resources.zip(jobs.used.iter().copied()).collect(),
             fluid_load: jobs.fluid(),
             load: self.by_demand.load.0,
             load_proven: self.by_demand.load.1,
             load_by_types: tried,
-            types: self.found(&parts),
+            types: self.found(),
             arrivals: arrivals_of(&parts),
             excess,
             dispersion,
@@ -214,16 +221,18 @@ impl<'a> Fitting<'a> {
     }
 
     /// Types that arrive like this.
-    fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<ChangedType> {
+    fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<JobDocument> {
         let part = |(own, arrivals): (&Type, ArrivalProcess)| {
             let (demand, nodes) = self.jobs.apart(&own.demand);
-            ChangedType {
+            let demand: Vec<Decimal> = demand.iter().map(|d| short(*d)).collect();
+            JobDocument {
                 name: self.name(own),
-                nodes,
-                demand: demand.iter().map(|d| short(*d)).collect(),
-                arrivals,
-                size: size(&own.law, self.jobs.per_second as f64),
+                nodes: Some(nodes),
+                demand: self.jobs.trace.servers().demand(&demand),
+                arrivals: Some(arrivals),
+                size: Some(size(&own.law, self.jobs.per_second as f64)),
                 limit: own.limit.map(short),
+                ..JobDocument::default()
             }
         };
         self.types.iter().zip(arrivals).map(part).collect()
@@ -244,13 +253,13 @@ impl<'a> Fitting<'a> {
     }
 
     /// Gives types whose jobs are enough rates that change, each by itself.
-    fn modulate(&self, parts: &mut Parts, excess: Excess) {
+    fn modulate(&self, parts: &mut FleetDocument, excess: Excess) {
         let follows = |own: &Type| own.law.count >= ENOUGH && excess.rate <= UNSEEN * own.rate;
         let following = self.types.iter().filter(|own| follows(own));
         let kappa = kappa(following.map(|own| (own.rate, own.work)), excess);
-        for (part, own) in parts.types.iter_mut().zip(&self.types) {
+        for (part, own) in parts.jobs.iter_mut().zip(&self.types) {
             if follows(own) {
-                part.arrivals = modulated(own.rate, kappa, excess.rate);
+                part.arrivals = Some(modulated(own.rate, kappa, excess.rate));
             }
         }
     }
@@ -270,7 +279,7 @@ impl<'a> Fitting<'a> {
         if let Some((name, _)) = kept.find(|(_, demand)| *demand == own.demand) {
             return name.clone();
         }
-        let pairs = self.jobs.trace.servers().resources.iter().zip(&own.demand);
+        let pairs = self.jobs.trace.servers.resources.iter().zip(&own.demand);
         let demanded = pairs.filter(|(_, demand)| **demand > 0.0);
         let words = demanded.map(|(name, demand)| format!("{name}{demand}"));
         let nodes = Some(self.jobs.apart(&own.demand).1).filter(|nodes| *nodes > 1);
@@ -279,21 +288,24 @@ impl<'a> Fitting<'a> {
         nodes.into_iter().chain(words).chain(limit).join("-")
     }
 
-    fn found(&self, parts: &Parts) -> Vec<TypeFound> {
+    fn found(&self) -> Vec<TypeFound> {
         let work = |own: &Type| own.rate * own.work.0;
         let total: f64 = self.types.iter().map(work).sum();
-        let found = |(own, part): (&Type, &ChangedType)| TypeFound {
-            name: part.name.clone(),
-            limit: own.limit,
-            jobs: own.law.count,
-            mean: own.law.mean() / self.jobs.per_second as f64,
-            scv: own.law.scv(),
-            scv_kept: part.size.scv(),
-            longest_hundredth: own.law.longest_hundredth(),
-            work: work(own) / total,
-            law: part.size.law(),
+        let found = |own: &Type| {
+            let size = size(&own.law, self.jobs.per_second as f64);
+            TypeFound {
+                name: self.name(own),
+                limit: own.limit,
+                jobs: own.law.count,
+                mean: own.law.mean() / self.jobs.per_second as f64,
+                scv: own.law.scv(),
+                scv_kept: size.scv(),
+                longest_hundredth: own.law.longest_hundredth(),
+                work: work(own) / total,
+                law: size.law(),
+            }
         };
-        self.types.iter().zip(&parts.types).map(found).collect()
+        self.types.iter().map(found).collect()
     }
 
     /// Jobs whose demand no type dominates, and their share of the work.
@@ -332,9 +344,11 @@ fn apart_or_together(dispersion: &[Dispersion]) -> FittedArrivals {
 }
 
 /// Returns how jobs arrive, in words.
-fn arrivals_of(parts: &Parts) -> &'static str {
-    let is = |process| (parts.types.iter()).any(|part| part.arrivals.process() == process);
-    let modulation = parts.header.modulation.as_ref();
+fn arrivals_of(parts: &FleetDocument) -> &'static str {
+    let arrivals = parts.jobs.iter().filter_map(|own| own.arrivals.as_ref());
+    let processes: Vec<&str> = arrivals.map(ArrivalProcess::process).collect();
+    let is = |process| processes.contains(&process);
+    let modulation = parts.modulation.as_ref();
     match (is("batches"), modulation.map_or(0, |own| own.factors.len())) {
         (true, 0) => "in batches",
         (true, 1..=2) => "in batches, at a rate that changes for all types together",

@@ -11,31 +11,16 @@ use super::merge::{Vector, apart};
 use super::report::{FitError, FitListener};
 use super::sizes::{Law, Observation};
 use synth_traces::replay::{self, Log};
-use synth_traces::trace::{Observed, Trace};
-
-/// A job that arrived. Times are in ticks.
-#[derive(Clone, Copy, Debug)]
-pub struct Job {
-    /// When it was submitted, after the beginning of the log.
-    pub at: u64,
-    /// Its size, or as much of it as is known.
-    pub size: u64,
-    /// Its vector of demands.
-    pub vector: u32,
-    user: u32,
-    batch: u32,
-    /// The class of its limit: the least c with limit ≤ 2^c, or [`NO_LIMIT`]; 0 where limits are not looked at.
-    pub class: u8,
-    /// Whether it still ran at the end.
-    pub censored: bool,
-}
+use synth_traces::trace::{Observed, Trace, TraceJob};
 
 /// All jobs of a trace that arrived, and sums over those of a vector of demands.
 pub struct Jobs<'a> {
     /// Where they stand.
     pub trace: &'a Trace,
-    /// By submission.
-    pub all: Vec<Job>,
+    /// By submission, which is counted from the beginning of the log.
+    pub all: Vec<TraceJob>,
+    /// Whether limits are looked at.
+    by_limit: bool,
     /// By vector up to the last that a job has, the places of its jobs.
     pub of_vector: Vec<Vec<u32>>,
     /// Whether the trace names batches.
@@ -52,21 +37,17 @@ pub struct Jobs<'a> {
     pub used: Vec<f64>,
 }
 
-/// Jobs between two calls of the listener.
-const OFTEN: usize = 1 << 18;
 /// The most that the last job may weigh over the first, as a power of two.
 const MOST_DOUBLINGS: f64 = 900.0;
 /// The class of jobs without a limit.
 pub const NO_LIMIT: u8 = u8::MAX;
 
-impl Job {
-    /// Its size, with a weight.
-    pub fn observed(&self, weight: f64) -> Observation {
-        Observation {
-            size: self.size,
-            weight,
-            censored: self.censored,
-        }
+/// Returns the size of a job, with a weight.
+pub fn observed(job: &TraceJob, weight: f64) -> Observation {
+    Observation {
+        size: job.size,
+        weight,
+        censored: job.seen == Observed::Censored,
     }
 }
 
@@ -82,39 +63,22 @@ impl<'a> Jobs<'a> {
         doubles: Option<f64>,
         listener: FitListener<'_>,
     ) -> Result<Self, FitError> {
-        let (mut all, mut first) = (Vec::new(), None);
+        let read = trace.jobs(|jobs| listener(&format!("reading: {jobs} jobs so far")))?;
+        let mut all = read.ok_or(FitError::Interrupted)?;
+        all.retain(|job| !job.seen.is_early());
+        let first = all.first().map(|job| trace.begin().unwrap_or(job.submit));
         let mut of_vector: Vec<Vec<u32>> = Vec::new();
-        while let Some(job) = trace.next_job()? {
-            if job.seen.is_early() {
-                continue;
-            }
+        for (n, job) in (0..).zip(&mut all) {
+            job.submit -= first.unwrap_or_default();
             let vector = job.demand as usize;
-            if of_vector.len() <= vector {
-                of_vector.resize(vector + 1, Vec::new());
-            }
-            of_vector[vector].push(all.len() as u32);
-            let first = *first.get_or_insert(trace.begin().unwrap_or(job.submit));
-            all.push(Job {
-                at: job.submit.abs_diff(first),
-                size: job.size,
-                vector: job.demand,
-                user: job.user,
-                batch: job.batch,
-                class: match job.limit {
-                    _ if !by_limit => 0,
-                    0 => NO_LIMIT,
-                    limit => (u64::BITS - (limit - 1).leading_zeros()) as u8,
-                },
-                censored: job.seen == Observed::Censored,
-            });
-            if all.len() % OFTEN == 0 && !listener(&format!("reading: {} jobs so far", all.len())) {
-                return Err(FitError::Interrupted);
-            }
+            of_vector.resize(of_vector.len().max(vector + 1), Vec::new());
+            of_vector[vector].push(n);
         }
         let mut jobs = Jobs {
             names_batches: all.iter().any(|job| job.batch != 0),
-            per_second: trace.tick().per_second(),
+            per_second: trace.tick.per_second(),
             trace,
+            by_limit,
             all,
             of_vector,
             doubles,
@@ -142,10 +106,19 @@ impl<'a> Jobs<'a> {
         Ok(jobs)
     }
 
+    /// Returns the class of the limit of a job: the least c with limit ≤ 2^c, or [`NO_LIMIT`]; 0 where limits are not looked at.
+    pub fn class(&self, job: &TraceJob) -> u8 {
+        match job.limit {
+            _ if !self.by_limit => 0,
+            0 => NO_LIMIT,
+            limit => (u64::BITS - (limit - 1).leading_zeros()) as u8,
+        }
+    }
+
     /// Counts rates and mean numbers in service.
     fn count(&mut self) {
-        let demands = self.trace.demands();
-        for (v, (demand, nodes)) in demands.vectors().iter().zip(demands.nodes()).enumerate() {
+        let demands = &self.trace.demands;
+        for (v, (demand, nodes)) in demands.vectors.iter().zip(&demands.nodes).enumerate() {
             let (mut rate, mut mean) = (0.0, 0.0);
             if self.of_vector(v).next().is_some() {
                 rate = self.rate(self.of_vector(v));
@@ -157,7 +130,7 @@ impl<'a> Jobs<'a> {
                 busy: rate * mean,
             });
         }
-        let total = self.trace.servers().total().into_iter().enumerate();
+        let total = self.trace.servers.total().into_iter().enumerate();
         let used = total.map(|(r, total)| {
             let held = |v: &Vector| v.busy * v.demand[r] * f64::from(self.apart(&v.demand).1);
             self.vectors.iter().map(held).sum::<f64>() / total
@@ -172,7 +145,7 @@ impl<'a> Jobs<'a> {
 
     /// Returns the span \[ticks\].
     pub fn length(&self) -> u64 {
-        self.all.last().map_or(0, |job| job.at)
+        self.all.last().map_or(0, |job| job.submit.unsigned_abs())
     }
 
     /// Returns the span \[s\].
@@ -181,19 +154,19 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the jobs of a vector.
-    pub fn of_vector(&self, v: usize) -> impl Iterator<Item = &Job> {
+    pub fn of_vector(&self, v: usize) -> impl Iterator<Item = &TraceJob> {
         let own = self.of_vector.get(v).into_iter().flatten();
         own.map(|n| &self.all[*n as usize])
     }
 
-    fn weight(&self, job: &Job) -> f64 {
-        let seconds = job.at as f64 / self.per_second as f64;
+    fn weight(&self, job: &TraceJob) -> f64 {
+        let seconds = job.submit as f64 / self.per_second as f64;
         let weight = |doubles: f64| (seconds / doubles).exp2();
         self.doubles.map_or(1.0, weight)
     }
 
     /// λ of these jobs \[1/s\], by their weights.
-    pub fn rate<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> f64 {
+    pub fn rate<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> f64 {
         let seconds = self.seconds();
         let weight = self.doubles.map_or(seconds, |doubles| {
             doubles / std::f64::consts::LN_2 * ((seconds / doubles).exp2() - 1.0)
@@ -202,14 +175,14 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the law of sizes of these jobs \[ticks\], by their weights.
-    pub fn law<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> Law {
-        Law::of(jobs.map(|job| job.observed(self.weight(job))))
+    pub fn law<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> Law {
+        Law::of(jobs.map(|job| observed(job, self.weight(job))))
     }
 
     /// Returns the greatest common divisor of all times \[ticks\], to which the clock is read; a second at least.
     pub fn grain(&self) -> u64 {
-        let divisor = self.all.iter().fold(0, |divisor, job| job.at.gcd(&divisor));
-        divisor.max(self.per_second)
+        let divisor = self.all.iter().fold(0, |all, job| job.submit.gcd(&all));
+        divisor.unsigned_abs().max(self.per_second)
     }
 
     /// Returns the largest fraction of a resource of all servers together that this demand (R + 1) is.
@@ -220,14 +193,14 @@ impl<'a> Jobs<'a> {
 
     /// Returns the demand (R) on each server, and on how many servers at once.
     pub fn apart<'d>(&self, demand: &'d [f64]) -> (&'d [f64], u32) {
-        apart(demand, self.trace.servers().resources.len())
+        apart(demand, self.trace.servers.resources.len())
     }
 
     /// Returns the work of each job \[ticks of all servers\], with the job.
-    fn works(&self) -> impl Iterator<Item = (&Job, f64)> {
+    fn works(&self) -> impl Iterator<Item = (&TraceJob, f64)> {
         let shares = self.vectors.iter().map(|v| self.share(&v.demand));
         let shares: Vec<f64> = shares.collect();
-        let work = move |job: &Job| shares[job.vector as usize] * job.size as f64;
+        let work = move |job: &TraceJob| shares[job.demand as usize] * job.size as f64;
         self.all.iter().map(move |job| (job, work(job)))
     }
 
@@ -235,17 +208,18 @@ impl<'a> Jobs<'a> {
     pub fn windows(&self) -> Windows {
         let mut windows = Windows::new(self.grain(), self.per_second);
         for (job, work) in self.works() {
-            windows.add(job.at, job.vector as usize, work);
+            windows.add(job.submit.unsigned_abs(), job.demand as usize, work);
         }
         windows
     }
 
     /// Returns the log of the first so many jobs, censored ones apart, whose sizes are taken for limits.
     pub fn log(&self, most: usize) -> Log {
-        let whole = self.all.iter().filter(|job| !job.censored).take(most);
+        let is_whole = |job: &&TraceJob| job.seen != Observed::Censored;
+        let whole = self.all.iter().filter(is_whole).take(most);
         let jobs = whole.map(|job| replay::ReplayJob {
             user: job.user,
-            ..replay::ReplayJob::new(job.vector, job.at as f64, job.size as f64)
+            ..replay::ReplayJob::new(job.demand, job.submit as f64, job.size as f64)
         });
         Log {
             jobs: jobs.collect(),
@@ -255,7 +229,7 @@ impl<'a> Jobs<'a> {
 
     /// Returns the window of each job, of windows this long \[ticks\], and its work.
     pub fn in_windows(&self, length: u64) -> impl Iterator<Item = (usize, f64)> {
-        let window = move |job: &Job| (job.at / length) as usize;
+        let window = move |job: &TraceJob| (job.submit.unsigned_abs() / length) as usize;
         self.works().map(move |(job, work)| (window(job), work))
     }
 
@@ -264,7 +238,7 @@ impl<'a> Jobs<'a> {
         let third = self.length() as f64 / 3.0;
         let mut loads = [0.0; 3];
         for (job, work) in self.works() {
-            loads[((job.at as f64 / third) as usize).min(2)] += work / third;
+            loads[((job.submit as f64 / third) as usize).min(2)] += work / third;
         }
         loads
     }
@@ -289,7 +263,7 @@ impl<'a> Jobs<'a> {
 
     /// With which others a job came, if they came at one instant: its batch where batches are named, else its user; 0
     /// where that is not known.
-    fn group(&self, job: &Job) -> u32 {
+    fn group(&self, job: &TraceJob) -> u32 {
         match self.names_batches {
             true => job.batch,
             false => job.user,
@@ -297,8 +271,8 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the jobs of each instant.
-    fn instants(&self) -> impl Iterator<Item = &[Job]> {
-        self.all.chunk_by(|a, b| a.at == b.at)
+    fn instants(&self) -> impl Iterator<Item = &[TraceJob]> {
+        self.all.chunk_by(|a, b| a.submit == b.submit)
     }
 
     /// Returns the share of jobs that came at one instant with others of their user or batch.
@@ -314,7 +288,11 @@ impl<'a> Jobs<'a> {
     }
 
     /// Returns the batches of each of so many types.
-    pub fn batches(&self, types: usize, type_of: impl Fn(&Job) -> Option<usize>) -> Vec<Batched> {
+    pub fn batches(
+        &self,
+        types: usize,
+        type_of: impl Fn(&TraceJob) -> Option<usize>,
+    ) -> Vec<Batched> {
         let mut batches = vec![Batched::default(); types];
         for instant in self.instants() {
             let mut groups = BTreeMap::<(u32, usize), (u32, f64, f64)>::new();

@@ -8,7 +8,7 @@
 //! are Poisson unless the *work* of jobs, not their number, is more uneven than that (`dispersion`).
 //!
 //! # Practice
-//! [`fit`] reads a trace once, into memory: 36 bytes a job. What it found stands in a [`Fit`]: the workload, and what it
+//! [`fit`] reads a trace once, into memory: 72 bytes a job. What it found stands in a [`Fit`]: the workload, and what it
 //! stands on. [`predict`] then replays the log and simulates the workload under the same rules.
 
 mod arrivals;

@@ -39,9 +39,9 @@ const ENOUGH: f64 = 30.0;
 pub fn cut(jobs: &Jobs<'_>, of_vector: &[Option<usize>], types: usize, most: usize) -> Vec<Cut> {
     let mut logs: Vec<BTreeMap<u8, Logs>> = vec![BTreeMap::new(); types];
     for job in &jobs.all {
-        if let Some(own) = of_vector[job.vector as usize] {
+        if let Some(own) = of_vector[job.demand as usize] {
             let log = (job.size as f64).ln();
-            let sums = logs[own].entry(job.class).or_default();
+            let sums = logs[own].entry(jobs.class(job)).or_default();
             *sums = plus(*sums, [1.0, log, log * log]);
         }
     }

@@ -1,6 +1,7 @@
 //! Options of a fit, and its result.
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::dispersion::{Dispersion, Drift, Excess};
@@ -61,7 +62,7 @@ pub struct Fit {
 }
 
 /// What a fit stands on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// The format of the trace.
     pub format: TraceFormat,
@@ -110,7 +111,7 @@ pub struct Report {
 }
 
 /// A type that was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TypeFound {
     /// Its name.
     pub name: String,
@@ -133,7 +134,7 @@ pub struct TypeFound {
 }
 
 /// A rule on the log and on the workload. Times are in seconds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Predicted {
     /// The rule.
     pub rule: &'static str,

@@ -292,7 +292,7 @@ fn a_trace_without_rates_is_refused() {
     }
     assert!(matches!(
         fitted(&[], &plain()),
-        Err(FitError::Trace(TraceError::Empty { .. }))
+        Err(FitError::Trace(TraceError::Refused(_)))
     ));
 }
 

@@ -5,9 +5,9 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use super::jobs::Jobs;
 use super::merge::{Merging, Vector, apart};
 use super::report::{FitError, TriedTypes, short};
+use synth_core::number::Decimal;
 use synth_make::program::{self, SolveLimits};
-use synth_multiresource::workload::{ChangedType, Dominating, WorkloadHeader};
-use synth_queues::law::{ArrivalProcess, Size};
+use synth_multiresource::workload::{Dominating, FleetDocument, JobDocument};
 
 /// Types of jobs that stand for vectors of demands.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ const FEWEST: usize = 4;
 impl<'a> Search<'a> {
     /// Looks among what was counted, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
     pub fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
-        let (servers, fluid) = (jobs.trace.servers(), jobs.fluid());
+        let (servers, fluid) = (&jobs.trace.servers, jobs.fluid());
         let pairs = jobs.used.iter().zip(servers.total());
         let prices: Vec<f64> = pairs.map(|(used, total)| used / (fluid * total)).collect();
         Search {
@@ -116,7 +116,7 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When the program has no answer.
     pub fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
-        let dominating = Dominating::of(demands, &self.jobs.trace.servers().total());
+        let dominating = Dominating::of(demands, &self.jobs.trace.servers.total());
         let serves = |vector: &Vector| {
             let types = dominating.types_of(&vector.demand);
             types.first().map(|(_, i)| *i).filter(|_| vector.busy > 0.0)
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         demands: &[Vec<f64>],
         of_vector: &[Option<usize>],
     ) -> Result<(f64, bool), FitError> {
-        let servers = self.jobs.trace.servers();
+        let servers = &self.jobs.trace.servers;
         let mut sums = vec![(0.0, 0.0); demands.len()];
         for (v, i) in of_vector.iter().enumerate() {
             if let Some(i) = i {
@@ -154,19 +154,18 @@ impl<'a> Search<'a> {
         }
         let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| {
             let (demand, nodes) = self.jobs.apart(demand);
-            ChangedType {
+            let demand: Vec<Decimal> = demand.iter().map(|d| short(*d)).collect();
+            JobDocument {
                 name: i.to_string(),
-                nodes,
-                demand: demand.iter().map(|d| short(*d)).collect(),
-                arrivals: ArrivalProcess::Poisson { rate: short(rate) },
-                size: Size::Exponential {
-                    mean: short(busy / rate),
-                },
-                limit: None,
+                nodes: Some(nodes),
+                demand: servers.demand(&demand),
+                arrival_rate: Some(short(rate)),
+                mean_size: Some(short(busy / rate)),
+                ..JobDocument::default()
             }
         };
         let parts = demands.iter().zip(sums).enumerate().map(part);
-        let fleet = servers.workload(in_seconds(), parts.collect()).check()?;
+        let fleet = servers.workload(in_seconds(), parts.collect()).measured()?;
         let limits = SolveLimits {
             face: 0,
             ..SolveLimits::default()
@@ -176,10 +175,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the header of a workload that counts seconds.
-pub fn in_seconds() -> WorkloadHeader {
-    WorkloadHeader {
+/// Returns the head of a workload that counts seconds.
+pub fn in_seconds() -> FleetDocument {
+    FleetDocument {
         time_unit: "s".into(),
-        ..WorkloadHeader::default()
+        ..FleetDocument::default()
     }
 }

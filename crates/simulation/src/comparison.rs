@@ -12,6 +12,7 @@
 //! above another, whose interval is that of `1/b̄`: few of the long queues of b that are to come may have
 //! been seen.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Estimate;
@@ -59,7 +60,7 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 }
 
 /// Two policies at one load.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Pair {
     /// The one with the greater mean response time.
     pub slower: String,
@@ -78,7 +79,7 @@ pub struct Pair {
 }
 
 /// A policy in a ranking.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Ranked {
     /// Its name.
     pub policy: String,
@@ -88,7 +89,7 @@ pub struct Ranked {
 }
 
 /// Policies at one load by their mean response times.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Ranking {
     /// Fastest first.
     pub order: Vec<Ranked>,

@@ -13,7 +13,6 @@ mod calendar;
 mod comparison;
 mod growth;
 mod memory;
-pub mod mm1;
 mod quantiles;
 mod queue;
 mod random;
@@ -30,6 +29,13 @@ mod stretch;
 pub mod sweep;
 mod verdict;
 mod watch;
+
+// What tests of several crates need.
+#[doc(hidden)]
+#[path = "tests/mm1.rs"]
+pub mod mm1;
+#[path = "tests/sample.rs"]
+mod sample_header;
 
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
 pub use run::{ClassResult, EndedRuns, Ending, Health, Run};

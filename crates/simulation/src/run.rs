@@ -1,5 +1,6 @@
 //! What a run says of itself.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::growth::Growth;
@@ -13,7 +14,7 @@ use super::statistics::{self, Estimate};
 use super::watch::{Threshold, Watched};
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// The requested precision was reached.
@@ -29,7 +30,7 @@ pub enum Ending {
 }
 
 /// Whether a run's means may be believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
     /// Of every class enough was seen, and the numbers in system have a level.
@@ -44,7 +45,7 @@ pub enum Health {
 /// Results of one class: a job type.
 ///
 /// `C` is what its kind of workload measures of a class besides.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ClassResult<C = ()> {
     /// Its name.
     pub name: String,
@@ -92,7 +93,7 @@ pub struct ClassResult<C = ()> {
 /// Results of a run, in the workload's time unit, after the warm-up.
 ///
 /// `M` is what its kind of workload measures besides, `C` the same of each class.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Run<M = (), C = ()> {
     /// The seed.
     pub seed: u64,

@@ -1,6 +1,7 @@
 //! Whether a run is long enough for its means to be believed, or the number of jobs grows without end: of each class as
 //! well as of all, since a class that starves, or whose queue changes slowly, may be too small to be seen in the sum.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::memory;
@@ -9,7 +10,7 @@ use super::settings::{JobClass, total_arrival_rate};
 use super::statistics::{has_level, mean};
 
 /// Why a run in which nothing was seen to grow has no means.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum Unsettled {
     /// Of a class too few jobs left to say how long they stay, and what they do to others.

@@ -1,5 +1,6 @@
 //! Output analysis: levels by MSER-5, intervals by batch means of independent replications.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -27,7 +28,7 @@ pub fn over_replications(values: &[f64]) -> Estimate {
 pub const BATCHES: usize = 32;
 
 /// A mean with half the width of its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The point estimate.
     pub mean: f64,

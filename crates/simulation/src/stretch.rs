@@ -1,9 +1,10 @@
 //! What ran and what waited in a stretch of time: what a picture of a schedule is drawn from.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A stretch of time under a policy.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stretch {
     /// When it begins \[time\].
     pub from: f64,
@@ -20,7 +21,7 @@ pub struct Stretch {
 }
 
 /// A job that held its room without a break.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stint {
     /// Its class.
     pub class: u32,

@@ -1,12 +1,13 @@
 //! What a run says of claims, whatever they are about.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BATCHES, Estimate, student};
 use synth_core::artifact::{Claim, Method as _, Quantity, Side, Standing, Unmet};
 
 /// What a run says of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Not refuted, and the 95 % interval is narrower than ±5 %; for a fraction p of time or jobs
@@ -31,7 +32,7 @@ pub enum Verdict {
 }
 
 /// A claim beside what was measured.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(bound = "")]
 pub struct Judgement<Q: Quantity> {
     /// The claim.

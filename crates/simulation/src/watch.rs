@@ -1,11 +1,12 @@
 //! Thresholds that a run watches: how often something lies above one.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ClassResult, Estimate, Histogram};
 
 /// What is watched of a class, and above which threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Threshold {
     /// Jobs in the system.
@@ -26,7 +27,7 @@ pub struct Stay {
 }
 
 /// A threshold of a class of jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Watch {
     /// The class, by its place; in a document the job type.
     pub job_type: usize,
@@ -35,7 +36,7 @@ pub struct Watch {
 }
 
 /// What a run saw of a watched threshold.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Watched {
     /// What was watched.
     pub watch: Watch,

@@ -4,61 +4,45 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use synth_core::number::seconds_of;
 use synth_simulation::Settings;
 
-/// Makes the arguments that name one file, in its place or after a flag.
-macro_rules! file_argument {
-    ($(#[$doc:meta])* $File:ident, $group:literal, $value:literal, $absent:literal;
-     $(#[$help:meta])* $file:ident; $flag:ident) => {
-        $(#[$doc])*
-        #[derive(Args, Clone, Debug)]
-        #[group(id = $group, required = REQUIRED, multiple = false)]
-        pub struct $File<const REQUIRED: bool = true> {
-            $(#[$help])*
-            #[arg(value_name = $value)]
-            $file: Option<PathBuf>,
-
-            /// The same, after its name
-            #[arg(long, value_name = $value)]
-            $flag: Option<PathBuf>,
-        }
-
-        impl<const REQUIRED: bool> $File<REQUIRED> {
-            /// Why there is nothing to do where none was typed.
-            pub const ABSENT: &str = $absent;
-
-            /// Returns the file.
-            ///
-            /// # Errors
-            /// When none was typed.
-            pub fn file(&self) -> Result<&Path, &'static str> {
-                self.typed().ok_or(Self::ABSENT)
-            }
-
-            /// Returns the file, if one was typed.
-            pub fn typed(&self) -> Option<&Path> {
-                self.$file.as_deref().or(self.$flag.as_deref())
-            }
-        }
-    };
-}
-
-file_argument! {
-    /// The workload that a verb is about, or may be about.
-    WorkloadFile, "a_workload", "FILE", "give a workload: FILE, or --workload FILE; see --help";
+/// The workload that a verb is about, in its place or after a flag.
+#[derive(Args, Clone, Debug)]
+#[group(id = "a_workload", required = REQUIRED, multiple = false)]
+pub struct WorkloadFile<const REQUIRED: bool = true> {
     /// The workload, a YAML file (`-`: standard input): what arrives, and the servers
-    workload_file; workload
+    #[arg(value_name = "FILE")]
+    workload_file: Option<PathBuf>,
+
+    /// The same, after its name
+    #[arg(long, value_name = "FILE")]
+    workload: Option<PathBuf>,
 }
 
-file_argument! {
-    /// The policy that a verb is about, or may be about.
-    PolicyFile, "a_policy", "POLICY", "give a policy: POLICY, or --policy POLICY; see --help";
-    /// The policy: a JSON file made by `synth FILE` (`-`: standard input); `synth simulate` also takes the name of a
-    /// rule, with --workload
-    policy_file; policy
+impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
+    /// Returns the file.
+    ///
+    /// # Errors
+    /// When none was typed.
+    pub fn file(&self) -> Result<&Path, &'static str> {
+        self.typed()
+            .ok_or("give a workload: FILE, or --workload FILE; see --help")
+    }
+
+    /// Returns the file, if one was typed.
+    pub fn typed(&self) -> Option<&Path> {
+        self.workload_file.as_deref().or(self.workload.as_deref())
+    }
+}
+
+/// The policy that a verb is about.
+#[derive(Args, Clone, Debug)]
+pub struct PolicyFile {
+    /// The policy: a JSON file made by `synth FILE` (`-`: standard input)
+    #[arg(value_name = "POLICY")]
+    pub policy: PathBuf,
 }
 
 /// When a simulation ends.
@@ -81,7 +65,7 @@ pub struct Budget {
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
     replications: u32,
 
-    /// Stop after so many seconds, or such as 5min or 1h; the numbers then depend on the machine
+    /// Stop after this time, such as 90 (seconds), 5min or 1h; the numbers then depend on the machine
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 }
@@ -119,11 +103,6 @@ pub fn time(text: &str) -> Result<f64, String> {
     positive.ok_or_else(|| {
         format!("`{text}` is not a positive number of seconds, nor a time such as 90s, 5min or 1h")
     })
-}
-
-/// Returns the parser of two words, of which the second stands for true.
-pub fn either(words: [&'static str; 2]) -> impl TypedValueParser<Value = bool> {
-    PossibleValuesParser::new(words).map(move |word| word == words[1])
 }
 
 /// Returns a number, or a percentage of 1; not a number where it is none.

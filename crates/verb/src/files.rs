@@ -29,11 +29,6 @@ pub trait NamesFiles {
     fn files(&self) -> Files<'_> {
         Files::default()
     }
-
-    /// Returns whether they name a trace that jobs are taken from: then no workload is needed, and no journal is kept.
-    fn replays(&self) -> bool {
-        false
-    }
 }
 
 /// No arguments.

@@ -10,7 +10,7 @@ use synth_core::document::{called, digest, is_there, suggest, text_of};
 use synth_simulation::sweep::{Comparing, Entrant, Knows, Whole};
 use synth_simulation::{Ending, Run, Settings};
 
-use crate::report::Table;
+use crate::report::{Cell, Report, Section};
 use crate::{Caller, NamesFiles, Verb, VerbError, VerbOutput, VerbResult, refuse};
 
 /// The workload of a kind, checked.
@@ -57,13 +57,13 @@ pub trait Rules: Copy + 'static {
         Ok(())
     }
 
-    /// Lists the rules that have names; at most `width` characters wide.
-    fn rules(width: usize) -> String {
-        let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
-        for rule in Self::RULES.lines() {
-            table.row(rule.split(" | "));
-        }
-        table.within(width)
+    /// Returns the table of the rules that have names.
+    fn rules() -> Section {
+        let mut section = Section::new("", ["rule", "what it does"]);
+        let rules = Self::RULES.lines();
+        let rules = rules.map(|rule| rule.split(" | ").map(Cell::from).collect());
+        section.rows.extend(rules);
+        section
     }
 }
 
@@ -78,8 +78,6 @@ pub trait Kind: Rules {
 
     /// Examples for the end of the help: a command in lines of at most 78 characters, and what it does below it.
     const EXAMPLES: &'static str = "";
-    /// What of two workloads may differ.
-    const FIELDS: &'static str;
     /// Verbs that no other kind has.
     const VERBS: &'static [Verb] = &[];
 
@@ -93,40 +91,12 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
-    /// Builds the workload that the arguments describe, where none is typed and they do.
-    ///
-    /// # Errors
-    /// When it cannot be built.
-    fn workload_of(
-        _args: &Self::SynthesisArgs,
-        _caller: &mut Caller<'_>,
-    ) -> VerbResult<Option<WorkloadOf<Self>>> {
-        Ok(None)
-    }
-
     /// Returns the workload with all arrival rates scaled so that its load is ρ.
     ///
     /// # Errors
     /// When it has no load, or that is not known.
     fn at_load(_workload: &WorkloadOf<Self>, _load: f64) -> VerbResult<WorkloadOf<Self>> {
         refuse("this kind of workload has no load to scale to")
-    }
-
-    /// Returns where the workload that a policy is for and this one differ.
-    ///
-    /// # Errors
-    /// When the two cannot be compared at all.
-    fn against(policy: &FileOf<Self>, workload: &WorkloadOf<Self>) -> VerbResult<Vec<Finding>> {
-        let digest = Self::Content::digest;
-        let differs = digest(policy.workload()) != digest(workload);
-        let finding = differs.then(|| Finding {
-            path: "workload".into(),
-            message: format!(
-                "it differs from the workload that is named: {} are others",
-                Self::FIELDS
-            ),
-        });
-        Ok(finding.into_iter().collect())
     }
 
     /// Proves a file anew that is no policy, and says what it proves, or why it does not; none where it is a policy, or
@@ -141,9 +111,8 @@ pub trait Kind: Rules {
     /// Returns what the claims of a policy for this workload are about: `3 types`.
     fn about(workload: &WorkloadOf<Self>) -> String;
 
-    /// Describes what a policy is for, what it does, and what it promises, for a reader who has never seen it;
-    /// at most `width` characters wide.
-    fn show(policy: &FileOf<Self>, width: usize) -> String;
+    /// Describes what a policy is for, what it does, and what it promises, for a reader who has never seen it.
+    fn show(policy: &FileOf<Self>) -> Report;
 
     /// Simulates a policy, a file or the name of a rule, and judges its claims; a refuted one makes the answer a
     /// negative one. Most kinds call [`simulate_policy`].
@@ -165,17 +134,17 @@ pub trait Kind: Rules {
     /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
     /// read or written.
     fn compare(
-        workload: Option<&WorkloadOf<Self>>,
+        workload: &WorkloadOf<Self>,
         comparing: &Comparing<'_>,
         extras: &Self::ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Puts the parts of a comparison over loads together, with tables at most `width` characters wide.
+    /// Puts the parts of a comparison over loads together.
     ///
     /// # Errors
     /// When its cells cannot be read, or nothing is compared over loads here.
-    fn merge(_: &WorkloadOf<Self>, _: &Whole, _width: usize) -> VerbResult<VerbOutput> {
+    fn merge(_: &WorkloadOf<Self>, _: &Whole) -> VerbResult<VerbOutput> {
         refuse("this kind of workload is not compared over loads, and has no parts")
     }
 }
@@ -310,15 +279,15 @@ pub enum SynthesisAnswer<K: Content> {
     Policy {
         /// The policy.
         artifact: Box<Artifact<K>>,
-        /// What a person should know of it.
-        summary: String,
+        /// What a person should know about it.
+        summary: Report,
         /// Further documents: each with its file, `-` for standard output.
         documents: Vec<(PathBuf, String)>,
     },
     /// There is none, or none was found.
     Refused {
-        /// Why.
-        why: String,
+        /// The reason.
+        why: Report,
         /// Whether it is known that there is none.
         decided: bool,
     },
@@ -331,7 +300,7 @@ impl<K: Content> SynthesisAnswer<K> {
     ///
     /// # Errors
     /// When the checker finds fault with it.
-    pub fn checked(artifact: Artifact<K>, summary: String) -> VerbResult<Self> {
+    pub fn checked(artifact: Artifact<K>, summary: Report) -> VerbResult<Self> {
         let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
         Ok(SynthesisAnswer::Policy {
             artifact: Box::new(checked.artifact().clone()),
@@ -339,14 +308,6 @@ impl<K: Content> SynthesisAnswer<K> {
             documents: Vec::new(),
         })
     }
-}
-
-/// Returns the workload of a comparison that cannot do without.
-///
-/// # Errors
-/// When there is none; says what to type.
-pub fn required_workload<W>(workload: Option<&W>) -> VerbResult<&W> {
-    Ok(workload.ok_or("policies are compared on a workload: give --workload FILE")?)
 }
 
 /// Marks a run that was cut short: it may by chance be precise enough, and still is not the whole run.

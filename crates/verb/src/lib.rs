@@ -17,9 +17,9 @@ mod verb;
 pub use files::{Files, NamesFiles, NoArgs, files};
 pub use kind::{
     FileOf, Kind, NamedPolicy, Rules, SynthesisAnswer, WorkloadOf, marked, no_rule, read_policy,
-    required_workload, simulate_policy, split_name, unchecked,
+    simulate_policy, split_name, unchecked,
 };
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
-pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult};
-pub use output::{folder_for_results, json, refuse};
+pub use output::{Caller, FORMATS, Format, Notice, VerbError, VerbOutput, VerbResult};
+pub use output::{document, folder_for_results, json, refuse, schema_of};
 pub use verb::{RunVerb, Verb};

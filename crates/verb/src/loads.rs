@@ -32,9 +32,6 @@ pub trait Queueing: Sized {
     /// When it is not known.
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64>;
 
-    /// Returns the rate at which jobs of all types arrive \[1/time\].
-    fn arrival_rate(&self) -> f64;
-
     /// Returns it with all arrival rates times `factor`; `None` where one leaves the range of numbers.
     fn scaled(&self, factor: f64) -> Option<Self>;
 
@@ -80,8 +77,8 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     };
     caller.notify(Notice::Interruptible);
     let entrants = policies.iter().map(|policy| policy.entrant(workload));
-    let (load, rate) = (subject.load, queueing.arrival_rate());
-    let header = comparing.header(subject, rate, entrants.collect());
+    let load = subject.load;
+    let header = comparing.header(subject, entrants.collect());
     let scaled = Scaled {
         workload: queueing,
         own: load,
@@ -91,20 +88,12 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
             run(&policies[n], workload, *highest, progress)
         },
     };
-    if let Some(n) = header.loads.iter().position(|load| *load >= 1.0) {
-        return refuse(format!(
-            "at the total arrival rate {} the load is {:.4}, and no policy is stable: give rates below {:.4}",
-            header.rates[n],
-            header.loads[n],
-            rate / load
-        ));
-    }
     let note = for_another_load(&policies, workload, load, &header.loads);
     let notify = |stage: SweepStage<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, &scaled, comparing, notify)?;
     let mut output = match comparing.share {
-        None => with_exact(comparison, queueing, (&caller.means, caller.width)),
-        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), (&[], caller.width)),
+        None => with_exact(comparison, queueing, &caller.means),
+        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), &[]),
     }?;
     output.notes.extend(note);
     Ok(output)
@@ -134,25 +123,21 @@ fn for_another_load<K: Rules>(
 ///
 /// # Errors
 /// When its cells cannot be read, or a load not be reached.
-pub fn merge_over_loads<W: Queueing>(
-    workload: &W,
-    whole: &Whole,
-    width: usize,
-) -> VerbResult<VerbOutput> {
-    with_exact(whole.comparison()?, workload, (&[], width))
+pub fn merge_over_loads<W: Queueing>(workload: &W, whole: &Whole) -> VerbResult<VerbOutput> {
+    with_exact(whole.comparison()?, workload, &[])
 }
 
 fn with_exact<W: Queueing>(
     mut comparison: Comparison<W::Measures, W::OfClass>,
     workload: &W,
-    shown: (&[Mean], usize),
+    means: &[Mean],
 ) -> VerbResult<VerbOutput> {
     let header = &comparison.header;
     for &load in &header.loads {
         let scaled = at_load(workload, load, header.workload.load)?;
         comparison.exact.extend(scaled.exact(load));
     }
-    VerbOutput::over_loads(comparison, &workload.besides(), shown)
+    VerbOutput::over_loads(comparison, &workload.besides(), means)
 }
 
 /// Returns the workload with all arrival rates scaled so that its load is ρ.

@@ -1,17 +1,17 @@
 //! What comes of a verb, and whom it tells about its progress.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::report::{
-    Besides, Mean, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
-    outcomes_page, outcomes_table,
-};
+use crate::report::{Besides, Mean, Outcomes, Report, Section, comparison_report};
 use synth_core::artifact::{Changes, Quantity};
 use synth_core::document::harmless;
 use synth_simulation::sweep::{Cell, CellOutcome, Comparing, Comparison, Journal, SweepStage};
@@ -31,15 +31,13 @@ pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
     Err(why.into().into())
 }
 
-/// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
+/// The caller: which policy files are taken, who is notified of progress, and
 /// whether an end is requested.
 pub struct Caller<'a> {
     /// The command as it was typed, but for where results go: whoever types it gets the same again.
     pub command: String,
     /// What a comparison over loads tabulates besides the mean response time; none where nothing else is requested.
     pub means: Vec<Mean>,
-    /// The most characters of a line.
-    pub width: usize,
     /// What becomes of a policy file that was changed after it was written.
     pub changes: Changes,
     /// Once it is set, a verb ends with what it has.
@@ -55,7 +53,6 @@ impl Caller<'_> {
     pub fn over_loads(&self, comparing: &Comparing<'_>) -> Option<&'static str> {
         let typed = [
             ("--loads", !comparing.loads.is_empty()),
-            ("--rates", !comparing.rates.is_empty()),
             ("--show", !self.means.is_empty()),
             ("--shard", comparing.share.is_some()),
         ];
@@ -104,6 +101,72 @@ pub fn json(document: &impl Serialize) -> VerbResult<String> {
     Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
 }
 
+/// A result for programs, with the name of its format.
+#[derive(Serialize, JsonSchema)]
+struct Document<R> {
+    /// The name of the format.
+    format: String,
+    /// The version of the format.
+    version: u32,
+    /// The program and its version.
+    tool: String,
+    #[serde(flatten)]
+    result: R,
+}
+
+/// Writes a result for programs as JSON, with the name of its format and its version.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub fn document(format: &str, result: &impl Serialize) -> VerbResult<String> {
+    json(&Document {
+        format: format.into(),
+        version: 1,
+        tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
+        result,
+    })
+}
+
+/// The name of a format, and what returns its JSON Schema.
+pub type Format = (&'static str, fn(&'static str) -> Schema);
+
+/// Returns the JSON Schema of results of this type and format.
+pub fn schema_of<R: JsonSchema>(format: &'static str) -> Schema {
+    let mut schema = schemars::schema_for!(Document<R>);
+    schema.insert("title".into(), format.into());
+    if let Some(own) = schema.pointer_mut("/properties/format") {
+        *own = serde_json::json!({ "const": format });
+    }
+    schema
+}
+
+/// Results that depend on the kind of workload.
+pub type OfKind = BTreeMap<String, Value>;
+
+/// A policy that was simulated.
+#[derive(Serialize, JsonSchema)]
+pub struct Simulation<R, V> {
+    /// The policy, as it was named.
+    policy: String,
+    /// What was measured; means are in the workload's unit of time.
+    run: R,
+    /// The verdicts on the claims of the policy.
+    verdicts: V,
+}
+
+/// The formats of results that all kinds of workload have.
+pub const FORMATS: &[Format] = &[
+    (
+        "synth-comparison",
+        |_| schemars::schema_for!(Comparison<OfKind, OfKind>),
+    ),
+    ("synth-outcomes", schema_of::<Outcomes>),
+    (
+        "synth-simulation",
+        schema_of::<Simulation<OfKind, Vec<OfKind>>>,
+    ),
+];
+
 /// Creates a folder for results if there is none, and checks that files can be created in it.
 ///
 /// # Errors
@@ -116,20 +179,16 @@ pub fn folder_for_results(folder: &Path) -> VerbResult<()> {
     Ok(tried.map(drop).map_err(why)?)
 }
 
-/// What comes of a verb, ready to be printed and written.
+/// The result of a verb, ready to be rendered and written.
 #[derive(Debug, Default)]
 pub struct VerbOutput {
-    /// For people; goes to standard output where no document does.
-    pub table: String,
-    /// For programs: JSON.
+    /// The report; its text goes to standard output where no document does.
+    pub report: Report,
+    /// The JSON document.
     pub document: String,
-    /// All numbers, one a line.
-    pub csv: String,
-    /// For people: a page that loads nothing.
-    pub page: String,
     /// Further documents: each with its file, `-` for standard output.
     pub documents: Vec<(PathBuf, String)>,
-    /// What a person should know besides, on standard error.
+    /// Remarks for a person, on standard error.
     pub notes: Vec<String>,
     /// Whether the answer is a negative one: a claim is refuted, or a policy could not be run somewhere.
     pub negative: bool,
@@ -149,55 +208,73 @@ impl VerbOutput {
         }
     }
 
-    /// Returns a table alone.
-    pub fn of_table(table: String) -> Self {
-        VerbOutput {
-            table,
-            ..VerbOutput::default()
-        }
+    /// Returns a text that is printed as it is.
+    pub fn of_table(text: String) -> Self {
+        VerbOutput::of_section(Section {
+            lines: vec![text],
+            ..Section::default()
+        })
     }
 
-    /// Renders a simulated policy. The answer is negative where a claim is refuted, or where the policy is unstable on
+    /// Returns a section alone.
+    pub fn of_section(section: Section) -> Self {
+        let mut output = VerbOutput::default();
+        output.report.sections.push(section);
+        output
+    }
+
+    /// Returns the output with the page and the JSON document among the documents that are written, if they are requested.
+    ///
+    /// # Errors
+    /// When the page cannot be put together.
+    pub fn written_to(
+        mut self,
+        page: Option<&PathBuf>,
+        document: Option<&PathBuf>,
+    ) -> VerbResult<Self> {
+        if let Some(file) = page {
+            self.documents.push((file.clone(), self.report.page()?));
+        }
+        let document = document.map(|file| (file.clone(), self.document.clone()));
+        self.documents.extend(document);
+        Ok(self)
+    }
+
+    /// Returns the output of a simulated policy. The answer is negative if a claim is refuted, or if the policy is unstable on
     /// the workload that its claims are about.
     ///
     /// # Errors
     /// When the run cannot be written as JSON.
     pub fn of_run<Q: Quantity>(
         policy: &str,
-        table: String,
+        report: Report,
         run: &impl Serialize,
         verdicts: &[Judgement<Q>],
         is_unstable: bool,
     ) -> VerbResult<Self> {
-        #[derive(Serialize)]
-        #[serde(bound = "R: Serialize")]
-        struct Document<'a, R, Q: Quantity> {
-            policy: &'a str,
-            run: &'a R,
-            verdicts: &'a [Judgement<Q>],
-        }
-        let document = json(&Document {
-            policy,
+        let simulation = Simulation {
+            policy: policy.to_owned(),
             run,
             verdicts,
-        })?;
+        };
+        let document = document("synth-simulation", &simulation)?;
         let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
         Ok(VerbOutput {
-            table,
+            report,
             document,
             negative: refuted || is_unstable && !verdicts.is_empty(),
             ..VerbOutput::default()
         })
     }
 
-    /// Renders policies over loads, with what their kind tells beside response times.
+    /// Returns the output of a comparison over loads, with what the kind of workload tells in addition to response times.
     ///
     /// # Errors
-    /// When the results cannot be written as JSON or CSV.
+    /// When the results cannot be written as JSON.
     pub fn over_loads<M: Serialize, C: Serialize>(
         mut comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
-        (means, width): (&[Mean], usize),
+        means: &[Mean],
     ) -> VerbResult<Self> {
         let has_run = |cell: &Cell<M, C>| cell.run().is_some();
         let recorded = comparison
@@ -208,12 +285,9 @@ impl VerbOutput {
                 CellOutcome::Failure(_) => None,
             });
         let recorded: Vec<_> = recorded.collect();
-        let page = comparison_page(besides, &comparison, &recorded);
         Ok(VerbOutput {
-            table: comparison_table(&comparison, means, width),
+            report: comparison_report(besides, &comparison, means, &recorded),
             document: json(&comparison)?,
-            csv: comparison_csv(besides, &comparison)?,
-            page: page.text()?,
             interrupted: comparison.interrupted,
             negative: !comparison.cells.iter().all(has_run),
             journal: comparison.journal,
@@ -221,16 +295,14 @@ impl VerbOutput {
         })
     }
 
-    /// Renders policies that are compared without loads.
+    /// Returns the output of a comparison without loads; `command` makes it again.
     ///
     /// # Errors
-    /// When the numbers cannot be written.
-    pub fn outcomes(outcomes: &Outcomes, width: usize) -> VerbResult<Self> {
+    /// When the numbers cannot be written as JSON.
+    pub fn of_outcomes(outcomes: &Outcomes, command: String) -> VerbResult<Self> {
         Ok(VerbOutput {
-            table: outcomes_table(outcomes, width),
-            document: json(outcomes)?,
-            csv: outcomes_csv(outcomes)?,
-            page: outcomes_page(outcomes)?,
+            report: outcomes.report(command),
+            document: document("synth-outcomes", outcomes)?,
             interrupted: outcomes.interrupted,
             negative: !outcomes.failures.is_empty(),
             ..VerbOutput::default()

@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::report::{Besides, WIDTH, number};
+use crate::report::{Besides, Report, WIDTH, number};
 use synth_core::artifact::{
     self, Artifact, Changes, Checked, Claim, Content, Findings, HoldsFor, Method, Standing,
     Subject, is_close, quantities,
 };
-use synth_core::document::{DocumentError, Parsed};
+use synth_core::document::{CheckedOrFaults, Fault, WorkloadDocument};
 use synth_simulation::mm1::{Own, run};
 use synth_simulation::sweep::Comparing;
 use synth_simulation::{Progress, Settings};
@@ -52,6 +52,22 @@ quantities! {
     Response: "mean_response", "mean response", Time, [All], ();
 }
 
+impl WorkloadDocument for Queue {
+    const KIND: &'static str = "toy";
+    const EXAMPLE: &'static str = "{kind: toy, arrival_rate: .5}";
+
+    type Checked = Queue;
+
+    fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Queue> {
+        let is_sound = faults.is_empty();
+        is_sound.then_some((self, Vec::new())).ok_or(faults)
+    }
+
+    fn record(queue: &Queue) -> Self {
+        queue.clone()
+    }
+}
+
 impl Content for Toy {
     const NAME: &'static str = "toy";
     type Workload = Queue;
@@ -62,21 +78,10 @@ impl Content for Toy {
 
     synth_core::artifact_io!();
 
-    fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {
-        Ok(Parsed {
-            workload: serde_yaml::from_str(text).unwrap(),
-            warnings: Vec::new(),
-        })
-    }
-
-    fn digest(queue: &Queue) -> String {
-        queue.arrival_rate.to_string()
-    }
-
-    fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Queue> {
-        let claim = artifact.find(Told::Response, Subject::ALL)?;
+    fn check(artifact: &Artifact<Self>, queue: &Queue, findings: &mut Findings) {
+        let claim = artifact.find(Told::Response, Subject::ALL).unwrap();
         // E[T] = E[N]/λ, with E[N] = Σ n ρ^n (1 − ρ): not by the formula that it comes from.
-        let rho = artifact.workload.arrival_rate;
+        let rho = queue.arrival_rate;
         let terms = (1..10_000).map(|n| f64::from(n) * rho.powi(n) * (1.0 - rho));
         let expected = terms.sum::<f64>() / rho;
         if !is_close(claim.value, expected, 1e-9) {
@@ -85,7 +90,6 @@ impl Content for Toy {
                 format!("{}, expected {expected}", claim.value),
             );
         }
-        Some(artifact.workload.clone())
     }
 }
 
@@ -108,8 +112,6 @@ impl Kind for Toy {
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
 
-    const FIELDS: &'static str = "rates";
-
     fn synthesize(
         queue: &Queue,
         _: &NoArgs,
@@ -118,7 +120,7 @@ impl Kind for Toy {
         caller.notify(Notice::Doing("a division"));
         let rho = queue.arrival_rate;
         if rho >= 1.0 {
-            let why = format!("load {rho}");
+            let why = format!("load {rho}").into();
             return Ok(SynthesisAnswer::Refused { why, decided: true });
         }
         let value = 1.0 / (1.0 - rho);
@@ -130,15 +132,15 @@ impl Kind for Toy {
             HoldsFor::default(),
         );
         let artifact = Artifact::new(queue.clone(), Nothing {}, vec![claim], Nothing {});
-        SynthesisAnswer::checked(artifact, number(value))
+        SynthesisAnswer::checked(artifact, number(value).into())
     }
 
     fn about(_: &Queue) -> String {
         "one queue".into()
     }
 
-    fn show(policy: &Checked<Self>, _: usize) -> String {
-        number(policy.artifact().claims[0].value)
+    fn show(policy: &Checked<Self>) -> Report {
+        number(policy.artifact().claims[0].value).into()
     }
 
     fn simulate(
@@ -162,12 +164,11 @@ impl Kind for Toy {
     }
 
     fn compare(
-        queue: Option<&Queue>,
+        queue: &Queue,
         comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let queue = required_workload(queue)?;
         let run = |_: &NamedPolicy<Self>, queue: &Queue, _: bool, _: &mut dyn FnMut(Progress)| {
             Ok(run(queue.arrival_rate, comparing.settings))
         };
@@ -185,10 +186,6 @@ impl Queueing for Queue {
 
     fn own_load(&self, _: Option<std::time::Duration>) -> VerbResult<f64> {
         Ok(self.arrival_rate)
-    }
-
-    fn arrival_rate(&self) -> f64 {
-        1.0
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
@@ -210,7 +207,6 @@ fn a_kind_of_its_own_has_all_verbs() {
     let mut caller = Caller {
         command: String::new(),
         means: Vec::new(),
-        width: WIDTH,
         changes: Changes::Refused,
         interrupt: std::sync::Arc::default(),
         listener: &mut listener,
@@ -225,7 +221,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     };
     let text = synthesized.to_json().unwrap();
     let checked = Checked::<Toy>::parse(&text, "policy").unwrap();
-    assert_eq!(Toy::show(&checked, WIDTH), "2.000");
+    assert_eq!(Toy::show(&checked).text(WIDTH), "2.000");
     assert!(Checked::<Toy>::parse(&text.replace("2.0", "1.9"), "lie").is_err());
     assert!(artifact::parse::<Toy>(&text.replace("toy", "multiresource"), "other").is_err());
 
@@ -245,11 +241,14 @@ fn a_kind_of_its_own_has_all_verbs() {
         policies: &policies,
         changes: Changes::Refused,
         loads: &[0.3, 0.6],
-        rates: &[],
         settings: &settings,
         journal: None,
         share: None,
     };
-    let compared = Toy::compare(Some(&queue), &comparing, &NoArgs {}, &mut caller).unwrap();
-    assert!(compared.table.contains("fcfs"), "{}", compared.table);
+    let compared = Toy::compare(&queue, &comparing, &NoArgs {}, &mut caller).unwrap();
+    let text = compared.report.text(WIDTH);
+    assert!(text.contains("fcfs"), "{text}");
+    let csv = compared.report.numbers.csv().unwrap();
+    let head = "load,policy,type,quantity,value,low,high,unit\n0.3,fcfs,all,stable,1,,,1\n";
+    assert!(csv.starts_with(head), "{csv}");
 }

@@ -1,18 +1,17 @@
-//! What a person reads on the terminal; tables are `width` characters wide at most.
+//! The reports of this kind of workload.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use super::analysis::Load;
-use super::artifact::{Artifact, Checked, Part, Quantity};
+use super::artifact::{Artifact, Checked, Part, unmet};
 use super::simulator::{Judgement, Measures, Run};
 use super::synthesis::{Synthesis, Tuning};
 use super::workload::{AssignmentRecord, Cluster};
-use synth_core::artifact::{Quantity as _, Subject};
 use synth_verb::report::{
-    Besides, RunWords, Shares, Table, counted, estimate, number, percent, policy_report,
-    run_report, within, wrap,
+    Besides, Report, Section, Shares, claims, counted, estimate, load, number, percent,
+    policy_report, run_report,
 };
+use synth_verb::table;
 
 /// Returns what a cluster is, in a few words: `3 classes of jobs on 4 servers`.
 pub fn about(cluster: &Cluster) -> String {
@@ -42,33 +41,21 @@ fn list(names: &[&str]) -> String {
     }
 }
 
-/// Returns a load with the digits that tell it from 1.
-fn load(load: f64) -> String {
-    let digits = match (load - 1.0).abs() {
-        near if near < 1e-3 => 12,
-        _ if !(1e-3..1e6).contains(&load) => return number(load),
-        _ => 6,
-    };
-    let text = format!("{load:.digits$}");
-    text.trim_end_matches('0').trim_end_matches('.').into()
-}
-
-/// Says why no policy is stable, and how much less would be.
-pub fn overload(cluster: &Cluster, overload: &Load, width: usize) -> String {
+/// Explains why no policy is stable, and which arrival rates would be.
+pub fn overload(cluster: &Cluster, overload: &Load) -> String {
     let (needed, stable) = (load(overload.load), load(1.0 / overload.load));
     let why = match &overload.margin {
         Some(margin) => {
             let [classes, servers] = bottleneck(cluster, &margin.tight).map(|names| list(&names));
             format!(
-                "Jobs of {classes} need {needed} times what all of their servers together can do ({servers}). Of every class arrivals times less than {stable} would be stable."
+                "Jobs of {classes} need {needed} times the capacity of all of their servers together ({servers})."
             )
         }
-        None => format!(
-            "All servers together would have to do {needed} times what they can. Arrivals times less than {stable} would be stable."
-        ),
+        None => format!("All servers together would have to do {needed} times their capacity."),
     };
-    let why = wrap(&why, width);
-    format!("No policy can stabilize this workload: its load is {needed}.\n{why}")
+    format!(
+        "No policy can stabilize this workload: its load is {needed}. {why} With arrival rates below {stable} times the present ones it would be stable."
+    )
 }
 
 /// Returns names of the classes of a tight set, and of the servers that they may use.
@@ -80,18 +67,21 @@ fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> [Vec<&'a str>; 2] {
 }
 
 /// Describes the synthesized policy, and what it attains.
-pub fn summary(cluster: &Cluster, synthesized: &Synthesis, width: usize) -> String {
+pub fn summary(cluster: &Cluster, synthesized: &Synthesis) -> Report {
     let artifact = &synthesized.artifact;
-    let mut text = format!("{}: {}\n", about(cluster), stability(cluster, artifact));
+    let stability = stability(cluster, artifact);
+    let mut report = Report::from(format!("{}: {stability}", about(cluster)));
     if let Err(why) = &synthesized.means {
-        let _ = writeln!(text, "Means under balanced fairness are simulated: {why}.");
+        let note = format!("Means under balanced fairness are simulated: {why}.");
+        report.summary.push(note);
     }
-    text += &interruptions(artifact);
-    if let Some(tuning) = &synthesized.tuning {
-        text += &tuned(cluster, tuning);
-    }
-    let means = means(cluster, artifact, width);
-    format!("{}\n\n{means}\n", wrap(&text, width))
+    let tuning = synthesized.tuning.as_ref();
+    let tuned = tuning.map_or(String::new(), |own| tuned(cluster, own));
+    report.summary.push(interruptions(artifact) + &tuned);
+    report.sections.extend(claims(&artifact.claims, |own| {
+        unmet(&own.holds_for, cluster)
+    }));
+    report
 }
 
 /// Load and bottleneck.
@@ -111,7 +101,7 @@ fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
             (true, false) => format!("the servers {} together", list(&servers)),
             (false, _) => format!("the servers {}, for {}", list(&servers), list(&classes)),
         };
-        let _ = write!(text, ". The bottleneck: {what}");
+        text += &format!(". The bottleneck: {what}");
     }
     text + "."
 }
@@ -129,7 +119,7 @@ fn interruptions(artifact: &Artifact) -> String {
 /// Says why jobs are interrupted that often.
 fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
     let Some(above) = tuning.above else {
-        return " That is a guess: no run settled in the events that were allowed (`--budget`)."
+        return " That is a guess: no run settled in the events that were allowed (`--work`)."
             .into();
     };
     let scv = number(tuning.size.scv());
@@ -150,104 +140,59 @@ fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
     }
 }
 
-/// Mean response times, class by class.
-fn means(cluster: &Cluster, artifact: &Artifact, width: usize) -> String {
-    const MOST: usize = 40;
-    let unit = cluster.time_unit();
-    let mut table = Table::new([
-        "class".to_string(),
-        "arrival rate".into(),
-        format!("E[T] [{unit}]"),
-        format!("balanced fair [{unit}]"),
-        format!("rate [{}]", Quantity::FairRate.unit(unit)),
-    ]);
-    let mut row = |name: &str, rate: f64, subject: Subject<'_>| {
-        let value = |quantity: Quantity| match artifact.find(quantity, subject) {
-            Some(claim) => within(claim.value, claim.half_width.unwrap_or(0.0)),
-            None => "–".into(),
-        };
-        table.row([
-            name.to_string(),
-            number(rate),
-            value(Quantity::MeanResponse),
-            value(Quantity::FairResponse),
-            value(Quantity::FairRate),
-        ]);
-    };
-    for class in cluster.classes().iter().take(MOST) {
-        let (name, rate) = (&*class.name, class.arrival_rate.value());
-        row(name, rate, Subject::of_type(name));
-    }
-    row("all", cluster.arrival_rate(), Subject::ALL);
-    table.within(width) + &more_classes(cluster, MOST)
-}
+/// Classes in a table.
+const MOST: usize = 40;
 
-fn more_classes(cluster: &Cluster, shown: usize) -> String {
-    match cluster.classes().len().saturating_sub(shown) {
-        0 => String::new(),
-        more => format!("\n… and {more} more classes"),
-    }
-}
-
-/// Describes what a policy is for, who may use which server, what it does, and what it promises.
-pub fn show(checked: &Checked, width: usize) -> String {
+/// Describes what a policy is for, what it does, what it promises, and who may use which server.
+pub fn show(checked: &Checked) -> Report {
     let (artifact, cluster) = (checked.artifact(), checked.workload());
-    let (stability, interruptions) = (stability(cluster, artifact), interruptions(artifact));
-    let rule = format!(
-        "It has {stability}\n\nOne queue for all. Each server works on the first job in it that it may serve, together with others that do the same; when a job leaves, its servers look for the next one.\n{interruptions}\n"
-    );
-    let mut text = wrap(&rule, width);
-    if let Some(routing) = &artifact.evidence.routing {
-        let _ = writeln!(text, "\n{}", graph(cluster, routing, width));
-    }
-    let _ = writeln!(text, "\nIt promises\n{}", means(cluster, artifact, width));
     let source = cluster.record().source.as_deref();
-    policy_report(&about(cluster), &artifact.tool, source, &text)
-}
-
-/// Who may use which server, and how the proof of the load would send jobs.
-fn graph(cluster: &Cluster, routing: &[Vec<Part>], width: usize) -> String {
-    const MOST: usize = 24;
-    let header = "may use (and is sent there by the routing that proves the load)";
-    let mut table = Table::new(["class", header]).words(1).wrapping(1);
-    for (class, parts) in cluster.classes().iter().zip(routing).take(MOST) {
-        let server = |s: &usize| {
-            let name = &cluster.servers()[*s].name;
-            match parts.iter().find(|part| part.server == *name) {
-                Some(part) => format!("{name} {}", percent(part.part)),
-                None => name.clone(),
-            }
-        };
-        let servers: Vec<String> = class.servers.iter().map(server).collect();
-        table.row([class.name.clone(), servers.join(", ")]);
-    }
-    table.within(width) + &more_classes(cluster, MOST)
-}
-
-/// Reports what a simulation measured, with the verdicts on the claims, if any were judged.
-pub fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement], width: usize) -> String {
-    let servers = cluster.servers().iter().zip(&run.own.utilization);
-    let busy = servers.take(LISTED);
-    let busy = busy.map(|(server, busy)| format!("{} {}", server.name, percent(*busy)));
-    let mut busy = busy.collect::<Vec<_>>().join(", ");
-    if cluster.servers().len() > LISTED {
-        busy += &format!(" and {} more", cluster.servers().len() - LISTED);
-    }
-    let (waiting, unit) = (estimate(run.mean_waiting), cluster.time_unit());
-    let fairness = run.fairness.map_or("–".into(), |f| format!("{f:.3}"));
-    let interruptions = run.own.interruption_frequency;
-    let interruptions = interruptions.map_or("–".into(), |f| number(f.mean));
-    let overall = format!(
-        "waiting {waiting}; fairness (Jain) {fairness}; interruptions {interruptions} per {unit}\nservers at work: {busy}\nmeans with 95 % confidence intervals (batch means of independent replications)"
+    let stability = stability(cluster, artifact);
+    let does = format!(
+        "One queue for all. Each server works on the first job in it that it may serve, together with others that do the same; when a job leaves, its servers look for the next one. {}",
+        interruptions(artifact)
     );
-    let words = RunWords {
-        unit,
-        names: &cluster.names(),
-        overall: &overall,
-        conditions: "claims that assume exponential sizes are approximations for others; what is of balanced fairness is not examined by a run",
-        is_percentile: |_| false,
-    };
-    run_report(&words, run, verdicts, width)
+    let does = [format!("It has {stability}"), does];
+    let mut report = policy_report(&about(cluster), artifact, source, does, |own| {
+        unmet(&own.holds_for, cluster)
+    });
+    let routing = artifact.evidence.routing.as_ref();
+    report
+        .sections
+        .extend(routing.map(|own| graph(cluster, own)));
+    report
+}
+
+/// Returns which servers each class may use, and how the proof of the load would send jobs.
+fn graph(cluster: &Cluster, routing: &[Vec<Part>]) -> Section {
+    let rows = cluster.classes().iter().zip(routing).take(MOST);
+    table!("", rows, (class, parts) => {
+        "class" => &class.name,
+        "may use (and is sent there by the routing that proves the load)" =>
+            class.servers.iter().map(|s| {
+                let name = &cluster.servers()[*s].name;
+                match parts.iter().find(|part| part.server == *name) {
+                    Some(part) => format!("{name} {}", percent(part.part)),
+                    None => name.clone(),
+                }
+            }).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// Returns what a simulation measured, with the verdicts on the claims, if any were judged.
+pub fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -> Report {
+    let unit = cluster.time_unit();
+    let servers = cluster.servers().iter().zip(&run.own.utilization);
+    let overall = table!("", servers.take(LISTED), (server, busy) => {
+        "server" => &server.name,
+        "at work [%]" => *busy,
+    });
+    let overall = overall.note(format!(
+        "Fairness (Jain): {}; interruptions: {} per {unit}.",
+        run.fairness.map_or("–".into(), number),
+        estimate(run.own.interruption_frequency)
+    ));
+    run_report(unit, run, overall, verdicts, |_| false)
 }
 
 /// Returns what a comparison reports besides response times: which servers work.
@@ -258,10 +203,6 @@ pub fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
     let drawn = names.len() <= DRAWN;
     Besides {
         parts: names.filter(|_| drawn).collect(),
-        section: (
-            "Servers",
-            "Every stable policy gets the same work done; they differ in where.",
-        ),
         shares: &[Shares {
             quantity: "utilization",
             words: "at work",

@@ -16,11 +16,11 @@ use synth_core::document::is_there;
 use synth_simulation::sweep::{Comparing, ExactMeans, Knows, Whole};
 use synth_simulation::{Health, Settings};
 use synth_typed::{count, part};
-use synth_verb::report::Besides;
+use synth_verb::report::{Besides, Report};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
-    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule,
-    required_workload, scaled_to, simulate_policy, split_name,
+    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, scaled_to,
+    simulate_policy, split_name,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -36,7 +36,7 @@ pub struct SynthesisArgs {
 
     /// Events that may be simulated to tune
     #[arg(long, value_name = "EVENTS", default_value = "1e8", value_parser = count)]
-    budget: u64,
+    work: u64,
 
     /// Seed of the simulations: the same seed gives the same policy
     #[arg(long, default_value = "1")]
@@ -105,14 +105,13 @@ impl Kind for Compatibility {
     type ComparisonArgs = NoArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers, classes, rates or sizes";
 
     fn about(cluster: &Cluster) -> String {
         report::about(cluster)
     }
 
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
+    fn show(policy: &Checked) -> Report {
+        report::show(policy)
     }
 
     fn at_load(cluster: &Cluster, load: f64) -> VerbResult<Cluster> {
@@ -129,18 +128,18 @@ impl Kind for Compatibility {
         let options = Options {
             interruptions: args.interruptions,
             tolerance: args.tolerance,
-            events: args.budget,
+            events: args.work,
             seed: args.seed,
             interrupt: caller.interrupt.clone(),
         };
         let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::synthesize(cluster, &options, listener)? {
             Outcome::Made(synthesized) => {
-                let summary = report::summary(cluster, &synthesized, caller.width);
+                let summary = report::summary(cluster, &synthesized);
                 SynthesisAnswer::checked(synthesized.artifact, summary)?
             }
             Outcome::Overload(load) => SynthesisAnswer::Refused {
-                why: report::overload(cluster, &load, caller.width),
+                why: report::overload(cluster, &load).into(),
                 decided: true,
             },
             Outcome::Interrupted => SynthesisAnswer::Interrupted,
@@ -159,19 +158,18 @@ impl Kind for Compatibility {
             let run = simulate(cluster, &policy.rule.rule, settings, caller.simulating())?;
             let run = marked(run, settings);
             let verdicts = policy.verdicts(cluster, |file| judge(file, cluster, &run));
-            let table = report::simulation(cluster, &run, &verdicts, caller.width);
+            let report = report::simulation(cluster, &run, &verdicts);
             let is_unstable = run.health == Health::Unstable;
-            VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)
+            VerbOutput::of_run(&policy.name, report, &run, &verdicts, is_unstable)
         })
     }
 
     fn compare(
-        cluster: Option<&Cluster>,
+        cluster: &Cluster,
         comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let cluster = required_workload(cluster)?;
         let run =
             |policy: &NamedPolicy<Self>, cluster: &Cluster, _, progress: &mut dyn FnMut(_)| {
                 let cluster = &policy.rule.sized(cluster);
@@ -180,8 +178,8 @@ impl Kind for Compatibility {
         compare_over_loads(cluster, cluster, comparing, run, caller)
     }
 
-    fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
-        merge_over_loads(cluster, whole, width)
+    fn merge(cluster: &Cluster, whole: &Whole) -> VerbResult<VerbOutput> {
+        merge_over_loads(cluster, whole)
     }
 }
 
@@ -195,10 +193,6 @@ impl Queueing for Cluster {
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
         Ok(analysis::load(self).load)
-    }
-
-    fn arrival_rate(&self) -> f64 {
-        self.arrival_rates().iter().sum()
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {

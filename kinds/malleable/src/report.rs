@@ -1,6 +1,4 @@
-//! What a person reads on the terminal; tables are `width` characters wide at most.
-
-use std::fmt::Write as _;
+//! The reports of this kind of workload.
 
 use itertools::chain;
 use serde_json::{Value, json};
@@ -9,13 +7,13 @@ use super::artifact::{Artifact, Checked, Policy, Quantity, cost};
 use super::policy::{Online, Rule};
 use super::simulator::{Course, Judgement, Run};
 use super::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
-use super::workload::{ALL_JOBS, Objective, Pool, Speedup, Stream, Workload};
-use synth_core::artifact::{Quantity as _, Subject};
+use super::workload::{Objective, Pool, Speedup, Stream, Workload};
+use synth_core::artifact::{Quantity as _, Unmet};
 use synth_simulation::Verdict;
 use synth_verb::report::{
-    RunWords, Table, change, counted, estimate, headed, number, percent, policy_report, run_report,
-    within, wrap,
+    Report, Section, counted, estimate, number, percent, policy_report, run_report,
 };
+use synth_verb::table;
 
 /// Jobs in a table.
 const JOBS: usize = 24;
@@ -76,270 +74,204 @@ fn gap(gap: f64) -> String {
 }
 
 /// Describes a plan: what it costs, and what each job has.
-pub fn plan(pool: &Pool, planned: &Planned, width: usize) -> String {
+pub fn plan(pool: &Pool, planned: &Planned) -> Report {
     let ends = &planned.evidence.ends;
     let found = cost(pool, pool.objective().quantity(), ends);
     let [mean, makespan] = [Quantity::MeanResponse, Quantity::Makespan]
         .map(|quantity| number(cost(pool, quantity, ends)));
-    let time = pool.time_unit();
-    let (about, least) = (of_pool(pool), objective(pool, found));
-    let gap = gap(planned.gap(pool));
-    let mut text = format!(
-        "{about}: {least}, {gap}\nmean response {mean} {time}, makespan {makespan} {time}\n"
-    );
-    if let Some(open) = planned.open {
-        let _ = writeln!(text, "{}", wrap(&why_open(pool, planned, open), width));
-    }
+    let (about, time) = (of_pool(pool), pool.time_unit());
+    let (least, gap) = (objective(pool, found), gap(planned.gap(pool)));
+    let mut report = Report::from(format!(
+        "{about}: {least}, {gap}; mean response {mean} {time}, makespan {makespan} {time}."
+    ));
+    let open = planned.open.map(|open| why_open(pool, planned, open));
+    report.summary.extend(open);
     if let Some(larger) = with_one_more_server(pool, planned) {
-        let (objective, change) = (objective(pool, larger), change(larger / found));
-        let _ = writeln!(text, "with one more server: {objective} ({change})");
+        let (objective, ratio) = (objective(pool, larger), number(larger / found));
+        let more = format!("With one more server: {objective}, {ratio} times as much.");
+        report.summary.push(more);
     }
-    format!("{text}\n{}\n", jobs_of_plan(pool, planned, width))
+    report.sections.push(jobs_of_plan(pool, planned));
+    report
 }
 
-/// Says why no formula has the best plan, and what is known of this one.
+/// Explains why no formula has the best plan, and what is known about this one.
 fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     let why = match open {
         Open::FavoursLarge => {
-            "the weights favour large jobs, so that the prices of the recursion are only a bound and no policy"
+            "The weights favour large jobs, so that the prices of the recursion are only a bound and no policy"
         }
-        Open::SpeedupsDiffer => "speedups differ, so that no formula has the best plan",
+        Open::SpeedupsDiffer => "Speedups differ, so that no formula has the best plan",
     };
     if planned.is_best(pool) {
         return format!(
-            "{why}; all orders in which these few jobs can end were compared, and none costs less"
+            "{why}; all orders in which these few jobs can end were compared, and none costs less."
         );
     }
     let least = cost_in_unit(pool, planned.least);
     format!(
-        "{why}; this plan is the best that a search found, and no policy costs less than {least}"
+        "{why}; this plan is the best that a search found, and no policy costs less than {least}."
     )
 }
 
-/// Returns a table of jobs from the first to end on; `words` is whether the second column holds words.
-fn table_of_jobs(
-    ends: &[f64],
-    (header, words): (Vec<String>, bool),
-    row: impl Fn(usize) -> Vec<String>,
-    width: usize,
-) -> String {
-    let table = Table::new(header);
-    let mut table = if words { table.words(1) } else { table };
+/// Returns the first jobs to end, and how many more there are.
+fn first_to_end(ends: &[f64]) -> (impl Iterator<Item = usize>, Option<String>) {
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
-    order.iter().take(JOBS).for_each(|&i| table.row(row(i)));
-    let mut text = table.within(width);
-    if order.len() > JOBS {
-        let _ = write!(text, "\n… and {} more jobs", order.len() - JOBS);
-    }
-    text
+    let more = order.len().saturating_sub(JOBS);
+    let more = (more > 0).then(|| format!("… and {more} more jobs"));
+    (order.into_iter().take(JOBS), more)
 }
 
-/// Tabulates what each job has, and when it ends.
-fn jobs_of_plan(pool: &Pool, planned: &Planned, width: usize) -> String {
+/// Returns what each job has, and when it ends.
+fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
     let weighted = pool.objective() == Objective::WeightedFlowTime;
     let differ = pool.curves().len() > 1;
     let (stages, ends) = (&planned.plan.stages, &planned.evidence.ends);
-    let shown = &stages[..stages.len().min(STAGES)];
-    let cells = |[name, curve, size, weight, end]: [String; 5]| {
-        let (curve, weight) = (differ.then_some(curve), weighted.then_some(weight));
-        chain!([name], curve, [size], weight, [end])
-    };
-    let end = format!("ends [{}]", pool.time_unit());
-    let names = ["job", "speedup", "size", "weight", &end].map(str::to_owned);
-    let mut header: Vec<String> = cells(names).collect();
-    header.extend((0..shown.len()).map(|n| format!("{} left", stages.len() - n)));
-    if shown.is_empty() {
-        header.push("servers at first".into());
-    }
     let all: Vec<usize> = (0..pool.jobs().len()).collect();
     let first = planned.plan.rule.servers(pool, &all, 0.0);
-    // A whole number without decimals; nothing where a job has no server.
-    let servers = |k: f64| match k {
-        0.0 => String::new(),
-        k if k.fract() == 0.0 && k < 1e7 => format!("{k}"),
-        k => number(k),
-    };
-    let row = |i: usize| {
-        let job = &pool.jobs()[i];
-        let curve = speedup(&pool.curve(i).speedup);
-        let [size, weight, end] = [job.size, job.weight, ends[i]].map(number);
-        let own = cells([job.name.clone(), curve, size, weight, end]);
-        let first = shown.is_empty().then(|| servers(first[i]));
-        let held = shown.iter().map(|stage| servers(stage[i]));
-        own.chain(held).chain(first).collect()
-    };
-    table_of_jobs(ends, (header, differ), row, width)
+    let (order, more) = first_to_end(ends);
+    let order: Vec<usize> = order.collect();
+    let title = "Servers of each job while this many jobs are left";
+    let mut section = table!(title, &order, i => {
+        "job" => &pool.jobs()[*i].name,
+        "speedup" => differ.then(|| speedup(&pool.curve(*i).speedup)),
+        "size [1]" => pool.jobs()[*i].size,
+        "weight [1]" => Some(pool.jobs()[*i].weight).filter(|_| weighted),
+        format!("ends [{}]", pool.time_unit()) => ends[*i],
+        "at first [1]" => Some(first[*i]).filter(|_| stages.is_empty()),
+    });
+    for (n, stage) in stages.iter().take(STAGES).enumerate() {
+        let left = format!("{} left [1]", stages.len() - n);
+        section.columns.push(left.into());
+        for (row, i) in section.rows.iter_mut().zip(&order) {
+            let servers = Some(stage[*i]).filter(|own| *own > 0.0);
+            row.push(servers.into());
+        }
+    }
+    section.notes.extend(more);
+    section
 }
 
 /// Describes a rule for jobs that arrive: what it attains, and how far that is from what no policy can beat.
-pub fn online(stream: &Stream, synthesized: &MadeOnline, width: usize) -> String {
+pub fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
     let (tuned, time, least) = (&synthesized.tuned, stream.time_unit(), synthesized.least);
-    let response = match tuned.run.mean_response {
+    let (about, load) = (of_stream(stream), number(stream.load()));
+    let Online {
+        urgency,
+        background,
+    } = tuned.online;
+    let mut report = Report::from(format!(
+        "{about}: load λE[S]/N = {load}. heSRPT with urgency {urgency} and background {background}."
+    ));
+    report.summary.push(match tuned.run.mean_response {
         Some(mean) => format!(
-            "mean response {} {time}, at most {} above what any policy can have ({} {time}, a bound; simulated, a heuristic: no optimum is known)",
+            "Mean response {} {time}, at most {} above what any policy can have ({} {time}, a bound; simulated, a heuristic: no optimum is known).",
             estimate(Some(mean)),
             percent(mean.mean / least - 1.0),
             number(least)
         ),
-        None => "the run did not settle: nothing is claimed but a bound; allow more with --budget"
+        None => "The run did not settle: nothing is claimed but a bound; allow more with --work."
             .into(),
-    };
-    let (about, load) = (of_stream(stream), number(stream.load()));
-    let response = wrap(&response, width);
-    let [urgency, background] = knobs(tuned.online);
-    let mut text = format!(
-        "{about}: load λE[S]/N = {load}\n{response}\nheSRPT with urgency {urgency} and background {background}\n"
-    );
-    if !tuned.tried.is_empty() {
-        let mut table = Table::new(["urgency", "background", "E[T], times"]);
-        for tried in &tuned.tried {
-            let times = estimate(tried.times);
-            table.row(knobs(tried.online).into_iter().chain([times]));
-        }
-        let (table, events) = (table.within(width), tuned.events);
-        let _ = writeln!(
-            text,
-            "\n{table}\nurgency 0 is EQUI, 1 with background 0 the optimum of jobs that are all there; {events} events"
-        );
-    }
-    text
+    });
+    let tried = table!("", &tuned.tried, tried => {
+        "urgency [1]" => tried.online.urgency,
+        "background [1]" => tried.online.background,
+        "E[T], times [1]" => tried.times,
+    });
+    report.sections.push(tried.note(format!(
+        "Urgency 0 is EQUI, 1 with background 0 the optimum of jobs that are all there; {} events.",
+        tuned.events
+    )));
+    report
 }
 
-fn knobs(online: Online) -> [String; 2] {
-    [online.urgency, online.background].map(|knob| knob.to_string())
-}
-
-/// Says why no policy keeps up.
-pub fn overload(stream: &Stream, times: f64, width: usize) -> String {
+/// Explains why no policy keeps up.
+pub fn overload(stream: &Stream, times: f64) -> String {
     let work = stream.arrival_rate() * stream.size().mean();
     let [work, most, times] = [work, stream.most_work(), times].map(number);
     let servers = counted(stream.servers(), "server");
-    let why = format!(
-        "No policy can keep up: {work} work comes in a unit of time, and {servers} can do {most} at most, however many jobs there are: {times} times too much."
-    );
-    wrap(&why, width)
+    format!(
+        "No policy can keep up: {work} work arrives in a unit of time, and {servers} can do {most} at most, however many jobs there are: {times} times too much."
+    )
 }
 
 /// Describes what a policy is for, what it does, and what it promises.
-pub fn show(checked: &Checked, width: usize) -> String {
+pub fn show(checked: &Checked) -> Report {
     let (artifact, workload) = (checked.artifact(), checked.workload());
-    let (curves, promises) = match workload {
-        Workload::Pool(pool) => (pool.curves(), promises_of_plan(pool, artifact)),
-        Workload::Stream(stream) => (
-            std::slice::from_ref(stream.curve()),
-            promises_of_stream(stream, artifact),
-        ),
+    let curves = match workload {
+        Workload::Pool(pool) => pool.curves(),
+        Workload::Stream(stream) => std::slice::from_ref(stream.curve()),
     };
     let speedup = match curves {
         [one] => speedup(&one.speedup),
         several => format!("{} different ones", several.len()),
     };
-    let rule = wrap(&rule_words(artifact), width);
-    let text = format!("Speedup: {speedup}\n\n{rule}\n\nIt promises\n{promises}");
     let source = workload.record().source.as_deref();
-    policy_report(&about(workload), &artifact.tool, source, &text)
+    let does = [format!("Speedup: {speedup}"), rule_words(artifact)];
+    policy_report(&about(workload), artifact, source, does, |_| {
+        Unmet::default()
+    })
 }
 
 fn rule_words(artifact: &Artifact) -> String {
     match &artifact.policy {
         Policy::Plan(plan) => match plan.rule {
-            Rule::Prices(_) => "The jobs that remain divide the servers such that the work done is worth most at the prices in the file; when a job ends they divide them anew.".into(),
+            Rule::Prices(_) => "The jobs that remain divide the servers such that the work done is worth most at the prices in the file; when a job ends they divide them again.".into(),
             Rule::Phases(_) => "Each job has the servers that the file gives it in each phase; phases end at the times in the file.".into(),
         },
         Policy::Online(online) => format!(
-            "Whenever a job comes or ends, servers are divided such that work is worth most: at prices that a plan for the jobs that are there would have, to the power of {} (its urgency), with {} jobs that are reckoned to stay behind (its background). Sizes are known when jobs come. It is a heuristic: no optimum is known.",
+            "Whenever a job arrives or ends, servers are divided such that work is worth most: at prices that a plan for the jobs that are there would have, to the power of {} (its urgency), with {} jobs that are assumed to stay behind (its background). Sizes are known when jobs arrive. It is a heuristic: no optimum is known.",
             online.urgency, online.background
         ),
     }
 }
 
-fn value(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
-    let claim = artifact.find(quantity, Subject::ALL);
-    claim.map(|claim| claim.value)
+/// Returns what a simulation of a stream measured, with the verdicts on the claims, if any were judged.
+pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement]) -> Report {
+    run_report(
+        stream.time_unit(),
+        run,
+        Section::default(),
+        verdicts,
+        |_| false,
+    )
 }
 
-fn promises_of_plan(pool: &Pool, artifact: &Artifact) -> String {
-    let mut text = String::new();
-    if let Some(cost) = value(artifact, pool.objective().quantity()) {
-        let gap = value(artifact, Quantity::Gap).map_or(String::new(), |g| format!(", {}", gap(g)));
-        let _ = writeln!(text, "  {}{gap}", objective(pool, cost));
-    }
-    for quantity in [Quantity::MeanResponse, Quantity::Makespan] {
-        if let Some(found) = value(artifact, quantity) {
-            let (label, unit) = (quantity.row().label, pool.time_unit());
-            let _ = writeln!(text, "  {label} {} {unit}", number(found));
-        }
-    }
-    text
-}
-
-fn promises_of_stream(stream: &Stream, artifact: &Artifact) -> String {
-    let time = stream.time_unit();
-    let Some(claim) = artifact.find(Quantity::MeanResponse, Subject::ALL) else {
-        return String::new();
-    };
-    let mean = within(claim.value, claim.half_width.unwrap_or(0.0));
-    let mut text = format!("  mean response time {mean} {time}, simulated\n");
-    if let Some(least) = value(artifact, Quantity::LeastResponse) {
-        let (bound, less) = (number(least), percent(1.0 - least / claim.value));
-        let _ = writeln!(
-            text,
-            "  no policy has less than {bound} {time} (proved), which is {less} less at most"
-        );
-    }
-    text
-}
-
-/// Reports what a simulation of a stream measured, with the verdicts on the claims, if any were judged.
-pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement], width: usize) -> String {
-    let waiting = estimate(run.mean_waiting);
-    let overall = format!(
-        "without servers {waiting}\nmeans with 95 % confidence intervals (batch means of independent replications); E[T]/E[S] is beside a job alone on all servers"
-    );
-    let words = RunWords {
-        unit: stream.time_unit(),
-        names: &[ALL_JOBS],
-        overall: &overall,
-        conditions: "what no policy can beat is not examined by a run",
-        is_percentile: |_| false,
-    };
-    run_report(&words, run, verdicts, width)
-}
-
-/// Reports what happened to a pool, with the verdicts.
-pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize) -> String {
-    let end = format!("ends [{}]", pool.time_unit());
-    let row = |i: usize| {
-        let job = &pool.jobs()[i];
-        vec![job.name.clone(), number(job.size), number(course.ends[i])]
-    };
-    let header = vec!["job".into(), "size".into(), end];
-    let jobs = table_of_jobs(&course.ends, (header, false), row, width);
-    let mut text = format!("{}, exactly\n\n{jobs}", of_pool(pool));
+/// Returns what happened to a pool, with the verdicts.
+pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement]) -> Report {
+    let (order, more) = first_to_end(&course.ends);
+    let mut jobs = table!("", order, i => {
+        "job" => &pool.jobs()[i].name,
+        "size [1]" => pool.jobs()[i].size,
+        format!("ends [{}]", pool.time_unit()) => course.ends[i],
+    });
+    jobs.notes.extend(more);
     let never = course.ends.iter().filter(|end| end.is_infinite()).count();
     if never > 0 {
-        let _ = write!(text, "\n{never} jobs never end");
+        jobs.notes.push(format!("{never} jobs never end."));
     }
-    let mut table = Table::new(["quantity", "claimed", "happened", "verdict"]).words(3);
-    let mut line = |quantity, claimed: String, verdict: &str| {
-        let happened = digits(cost(pool, quantity, &course.ends));
-        let name = headed(quantity, pool.time_unit());
-        table.row([name, claimed, happened, verdict.into()]);
-    };
-    for Judgement { claim, verdict, .. } in verdicts {
-        match verdict {
-            Verdict::NotExamined => {}
-            Verdict::Confirmed => line(claim.quantity, digits(claim.value), "confirmed"),
-            _ => line(claim.quantity, digits(claim.value), "REFUTED"),
-        }
-    }
-    if verdicts.is_empty() {
-        for quantity in pool.objective().quantities() {
-            line(quantity, String::new(), "");
-        }
-    }
-    format!("{text}\n\n{}\n", table.within(width))
+    let examined = verdicts
+        .iter()
+        .filter(|own| own.verdict != Verdict::NotExamined);
+    let judged = examined.map(|own| (own.claim.quantity, Some(own)));
+    let quantities = pool.objective().quantities().into_iter();
+    let all = quantities
+        .filter(|_| verdicts.is_empty())
+        .map(|own| (own, None));
+    let outcomes = table!("", chain!(judged, all), (quantity, judgement) => {
+        "quantity" => quantity.row().label,
+        "claimed" => judgement.map(|own| digits(own.claim.value)),
+        "happened" => digits(cost(pool, quantity, &course.ends)),
+        "unit" => quantity.unit(pool.time_unit()),
+        "verdict" => judgement.map(|own| match own.verdict {
+            Verdict::Confirmed => "confirmed",
+            _ => "REFUTED",
+        }),
+    });
+    let mut report = Report::from(format!("{}, exactly", of_pool(pool)));
+    report.sections.extend([jobs, outcomes]);
+    report
 }
 
 /// Returns a number with ten digits: what happens is exact.

@@ -1,6 +1,5 @@
 //! Malleable jobs as a kind of workload: arguments and verbs.
 
-use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -15,14 +14,14 @@ use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
+use synth_core::document::WorkloadDocument as _;
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings, median};
 use synth_typed::{count, part};
-use synth_verb::report::{Besides, Column, Outcomes, PolicyValues, headed};
+use synth_verb::report::{Besides, Found, Outcomes, PolicyValues, Report};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, SynthesisAnswer, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload, scaled_to,
-    simulate_policy,
+    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, scaled_to, simulate_policy,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -36,9 +35,9 @@ pub struct SynthesisArgs {
     #[arg(long, value_name = "B", value_parser = knob, requires = "urgency")]
     background: Option<f64>,
 
-    /// Events that may be simulated where jobs arrive
+    /// Work that may be done to tune where jobs arrive, in events of a simulation
     #[arg(long, value_name = "EVENTS", default_value = "4e7", value_parser = count)]
-    budget: u64,
+    work: u64,
 
     /// Seed of the simulations: the same seed gives the same policy. Where sizes are drawn, 1 is the draw of the workload, 2 the
     /// next one
@@ -80,14 +79,13 @@ impl Kind for Malleable {
     type ComparisonArgs = ComparisonArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "servers, speedups, jobs or the objective";
 
     fn about(workload: &Workload) -> String {
         report::about(workload)
     }
 
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
+    fn show(policy: &Checked) -> Report {
+        report::show(policy)
     }
 
     fn at_load(workload: &Workload, load: f64) -> VerbResult<Workload> {
@@ -114,14 +112,14 @@ impl Kind for Malleable {
                 caller.notify(Notice::Doing("planning"));
                 let pool = &redrawn(pool, args.seed);
                 let (artifact, planned) = synthesis::plan(pool);
-                let summary = report::plan(pool, &planned, caller.width);
+                let summary = report::plan(pool, &planned);
                 caller.notify(Notice::Doing("checking"));
                 return SynthesisAnswer::checked(artifact, summary);
             }
         };
         caller.notify(Notice::Interruptible);
         let options = Options {
-            events: args.budget,
+            events: args.work,
             seed: args.seed,
             knobs: knobs.map(|(urgency, background)| Online {
                 urgency,
@@ -132,11 +130,11 @@ impl Kind for Malleable {
         let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::online(stream, &options, listener)? {
             synthesis::Outcome::Made(synthesized) => {
-                let summary = report::online(stream, &synthesized, caller.width);
+                let summary = report::online(stream, &synthesized);
                 SynthesisAnswer::checked(synthesized.artifact, summary)?
             }
             synthesis::Outcome::Overload(times) => SynthesisAnswer::Refused {
-                why: report::overload(stream, times, caller.width),
+                why: report::overload(stream, times).into(),
                 decided: true,
             },
             synthesis::Outcome::Interrupted => SynthesisAnswer::Interrupted,
@@ -168,33 +166,32 @@ impl Kind for Malleable {
                         let course = policy.rule.execute(name, pool, is_own)?;
                         let judge = |file: &_| judge_course(file, pool, &course);
                         let verdicts = policy.verdicts(workload, judge);
-                        let table = report::course(pool, &course, &verdicts, caller.width);
+                        let report = report::course(pool, &course, &verdicts);
                         let ran = report::of_course(pool, &course);
-                        return VerbOutput::of_run(name, table, &ran, &verdicts, false);
+                        return VerbOutput::of_run(name, report, &ran, &verdicts, false);
                     }
                 };
                 let sharing = policy.rule.online(name)?;
                 let run = simulate(stream, sharing, settings, caller.simulating())?;
                 let run = marked(run, settings);
                 let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
-                let table = report::simulation(stream, &run, &verdicts, caller.width);
+                let report = report::simulation(stream, &run, &verdicts);
                 let is_unstable = run.health == Health::Unstable;
-                VerbOutput::of_run(name, table, &run, &verdicts, is_unstable)
+                VerbOutput::of_run(name, report, &run, &verdicts, is_unstable)
             },
         )
     }
 
     fn compare(
-        workload: Option<&Workload>,
+        workload: &Workload,
         comparing: &Comparing<'_>,
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let workload = required_workload(workload)?;
         let stream = match workload {
             Workload::Pool(pool) => {
                 let outcomes = compare_pool(pool, comparing, extras, caller)?;
-                return VerbOutput::outcomes(&outcomes, caller.width);
+                return VerbOutput::of_outcomes(&outcomes, caller.command.clone());
             }
             Workload::Stream(stream) => stream,
         };
@@ -214,9 +211,9 @@ impl Kind for Malleable {
         compare_over_loads(workload, stream, comparing, run, caller)
     }
 
-    fn merge(workload: &Workload, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
+    fn merge(workload: &Workload, whole: &Whole) -> VerbResult<VerbOutput> {
         match workload {
-            Workload::Stream(stream) => merge_over_loads(stream, whole, width),
+            Workload::Stream(stream) => merge_over_loads(stream, whole),
             Workload::Pool(_) => refuse("jobs that are all there are not compared over loads"),
         }
     }
@@ -235,10 +232,6 @@ impl Queueing for Stream {
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
         Ok(self.load())
-    }
-
-    fn arrival_rate(&self) -> f64 {
-        Stream::arrival_rate(self)
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
@@ -266,13 +259,13 @@ fn redrawn(pool: &Pool, seed: u64) -> Pool {
     pool.redrawn(seed.wrapping_sub(1))
 }
 
-/// Returns the pools that are compared, one a draw of the sizes, and the options that give them again.
+/// Returns the pools that are compared, one for each draw of the sizes.
 fn pools(
     pool: &Pool,
     comparing: &Comparing<'_>,
     extras: &ComparisonArgs,
     over_loads: Option<&str>,
-) -> VerbResult<(Vec<Pool>, String)> {
+) -> VerbResult<Vec<Pool>> {
     if let Some(name) = over_loads {
         return refuse(format!(
             "{name} goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents"
@@ -284,18 +277,8 @@ fn pools(
             "--draws goes with sizes that are drawn (`sizes:`), and here jobs have theirs: leave it out",
         );
     }
-    let exponents: Vec<String> = extras.exponents.iter().map(ToString::to_string).collect();
-    let mut options = match &exponents[..] {
-        [] => String::new(),
-        _ => format!(" --exponents {}", exponents.join(",")),
-    };
-    for (name, value) in [("draws", draws), ("seed", seed)] {
-        if value != 1 {
-            let _ = write!(options, " --{name} {value}");
-        }
-    }
     let draw = |n| redrawn(pool, seed.wrapping_add(n));
-    Ok(((0..draws).map(draw).collect(), options))
+    Ok((0..draws).map(draw).collect())
 }
 
 /// Compares rules on jobs that are all there, beside what no policy costs less than: at the workload's own speedup, or at the
@@ -306,12 +289,11 @@ fn compare_pool(
     extras: &ComparisonArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
-    let (pools, options) = pools(pool, comparing, extras, caller.over_loads(comparing))?;
+    let pools = pools(pool, comparing, extras, caller.over_loads(comparing))?;
     let policies = NamedPolicy::<Malleable>::resolve_all(comparing, None)?;
     caller.notify(Notice::Interruptible);
     let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());
-    let head = headed(quantity, pool.time_unit());
-    let mut outcomes = Outcomes::new(comparing, pools[0].record().digest(), head, &options);
+    let mut outcomes = Outcomes::new(comparing, pools[0].record().digest());
     let mut bounds = PolicyValues {
         policy: LEAST.into(),
         values: Vec::new(),
@@ -365,21 +347,19 @@ fn compare_pool(
     Ok(outcomes)
 }
 
-/// Returns the columns of a cost and of its ratio to the least, at an exponent.
-fn columns(pool: &Pool, at: Option<f64>) -> [Column; 2] {
-    let label = at.map_or("cost".into(), |p| format!("p = {p}"));
-    let cost = Column {
-        at,
-        label,
-        ..Column::of(pool.objective().quantity(), pool.time_unit())
-    };
-    let times = Column {
+/// Returns a cost and its ratio to the least, at an exponent.
+fn columns(pool: &Pool, at: Option<f64>) -> [Found; 2] {
+    let mut cost = Found::of(pool.objective().quantity(), pool.time_unit());
+    if let Some(p) = at {
+        cost.label = format!("p = {p}");
+    }
+    let times = Found {
         quantity: "times_the_least",
         at,
         unit: "1".into(),
         label: "times".into(),
     };
-    [cost, times]
+    [Found { at, ..cost }, times]
 }
 
 /// Says what the numbers of a comparison are; `open` is why some bound may be below the optimum.

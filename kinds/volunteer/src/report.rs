@@ -1,6 +1,4 @@
-//! What a person reads on the terminal; tables are `width` characters wide at most.
-
-use std::fmt::Write as _;
+//! The reports of this kind of workload.
 
 use serde_json::{Value, json};
 
@@ -9,11 +7,11 @@ use super::policy::{Dispatch, Queued, UNKNOWN};
 use super::simulator::{Judgement, Run};
 use super::synthesis::{COMPETITORS, Competitor, Made, TUNED};
 use super::workload::{Campaign, Quality, Shortage};
-use synth_core::artifact::{Quantity as _, Subject};
+use synth_core::artifact::{Quantity as _, Unmet};
 use synth_verb::report::{
-    Table, TableUnit, counted, estimate, headed, number, percent, policy_report, verdict_table,
-    within, wrap,
+    Cell, Report, Section, counted, estimate, number, percent, policy_report, verdict_table,
 };
+use synth_verb::table;
 
 /// Says what it is for, in a few words: `400 hosts for 1440 h`.
 pub fn about(campaign: &Campaign) -> String {
@@ -35,27 +33,19 @@ fn knob(value: f64) -> String {
 }
 
 /// Describes what a policy is for, what it does, and what it promises.
-pub fn show(checked: &Checked, width: usize) -> String {
+pub fn show(checked: &Checked) -> Report {
     let (artifact, campaign) = (checked.artifact(), checked.workload());
     let time = campaign.time_unit();
-    let mut text = "\nWhen a host asks for work\n".to_owned();
-    for line in steps(&artifact.policy.dispatch, time) {
-        let _ = writeln!(text, "{}", wrap(&format!("- {line}"), width));
-    }
+    let what = format!("a server of volunteers, {}", about(campaign));
+    let steps = steps(&artifact.policy.dispatch, time).join("; ");
     let percentile = format!(
         "The percentile of a host and a version is the lesser of two shares of all that have returned something: those with a larger mean turnaround, and those with fewer valid results in a row (no matter beyond ten). It is computed every {} {time}; a host without a valid result has 0, and where an application is new, its percentile with others, or {} %.",
         number(artifact.policy.refresh),
         knob(UNKNOWN)
     );
-    let table = means(campaign, width, |quantity| {
-        let claim = artifact.find(quantity, Subject::ALL)?;
-        Some(within(claim.value, claim.half_width.unwrap_or(0.0)))
-    });
-    let percentile = wrap(&percentile, width);
-    let _ = writeln!(text, "\n{percentile}\n\nIt promises\n{table}");
-    let what = format!("a server of volunteers, {}", about(campaign));
+    let does = [format!("When a host asks for work, {steps}."), percentile];
     let source = campaign.record().source.as_deref();
-    policy_report(&what, &artifact.tool, source, &text)
+    policy_report(&what, artifact, source, does, |_| Unmet::default())
 }
 
 /// Returns the rule, a test a line.
@@ -93,75 +83,52 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
     steps
 }
 
-/// Says what simulated campaigns found, with the verdicts on the claims, if any were judged.
-pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width: usize) -> String {
+/// Returns what simulated campaigns found, with the verdicts on the claims, if any were judged.
+pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement]) -> Report {
     let mark = if run.interrupted { "INTERRUPTED: " } else { "" };
     let (about, count, events) = (about(campaign), run.campaigns.len(), run.events());
-    let mut text = format!("{mark}{about}: {count} campaigns, {events} events\n");
+    let mut report = Report::from(format!("{mark}{about}: {count} campaigns, {events} events"));
     if count < 2 {
-        let why = "one campaign has no interval: allow two at least with --replications";
-        let _ = writeln!(text, "\n{}", wrap(why, width));
-        return text;
+        let why = "One campaign has no interval: allow two at least with --replications.";
+        report.warnings.push(why.into());
+        return report;
     }
-    let table = if verdicts.is_empty() {
-        attained(campaign, run, width)
-    } else {
-        let names: Vec<&str> = campaign.batches().iter().map(|b| &*b.name).collect();
-        let own = campaign.time_unit();
-        let times = verdicts.iter().filter(|one| one.claim.unit == own);
-        let unit = TableUnit::of(own, times.map(|one| one.claim.value));
-        verdict_table(&names, |_| false, (own, &unit), verdicts).within(width)
+    let table = match verdicts.is_empty() {
+        true => attained(campaign, run),
+        false => verdict_table(verdicts, |_| false),
     };
-    let _ = writeln!(text, "\n{table}");
-    let _ = writeln!(text, "\n{}", batches(campaign, run, width));
-    let note = "means over independent campaigns, with 95 % confidence intervals; not enough evidence: not refuted, and nearer than 5 % only with more --replications";
-    let _ = writeln!(text, "\n{}", wrap(note, width));
-    text
+    let note = "Means over independent campaigns, with 95 % confidence intervals.";
+    report.sections = vec![table, batches(campaign, run).note(note)];
+    report
 }
 
 /// Returns the mean of each quantity that the campaigns have.
-fn attained(campaign: &Campaign, run: &Run, width: usize) -> String {
-    means(campaign, width, |own| {
-        Some(estimate(Some(run.estimate(own)?)))
+fn attained(campaign: &Campaign, run: &Run) -> Section {
+    let known = Quantity::ALL.iter();
+    let known = known.filter_map(|own| Some((own, run.estimate(*own)?)));
+    table!("", known, (quantity, mean) => {
+        "quantity" => quantity.row().label,
+        "mean of campaigns" => estimate(Some(mean)),
+        "unit" => quantity.unit(campaign.time_unit()),
     })
-}
-
-/// Tabulates the quantities that have a value.
-fn means(campaign: &Campaign, width: usize, value: impl Fn(Quantity) -> Option<String>) -> String {
-    let mut table = Table::new(["quantity", "mean of campaigns"]);
-    for quantity in Quantity::ALL {
-        if let Some(value) = value(*quantity) {
-            table.row([headed(*quantity, campaign.time_unit()), value]);
-        }
-    }
-    table.within(width)
 }
 
 /// Batches in the table.
 const SHOWN: usize = 40;
 
-/// Says what came of each batch.
-fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
+/// Returns what came of each batch.
+fn batches(campaign: &Campaign, run: &Run) -> Section {
     let time = campaign.time_unit();
-    let mut table = Table::new([
-        "batch".to_owned(),
-        format!("makespan [{time}]"),
-        format!("first estimate [{time}]"),
-        "done".into(),
-        "instances a job".into(),
-    ]);
-    for (n, batch) in campaign.dated_batches().take(SHOWN) {
-        let jobs = f64::from(batch.jobs.unwrap_or(1));
-        let sent = run.of_batch(n, |own| Some(own.sent as f64 / jobs));
-        table.row([
-            batch.name.clone(),
-            estimate(run.makespan(n)),
-            estimate(run.of_batch(n, |own| own.first_estimate)),
-            format!("{} of {}", run.finished(n), run.campaigns.len()),
-            estimate(sent),
-        ]);
-    }
-    table.within(width)
+    let batches = campaign.dated_batches().take(SHOWN);
+    table!("", batches, (n, batch) => {
+        "batch" => &batch.name,
+        format!("makespan [{time}]") => run.makespan(n),
+        format!("first estimate [{time}]") => run.of_batch(n, |own| own.first_estimate),
+        "done" => format!("{} of {}", run.finished(n), run.campaigns.len()),
+        "instances a job [1]" => run.of_batch(n, |own| {
+            Some(own.sent as f64 / f64::from(batch.jobs.unwrap_or(1)))
+        }),
+    })
 }
 
 /// Returns what was measured, for programs.
@@ -184,59 +151,56 @@ pub fn of_run(campaign: &Campaign, run: &Run) -> Value {
     })
 }
 
-/// Describes a policy: what it attains, what others do, and what it was chosen from.
-pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
+/// Describes a policy: what it attains, what others do, and what it was selected from.
+pub fn synthesized(campaign: &Campaign, synthesized: &Made) -> Report {
     let (others, run) = (&synthesized.competitors, &synthesized.run);
     let (about, rule) = (about(campaign), rule(&synthesized.artifact.policy.dispatch));
-    let simulated = format!(
-        "simulated in {} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known",
-        run.campaigns.len()
-    );
-    let (attained, simulated) = (attained(campaign, run, width), wrap(&simulated, width));
-    let mut text = format!("{about}: {rule}\n\n{attained}\n{simulated}\n");
-    let mut notes = Vec::new();
-    let ended = |before: &str| format!("the budget ended before {before}: give a larger --budget");
+    let mut report = Report::from(format!("{about}: {rule}"));
+    let ended = |before: &str| format!("The budget ended before {before}: give a larger --work.");
     if synthesized.cut {
-        notes.push(ended("all parameters were tried"));
+        report.warnings.push(ended("all parameters were tried"));
     }
     if others.is_empty() {
-        notes.push(ended("other rules were run beside it"));
-    } else {
-        text += &format!("\n{}\n", competitors(campaign, others, width));
+        report.warnings.push(ended("other rules were run, too"));
     }
-    let stands = |name: &str| others.iter().any(|other| other.rule == name);
-    let taken = COMPETITORS.into_iter().find(|name| !stands(name));
-    notes.extend(taken.filter(|_| stands(TUNED)).map(|name| {
-        format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})")
-    }));
-    notes.extend(others.iter().filter_map(better));
     let in_time = [Quantity::ShortJobs, Quantity::LongJobs].map(|own| run.estimate(own));
     if in_time.iter().flatten().any(|own| own.mean == 0.0) {
         let none = "NO JOB OF SOME BATCHES WAS DONE IN TIME: set later deadlines, or look at contact, delay and buffer of the hosts.";
-        notes.push(none.into());
+        report.warnings.push(none.into());
     }
+    let simulated = format!(
+        "Simulated in {} campaigns that decided nothing, with 95 % intervals; a heuristic: no optimum is known.",
+        run.campaigns.len()
+    );
+    let mut compared = competitors(campaign, others);
+    let is_compared = |name: &str| others.iter().any(|other| other.rule == name);
+    let selected = COMPETITORS.into_iter().find(|name| !is_compared(name));
+    compared.notes.extend(selected.filter(|_| is_compared(TUNED)).map(|name| {
+        format!("{name} is selected: in other campaigns it was significantly better than the result of tuning ({TUNED}).")
+    }));
+    compared.notes.extend(others.iter().filter_map(better));
     let usual = campaign.capacity(&campaign.applications()).usual;
     let needed: f64 = campaign.batches().iter().map(|b| campaign.work(b)).sum();
     let part = percent(needed / (usual * campaign.horizon()));
     let (usual, unit) = (number(usual), campaign.time_unit());
-    notes.push(format!(
-        "\nall hosts, on as often as they are and as right as they are, do {usual} of work a {unit}, and what there is to do is {part} of that\n"
+    compared.notes.push(format!(
+        "All hosts, on as often as they are and as right as they are, do {usual} of work a {unit}, and the work of the campaign is {part} of that."
     ));
-    text + &wrap(&notes.join("\n"), width)
+    report.sections = vec![attained(campaign, run).note(simulated), compared];
+    report
 }
 
-/// Shows what others do on the same campaigns.
-fn competitors(campaign: &Campaign, others: &[Competitor], width: usize) -> String {
-    let mut table = Table::new(["beside it", "median makespan, times", "instances, times"]);
+/// Returns the results of others on the same campaigns.
+fn competitors(campaign: &Campaign, others: &[Competitor]) -> Section {
     let has_makespan = campaign.has(&[Quality::Afap]);
-    for other in others {
-        let makespan = match other.makespan {
-            None if has_makespan => "not all done".into(),
-            found => estimate(found),
-        };
-        table.row([other.rule.into(), makespan, estimate(other.instances)]);
-    }
-    table.within(width)
+    table!("Other rules on the same campaigns", others, other => {
+        "rule" => other.rule,
+        "median makespan, times [1]" => match other.makespan {
+            None if has_makespan => Cell::from("not all done"),
+            found => found.into(),
+        },
+        "instances, times [1]" => other.instances,
+    })
 }
 
 /// Returns why a rule that is surely better was not taken.
@@ -250,15 +214,15 @@ fn better(other: &Competitor) -> Option<String> {
     let of_all = estimate(Some(excess));
     (excess.mean + excess.half_width < 0.0).then(|| {
         format!(
-            "{rule} is surely better here, {times} times the median makespan ({of_all} of it and of deadlines in all): {why}"
+            "{rule} is significantly better here, {times} times the median makespan ({of_all} of it and of deadlines in all): {why}."
         )
     })
 }
 
 /// Returns why no rule can do the work.
-pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> String {
+pub fn impossible(campaign: &Campaign, shortage: &Shortage) -> String {
     let unit = campaign.time_unit();
-    let words = match shortage {
+    match shortage {
         Shortage::Never { batch, why } => format!("Batch `{batch}` can never be done: {why}."),
         Shortage::TooMuch {
             batch,
@@ -303,6 +267,5 @@ pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> Str
                 "Batch `{batch}` can never be done in time: a job has {size} of work, which takes {least} {unit} at least ({each}), and there are {time} {unit} until its deadline, its bound or the end of the campaign."
             )
         }
-    };
-    wrap(&words, width)
+    }
 }

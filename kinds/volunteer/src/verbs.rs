@@ -14,10 +14,10 @@ use synth_core::artifact::{Content as _, Quantity as _};
 use synth_simulation::Settings;
 use synth_simulation::sweep::Comparing;
 use synth_typed::count;
-use synth_verb::report::{Column, Outcomes, WIDTH, estimate};
+use synth_verb::report::{Found, Outcomes, Report, estimate};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Rules, SynthesisAnswer, VerbOutput,
-    VerbResult, no_rule, refuse, required_workload, simulate_policy, split_name,
+    VerbResult, no_rule, refuse, simulate_policy, split_name,
 };
 
 /// What is typed beside the workload to make a policy.
@@ -25,9 +25,9 @@ use synth_verb::{
 pub struct SynthesisArgs {
     /// Events that may be simulated to choose the parameters, about
     #[arg(long, value_name = "EVENTS", default_value = "6e8", value_parser = count)]
-    budget: u64,
+    work: u64,
 
-    /// Campaigns that the claims are measured in, 2 at least [default: as many as the budget allows, up to 8]
+    /// Campaigns that the claims are measured in, 2 at least [default: as many as --work allows, up to 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     campaigns: Option<u32>,
 
@@ -44,14 +44,13 @@ impl Kind for Volunteer {
     type ComparisonArgs = NoArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
-    const FIELDS: &'static str = "hosts, applications or batches";
 
     fn about(campaign: &Campaign) -> String {
         report::about(campaign)
     }
 
-    fn show(policy: &Checked, width: usize) -> String {
-        report::show(policy, width)
+    fn show(policy: &Checked) -> Report {
+        report::show(policy)
     }
 
     fn synthesize(
@@ -60,7 +59,7 @@ impl Kind for Volunteer {
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self>> {
         let options = Options {
-            events: args.budget,
+            events: args.work,
             campaigns: args.campaigns,
             seed: args.seed,
             interrupt: caller.interrupt.clone(),
@@ -69,17 +68,17 @@ impl Kind for Volunteer {
         let mut listener = |what: &str| caller.notify(Notice::Doing(what));
         match synthesis::synthesize(campaign, &options, &mut listener) {
             Ok(synthesized) => {
-                let summary = report::synthesized(campaign, &synthesized, caller.width);
+                let summary = report::synthesized(campaign, &synthesized);
                 SynthesisAnswer::checked(synthesized.artifact, summary)
             }
             Err(NoPolicy::Impossible(shortage)) => Ok(SynthesisAnswer::Refused {
-                why: report::impossible(campaign, &shortage, caller.width),
+                why: report::impossible(campaign, &shortage).into(),
                 decided: true,
             }),
             Err(NoPolicy::TooLong(found)) => {
                 // Two campaigns that choose and two that decide nothing, with some room.
                 let least = 5.0 * found.events;
-                refuse(format!("{found}: give --budget {least:.1e} or more"))
+                refuse(format!("{found}: give --work {least:.1e} or more"))
             }
             Err(NoPolicy::Interrupted) => Ok(SynthesisAnswer::Interrupted),
         }
@@ -103,11 +102,11 @@ impl Kind for Volunteer {
                 let run = within_budget(run)?;
                 let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
                 let verdicts = judged.map_or(Vec::new(), |file| judge(file, campaign, &run));
-                let table = report::simulation(campaign, &run, &verdicts, caller.width);
+                let report = report::simulation(campaign, &run, &verdicts);
                 let ran = report::of_run(campaign, &run);
-                let mut output = VerbOutput::of_run(&policy.name, table, &ran, &verdicts, false)?;
+                let mut output = VerbOutput::of_run(&policy.name, report, &ran, &verdicts, false)?;
                 let shortage = campaign.shortage();
-                let words = shortage.map(|own| report::impossible(campaign, &own, WIDTH));
+                let words = shortage.map(|own| report::impossible(campaign, &own));
                 output.notes.extend(words);
                 Ok(output)
             },
@@ -115,12 +114,11 @@ impl Kind for Volunteer {
     }
 
     fn compare(
-        campaign: Option<&Campaign>,
+        campaign: &Campaign,
         comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let campaign = required_workload(campaign)?;
         caller.notify(Notice::Interruptible);
         if let Some(name) = caller.over_loads(comparing) {
             return refuse(format!(
@@ -132,12 +130,11 @@ impl Kind for Volunteer {
         }
         let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
         let settings = comparing.settings;
-        let (replications, seed) = (settings.replications, settings.seed);
-        let options = format!(" --replications {replications} --seed {seed}");
+        let replications = settings.replications;
         let digest = Volunteer::digest(campaign);
-        let mut outcomes = Outcomes::new(comparing, digest, "policy".into(), &options);
+        let mut outcomes = Outcomes::new(comparing, digest);
         let time = campaign.time_unit();
-        let columns = Quantity::ALL.iter().map(|own| Column::of(*own, time));
+        let columns = Quantity::ALL.iter().map(|own| Found::of(*own, time));
         outcomes.columns = columns.collect();
         let mut first: Option<Run> = None;
         for (outcome, policy) in outcomes.policies.iter_mut().zip(policies) {
@@ -154,11 +151,15 @@ impl Kind for Volunteer {
                 let is_sure = (ratio.mean - 1.0).abs() > ratio.half_width;
                 let is_longer = ratio.mean > 1.0;
                 outcomes.notes.push(format!(
-                    "{}: {} times the median makespan of {}, {} {}",
+                    "{}: {} times the median makespan of {}, {} {}.",
                     outcome.policy,
                     estimate(Some(ratio)),
                     comparing.policies[0],
-                    if is_sure { "surely" } else { "not surely" },
+                    if is_sure {
+                        "significantly"
+                    } else {
+                        "not significantly"
+                    },
                     if is_longer { "longer" } else { "shorter" }
                 ));
             }
@@ -166,9 +167,9 @@ impl Kind for Volunteer {
         }
         outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
         outcomes.notes.push(format!(
-            "means over {replications} campaigns with the same hosts and jobs for all policies, 95 % intervals; – where a batch was not done in some campaign"
+            "Means over {replications} campaigns with the same hosts and jobs for all policies, with 95 % intervals; –: a batch was not done in some campaign."
         ));
-        VerbOutput::outcomes(&outcomes, caller.width)
+        VerbOutput::of_outcomes(&outcomes, caller.command.clone())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::systems::{Set, System, Tier};
@@ -45,7 +46,7 @@ const ROWS: usize = 4_000;
 const STATES: usize = 5_000_000;
 
 /// What decides the numbers beside the system: all of it is counted in events and updates, and nothing in time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Terms {
     /// The name and version of the bench.
     pub bench: String,
@@ -66,7 +67,7 @@ pub struct Terms {
 }
 
 /// What was measured on one system: a line of the results.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     /// The name of the system.
     pub system: String,
@@ -96,7 +97,7 @@ pub struct Line {
 }
 
 /// What a family would have had alone, by the runs of the choice.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Alone {
     /// As people call it.
     pub family: String,
@@ -105,7 +106,7 @@ pub struct Alone {
 }
 
 /// A policy on a system.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
     /// As it is named.
     pub policy: String,

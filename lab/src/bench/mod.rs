@@ -21,8 +21,8 @@ use self::systems::{NAME, Set, System, Tier, name};
 use self::table::Results;
 use synth::document::line::{sealed, unsealed};
 use synth::kind::{
-    Caller, Files, NamedPolicy, NamesFiles, RunVerb, VerbOutput, VerbResult, files,
-    folder_for_results, json, refuse,
+    Caller, Files, NamedPolicy, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files,
+    folder_for_results, refuse,
 };
 use synth::multiresource::MultiresourceKind;
 use synth::multiresource::artifact::Preemption;
@@ -127,7 +127,6 @@ impl RunVerb for Arguments {
         let own = plan.into_iter().zip(0..).filter(|(_, at)| is_own(*at));
         let own: Vec<(Tier, u64)> = own.map(|(system, _)| system).collect();
         let interrupt = caller.interrupt.clone();
-        let width = caller.width;
         let mut listener = caller.doing();
         for (at, &(tier, n)) in own.iter().enumerate() {
             if lines.iter().any(|line| line.system == name(tier, n)) {
@@ -168,8 +167,8 @@ impl RunVerb for Arguments {
         }
         Ok(VerbOutput {
             notes,
-            table: results.text(width),
-            document: json(&results)?,
+            report: results.report(),
+            document: document("synth-bench", &results)?,
             interrupted: is_interrupted,
             ..VerbOutput::default()
         })

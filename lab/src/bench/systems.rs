@@ -5,6 +5,7 @@ use std::fmt;
 use clap::ValueEnum;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use synth::artifact::written;
@@ -18,7 +19,7 @@ use synth::multiresource::workload::Fleet;
 pub const NAME: &str = "bench-v1";
 
 /// What systems are for: no number of the one set says anything of the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Set {
     /// To develop and to tune with
@@ -28,7 +29,19 @@ pub enum Set {
 }
 
 /// What a policy is measured by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    ValueEnum,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
     /// Two and three types on one server: the optimum, by the dynamic program

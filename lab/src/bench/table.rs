@@ -1,14 +1,14 @@
 //! The table of a bench, from its lines.
 
-use std::fmt::Write as _;
-
-use itertools::{Itertools as _, chain};
+use itertools::Itertools as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measure::{Alone, CHOICE, Line, Ran, ahead, rivals};
 use super::systems::{NAME, Tier};
+use synth::kind::table;
 use synth::multiresource::simulator::Contender;
-use synth::report::{Table, counted, percent, wrap};
+use synth::report::{self, Report, counted, percent};
 use synth::simulation::median;
 use synth::simulation::sweep::Knows;
 
@@ -22,7 +22,7 @@ const ALIKE: f64 = 1.05;
 const LONG: usize = 20;
 
 /// A policy over the systems of a tier.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
     policy: String,
     /// What it knows of jobs: on one system at most.
@@ -42,7 +42,7 @@ struct Row {
 }
 
 /// A family that the choice was among, had it been alone.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Family {
     family: String,
     /// Systems on which the choice considered it.
@@ -56,7 +56,7 @@ struct Family {
 }
 
 /// A system where the choice, or a further entrant, is surely worse than a rule.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Miss {
     system: String,
     about: String,
@@ -70,7 +70,7 @@ struct Miss {
     failure: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Section {
     tier: Tier,
     systems: usize,
@@ -86,7 +86,7 @@ struct Section {
 }
 
 /// The results of a bench.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Results<'a> {
     bench: &'static str,
     tiers: Vec<Section>,
@@ -104,10 +104,15 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Returns the tables, at most so wide, and the misses.
-    pub fn text(&self, width: usize) -> String {
-        let tiers: String = self.tiers.iter().map(|own| own.text(width)).collect();
-        tiers + &wrap(KEY, width) + "\n"
+    /// Returns the tables and the misses.
+    pub fn report(&self) -> Report {
+        let tiers = self.tiers.iter();
+        let sections = tiers.flat_map(|own| [own.of_policies(), own.of_families()]);
+        Report {
+            sections: sections.collect(),
+            summary: vec![KEY.into()],
+            ..Report::default()
+        }
     }
 }
 
@@ -231,88 +236,72 @@ fn change(by: f64) -> String {
     format!("{:+.1} %", 100.0 * by)
 }
 
-/// Returns two values less this, in percent.
-fn changes(values: Option<[f64; 2]>, less: f64) -> [String; 2] {
-    match values {
-        Some(values) => values.map(|value| change(value - less)),
-        None => ["–", "–"].map(String::from),
-    }
-}
-
 impl Section {
     /// Returns the table of the policies.
-    fn of_policies(&self) -> Table {
-        let above: &[&str] = match self.tier {
-            Tier::Exact => &["optimum", "at most"],
-            Tier::Bounded => &["bound", "at most"],
-            // Nothing is known of what is the best for a log.
-            Tier::Logs => &[],
+    fn of_policies(&self) -> report::Section {
+        // Nothing is known of what is the best for a log.
+        let above = match self.tier {
+            Tier::Exact => "above the optimum: median [%]",
+            _ => "above the bound: median [%]",
         };
-        let columns = "policy,on,settled,best,at most,lost,ahead".split(',');
-        let mut table = Table::new(columns.chain(above.iter().copied()));
-        for row in &self.policies {
-            let ([median, worst], gap) = (changes(row.ratio, 1.0), changes(row.gap, 0.0));
-            let [systems, settled, lost, ahead] =
-                [row.systems, row.settled, row.lost, row.ahead].map(|n| n.to_string());
-            let mark = if row.knows == Knows::Sizes { " *" } else { "" };
-            let policy = called(&row.policy).to_owned() + mark;
-            let cells = [policy, systems, settled, median, worst, lost, ahead];
-            table.row(chain!(cells, gap));
-        }
-        table
-    }
-
-    /// Returns the table of the families.
-    fn of_families(&self) -> Table {
-        let header = "family alone,on,settled,within 5 %,choice,at most";
-        let mut table = Table::new(header.split(','));
-        for own in &self.families {
-            let counts = [own.systems, own.settled, own.alike].map(|n| n.to_string());
-            let (name, ratios) = (own.family.clone(), changes(own.ratio, 1.0));
-            table.row(chain!([name], counts, ratios));
-        }
-        table
-    }
-
-    fn text(&self, width: usize) -> String {
         let systems = counted(self.systems as f64, "system");
-        let mut text = format!("{NAME}, {}: {systems}\n", self.tier);
+        let ratio = |row: &Row, n: usize| row.ratio.map(|own| own[n] - 1.0);
+        let title = format!("{NAME}, {}: {systems}", self.tier);
+        let mut section = table!(title, &self.policies, row => {
+            "policy" => called(&row.policy),
+            "knows" => (row.knows == Knows::Sizes).then_some("sizes"),
+            "on [#]" => row.systems,
+            "settled [#]" => row.settled,
+            "longer than the best: median [%]" => ratio(row, 0),
+            "at most [%]" => ratio(row, 1),
+            "lost [#]" => row.lost,
+            "ahead [#]" => row.ahead,
+            above => row.gap.map(|own| own[0]),
+            "at most [%]" => row.gap.map(|own| own[1]),
+        });
         if let Some([median, least]) = self.tightness {
             let [near, far] = self.near;
-            let said = format!(
-                "the optimum is known of {}; the proven bound is at the median {}, at least {} of it, within 15 % on {near} and within 25 % on {far}",
+            section.notes.push(format!(
+                "The optimum is known of {}; the proven bound is at the median {}, at least {} of it, within 15 % on {near} and within 25 % on {far}.",
                 self.closed,
                 percent(median),
                 percent(least)
-            );
-            let _ = writeln!(text, "{}", wrap(&said, width));
+            ));
         }
-        let _ = writeln!(text, "\n{}\n", self.of_policies().within(width));
-        if !self.families.is_empty() {
-            let _ = writeln!(text, "{}\n", self.of_families().within(width));
-        }
-        for miss in &self.missed {
-            let Miss { system, about, .. } = miss;
-            let (policy, better) = (&miss.policy, &miss.better);
-            let by = if let (Some(ratio), Some(least)) = (miss.ratio, miss.surely) {
-                let [ratio, least] = [ratio, least].map(|own| change(own - 1.0));
-                format!("{ratio}, surely {least}, over {better}")
-            } else {
-                let why = miss.failure.as_deref().unwrap_or("not settled");
-                format!("{why}, and {better} is settled")
-            };
-            let rule = match &miss.rule {
-                rule if rule == policy => String::new(),
-                rule => format!(" ({rule})"),
-            };
-            let said = format!("{system} ({about}): {policy}{rule} {by}");
-            let _ = writeln!(text, "{}", wrap(&said, width));
-        }
-        text + "\n"
+        section.notes.extend(self.missed.iter().map(Miss::words));
+        section
+    }
+
+    /// Returns the table of the families.
+    fn of_families(&self) -> report::Section {
+        table!("", &self.families, own => {
+            "family alone" => &own.family,
+            "on [#]" => own.systems,
+            "settled [#]" => own.settled,
+            "within 5 % [#]" => own.alike,
+            "longer than the choice: median [%]" => own.ratio.map(|own| own[0] - 1.0),
+            "at most [%]" => own.ratio.map(|own| own[1] - 1.0),
+        })
+    }
+}
+
+impl Miss {
+    fn words(&self) -> String {
+        let (policy, better) = (&self.policy, &self.better);
+        let by = if let (Some(ratio), Some(least)) = (self.ratio, self.surely) {
+            let [ratio, least] = [ratio, least].map(|own| change(own - 1.0));
+            format!("{ratio}, surely {least}, over {better}")
+        } else {
+            let why = self.failure.as_deref().unwrap_or("not settled");
+            format!("{why}, and {better} is settled")
+        };
+        let rule = match &self.rule {
+            rule if rule == policy => String::new(),
+            rule => format!(" ({rule})"),
+        };
+        format!("{} ({}): {policy}{rule} {by}", self.system, self.about)
     }
 }
 
 /// What the columns are.
-const KEY: &str = "on: systems where it was entered; best: E[T] over that of the best other policy that knows no more, at the median and at most; lost: systems on which it is \
-surely more than 2 % worse than one of these, or not settled where one is; ahead: on which the choice is lost to it; optimum, bound: E[T] over \
-that, likewise; choice: E[T] of the best that was found in one family over that of the choice, in the choice's own runs; *: knows sizes";
+const KEY: &str = "On: systems where it was entered. Longer than the best: E[T] compared with the best other policy that knows no more. Lost: systems on which it is significantly more than 2 % worse than one of these, or not settled where one is. Ahead: systems on which the choice is lost to it. Longer than the choice: E[T] of the best that was found in one family compared with the choice, in the choice's own runs.";

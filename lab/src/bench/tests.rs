@@ -265,7 +265,7 @@ fn what_is_lost_is_named() {
     near(&choice["gap"][1], 0.1);
     near(&tier["tightness"][1], 0.9);
     assert_eq!((&tier["closed"], &tier["near"][0]), (&3.into(), &3.into()));
-    let text = results.text(100);
+    let text = results.report().text(100);
     assert!(
         text.contains("exact-01") && text.contains("exact-02"),
         "{text}"

@@ -3,17 +3,17 @@ use std::error::Error;
 use std::path::Path;
 
 use itertools::Itertools as _;
-use synth::report::plot::{self, Axis, Chart, Look, Point, Scale, Sheet, Style};
+use synth::report::plot::{self, Axis, Chart, Point, Scale, Sheet, Style};
 use synth::simulation::Estimate;
 
-pub const BLUE: Look = Look::new(0);
-pub const VERMILLION: Look = Look::new(1);
-pub const GREEN: Look = Look::new(2);
-pub const PURPLE: Look = Look::new(3);
-pub const ORANGE: Look = Look::new(4);
-pub const GREY: Look = Look::new(5);
-pub const SKY: Look = Look::new(6);
-pub const VIOLET: Look = Look::new(7);
+pub const BLUE: usize = 0;
+pub const VERMILLION: usize = 1;
+pub const GREEN: usize = 2;
+pub const PURPLE: usize = 3;
+pub const ORANGE: usize = 4;
+pub const GREY: usize = 5;
+pub const SKY: usize = 6;
+pub const VIOLET: usize = 7;
 
 /// Returns an axis with this title and range.
 pub fn axis(title: &str, (low, high): (f64, f64), log: bool) -> Axis {
@@ -58,7 +58,7 @@ impl Kind {
 
 pub struct Curve {
     pub label: String,
-    pub color: Look,
+    pub color: usize,
     pub kind: Kind,
     /// None where there is no mean.
     pub points: Vec<(f64, Option<Estimate>)>,
@@ -67,7 +67,7 @@ pub struct Curve {
 impl Curve {
     pub fn new(
         label: impl Into<String>,
-        color: Look,
+        color: usize,
         kind: Kind,
         points: Vec<(f64, Option<Estimate>)>,
     ) -> Self {
@@ -83,7 +83,7 @@ impl Curve {
     /// Of numbers that are known, or do not exist.
     pub fn known(
         label: impl Into<String>,
-        color: Look,
+        color: usize,
         kind: Kind,
         points: impl IntoIterator<Item = (f64, Option<f64>)>,
     ) -> Self {
@@ -108,19 +108,18 @@ impl Curve {
         let met = met.filter_map(|(at, value)| Some(Point::new(*at, (*value)?)));
         let is_shown =
             |own: &Point| self.kind == Kind::Bounds || own.value > up.low && own.value < up.high;
+        let look = match self.kind {
+            Kind::Approximation => GREY,
+            _ => self.color,
+        };
         plot::Curve {
-            look: match self.kind {
-                Kind::Approximation => GREY,
-                _ => self.color,
-            },
             style: self.kind.traits().1,
-            points: met.filter(is_shown).collect(),
-            unstable: Vec::new(),
+            ..plot::Curve::new(look, &self.label, met.filter(is_shown).collect())
         }
     }
 
     /// Returns its line of the legend. What is said of several curves has no color of its own.
-    fn entry(&self) -> (String, Look, Style) {
+    fn entry(&self) -> (String, usize, Style) {
         let (_, style, words) = self.kind.traits();
         match is_common(style) {
             true => (words.into(), GREY, style),
@@ -205,8 +204,8 @@ fn table(panels: &[Panel]) -> String {
 }
 
 /// Returns each label once, with the place from which its first curve has no mean.
-fn legend<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(String, Look, Style)> {
-    let mut entries: Vec<(String, Look, Style)> = Vec::new();
+fn legend<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(String, usize, Style)> {
+    let mut entries: Vec<(String, usize, Style)> = Vec::new();
     for (mut entry, curve) in curves
         .map(|own| (own.entry(), own))
         .unique_by(|own| own.0.0.clone())

@@ -7,13 +7,12 @@ use super::{Done, DrawnFigures, PaperFinding};
 use synth::compatibility::analysis;
 use synth::compatibility::simulator::{Rule, simulate};
 use synth::compatibility::workload::{Cluster, Trial};
-use synth::report::plot::Look;
 use synth::simulation::Estimate;
 
 const LOADS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
 
 /// Interruptions a job, and how they are drawn.
-const INTERRUPTIONS: [(f64, Look, &str); 3] = [
+const INTERRUPTIONS: [(f64, usize, &str); 3] = [
     (0.0, VERMILLION, "first come, first served"),
     (1.0, BLUE, "one interruption a job"),
     (5.0, GREEN, "five"),
@@ -119,7 +118,7 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
 fn simulated(
     at: &dyn Fn(f64) -> Done<Cluster>,
     trial: Trial,
-    (interruptions, color, rule): (f64, Look, &str),
+    (interruptions, color, rule): (f64, usize, &str),
     (classes, events): (&[&str], u64),
 ) -> Done<Vec<Curve>> {
     let mut points = vec![Vec::new(); classes.len()];

@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use curve::{Done, Figure};
+use synth::kind::table;
 use synth::kind::{
     Caller, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, folder_for_results, refuse,
 };
-use synth::report::{Csv, wrap};
+use synth::report::{Csv, Section, WIDTH};
 use synth::typed::count;
 
 /// Recompute the figures of a paper: pictures, tables, and what it says beside what is found
@@ -43,12 +44,13 @@ impl NamesFiles for Arguments {}
 impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let (findings, written) = self.write(|what| caller.notify(Notice::Known(what)))?;
-        let table = report(&findings, caller.width);
+        let section = report(&findings);
         if let Err(why) = written {
-            caller.output.write_all(table.as_bytes())?;
+            let text = section.text(WIDTH);
+            caller.output.write_all(text.as_bytes())?;
             return refuse(format!("cannot write to {}: {why}", self.output.display()));
         }
-        Ok(VerbOutput::of_table(table))
+        Ok(VerbOutput::of_section(section))
     }
 }
 
@@ -174,12 +176,13 @@ impl PaperFinding {
     }
 }
 
-/// Says what is found, for people.
-pub fn report(findings: &[PaperFinding], width: usize) -> String {
-    let each = findings.iter().map(|own| {
-        let (place, says, found) = (own.place, own.says, &own.found);
-        let text = format!("{place}: {says}? {}: {found}", own.verdict());
-        wrap(&text, width) + "\n"
-    });
-    "What the paper says, and what is found:\n\n".to_owned() + &each.collect::<String>()
+/// Returns what is found, for people.
+pub fn report(findings: &[PaperFinding]) -> Section {
+    let title = "What the paper says, and what is found";
+    table!(title, findings, own => {
+        "place" => own.place,
+        "the paper says" => own.says,
+        "holds" => own.verdict(),
+        "found" => &own.found,
+    })
 }

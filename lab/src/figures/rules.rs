@@ -10,7 +10,6 @@ use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Outlook, SynthesisOptions, SynthesisOutcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
-use synth::report::plot::Look;
 use synth::simulation::Estimate;
 
 /// Reads a model of this program.
@@ -78,7 +77,7 @@ pub fn first_fit() -> Plan {
 }
 
 /// Returns nMSR with backfilling at its best switching rate, as it is drawn.
-pub fn nmsr_with_backfilling(color: Look) -> Plan {
+pub fn nmsr_with_backfilling(color: usize) -> Plan {
     let rule = Rule::Msr(Preemption::None, None, true);
     ("nMSR with backfilling", color, rule)
 }
@@ -135,12 +134,12 @@ impl Rule {
 }
 
 /// What to simulate, and how it is drawn.
-pub type Plan = (&'static str, Look, Rule);
+pub type Plan = (&'static str, usize, Rule);
 
 /// A rule's runs.
 pub struct Sweep {
     pub label: &'static str,
-    pub color: Look,
+    pub color: usize,
     /// By arrival rate or load.
     pub runs: Vec<(f64, Option<Run>)>,
 }

@@ -85,12 +85,12 @@ impl Scheduler {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
         let mut family = policy.artifact().policy.clone();
-        if let (Some(own), Some(learned)) = (family.backfilling(), learned) {
+        if let (Some(own), Some(learned)) = (family.by_jobs(), learned) {
             own.learned = learned.clone();
         }
         Scheduler {
             // Where jobs are ordered one by one, what is not known of them is estimated.
-            needs_limits: family.needs_limits() && family.backfilling().is_none(),
+            needs_limits: family.needs_limits() && family.by_jobs().is_none(),
             site: Site::new(&family, fleet, Streams::new(seed, 0).service),
             places: Places::new(fleet),
             known: HashMap::new(),

@@ -135,7 +135,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     /// has learned itself knows better.
     pub fn take_over(&mut self, learned: Option<(LearnedRuntimes, String)>) {
         let mut family = self.policy.artifact().policy.clone();
-        let learns = family.backfilling();
+        let learns = family.by_jobs();
         let knows_nothing = learns.map(|own| own.learned == LearnedRuntimes::default());
         let learned = learned
             .filter(|(_, of)| knows_nothing.is_some_and(|nothing| nothing || *of == self.digest));

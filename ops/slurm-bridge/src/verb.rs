@@ -19,7 +19,6 @@ use synth_multiresource::artifact::Checked;
 use synth_operator::protocol::{Foresight as _, Line, Started};
 use synth_operator::{Scheduler, read_policy};
 use synth_slurm::commands::Slurm;
-use synth_typed::PolicyFile;
 use synth_verb::report::{counted, length, percent};
 use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse,
@@ -50,8 +49,9 @@ struct ReplayArguments {
     #[arg(long, value_name = "JOURNAL", required = true)]
     replay: Option<PathBuf>,
 
-    #[command(flatten)]
-    policy: PolicyFile,
+    /// The policy: a JSON file made by `synth FILE`
+    #[arg(value_name = "POLICY", required = true)]
+    policy: Option<PathBuf>,
 
     /// Write the jobs that came and ended as CSV (type, arrival, size, wait, latency), for `synth simulate --jobs`
     #[arg(long, value_name = "FILE")]
@@ -65,8 +65,13 @@ struct ReplayArguments {
 #[derive(Args)]
 #[command(after_help = include_str!("verb.txt").trim_ascii_end())]
 struct SlurmArguments {
-    #[command(flatten)]
-    policy: PolicyFile<false>,
+    /// The policy: a JSON file made by `synth FILE`
+    #[arg(
+        value_name = "POLICY",
+        required_unless_present = "release_all",
+        conflicts_with = "release_all"
+    )]
+    policy: Option<PathBuf>,
 
     /// The partition, whose jobs are held when they are submitted (`synth export slurm` writes how)
     #[arg(long, value_name = "NAME")]
@@ -76,7 +81,7 @@ struct SlurmArguments {
     setup: Setup,
 
     /// Release every held job of the partition, and end: the way back, without a policy
-    #[arg(long, conflicts_with = "a_policy")]
+    #[arg(long)]
     release_all: bool,
 
     /// Say why this job waits, and when it starts: from the queue and the journal of the bridge that runs
@@ -92,7 +97,7 @@ impl NamesFiles for Arguments {
         let (policy, read, written) = match &self.to {
             None => {
                 let own = &self.journal;
-                (own.policy.typed(), &own.replay, [&own.jobs, &None])
+                (own.policy.as_ref(), &own.replay, [&own.jobs, &None])
             }
             Some(To::Slurm(own)) => {
                 let setup = &own.setup;
@@ -101,10 +106,10 @@ impl NamesFiles for Arguments {
                     Some(_) => (&setup.journal, &None),
                     None => (&setup.types, &setup.journal),
                 };
-                (own.policy.typed(), read, [journal, &setup.metrics])
+                (own.policy.as_ref(), read, [journal, &setup.metrics])
             }
         };
-        let read = policy.into_iter().chain(read.as_deref());
+        let read = policy.into_iter().chain(read);
         files(read, written.into_iter().flatten())
     }
 }
@@ -127,7 +132,7 @@ impl SlurmArguments {
             let table = format!("{}: {released}", self.partition);
             return Ok(VerbOutput::of_table(table));
         }
-        let policy = self.policy.file()?;
+        let policy = self.policy.as_deref().unwrap_or(Path::new(""));
         let setup = Setup {
             policy: policy.to_owned(),
             changes: caller.changes,
@@ -183,16 +188,16 @@ fn listen() -> Result<Signals, String> {
 
 impl ReplayArguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let Some(file) = &self.replay else {
+        let (Some(file), Some(policy)) = (&self.replay, &self.policy) else {
             return Err("give --replay JOURNAL and the policy".into());
         };
-        let policy = read_policy(self.policy.file()?, caller.changes)?;
+        let policy = read_policy(policy, caller.changes)?;
         let replayed = replay(file, &policy, &mut |_, _, _| ())?;
         let mut answered = VerbOutput::default();
         if let Some(file) = &self.jobs {
             answered.documents = vec![(file.clone(), jobs_csv(&replayed.jobs)?)];
         }
-        answered.table = if let Some(job) = &self.why {
+        let text = if let Some(job) = &self.why {
             why(file, &policy, job, 0.0)?
         } else if let Some((line, then, now)) = &replayed.differs {
             answered.negative = true;
@@ -205,6 +210,7 @@ impl ReplayArguments {
                 replayed.jobs.len()
             )
         };
+        answered.report = text.into();
         Ok(answered)
     }
 }

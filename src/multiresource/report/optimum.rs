@@ -1,18 +1,19 @@
 //! The least mean response time, and how far policies are above it.
 
 use itertools::Itertools as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Table, below, estimate, number, wrap};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::bound::{Bound, BoundDocument, Proof};
 use crate::multiresource::optimum::{Ended, Optimum, OptimumError, Problem};
 use crate::multiresource::workload::{Fleet, Workload};
-use crate::report::counted;
+use crate::report::{Cell, Report, below, counted, number};
 use crate::simulation::{Estimate, Health};
+use synth_verb::table;
 
 /// How a policy fares beside the optimum.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Distance {
     /// Its name.
     pub policy: String,
@@ -26,7 +27,7 @@ pub struct Distance {
 }
 
 /// What no policy can beat, and how far policies are from it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Least {
     /// The load ρ.
     load: f64,
@@ -51,7 +52,7 @@ pub struct Least {
 }
 
 /// What a dynamic program found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Boxed {
     /// No policy has less \[time\].
     lower_bound_in_box: f64,
@@ -72,7 +73,7 @@ struct Boxed {
 }
 
 /// What linear programs found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct Linear {
     /// No policy has less \[time\].
     bound: f64,
@@ -188,95 +189,66 @@ pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     )
 }
 
-/// Says that the bound would be higher, and why it is not; empty where it is as high as can be.
-fn shortfall(found: &Boxed, preemption: Preemption) -> String {
-    let why = if found.interrupted {
-        "interrupted, --time-limit, or sweeps that come no closer"
-    } else if found.full {
-        "a larger box has more states than --states"
-    } else {
-        return String::new();
-    };
-    let other = match preemption {
-        Preemption::Setup => " That of --preemption full holds, too.",
-        _ => "",
-    };
-    format!("CUT SHORT ({why}): the bound holds, and would be higher.{other}\n")
-}
-
-/// Describes what the dynamic program did.
-fn by_box(found: &Boxed, preemption: Preemption) -> String {
-    let grown = found.growth.map_or(String::new(), |growth| {
-        let percent = number(100.0 * growth);
-        format!("; its last growth by half changed {percent} %")
-    });
-    let counted = match preemption {
-        Preemption::None => "waiting jobs",
-        _ => "jobs",
-    };
-    format!(
-        "dynamic program: at most {} {counted}, {} states, {} sweeps, the optimum there between {} and {}{grown}\n",
-        found.most_jobs.iter().join(" × "),
-        found.states,
-        found.sweeps,
-        below(found.lower_bound_in_box),
-        number(found.upper_bound_in_box),
-    )
-}
-
-/// Returns the bound, and how far policies are above it.
-pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: usize) -> String {
+/// Returns the bounds, and how far policies are above them.
+pub fn optimum(found: &Least, workload: &Workload, objective: Objective) -> Report {
     let unit = workload.time_unit();
     let (what, symbol) = words(objective);
-    let preemption = found.preemption;
     // A dynamic program is about policies that know only the type of each job.
-    let linear = found.linear.as_ref();
-    let floating = "by the dynamic program, in floating point";
-    let low = format!("{} {unit}", below(found.lower_bound));
-    let bounds = match linear {
-        Some(own) if own.bound == found.lower_bound => {
-            format!("{low}, which the linear program proves")
-        }
-        Some(own) => format!(
-            "{} {unit}, which the linear program proves ({low} {floating})",
-            below(own.bound)
-        ),
-        None => format!("{low}, {floating}"),
+    let proved = found
+        .linear
+        .as_ref()
+        .filter(|own| own.bound == found.lower_bound);
+    let knowing = knowing(proved.is_some_and(|own| own.knows_sizes));
+    let (allowed, low) = (allowed(found.preemption), below(found.lower_bound));
+    let by = match proved {
+        Some(_) => "which the linear program proves",
+        None => "by the dynamic program, in floating point",
     };
-    let allowed = allowed(preemption);
-    let whatever = linear.is_some_and(|own| own.knows_sizes && own.bound == found.lower_bound);
-    let knowing = knowing(whatever);
-    let first = format!("no policy {allowed}{knowing} has a {what} below {bounds}\n");
-    let mut text = wrap(&first, width);
-    if let Some(linear) = linear {
-        text += &format!("linear program: proved by {}\n", linear.method);
+    let mut report = Report::from(format!(
+        "No policy {allowed}{knowing} has a {what} below {low} {unit}, {by}."
+    ));
+    if let Some(linear) = &found.linear {
+        let (bound, method) = (below(linear.bound), &linear.method);
+        let text = format!("Linear program: {bound} {unit}, proved by {method}.");
+        report.summary.push(text);
     }
     if let Some(own) = &found.boxed {
-        text += &shortfall(own, preemption);
-        text += &by_box(own, preemption);
+        let grown = own.growth.map_or(String::new(), |growth| {
+            format!(
+                "; its last growth by half changed {} %",
+                number(100.0 * growth)
+            )
+        });
+        report.summary.push(format!(
+            "Dynamic program: at most {} {}, {} states, {} sweeps, the optimum there between {} and {} {unit}{grown}.",
+            own.most_jobs.iter().join(" × "),
+            if found.preemption == Preemption::None { "waiting jobs" } else { "jobs" },
+            own.states,
+            own.sweeps,
+            below(own.lower_bound_in_box),
+            number(own.upper_bound_in_box),
+        ));
+        let why = match (own.interrupted, own.full) {
+            (true, _) => Some("interrupted, --time, or sweeps that come no closer"),
+            (_, true) => Some("a larger box has more states than --states"),
+            _ => None,
+        };
+        report.warnings.extend(
+            why.map(|why| format!("CUT SHORT ({why}): the bound holds, and would be higher.")),
+        );
     }
-    if let Some(why) = &found.refused {
-        text += &format!("no dynamic program: {why}\n");
-    }
-    if found.policies.is_empty() {
-        return text;
-    }
-    let mean = format!("{symbol} [{unit}]");
-    let mut rows = Table::new(["policy, simulated", &mean, "over the bound"]);
-    for distance in &found.policies {
-        let response = match distance.health {
+    let refused = found.refused.as_ref();
+    report
+        .warnings
+        .extend(refused.map(|why| format!("No dynamic program: {why}.")));
+    report.sections.push(table!("", &found.policies, own => {
+        "policy, simulated" => &own.policy,
+        format!("{symbol} [{unit}]") => match own.health {
             Health::Unstable => "unstable".into(),
             Health::Unsettled => "unsettled".into(),
-            Health::Settled => estimate(distance.response),
-        };
-        let over = distance.over.map_or("–".into(), beyond);
-        rows.row([distance.policy.clone(), response, over]);
-    }
-    format!("{text}\n{}", rows.within(width))
-}
-
-/// So far above a bound; below it by chance.
-pub(super) fn beyond(fraction: f64) -> String {
-    // A little below is no more than zero: `-0.0` would say less.
-    format!("{:+.1} %", (1000.0 * fraction).round() / 10.0 + 0.0)
+            Health::Settled => Cell::from(own.response),
+        },
+        "over the bound [%]" => own.over,
+    }));
+    report
 }

@@ -1,34 +1,50 @@
 //! Rules by name, simulations and comparisons.
 
-use itertools::Itertools as _;
-
-use super::{RunWords, Table, number, percent, run_report, time, wrap};
 use crate::artifact::Quantity as _;
 use crate::law::Size;
 use crate::multiresource::artifact::{Claim, Method};
 use crate::multiresource::policy::Backfilling;
 use crate::multiresource::simulator::{
-    Contender, Ending, Health, Judgement, Measures, Offered, Parameter, Run,
+    Contender, Ending, Health, Judgement, Measures, NamedRule, Offered, Parameter, Run,
 };
 use crate::multiresource::workload::Workload;
-use crate::report::{Besides, Shares, counted, list};
+use crate::report::{
+    Besides, Report, Section, Shares, counted, estimate, list, number, percent, run_report,
+};
 use crate::simulation::sweep::Knows;
+use synth_verb::table;
 
-/// Says what a simulation found, with the verdicts on the claims, if any were judged.
-pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width: usize) -> String {
-    let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
-    let words = RunWords {
-        unit: workload.time_unit(),
-        names: &names,
-        overall: &overall(workload, run),
-        conditions: "claims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others; a claim with not enough evidence needs a longer run: --precision .3%",
-        is_percentile: |claim: &Claim| {
-            let is_of_all = claim.job_type.is_none();
-            let measure = claim.quantity.row().measure;
-            measure.percentile().is_some() && claim.method != Method::Simulated && !is_of_all
-        },
+/// Returns what a simulation found, with the verdicts on the claims, if any were judged.
+pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Report {
+    let (unit, own) = (workload.time_unit(), &run.own);
+    let shares = own.utilization.iter().zip(&own.wastage);
+    let shares = workload.resources().iter().zip(shares);
+    let overall = table!("", shares, (resource, (used, wasted)) => {
+        "resource" => resource.name(),
+        "in use [%]" => *used,
+        "free while a job waits [%]" => *wasted,
+    });
+    let counters = &own.counters;
+    let guarded = match counters.guards {
+        0 => String::new(),
+        guards => format!(
+            ", guard {guards} times, {} of the time",
+            percent(own.guarded)
+        ),
     };
-    run_report(&words, run, verdicts, width)
+    let overall = overall.note(format!(
+        "Weighted by load: E[T] = {} {unit}; fairness (Jain): {}; switches {}, preemptions {}, setups {}{guarded}.",
+        estimate(run.weighted_response),
+        run.fairness.map_or("–".into(), number),
+        counters.switches,
+        counters.preemptions,
+        counters.setups
+    ));
+    run_report(unit, run, overall, verdicts, |claim: &Claim| {
+        let is_of_all = claim.job_type.is_none();
+        let measure = claim.quantity.row().measure;
+        measure.percentile().is_some() && claim.method != Method::Simulated && !is_of_all
+    })
 }
 
 /// Returns what should be known of the run under the conditions that claims hold for.
@@ -42,35 +58,6 @@ pub fn as_analysed(run: &Run) -> Vec<String> {
     let interrupted = "Interrupted: the claims are judged by what was there.".to_owned();
     let interrupted = (run.ending == Ending::Interrupted).then_some(interrupted);
     how.into_iter().chain(interrupted).collect()
-}
-
-fn overall(workload: &Workload, run: &Run) -> String {
-    let used = workload.resources().iter().zip(&run.own.utilization);
-    let mut used = used
-        .zip(&run.own.wastage)
-        .map(|((resource, used), wasted)| {
-            let [used, wasted] = [used, wasted].map(|share| percent(*share));
-            format!("{} {used} ({wasted})", resource.name())
-        });
-    let c = &run.own.counters;
-    let unit = workload.time_unit();
-    let guarded = match c.guards {
-        0 => String::new(),
-        guards => {
-            let share = percent(run.own.guarded);
-            format!(", guard {guards} times, {share} of the time")
-        }
-    };
-    format!(
-        "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}{guarded}\nmeans with 95 % confidence intervals (batch means of independent replications)",
-        time(run.weighted_response, unit),
-        time(run.mean_waiting, unit),
-        run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
-        used.join(", "),
-        c.switches,
-        c.preemptions,
-        c.setups,
-    )
 }
 
 /// Says that jobs have a start latency, and what counts it; none where they start at once.
@@ -106,10 +93,6 @@ pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     Besides {
         about,
         parts,
-        section: (
-            "Resources",
-            "Every stable policy gets the same work done, and so uses as much; they differ in what stands idle while a job waits.",
-        ),
         shares: &[
             Shares {
                 quantity: "utilization",
@@ -132,30 +115,35 @@ pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
 }
 
 /// Returns the rules that have a name, with what each does, may and knows.
-pub fn rules(width: usize) -> String {
-    let header = ["rule", "preempts", "knows", "what it does"];
-    let mut table = Table::new(header).words(1).words(2).words(3).wrapping(3);
-    for rule in Contender::rules() {
-        let (mut name, mut about) = (rule.name.to_owned(), rule.about.to_owned());
+pub fn rules() -> Section {
+    let name = |rule: &NamedRule| match &rule.parameter {
+        Some(Parameter {
+            default: Some(default),
+            ..
+        }) => format!("{}:{default}", rule.name),
+        _ => rule.name.to_owned(),
+    };
+    let about = |rule: &NamedRule| {
+        let mut about = rule.about.to_owned();
         if let Some(parameter) = &rule.parameter {
             let (what, least, most) = (parameter.what, parameter.least, Parameter::MOST);
             about += &format!("; the number is {what}, from {least} to {most}");
-            if let Some(default) = parameter.default {
-                name += &format!(":{default}");
-            }
         }
         if !rule.aliases.is_empty() {
             about += &format!(" (also {})", rule.aliases.join(", "));
         }
-        let preempts = if rule.preempts { "yes" } else { "" };
-        let knows = match rule.knows {
+        about
+    };
+    let section = table!("", Contender::rules(), rule => {
+        "rule" => name(rule),
+        "preempts" => rule.preempts.then_some("yes").unwrap_or_default(),
+        "knows" => match rule.knows {
             Knows::Means => "",
             Knows::Estimates => "estimates",
             Knows::Sizes if rule.parameter.is_some() => "sizes; estimates above 1",
             Knows::Sizes => "sizes",
-        };
-        table.row([name, preempts.into(), knows.into(), about]);
-    }
-    let more = format!("Also {}.", Backfilling::NAMES);
-    format!("{}\n{}\n", table.within(width), wrap(&more, width))
+        },
+        "what it does" => about(rule),
+    });
+    section.note(format!("Also {}.", Backfilling::NAMES))
 }

@@ -1,14 +1,14 @@
 //! What must be bought for a promise: the sizes that were looked at, and what follows.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 
-use super::{Table, span, time, within, wrap};
 use crate::multiresource::artifact::{Delay, Promise};
 use crate::multiresource::simulator::Run;
 use crate::multiresource::workload::Workload;
+use crate::report::{Cell, Column, Report, Section};
+use synth_verb::cells;
 
 /// A size that was looked at.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl SizeVerdict {
         match self {
             SizeVerdict::Surely | SizeVerdict::Kept => format!("{policy} meets it"),
             SizeVerdict::NotFound => format!(
-                "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --budget decides that"
+                "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --work decides that"
             ),
             SizeVerdict::Broken => format!(
                 "the nearest policy found, {policy}, misses it by more than its 95 % interval"
@@ -121,98 +121,80 @@ pub struct Sizing<'a> {
 }
 
 impl Sizing<'_> {
-    /// Says how much is needed, with what it does there and beside it, and what that means.
-    pub fn text(&self, width: usize) -> String {
-        let words = &self.looked[&self.least].words;
-        let beside = match self.looked.get(&self.present) {
+    /// Describes how much is needed, what happens there and at the next sizes, and what that means.
+    pub fn report(&self) -> Report {
+        let own = &self.looked[&self.least];
+        let now = match self.looked.get(&self.present) {
             Some(now) if self.present != self.least => format!("; now {}", now.words),
             _ => ", as now".to_owned(),
         };
-        let kept = match self.promises.len() {
-            1 => "the target",
-            _ => "all targets",
-        };
-        let verdict = &self.looked[&self.least].verdict;
-        let doubt = match verdict {
-            SizeVerdict::Surely => {
-                let less = self.looked.get(&(self.least - 1));
-                let open = less.filter(|own| own.verdict == SizeVerdict::NotFound);
-                let open = open.map(|own| format!(". Whether {} does is not decided", own.words));
-                open.unwrap_or_default()
-            }
-            _ => format!(
-                ". That is borderline: runs with --budget {:.0e} for each size did not decide it, so raise it, or buy one more",
-                self.budget as f64
-            ),
-        };
-        let first = format!("Smallest size found that meets {kept}: {words}{beside}{doubt}.");
-        let mut text = format!("{}\n\n{}\n\n", wrap(&first, width), self.table(width));
-        for note in self.notes() {
-            let _ = writeln!(text, "{}", wrap(&note, width));
+        let first = format!("Smallest size found that meets --slo: {}{now}.", own.words);
+        let mut report = Report::from(first);
+        let budget = self.budget as f64;
+        if own.verdict != SizeVerdict::Surely {
+            report.warnings.push(format!("That is borderline: runs with --work {budget:.0e} for each size did not decide it, so raise it, or buy one more."));
         }
-        text + "\n"
+        for size in [self.least.saturating_sub(1), self.least + 1] {
+            let other = self.looked.get(&size).filter(|own| !own.verdict.is_kept());
+            report.summary.extend(
+                other.map(|own| format!("With {}: {}.", own.words, own.verdict.words(own.policy))),
+            );
+        }
+        if self.interrupted {
+            let note = "INTERRUPTED: smaller sizes were not all examined; this is the best so far.";
+            report.warnings.push(note.into());
+        }
+        report.sections.push(self.table().note(MEANING));
+        report
     }
 
-    /// Returns what there is, the answer and its neighbours, a row each.
-    fn table(&self, width: usize) -> String {
+    /// Returns the present size, the answer and its neighbours, a row each.
+    fn table(&self) -> Section {
         let unit = self.workload.time_unit();
         let near = self.least.saturating_sub(1)..=self.least + 1;
         let shown = self.looked.iter();
         let shown = shown.filter(|(size, _)| **size == self.present || near.contains(size));
+        let mut section = Section::new("", [self.what, ""]);
+        for promise in self.promises {
+            let column = Column::of(&promise.words(unit), "%");
+            section.columns.push(column);
+        }
         let types = self.promises.iter().map(|own| (&own.job_type, own.delay));
         let types = types.unique_by(|(name, _)| (*name).clone()).collect_vec();
-        let heads = types.iter().flat_map(|(name, delay)| {
+        for (name, delay) in &types {
             let what = match delay {
                 Delay::Waiting => "wait",
                 Delay::Response => "response",
             };
-            [format!("{name}: mean {what}"), "95 % below".to_owned()]
-        });
-        let promises = self.promises.iter().map(|own| own.words(unit));
-        let first = [self.what.to_owned(), String::new()];
-        let all = first.into_iter().chain(promises).chain(heads);
-        let mut table = Table::new(all.chain(["mean response time".into()])).words(1);
+            let names = [format!("{name}: mean {what}"), "95 % below".to_owned()];
+            section
+                .columns
+                .extend(names.map(|name| Column::of(&name, unit)));
+        }
+        section.columns.push(Column::of("E[T]", unit));
         for (size, own) in shown {
             let now = if *size == self.present { " (now)" } else { "" };
             let count = own.words.strip_suffix(self.what).unwrap_or(&own.words);
-            let count = count.trim_end();
-            let mut row = vec![format!("{count}{now}"), own.verdict.cell().to_owned()];
             let run = own.run.as_ref();
+            let mut row = cells![format!("{}{now}", count.trim_end()), own.verdict.cell()];
             row.extend(self.promises.iter().map(|promise| {
                 let share = run.and_then(|run| share(run, promise, self.workload));
-                let percent =
-                    |(kept, error): (f64, f64)| within(100.0 * kept, 100.0 * error) + " %";
-                share.map_or("–".into(), percent)
+                Cell::from(share)
             }));
             for (name, delay) in &types {
-                row.extend(stay(run, name, *delay, unit));
+                let types = run.map_or(&[][..], |run| &run.types);
+                let own = types.iter().find(|own| own.name == **name);
+                let (mean, p95) = match (own, delay) {
+                    (None, _) => (None, None),
+                    (Some(own), Delay::Waiting) => (own.mean_waiting, own.waiting_percentiles),
+                    (Some(own), Delay::Response) => (own.mean_response, own.percentiles),
+                };
+                row.extend([mean.into(), p95.map(|own| own[1]).into()]);
             }
-            row.push(time(run.and_then(|run| run.mean_response), unit));
-            table.row(row);
+            row.push(run.and_then(|run| run.mean_response).into());
+            section.rows.push(row);
         }
-        table.within(width)
-    }
-
-    /// Says why less is not enough, and what all of it means.
-    fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if let Some(less) = self.looked.get(&(self.least - 1)) {
-            let why = less.verdict.words(less.policy);
-            notes.push(format!("With {}: {why}.", less.words));
-        }
-        let more = self.looked.get(&(self.least + 1));
-        if let Some(more) = more.filter(|own| !own.verdict.is_kept()) {
-            let why = more.verdict.words(more.policy);
-            notes.push(format!(
-                "With {}, though it is more: {why}. Runs of this length do not tell the two apart: buy with a margin, or raise --budget.",
-                more.words
-            ));
-        }
-        let interrupted =
-            "INTERRUPTED: smaller sizes were not all looked at; this is the best so far.";
-        notes.extend(self.interrupted.then(|| interrupted.to_owned()));
-        notes.push(MEANING.to_owned());
-        notes
+        section
     }
 }
 
@@ -224,16 +206,4 @@ fn share(run: &Run, promise: &Promise, workload: &Workload) -> Option<(f64, f64)
     let seen = run.watched.iter().find(|own| own.watch == watch)?;
     let above = seen.known(&run.types[watch.job_type])?;
     Some((1.0 - above.mean, above.half_width))
-}
-
-/// Returns the mean wait or stay of a type, and what 95 % of its jobs stay below.
-fn stay(run: Option<&Run>, name: &str, delay: Delay, unit: &str) -> [String; 2] {
-    let own = run.and_then(|run| run.types.iter().find(|own| own.name == name));
-    let (mean, percentiles) = match (own, delay) {
-        (None, _) => (None, None),
-        (Some(own), Delay::Waiting) => (own.mean_waiting, own.waiting_percentiles),
-        (Some(own), Delay::Response) => (own.mean_response, own.percentiles),
-    };
-    let percentile = percentiles.map_or("–".into(), |own| span((own[1], 0.0), unit));
-    [time(mean, unit), percentile]
 }

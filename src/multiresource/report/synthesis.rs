@@ -1,25 +1,17 @@
-//! The summary of a policy.
+//! The report of a synthesis.
 
-use std::fmt::Write as _;
+use itertools::Itertools as _;
 
-use itertools::{Itertools as _, chain};
-
-use super::choice::{left_out, simulated, taken, unbeaten};
-use super::cost::{conditions, cost_table};
-use super::refusal::{bottleneck, fraction};
-use super::room::Stability;
-use super::upgrades::{bounds, upgrades};
-use super::{Table, bar, claim, fleet, load, number, percent, proof, wrap};
+use super::selection::{candidates, selected, unbeaten};
+use super::stability::{Stability, growth, load_of, upgrades};
+use super::{claim, guarantees, schedules, unmet_by};
 use crate::multiresource::artifact::{
-    Artifact, Evidence, Method, MsrConfig, Preemption, Proven, Quantity, unmet,
+    Artifact, Backfill, EmptySlots, Method, MsrConfig, Preemption, Quantity, unmet,
 };
-use crate::multiresource::program::ExactLoad;
-use crate::multiresource::schedule::{Fluid, Packing, enumerate};
-use crate::multiresource::synthesis::{
-    Basis, Chosen, Floor, Synthesis, SynthesisLog, queue_assumptions,
-};
+use crate::multiresource::synthesis::{Chosen, MsfqOutlook, Synthesis, SynthesisLog};
 use crate::multiresource::workload::{Fleet, Workload};
-use crate::report::class_table;
+use crate::report::{Report, Section, claims, classes, number};
+use synth_verb::table;
 
 /// A policy, and how it was found.
 #[derive(Debug)]
@@ -39,229 +31,234 @@ impl Synthesized {
         }
     }
 
-    /// Returns the load with the best schedules, if the policy has others.
-    pub fn best_load(&self) -> Option<f64> {
+    /// Returns its analysis, if there is one.
+    fn analysis(&self) -> Option<&Synthesis> {
         match self {
-            Synthesized::Analysed(synthesis) => synthesis.best,
-            Synthesized::Chosen(_) => None,
+            Synthesized::Analysed(synthesis) => Some(synthesis),
+            Synthesized::Chosen(chosen) => chosen.synthesis.as_deref(),
         }
     }
 }
 
-/// Renders the summary of a policy, with what was learned on the way.
-pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, width: usize) -> String {
-    let (workload, artifact) = (fleet.envelope(), found.artifact());
-    let summary = match found {
-        Synthesized::Analysed(synthesis) => {
-            let exact = synthesis.solution.exact.as_ref();
-            let mut heading = heading(workload, &artifact.evidence, exact);
-            if let (Some(best), Some((_, rest))) = (synthesis.best, heading.split_once('\n')) {
-                let [own, best] = [artifact.evidence.load, best].map(load);
-                heading =
-                    format!("load ρ = {own} with these schedules, {best} with the best\n{rest}");
-            }
-            heading + &of_loop(workload, synthesis, width)
-        }
-        Synthesized::Chosen(own) => {
-            let mut text = chosen(fleet, own, log.lower_bound, width);
-            // Without a table there is no column.
-            if let (None, Some(floor)) = (&own.choice, &log.lower_bound) {
-                text += &wrap(&(unbeaten(floor, workload.time_unit()) + "\n"), width);
-            }
-            text
-        }
-    };
-    let load = found.best_load().unwrap_or(artifact.evidence.load);
-    let upgrades = upgrades(fleet, &log.upgrades, load, width);
-    summary + &bounds(fleet, artifact, width) + &upgrades
-}
-
-/// Says what was taken and why, how it compares, and what is claimed.
-fn chosen(fleet: &Fleet, own: &Chosen, floor: Option<Floor>, width: usize) -> String {
-    let (workload, artifact, record) = (fleet.envelope(), &own.artifact, own.choice.as_ref());
+/// Returns the report of a synthesis; in full also how the policy was found.
+pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full: bool) -> Report {
+    let (workload, artifact, unit) = (fleet.envelope(), found.artifact(), fleet.time_unit());
     let known = Stability::of(workload, &artifact.policy);
-    let is_fleet = !fleet.is_one_server();
-    let is_chosen = match is_fleet {
-        true => !matches!(own.basis, Basis::Given),
-        false => record.is_some(),
+    let (chosen, best) = match found {
+        Synthesized::Chosen(chosen) => (Some(&**chosen), None),
+        Synthesized::Analysed(own) => (None, own.best),
     };
-    let mut text = String::new();
-    if is_chosen {
-        text += &taken(own, known, width);
+    let record = chosen.and_then(|own| own.choice.as_ref());
+    let run = chosen.and_then(|own| own.run.as_ref());
+    let seen = record.map(|_| run.is_some() && chosen.is_some_and(|own| own.unclaimed.is_none()));
+    let words = artifact
+        .policy
+        .followed()
+        .words(workload)
+        .replace('\n', " ");
+    let end = words.find(". ").map_or(words.len(), |end| end + 1);
+    let stability = known.words(!fleet.is_one_server(), seen);
+    let mut report = Report::default();
+    let simulated = chosen.filter(|_| record.is_some());
+    let why = simulated.map(|own| selected(own, known));
+    report.summary.extend(why);
+    report.summary.push(words[..end].to_owned());
+    report.summary.push(load_of(fleet, artifact, best));
+    report.summary.push(format!("Stability: {stability}."));
+    if let Some(own) = found.analysis().filter(|_| run.is_none()) {
+        report.summary.push(conditions(workload, own));
     }
-    if is_fleet {
-        text += &fleet::heading(fleet, artifact);
-        let _ = writeln!(text, "\n{}", fleet::shapes(fleet, artifact, width));
-    } else {
-        text += &heading(workload, &artifact.evidence, None);
-        if record.is_none() {
-            let words = wrap(&artifact.policy.words(workload), width);
-            let stability = stability(known, false, None);
-            return format!("{text}\n{words}\nstability: {stability}\n");
+    report.warnings = chosen.map_or(Vec::new(), unclaimed);
+    report.sections = match run {
+        Some(run) => vec![classes(unit, run)],
+        None => {
+            let shown = artifact.claims.iter();
+            let shown = shown.filter(|own| SHOWN_CLAIMS.contains(&own.quantity));
+            claims(shown, |own| unmet_by(own, artifact, workload))
         }
-        text += "\n";
-    }
+    };
+    let floor = log.lower_bound.as_ref();
     if let Some(record) = record {
-        text += &simulated(workload, record, artifact, floor, width);
-    }
-    text += &left_out(own, width);
-    let _ = writeln!(text, "stability: {}", stability(known, is_fleet, seen(own)));
-    text + &match (&own.synthesis, &own.run) {
-        _ if is_fleet => fleet::slots_and_costs(fleet, artifact, width),
-        (Some(analysed), _) => of_loop(workload, analysed, width),
-        (None, Some(run)) => format!("\n{}\n", class_table(workload.time_unit(), run, width)),
-        (None, None) => "\n".into(),
-    }
-}
-
-/// Returns whether a policy was seen to settle, if it was chosen by simulation.
-pub(super) fn seen(own: &Chosen) -> Option<bool> {
-    own.choice
-        .is_some()
-        .then(|| own.run.is_some() && own.unclaimed.is_none())
-}
-
-/// Says what is known of the stability of a policy, which was [seen](seen) to settle or not, if it was simulated.
-pub(super) fn stability(known: Stability, is_fleet: bool, seen: Option<bool>) -> String {
-    match known {
-        Stability::Unproved if is_fleet && seen.is_none() => "proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
-        Stability::Unproved if seen == Some(false) => {
-            "neither proved nor seen, as its runs did not settle".into()
+        report
+            .sections
+            .push(candidates(record, unit, floor, in_full));
+        for own in &record.promises {
+            let claim = own.claimed(&artifact.claims);
+            let most = claim.map(|own| own.value + own.half_width.unwrap_or(0.0));
+            if most.is_some_and(|most| most > own.allowed()) {
+                let budget = record.budget as f64;
+                report.warnings.push(format!("Whether the guarantee {} is kept is borderline: a larger --work (now {budget:.0e}) tells.", own.words(unit)));
+            }
         }
-        Stability::Unproved if seen.is_none() => {
-            "not proved for these sizes or arrivals, and not simulated: `synth simulate` does that".into()
-        }
-        Stability::Unproved => "seen in simulation at this load, not proved".into(),
-        Stability::Turns(time) => format!("proved, since Σ λ_i/(μ_i c_i) = {} < 1", number(time)),
-        Stability::Guard(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on an MSR policy takes over, whose loads ρ_i are below 1"),
-        Stability::Partition(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on each type has slots of its own, with loads ρ_i below 1"),
-        Stability::Loads if is_fleet => "proved, since each type has more slots than work".into(),
-        Stability::Loads => "proved, by the loads ρ_i < 1".into(),
-        Stability::Weights => "proved for any load below 1, since a job weighs more the more of its type there are (a Lyapunov function)".into(),
-        Stability::Fills => "proved for any load below 1, since all servers work whenever there are jobs for them".into(),
     }
+    report.sections.push(guarantees(artifact));
+    let load = best.unwrap_or(artifact.evidence.load);
+    report.sections.push(upgrades(fleet, &log.upgrades, load));
+    if in_full {
+        report.summary.push(growth(fleet, artifact));
+        report.summary.extend(floor.map(|own| unbeaten(own, unit)));
+        if let Some(own) = found.analysis() {
+            report.summary.push(movement(workload, own));
+            report.sections.push(schedules(artifact, workload));
+            report.sections.push(routes(workload, log));
+        }
+        let skipped = chosen.map_or(&[][..], |own| &own.skipped);
+        let skipped = skipped.iter().map(|why| format!("Not considered: {why}."));
+        report.warnings.extend(skipped);
+    } else {
+        let more =
+            "More about how it was found: --verbose. All that it promises: `synth show FILE`.";
+        report.summary.push(more.into());
+    }
+    report
 }
 
-/// Its loop, how it moves, and what it costs.
-fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) -> String {
-    format!(
-        "\n{}\n\n{}\n\n{}\n{}\n",
-        loop_table(workload, &synthesis.policy, width),
-        movement(workload, synthesis),
-        cost_table(workload, synthesis, width),
-        conditions(workload, synthesis)
-    )
+/// The claims in the table of a policy that was found by analysis.
+const SHOWN_CLAIMS: [Quantity; 9] = [
+    Quantity::MeanSchedule,
+    Quantity::Load,
+    Quantity::MeanResponse,
+    Quantity::MeanNumber,
+    Quantity::ResponseP50,
+    Quantity::ResponseP95,
+    Quantity::ResponseP99,
+    Quantity::MeanNumberAtLeast,
+    Quantity::MeanNumberAtMost,
+];
+
+/// Explains what is not claimed.
+fn unclaimed(chosen: &Chosen) -> Vec<String> {
+    let impossible = chosen.retracted.iter();
+    let impossible = impossible.map(|why| format!("Not claimed, since it cannot be: {why}"));
+    let unknown = chosen.unclaimed.iter();
+    let unknown = unknown.map(|why| format!("No simulated mean of it is claimed: {why}"));
+    let notes = impossible.chain(unknown);
+    notes.map(|note| note + ". More with --work.").collect()
 }
 
-/// Returns the load with its proof, exactly where there are fractions (which may be too long for the
-/// artifact), and the number of schedules.
-fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&ExactLoad>) -> String {
-    let written = evidence.exact.as_ref();
-    let exactly = exact.is_some_and(ExactLoad::is_proven)
-        || written.is_some_and(|e| e.proven == Proven::Optimum);
-    let proof = match exactly && evidence.proven {
-        true => "proven best, exactly".into(),
-        false => proof(evidence),
+/// Describes the mean of an analysed policy, and the conditions under which it holds.
+fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
+    let (artifact, unit) = (&synthesized.artifact, workload.time_unit());
+    let reasons = synthesized.out_of_reach.iter().take(REASONS).join("; ");
+    let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
+        return format!("No mean is claimed: {reasons}.");
+    };
+    let policy = &synthesized.policy;
+    let preempts = policy.preemption != Preemption::None;
+    let is_phantom = preempts || policy.empty_slots == EmptySlots::Phantom;
+    let without = match policy.backfill != Backfill::None || !is_phantom {
+        true => {
+            ", without the backfilling and the release of empty slots with which it runs (`synth simulate` measures those)"
+        }
+        false => "",
+    };
+    let unmet = unmet(&mean.holds_for, None, workload, preempts);
+    let how = match unmet.words() {
+        _ if mean.method == Method::ApproximationQueueLength => {
+            "approximately (bounds are exact)".into()
+        }
+        None => "exactly".into(),
+        // Only a chain that waits for completions depends on the size distribution.
+        Some(assumed) if (unmet.sizes || unmet.independence) && !preempts => {
+            format!(
+                "as if {assumed}; with these sizes even its stability is not proved: simulate it"
+            )
+        }
+        Some(assumed) => {
+            format!("as if {assumed} (loads and stability are exact; simulate it for the means)")
+        }
+    };
+    let more = match reasons.is_empty() {
+        true => String::new(),
+        false => format!(" {reasons}; more with --work."),
     };
     format!(
-        "load ρ = {}{}  ({proof})\n{}\n{}\n",
-        written.map_or(String::new(), |e| fraction(e.load.exact())),
-        load(evidence.load),
-        bottleneck(workload, &Fluid::new(workload)),
-        schedulable_set(workload)
+        "E[T] = {} {unit} over all jobs, {how}{without}.{more}",
+        number(mean.value)
     )
 }
 
-/// Returns how many schedules there are to choose from.
-fn schedulable_set(workload: &Workload) -> String {
-    let budget = COUNTED.min(NUMBERS / workload.types().len());
-    let all = enumerate(&Packing::new(workload), budget);
-    let (count, maximal) = (all.schedules.len(), all.maximal);
-    match all.complete {
-        true => format!("schedules that fit the server: {count}, of them maximal: {maximal}"),
-        false => format!("schedules that fit the server: more than {budget}"),
-    }
-}
+/// The number of types for which the reason why a result is not known is given.
+const REASONS: usize = 3;
 
-/// Schedules are counted up to this many.
-const COUNTED: usize = 100_000;
-
-/// And while they are kept, no more than so many numbers in all.
-const NUMBERS: usize = 4_000_000;
-
-/// Returns the schedules of the loop: a column for each type, or where these are too many, in words.
-fn loop_table(workload: &Workload, policy: &MsrConfig, width: usize) -> String {
-    let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
-    let header = chain!(["loop"], names.iter().copied(), ["fraction", ""]);
-    let mut by_type = Table::new(header).words(names.len() + 2);
-    let mut in_words = Table::new(["loop", "fraction", "jobs"]).words(2);
-    in_words = in_words.wrapping(2);
-    for (position, &s) in policy.order.iter().enumerate() {
-        let (position, weight) = ((position + 1).to_string(), policy.weights[s]);
-        let schedule = &policy.schedules[s];
-        let counts = schedule.iter().map(u32::to_string);
-        let share = [percent(weight), bar(weight)];
-        by_type.row(chain!([position.clone()], counts, share));
-        let running = names.iter().zip(schedule).filter(|(_, jobs)| **jobs > 0);
-        let running = running.map(|(name, n)| format!("{n} {name}")).join(", ");
-        in_words.row([position, percent(weight), running]);
-    }
-    let fits = by_type.width() <= width;
-    if fits { by_type } else { in_words }.within(width)
-}
-
-/// Returns how the policy moves between its schedules.
+/// Describes how the policy moves between its schedules.
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
-    let policy = &synthesis.policy;
-    let unit = workload.time_unit();
+    let (policy, unit) = (&synthesis.policy, workload.time_unit());
+    let MsrConfig {
+        route,
+        switching_rate,
+        preemption,
+        ..
+    } = policy;
     if policy.order.len() == 1 {
-        return "one schedule serves all types: nothing to switch".into();
+        return "One schedule serves all types: there is nothing to switch.".into();
     }
-    let claimed = |quantity| claim(&synthesis.artifact, quantity, None).map(|c| c.value);
-    let largest = claimed(Quantity::LargestStableSwitchingRate);
-    let stable = largest.map(|most| format!("below {}", number(most)));
-    let stable = stable.unwrap_or("at any rate".into());
-    let rate = number(policy.switching_rate);
-    let mut text = format!("switching rate α = {rate} /{unit} (stable {stable})");
-    if let Some(working) = claimed(Quantity::WorkingTime) {
-        let working = percent(working);
-        let _ = write!(text, ", {working} of the time on working schedules");
-    }
-    let (route, drains) = (policy.route, synthesis.drains);
-    text += &match policy.preemption {
-        Preemption::Full => "\npreemption at each switch".into(),
-        _ if policy.rates.is_some() => format!("\nroute {route}"),
-        Preemption::None => format!("\nroute {route}, {drains} completions to wait for a round"),
-        Preemption::Setup => format!("\nroute {route}, {drains} setups a round"),
+    let largest = claim(
+        &synthesis.artifact,
+        Quantity::LargestStableSwitchingRate,
+        None,
+    );
+    let stable = largest.map_or("at any rate".into(), |own| {
+        format!("below {}", number(own.value))
+    });
+    let drains = synthesis.drains;
+    let how = match preemption {
+        Preemption::Full => "preemption at each switch".into(),
+        _ if policy.rates.is_some() => format!("route {route}"),
+        Preemption::None => format!("route {route}, {drains} completions to wait for in a round"),
+        Preemption::Setup => format!("route {route}, {drains} setups in a round"),
     };
-    let others = synthesis.routes.iter();
-    for option in others.filter(|option| option.route != policy.route) {
-        let _ = write!(text, "\n  not taken: {}", option.route);
-        let _ = match &option.outlook {
-            None => write!(text, " (too many phases for the time)"),
-            Some(other) if other.value.is_infinite() => write!(text, " (unstable at this rate)"),
-            Some(other) => write!(
-                text,
-                " ({} {} {unit} at α = {}{}; {} phases)",
-                synthesis.objective.label(),
-                number(other.value),
-                number(other.rate),
-                assumption(workload, synthesis, other.method),
-                other.phases
-            ),
-        };
-    }
-    text
+    format!(
+        "Switching rate α = {} /{unit} (stable {stable}), {how}.",
+        number(*switching_rate)
+    )
 }
 
-/// Returns the assumption behind a number that is not exact.
-fn assumption(workload: &Workload, synthesis: &Synthesis, method: Method) -> String {
-    if method == Method::ApproximationQueueLength {
-        return ", approximately".into();
+/// Returns the routes between the schedules that were compared.
+fn routes(workload: &Workload, log: &SynthesisLog) -> Section {
+    let unit = workload.time_unit();
+    table!("Routes that were compared", &log.routes, own => {
+        "route" => own.route.to_string(),
+        format!("switching rate [1/{unit}]") => own.switching_rate,
+        format!("objective [{unit}]") => own.value,
+        "" => own.value.is_none().then_some("unstable at this rate"),
+    })
+}
+
+/// Returns seven significant digits: what is exact may be compared with other exact numbers.
+fn digits(value: f64) -> String {
+    if !(1e-5..1e9).contains(&value) {
+        return format!("{value:.6e}");
     }
-    let preemption = synthesis.policy.preemption;
-    let assumed = queue_assumptions(preemption, workload.types());
-    let unmet = unmet(&assumed, None, workload, preemption != Preemption::None);
-    let words = unmet.words();
-    words.map_or(String::new(), |words| format!(", if {words}"))
+    let decimals = (6 - value.abs().log10().floor() as i64).clamp(0, 12) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// Returns the exact means of MSFQ by its threshold, that of the policy among them.
+pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, own: Option<u32>) -> Section {
+    let unit = workload.time_unit();
+    let table = outlook.table(own.map(|l| l as usize));
+    let [light, heavy] =
+        [outlook.system.light, outlook.system.heavy].map(|i| workload.types()[i].name());
+    let title = format!("Mean response times of strict MSFQ(ℓ) [{unit}]");
+    let mut section = table!(title, &table.rows, row => {
+        "ℓ [#]" => row.threshold,
+        "objective, exact" => row.response.map(|own| digits(outlook.value(own))),
+        light => row.response.map(|own| digits(own[0])),
+        heavy => row.response.map(|own| digits(own[1])),
+        "" => row.is_best.then_some("ℓ*"),
+        "objective, the paper's approximation [1]" => row.approximation,
+    });
+    section.notes.push("ℓ = 0 is Most Servers First.".into());
+    let unknown = table
+        .unknown
+        .iter()
+        .map(|why| format!("–: not known, since {why}."));
+    section.notes.extend(unknown);
+    if !table.is_complete {
+        let note =
+            "ℓ* is the best of the thresholds that were examined and whose means are certain.";
+        section.notes.push(note.into());
+    }
+    section
 }

@@ -32,13 +32,13 @@ pub struct Arguments {
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        files(self.policy.typed(), &self.learned)
+        files([&self.policy.policy], &self.learned)
     }
 }
 
 impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let policy = self.policy.file()?;
+        let policy = &self.policy.policy;
         if is_standard_input(policy) {
             return refuse("events come from standard input: save the policy, and give its file");
         }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, ValueEnum};
 
-use super::program::Program;
+use super::program;
 use crate::document::{is_standard_input, text_of};
 use crate::kind::{
     Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, files, folder_for_results, refuse,
@@ -12,80 +12,31 @@ use crate::kind::{
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
 use crate::multiresource::live::only_starts;
-use crate::typed::PolicyFile;
+use crate::report::Section;
 use synth_slurm::order::{self, SlurmOrder};
 
 /// Write files for other programs
 #[derive(Args)]
 pub struct Export {
-    /// Which program
-    #[command(subcommand)]
-    to: To,
-}
+    /// The program that reads the files
+    #[arg(value_enum, value_name = "PROGRAM")]
+    to: Target,
 
-#[derive(Subcommand)]
-enum To {
-    /// What an administrator installs so that the policy decides when jobs of a Slurm partition start: job_submit.lua, lines
-    /// for slurm.conf, the types of jobs, a systemd unit, and a page that says in which order, and how to go back
-    Slurm(SlurmExport),
-    /// What an administrator installs so that Slurm itself follows an order of jobs by limit, CPUs and wait, with nothing held
-    /// and no process beside it: job_submit.lua, lines for slurm.conf, scripts that look and go back, and a page that says how
-    SlurmPriority(SlurmPriority),
-    /// What an administrator of a Kubernetes cluster installs so that the policy decides when jobs of Kueue start: queues that
-    /// fit, a gate for Jobs, rights, the controller synth-kueue, and a page that says in which order, and how to go back
-    Kueue(Kueue),
-    /// The program whose optimum is the load, in the LP format: for any solver, to check the proof
-    Lp(Program),
-}
-
-/// What is typed.
-#[derive(Args)]
-pub struct SlurmExport {
-    #[command(flatten)]
-    policy: PolicyFile,
+    /// A policy file; for slurm-priority also the name of an order: saf (smallest limit × CPUs first), sjf (shortest limit
+    /// first), widest (most CPUs first) or wfp3; for lp a workload
+    #[arg(value_name = "FILE")]
+    source: PathBuf,
 
     /// The partition (for slurm-priority also several with commas, which share nodes)
+    #[arg(long, value_name = "NAME", required_if_eq_any([("to", "slurm"), ("to", "slurm-priority")]))]
+    partition: Option<String>,
+
+    /// The namespace of the jobs, for kueue [default: default]
     #[arg(long, value_name = "NAME")]
-    partition: String,
+    namespace: Option<String>,
 
-    #[command(flatten)]
-    to: Folder,
-}
-
-/// What is typed.
-#[derive(Args)]
-pub struct Kueue {
-    #[command(flatten)]
-    policy: PolicyFile,
-
-    /// The namespace of the jobs
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    namespace: String,
-
-    #[command(flatten)]
-    to: Folder,
-}
-
-/// What is typed.
-#[derive(Args)]
-pub struct SlurmPriority {
-    /// The order: a policy file of backfilling by limits, or a name: saf (smallest limit ×
-    /// CPUs first), sjf (shortest limit first), widest (most CPUs first), wfp3
-    #[arg(value_name = "POLICY")]
-    policy: PathBuf,
-
-    /// The partition (for slurm-priority also several with commas, which share nodes)
-    #[arg(long, value_name = "NAME")]
-    partition: String,
-
-    #[command(flatten)]
-    to: Folder,
-}
-
-/// Where it goes.
-#[derive(Args)]
-struct Folder {
-    /// The folder that the files go to; it is created where there is none [default: slurm or kueue]
+    /// The folder that the files go to; it is created where there is none [default: slurm or kueue]; for lp the file
+    /// [default: standard output]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -94,72 +45,92 @@ struct Folder {
     force: bool,
 }
 
+/// The program that reads the exported files.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// Slurm with the bridge, where the policy decides when the jobs of a partition start: job_submit.lua, lines for slurm.conf, the
+    /// types of jobs, a systemd unit, and a page that says in which order to install them, and how to go back
+    Slurm,
+    /// Slurm alone, which follows an order of jobs by limit, CPUs and wait, with nothing held and no further process: job_submit.lua,
+    /// lines for slurm.conf, scripts that look and go back, and a page that says how
+    SlurmPriority,
+    /// Kueue on Kubernetes, where the policy decides when jobs start: queues, a gate for Jobs, rights, the controller synth-kueue, and
+    /// a page that says in which order to install them, and how to go back
+    Kueue,
+    /// Any solver, to check the proof: the program whose optimum is the load, in the LP format
+    Lp,
+}
+
 impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
-        let (read, written) = match &self.to {
-            To::Slurm(typed) => (typed.policy.typed(), None),
-            To::Kueue(typed) => (typed.policy.typed(), None),
-            To::SlurmPriority(typed) => (Some(&*typed.policy).filter(|own| own.exists()), None),
-            To::Lp(typed) => (typed.workload.typed(), Some(&*typed.output)),
-        };
-        files(read, written)
+        // The name of an order is no file.
+        let is_name = self.to == Target::SlurmPriority && !self.source.exists();
+        let read = Some(&self.source).filter(|_| !is_name);
+        files(read, self.output.iter().filter(|_| self.to == Target::Lp))
     }
 }
 
 impl RunVerb for Export {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        match &self.to {
-            To::Slurm(typed) => typed.run(caller),
-            To::Kueue(typed) => typed.run(caller),
-            To::SlurmPriority(typed) => typed.run(caller),
-            To::Lp(typed) => typed.run(caller),
+        use Target::{Kueue, Lp, Slurm, SlurmPriority};
+        let misplaced = match self.to {
+            Kueue | Lp if self.partition.is_some() => Some("--partition"),
+            Slurm | SlurmPriority | Lp if self.namespace.is_some() => Some("--namespace"),
+            Lp if self.force => Some("--force"),
+            _ => None,
+        };
+        if let Some(option) = misplaced {
+            return refuse(format!("{option} is for another program: leave it out"));
+        }
+        match self.to {
+            Slurm => self.slurm(caller),
+            SlurmPriority => self.slurm_priority(caller),
+            Kueue => self.kueue(caller),
+            Lp => {
+                let output = self.output.clone().unwrap_or("-".into());
+                program::write(&self.source, output, caller)
+            }
         }
     }
 }
 
-impl SlurmExport {
-    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let file = saved(
-            &self.policy,
-            "the service reads the policy from its file: save it, and give the file",
-        )?;
+impl Export {
+    fn slurm(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let file = self.saved("the service reads the policy from its file")?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = bridgeable(&policy) {
             return Ok(refusal(why));
         }
         // The page is read elsewhere.
         let named = std::path::absolute(file)?;
-        let files = export_slurm(&policy, &named, &self.partition)?;
+        let files = export_slurm(&policy, &named, self.partition())?;
         let says = "how to try it with --dry-run, and how to go back";
-        let mut written = self.to.filled("slurm", files, says)?;
+        let mut written = self.filled("slurm", files, says)?;
         // What becomes of jobs of several nodes comes first.
         let gangs = gangs(&policy).replace("**", "");
-        written.table.insert_str(0, &(gangs + "\n"));
+        written
+            .report
+            .summary
+            .insert(0, gangs.trim_end().to_owned());
         Ok(written)
     }
-}
 
-impl Kueue {
-    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let file = saved(
-            &self.policy,
-            "the policy is copied from its file: save it, and give the file",
-        )?;
+    fn kueue(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let file = self.saved("the policy is copied from its file")?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = only_starts(&policy, "which a gate cannot do") {
             return Ok(refusal(why));
         }
-        let files = export_kueue(&policy, &text_of(file)?, &self.namespace)?;
-        self.to.filled("kueue", files, LOOK_AND_GO_BACK)
+        let namespace = self.namespace.as_deref().unwrap_or("default");
+        let files = export_kueue(&policy, &text_of(file)?, namespace)?;
+        self.filled("kueue", files, LOOK_AND_GO_BACK)
     }
-}
 
-impl SlurmPriority {
-    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let order = if self.policy.exists() || is_standard_input(&self.policy) {
-            SlurmOrder::of_policy(&Checked::read_with(&self.policy, caller.changes)?)
+    fn slurm_priority(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let order = if self.source.exists() || is_standard_input(&self.source) {
+            SlurmOrder::of_policy(&Checked::read_with(&self.source, caller.changes)?)
         } else {
-            let name = self.policy.to_string_lossy();
+            let name = self.source.to_string_lossy();
             SlurmOrder::named(&name).ok_or_else(|| {
                 format!(
                     "`{name}` is no file and no order: give a policy file, or saf (smallest limit × CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3"
@@ -170,34 +141,25 @@ impl SlurmPriority {
             Ok(order) => order,
             Err(why) => return Ok(refusal(why)),
         };
-        let files = order::export(&order, &self.partition)?;
-        self.to.filled("slurm", files, LOOK_AND_GO_BACK)
+        let files = order::export(&order, self.partition())?;
+        self.filled("slurm", files, LOOK_AND_GO_BACK)
     }
-}
 
-/// What the page says of an installation that is looked at first.
-const LOOK_AND_GO_BACK: &str = "how to look before anything changes, and how to go back";
-
-/// Returns the file of a policy.
-///
-/// # Errors
-/// For these reasons, when it is standard input.
-fn saved<'a>(policy: &'a PolicyFile, why: &str) -> VerbResult<&'a Path> {
-    match policy.file()? {
-        file if is_standard_input(file) => refuse(why),
-        file => Ok(file),
+    fn partition(&self) -> &str {
+        self.partition.as_deref().unwrap_or_default()
     }
-}
 
-fn refusal(why: String) -> VerbOutput {
-    VerbOutput {
-        table: why,
-        negative: true,
-        ..VerbOutput::default()
+    /// Returns the file of the policy.
+    ///
+    /// # Errors
+    /// When it is standard input, and a file is needed for this reason.
+    fn saved(&self, why: &str) -> VerbResult<&Path> {
+        match &*self.source {
+            file if is_standard_input(file) => refuse(format!("{why}: save it, and give the file")),
+            file => Ok(file),
+        }
     }
-}
 
-impl Folder {
     /// Returns the files as documents in the folder, which is there then. Nothing is overwritten unless that is requested.
     fn filled(
         &self,
@@ -220,12 +182,29 @@ impl Folder {
         for folder in names().filter_map(|file| file.parent()) {
             folder_for_results(folder)?;
         }
-        let listed = names().map(|file| format!("  {}\n", file.display()));
-        output.table = listed.collect();
-        output.table += &format!(
+        let listed = names().map(|file| format!("  {}", file.display()));
+        let readme = folder.join("README.md");
+        let first = format!(
             "Read {} first: it says in which order, {says}.",
-            folder.join("README.md").display()
+            readme.display()
         );
+        let section = Section {
+            lines: listed.collect(),
+            notes: vec![first],
+            ..Section::default()
+        };
+        output.report.sections.push(section);
         Ok(output)
+    }
+}
+
+/// What the page says of an installation that is looked at first.
+const LOOK_AND_GO_BACK: &str = "how to look before anything changes, and how to go back";
+
+fn refusal(why: String) -> VerbOutput {
+    VerbOutput {
+        report: why.into(),
+        negative: true,
+        ..VerbOutput::default()
     }
 }

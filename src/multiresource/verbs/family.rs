@@ -116,7 +116,7 @@ impl FamilyName {
                 ))
             }
             (_, Preemption::Full | Preemption::Setup) if !stops => refuse(
-                "of the families only msr and tuned-max-weight preempt, and of the rules max-weight, discretized-max-weight and server-filling: the others go with --preemption none",
+                "of the families only msr and tuned-max-weight preempt, and of the rules max-weight and server-filling: the others go with --preemption none",
             ),
             _ => Ok(sought),
         }
@@ -130,7 +130,16 @@ impl Family {
             Family::Msr | Family::Partition => return Sought::Analysed,
             Family::MsfqStrict => return Sought::StrictMsfq(None),
             Family::Auto => return Sought::Among(Families::All),
-            Family::Pooled => &["pooled", "pooled-easy"],
+            Family::Pooled => &[
+                "first-fit",
+                "best-fit",
+                "most-servers-first",
+                "least-servers-first",
+                "fcfs",
+                "pooled",
+                "easy-by-mean",
+                "easy-backfill",
+            ],
             Family::Quickswap => &["static-quickswap", "adaptive-quickswap"],
             Family::AdaptiveMsr => &["adaptive-msr"],
             Family::Reserving => &["reserving"],

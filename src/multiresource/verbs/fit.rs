@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, json, read_policy,
-    refuse,
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files,
+    read_policy, refuse,
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, FitOptions, FittedArrivals};
@@ -53,7 +53,7 @@ pub struct Arguments {
     since: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
 }
 
 impl NamesFiles for Arguments {
@@ -69,7 +69,7 @@ impl RunVerb for Arguments {
         caller.notify(Notice::Doing("reading the trace"));
         let policy = self.since.as_ref().map(|file| policy_of(file, caller));
         let policy = policy.transpose()?;
-        let mut reading = self.reading.clone();
+        let mut reading = self.reading.options()?;
         let servers = reading.servers;
         reading.servers = servers.or(policy.as_ref().map(Servers::from));
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
@@ -89,12 +89,11 @@ impl RunVerb for Arguments {
             documents.push((file.clone(), fit.workload.to_yaml()));
         }
         if let Some(file) = &self.report {
-            documents.push((file.clone(), json(&fit.report)?));
+            documents.push((file.clone(), document("synth-fit", &fit.report)?));
         }
         Ok(VerbOutput {
-            table: report::fit(&fit.report, caller.width),
+            report: report::fit(&fit.report),
             negative: fit.report.load >= 1.0 || fit.report.of_no_type.1 > 0.01,
-            notes: report::fit_notes(&fit.report),
             documents,
             ..VerbOutput::default()
         })
@@ -107,29 +106,6 @@ fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
         caller.notify(Notice::Doing(doing));
         !caller.interrupt.load(Ordering::Relaxed)
     }
-}
-
-/// Makes a workload of a log with all that is usual.
-///
-/// # Errors
-/// When the log cannot be read or fitted, and when it is interrupted.
-pub fn workload_of(
-    file: &Path,
-    reading: &trace::ReadOptions,
-    caller: &mut Caller<'_>,
-) -> VerbResult<Fleet> {
-    let source = Source::named(file);
-    let options = FitOptions {
-        source: format!("synth fit {}", source.name()),
-        max_types: 48,
-        rounding_loss: 0.002,
-        arrivals: FittedArrivals::Auto,
-        // A rule that was chosen on the log may go by limits, where all jobs have one.
-        by_limit: true,
-        since: None,
-    };
-    let mut trace = Trace::open(&source, reading)?;
-    Ok(fit::fit(&mut trace, &options, &mut listener(caller))?.workload)
 }
 
 /// Returns the fleet that the policy in a file is for.

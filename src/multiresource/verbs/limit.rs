@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::known;
 use super::resolve::own_load;
 use crate::kind::{
-    Caller, Files, NamedPolicy, NamesFiles, Rules as _, RunVerb, VerbOutput, VerbResult, files,
-    json,
+    Caller, Files, NamedPolicy, NamesFiles, Rules as _, RunVerb, VerbOutput, VerbResult, document,
+    files,
 };
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::workload::Fleet;
-use crate::report::{Table, estimate, number};
+use crate::report::{Cell, Section, number};
 use crate::simulation::{Estimate, Health, Settings};
 use crate::typed::{Budget, WorkloadFile, part};
+use synth_verb::table;
 
 /// The load up to which policies are stable, by simulation
 #[derive(Args)]
@@ -51,7 +53,7 @@ runs say nothing: longer ones (--events, 1e8 by default) bring them nearer to ea
 const EVENTS: u64 = 100_000_000;
 
 /// One run.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Seen {
     load: f64,
     health: Health,
@@ -62,11 +64,17 @@ struct Seen {
 }
 
 /// What was seen of a policy.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Limit {
     policy: String,
     /// By load.
     runs: Vec<Seen>,
+}
+
+/// What was seen of all policies.
+#[derive(Serialize, JsonSchema)]
+pub struct Limits {
+    limits: Vec<Limit>,
 }
 
 impl NamesFiles for Arguments {
@@ -89,7 +97,6 @@ impl RunVerb for Arguments {
             interrupt: caller.interrupt.clone(),
             ..self.budget.settings(EVENTS)
         };
-        let width = caller.width;
         let mut listener = caller.doing();
         let (mut limits, mut notes) = (Vec::new(), Vec::new());
         for policy in policies {
@@ -108,19 +115,15 @@ impl RunVerb for Arguments {
             let policy = policy.name;
             limits.push(Limit { policy, runs });
         }
-        let document = json(&limits)?;
-        let documents = self
-            .output
-            .iter()
-            .map(|file| (file.clone(), document.clone()));
-        Ok(VerbOutput {
-            table: table(&limits, width) + "\n",
-            documents: documents.collect(),
+        let section = table(&limits);
+        let output = VerbOutput {
+            document: document("synth-limits", &Limits { limits })?,
             negative: !notes.is_empty(),
             notes,
             interrupted: settings.interrupt.load(Ordering::Relaxed),
-            ..VerbOutput::default()
-        })
+            ..VerbOutput::of_section(section)
+        };
+        output.written_to(None, self.output.as_ref())
     }
 }
 
@@ -184,20 +187,18 @@ impl Arguments {
 }
 
 /// Returns the two loads of each policy, with what was seen there.
-fn table(limits: &[Limit], width: usize) -> String {
-    let header = "policy,settles at ρ,E[T] there,runs away at ρ,jobs at the end";
-    let mut table = Table::new(header.split(','));
-    for limit in limits {
-        let [settled, unstable] = sides(&limit.runs);
-        let load = |run: Option<&Seen>| run.map(|run| number(run.load));
-        let jobs = unstable.and_then(|run| run.jobs_at_the_end);
-        table.row([
-            limit.policy.clone(),
-            load(settled).unwrap_or("none seen".into()),
-            estimate(settled.and_then(|run| run.mean_response)),
-            load(unstable).unwrap_or("none seen below 1".into()),
-            jobs.map_or("–".into(), number),
-        ]);
-    }
-    table.within(width)
+fn table(limits: &[Limit]) -> Section {
+    let sides = limits
+        .iter()
+        .map(|limit| (&limit.policy, sides(&limit.runs)));
+    table!("", sides, (policy, [settled, unstable]) => {
+        "policy" => policy,
+        "settles at ρ [1]" => settled.map_or("none seen".into(), |run| Cell::Number(run.load)),
+        "E[T] there [1]" => settled.and_then(|run| run.mean_response),
+        "runs away at ρ [1]" => match unstable {
+            Some(run) => Cell::Number(run.load),
+            None => "none seen below 1".into(),
+        },
+        "jobs at the end [1]" => unstable.and_then(|run| run.jobs_at_the_end),
+    })
 }

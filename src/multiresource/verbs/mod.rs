@@ -5,6 +5,7 @@ pub mod export;
 pub mod family;
 pub mod fit;
 pub mod limit;
+pub mod made;
 pub mod optimum;
 mod program;
 mod promise;
@@ -12,11 +13,21 @@ pub mod replay;
 pub mod resolve;
 mod size;
 pub mod solve;
-pub mod sweep;
 pub mod synthesize;
 
 use crate::document::Parsed;
-use crate::kind::{Caller, Notice};
+use crate::kind::{Caller, Format, Notice, schema_of};
+use crate::multiresource::synthesis::SynthesisLog;
+
+/// The formats of the results.
+pub const FORMATS: &[Format] = &[
+    ("synth-log", schema_of::<SynthesisLog>),
+    ("synth-replay", schema_of::<replay::Replays>),
+    ("synth-recorded-jobs", schema_of::<replay::Recorded>),
+    ("synth-fit", schema_of::<super::fit::Report>),
+    ("synth-optimum", schema_of::<super::report::Least>),
+    ("synth-limits", schema_of::<limit::Limits>),
+];
 
 /// Returns what a document describes; the caller is notified of warnings.
 fn known<W>(parsed: Parsed<W>, caller: &mut Caller<'_>) -> W {

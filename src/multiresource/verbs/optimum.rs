@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -21,7 +22,7 @@ use crate::multiresource::report::{self, Distance, Least};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 use crate::simulation::Settings;
-use crate::typed::{Budget, WorkloadFile, count, load, part, positive, seconds, time};
+use crate::typed::{Budget, WorkloadFile, count, load, part, positive};
 
 /// What no policy can beat: the optimum of small systems, a proven bound for the others
 #[derive(Args)]
@@ -42,9 +43,9 @@ pub struct Arguments {
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true, required_if_eq("preemption", "setup"))]
     setup_rate: Option<f64>,
 
-    /// What is least: the mean response time, or that weighted by load
+    /// The metric that is bounded
     #[arg(long, value_enum, default_value = "mean")]
-    objective: Objective,
+    minimize: Objective,
 
     /// Relative distance between the bounds at which to stop
     #[arg(long, default_value = "0.5%", value_parser = part)]
@@ -57,10 +58,6 @@ pub struct Arguments {
     /// States of the dynamic program at most, 20 bytes each; where it would begin with more there is the bound of linear programs alone
     #[arg(long, default_value = "2e7", value_parser = count)]
     states: u64,
-
-    /// Seconds, or such as 10min, for the dynamic program; after that the bounds are printed as they are
-    #[arg(long, value_name = "TIME", default_value = "300", value_parser = time)]
-    time_limit: f64,
 
     /// Rows at most of the linear program that bounds what the dynamic program does not reach; the default takes seconds
     #[arg(long, default_value = "1e4", value_parser = count)]
@@ -106,7 +103,7 @@ impl RunVerb for Arguments {
             Some(&own),
             caller.changes,
         )?;
-        let load = own_load(Some(seconds(self.time_limit)), &own)?;
+        let load = own_load(Some(self.time()), &own)?;
         let (load, fleet) = match self.load {
             Some(to) => (to, own.scaled(to / load)?),
             None if load >= 1.0 => {
@@ -119,12 +116,12 @@ impl RunVerb for Arguments {
         let sought = Problem {
             preemption: self.preemption,
             setup_rate: self.setup_rate,
-            objective: self.objective,
+            objective: self.minimize,
         };
         let (solved, bound) = self.bounds(&fleet, sought, caller)?;
         let mut documents = Vec::new();
         if let (Some(file), Some(bound)) = (&self.proof, &bound) {
-            let proof = document(&fleet, (self.objective, self.preemption), bound);
+            let proof = document(&fleet, (self.minimize, self.preemption), bound);
             documents.push((file.clone(), json(&proof)?));
         }
         let mut least = Least::new(load, sought, solved, bound.as_ref());
@@ -133,7 +130,6 @@ impl RunVerb for Arguments {
             interrupt: caller.interrupt.clone(),
             ..self.budget.settings(EVENTS)
         };
-        let width = caller.width;
         let mut listener = caller.doing();
         for policy in policies {
             if settings.interrupt.load(Ordering::Relaxed) {
@@ -147,23 +143,30 @@ impl RunVerb for Arguments {
             let distance = self.distance(&policy, &fleet, &settings, least.lower_bound)?;
             least.policies.push(distance);
         }
-        let document = json(&least)?;
-        documents.extend(self.output.clone().map(|file| (file, document.clone())));
-        Ok(VerbOutput {
-            table: report::optimum(&least, fleet.envelope(), self.objective, width) + "\n",
+        let output = VerbOutput {
+            report: report::optimum(&least, fleet.envelope(), self.minimize),
+            document: crate::kind::document("synth-optimum", &least)?,
             documents,
-            document,
             negative: !notes.is_empty(),
             notes,
             ..VerbOutput::default()
-        })
+        };
+        output.written_to(None, self.output.as_ref())
     }
 }
+
+/// The longest that the dynamic program takes, unless another time is typed.
+const TIME: Duration = Duration::from_secs(300);
 
 /// What the dynamic program found, or why there is none.
 type Solved = Result<Optimum, OptimumError>;
 
 impl Arguments {
+    /// Returns how long the dynamic program may take; after that its bounds are printed as they are.
+    fn time(&self) -> Duration {
+        self.budget.settings(EVENTS).time.unwrap_or(TIME)
+    }
+
     /// Solves the dynamic program, where there is one, and the linear programs, whose bound has a proof.
     fn bounds(
         &self,
@@ -175,7 +178,7 @@ impl Arguments {
         let limits = OptimumLimits {
             tolerance: self.tolerance,
             states: count(self.states),
-            time: seconds(self.time_limit),
+            time: self.time(),
             ..OptimumLimits::default()
         };
         let interrupt = caller.interrupt.clone();
@@ -201,7 +204,7 @@ impl Arguments {
         listener("solving linear programs for a bound");
         let rows = count(self.rows);
         let is_over = || interrupt.load(Ordering::Relaxed);
-        let bound = lower_bound(fleet, self.objective, self.preemption, rows, &is_over)?;
+        let bound = lower_bound(fleet, self.minimize, self.preemption, rows, &is_over)?;
         Ok((solved, Some(bound)))
     }
 
@@ -214,7 +217,7 @@ impl Arguments {
         bound: f64,
     ) -> VerbResult<Distance> {
         let run = policy.rule.simulate_on(fleet, settings, |_| ())?;
-        let response = match self.objective {
+        let response = match self.minimize {
             Objective::Mean => run.mean_response,
             Objective::Weighted => run.weighted_response,
             Objective::P99 => run.p99_response,

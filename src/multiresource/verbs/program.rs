@@ -1,46 +1,33 @@
 //! The program whose optimum is the load, as a file for any solver: so that others can check the proof.
 
-use std::path::PathBuf;
-
-use clap::Args;
+use std::path::{Path, PathBuf};
 
 use super::known;
 use crate::kind::{Caller, VerbOutput, VerbResult};
 use crate::multiresource::schedule::{Packing, maximal};
 use crate::multiresource::workload::{Fleet, JobType};
-use crate::typed::WorkloadFile;
 
 /// Schedules of a shape of servers that are written at most; and how many are looked at to find them.
 const MOST: usize = 200_000;
 const VISITS: usize = 20_000_000;
 
-/// What is typed.
-#[derive(Args)]
-pub struct Program {
-    #[command(flatten)]
-    pub workload: WorkloadFile,
-
-    /// Where the program goes (`-`: standard output)
-    #[arg(long, short, value_name = "FILE", default_value = "-")]
-    pub output: PathBuf,
-}
-
-impl Program {
-    /// Writes it: the largest t such that some mix of maximal schedules serves all arrivals times t. The load is 1/t.
-    pub fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let fleet = known(Fleet::read(self.workload.file()?)?, caller);
-        fleet.counts_amounts()?;
-        let (text, schedules) = lp(&fleet)?;
-        let constraints = fleet.types().len() + fleet.shapes().len();
-        let note = format!(
-            "{schedules} schedules, {constraints} constraints: maximize t; the load ρ is 1/t."
-        );
-        Ok(VerbOutput {
-            documents: vec![(self.output.clone(), text)],
-            notes: vec![note],
-            ..VerbOutput::default()
-        })
-    }
+/// Writes the program of a workload to a file: the largest t such that some mix of maximal schedules serves all arrivals times t. The
+/// load is 1/t.
+///
+/// # Errors
+/// When the workload cannot be read, or has too many schedules.
+pub fn write(file: &Path, output: PathBuf, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+    let fleet = known(Fleet::read(file)?, caller);
+    fleet.counts_amounts()?;
+    let (text, schedules) = lp(&fleet)?;
+    let constraints = fleet.types().len() + fleet.shapes().len();
+    let note =
+        format!("{schedules} schedules, {constraints} constraints: maximize t; the load ρ is 1/t.");
+    Ok(VerbOutput {
+        documents: vec![(output, text)],
+        notes: vec![note],
+        ..VerbOutput::default()
+    })
 }
 
 /// Returns the program in the LP format, and the number of its schedules: constraints on the work of each type, and on the time of

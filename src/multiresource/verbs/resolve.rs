@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use crate::kind::{NamedPolicy, VerbResult, refuse};
 use crate::multiresource::MultiresourceKind;
-use crate::multiresource::artifact::{Checked, Finding, check_against};
 use crate::multiresource::program::{self, SolveLimits};
-use crate::multiresource::workload::{Fleet, Record};
+use crate::multiresource::workload::Fleet;
 use crate::report::number;
 
 /// Checks that a policy file is for types that are known; takes its own where none are.
@@ -18,52 +17,37 @@ pub(super) fn has_types_of(
         return Ok(());
     };
     let types = types.get_or_insert_with(|| file.workload().clone());
-    same_record(&file.artifact().workload, &types.record())
-        .or_else(|why| refuse(format!("{}: {why}", policy.name)))
+    same_servers(file.workload(), types).or_else(|why| refuse(format!("{}: {why}", policy.name)))
 }
 
 /// Checks that a policy runs on another workload: the types, the servers and the time unit are the same.
 ///
 /// # Errors
 /// What is another.
-pub fn same_record(own: &Record, other: &Record) -> Result<(), String> {
-    let demands = |r: &'_ Record| {
-        let types = r.types.iter().map(|t| (t.name.clone(), t.units.clone()));
-        let servers = r.servers.iter().map(|s| (s.count, s.units.clone()));
+pub fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
+    let demands = |fleet: &Fleet| {
+        let types = fleet.types().iter();
+        let types = types.map(|own| (own.name().to_owned(), own.units().to_vec()));
+        let servers = fleet.shapes().iter().enumerate();
+        let servers = servers.map(|(h, shape)| (shape.count(), fleet.units(h)));
         (types.collect::<Vec<_>>(), servers.collect::<Vec<_>>())
     };
-    if demands(own) == demands(other) && own.devices == other.devices {
-        if own.time_unit != other.time_unit {
+    if demands(own) == demands(other) && own.devices() == other.devices() {
+        if own.time_unit() != other.time_unit() {
             return Err(format!(
                 "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
-                own.time_unit, other.time_unit
+                own.time_unit(),
+                other.time_unit()
             ));
         }
         return Ok(());
     }
-    Err(match (own.is_of_one_server(), other.is_of_one_server()) {
-        (true, false) => "this is the policy of one server, and the workload is a fleet",
-        (false, true) => "this is the policy of a fleet, and the workload is one server",
+    Err(match (own.servers(), other.servers()) {
+        (1, 2..) => "this is the policy of one server, and the workload is a fleet",
+        (2.., 1) => "this is the policy of a fleet, and the workload is one server",
         _ => "the policy was made for other job types or other servers; synthesize one for this workload",
     }
     .into())
-}
-
-/// Returns where the workload that a policy is for differs from this one.
-///
-/// # Errors
-/// When one is of a fleet, and the other of one server.
-pub fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
-    let (own, other) = (&policy.artifact().workload, workload.record());
-    match (own.is_of_one_server(), other.is_of_one_server()) {
-        (true, false) => refuse(
-            "the policy is of one server, and the workload is a fleet: give that of one server",
-        ),
-        (false, true) => refuse(
-            "the policy is of a fleet, and the workload of one server: give that of the fleet",
-        ),
-        _ => Ok(check_against(own, &other)),
-    }
 }
 
 /// How far from its bound a load may be that arrival rates are scaled by.

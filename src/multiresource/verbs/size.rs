@@ -19,6 +19,7 @@ use crate::multiresource::schedule::{size_step, steps};
 use crate::multiresource::synthesis::SynthesisLog;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
+use crate::report::Report;
 
 /// So many times the first size that carries the load is the largest that is looked at.
 const MOST: u64 = 16;
@@ -40,8 +41,10 @@ pub struct Sizes<'a> {
 }
 
 /// The fleet with the least size, its policy, and what was found of the sizes; else the answer that there is none.
-pub type SizeAnswer =
-    Result<(Fleet, Box<(Synthesized, SynthesisLog)>, String), SynthesisAnswer<Multiresource>>;
+pub type SizeAnswer = Result<
+    (Fleet, Box<(Synthesized, SynthesisLog)>, Option<Report>),
+    SynthesisAnswer<Multiresource>,
+>;
 
 /// What was found at a size, with the policy where one keeps all.
 type Look = (Looked, Option<Box<(Synthesized, SynthesisLog)>>);
@@ -71,7 +74,7 @@ impl<'a> Sizes<'a> {
             ("the shapes of servers are", all.collect())
         };
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-        let unknown = || format!("--size {name}: {}", suggest(name, what, &names));
+        let unknown = || format!("--shape {name}: {}", suggest(name, what, &names));
         let found = all.into_iter().find(|(own, _)| *own == name);
         found.map(|(_, sizes)| sizes).ok_or_else(unknown)
     }
@@ -124,11 +127,11 @@ impl<'a> Sizes<'a> {
     pub fn least(
         &self,
         request: &SolveRequest,
-        width: usize,
         listener: &mut dyn FnMut(&str),
     ) -> VerbResult<SizeAnswer> {
         let promises = &request.choice.promises;
         if let Some(why) = promises.iter().find_map(|own| alone(self.fleet, own)) {
+            let why = why.into();
             return Ok(Err(SynthesisAnswer::Refused { why, decided: true }));
         }
         let mut tries = Tries::new();
@@ -146,16 +149,11 @@ impl<'a> Sizes<'a> {
             }
             tries.insert(size, looked(words, solved, request, self.fleet));
         }
-        self.concluded(tries, request, width)
+        self.concluded(tries, request)
     }
 
     /// Returns what follows of all sizes that were looked at; not of all that would be where it was interrupted.
-    fn concluded(
-        &self,
-        mut tries: Tries,
-        request: &SolveRequest,
-        width: usize,
-    ) -> VerbResult<SizeAnswer> {
+    fn concluded(&self, mut tries: Tries, request: &SolveRequest) -> VerbResult<SizeAnswer> {
         let interrupted = request.choice.interrupt.load(Ordering::Relaxed);
         let found = least(&tries);
         let taken = found.and_then(|size| Some((size, tries.get_mut(&size)?.1.take()?)));
@@ -163,10 +161,11 @@ impl<'a> Sizes<'a> {
             return Ok(Err(match tries.last_key_value() {
                 Some((_, (last, _))) if !interrupted => SynthesisAnswer::Refused {
                     why: format!(
-                        "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: relax the target, or raise --budget",
+                        "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: relax the target, or raise --work",
                         last.words,
                         last.verdict.words(last.policy)
-                    ),
+                    )
+                    .into(),
                     decided: true,
                 },
                 _ => SynthesisAnswer::Interrupted,
@@ -182,7 +181,7 @@ impl<'a> Sizes<'a> {
             looked: tries.into_iter().map(|(size, own)| (size, own.0)).collect(),
             interrupted,
         };
-        Ok(Ok((self.of(least)?, policy, sizing.text(width))))
+        Ok(Ok((self.of(least)?, policy, Some(sizing.report()))))
     }
 
     /// Returns the size that is looked at next; `None` where the answer and its neighbours are known, or there is none.

@@ -1,21 +1,20 @@
 //! From a workload to a policy that passed the checker.
 
-use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use super::family::{Family, FamilyName, Sought};
-use super::fit;
 use super::promise::promise;
 use super::size::Sizes;
 use super::solve::{SolveRequest, Solved, floor, solve};
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, files, json, refuse, unchecked,
+    Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, document, files, refuse,
+    unchecked,
 };
 use crate::multiresource::artifact::{
-    Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
+    Backfill, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
 use crate::multiresource::program::SolveLimits;
 use crate::multiresource::report::{self, Synthesized};
@@ -23,26 +22,56 @@ use crate::multiresource::synthesis::{
     self, BUDGET, ChoiceOptions, Families, MsfqOutlook, SynthesisLog, SynthesisOptions,
 };
 use crate::multiresource::workload::Fleet;
-use crate::trace;
+use crate::report::Section;
 use crate::typed::{count, positive, seconds, time};
-use synth_advice::verbs::judge::Criteria;
 
 /// What the proof that the mix is best, and that with the analysis, may have of the time for all; the rest is for
 /// the choice by simulation, where there is one, and for the checker.
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
-/// Budget of a selection by simulation for one of several sizes, and of the claims of a policy that was selected on a log, in
-/// events of First-Fit with few types.
+/// Budget of a selection by simulation for one of several sizes, in events of First-Fit with few types.
 const BUDGET_OF_A_SIZE: u64 = 40_000_000;
-const BUDGET_ON_LOGS: u64 = 1_000_000;
 
-/// What is typed beside the workload to make a policy.
-#[derive(Args, Clone)]
-pub struct SynthesisArgs {
+/// What may be typed for every verb that makes a policy.
+#[derive(Args, Clone, Default)]
+pub struct MakingArgs {
     /// What may happen to a running job when the schedule changes [default: none, or what the rule of --family needs]
     #[arg(long, value_enum)]
     preemption: Option<Preemption>,
+
+    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
+    setup_rate: Option<f64>,
+
+    /// The metric to minimize
+    #[arg(long, value_enum, default_value = "mean")]
+    minimize: Objective,
+
+    /// A target for the jobs of a type, as in 'g8: wait 95 % < 6 h', or `response` for the whole stay; may be given several
+    /// times. The best of the policies that keep all targets is selected; if none does, nothing is written
+    #[arg(long, value_name = "TARGET")]
+    slo: Vec<String>,
+
+    /// Work that may be done to tune, select and analyse, in events of First-Fit with few types. 1e8 takes some seven seconds
+    /// of processor time on any machine [default: 4e8; for each size of `synth size` 4e7]
+    #[arg(long, value_name = "EVENTS", value_parser = count)]
+    work: Option<u64>,
+
+    /// Seed of the simulations: the same seed gives the same policy
+    #[arg(long, default_value = "1")]
+    seed: u64,
+
+    /// Explain how the policy was found, too: the proof, all families that were compared, schedules, what to buy
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+/// What is typed beside the workload to make a policy.
+#[derive(Args, Clone, Default)]
+pub struct SynthesisArgs {
+    #[command(flatten)]
+    making: MakingArgs,
 
     /// Family of policies, or a rule by its name [default: auto, the best of all, chosen by simulation]
     ///
@@ -59,76 +88,8 @@ pub struct SynthesisArgs {
     #[arg(long, value_name = "NAME")]
     family: Option<FamilyName>,
 
-    /// A policy of your own: schedules with weights or rates of an MSR policy, to be analysed, or the turns of Static
-    /// Quickswap, to be simulated (docs/policies.md)
-    #[arg(long, value_name = "FILE", conflicts_with = "family")]
-    policy: Option<PathBuf>,
-
-    /// Choose the order of the queue on this log of jobs, instead of by simulation; where no workload is given, it is
-    /// made of the log, too. Its times count in seconds
-    #[arg(id = "trace", long = "trace", value_name = "LOG", conflicts_with_all = ["family", "policy"])]
-    log_of_jobs: Option<PathBuf>,
-
     #[command(flatten)]
-    criteria: Criteria,
-
-    #[command(flatten)]
-    reading: trace::ReadOptions,
-
-    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
-    #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
-    setup_rate: Option<f64>,
-
-    /// α, switches per time unit of the preemptive loop; tuned if not given
-    #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
-    switching_rate: Option<f64>,
-
-    /// The way between schedules: sequential-eager, concurrent-eager, concurrent-late or
-    /// sequential-late; tuned if not given
-    #[arg(long)]
-    route: Option<Route>,
-
-    /// What happens with room that the schedule leaves, under msr [default: first-fit]
-    #[arg(long, value_enum)]
-    backfill: Option<Backfill>,
-
-    /// What happens with draining slots that hold no job, under msr [default: release]
-    #[arg(long, value_enum)]
-    empty_slots: Option<EmptySlots>,
-
-    /// What is minimized
-    #[arg(long, value_enum, default_value = "mean")]
-    objective: Objective,
-
-    /// What is promised of a job type, as in 'g8: wait 95 % < 6 h', or `response` for the whole stay; may
-    /// be given several times. Of the policies that keep all, the best is chosen; where none does, nothing
-    /// is written
-    #[arg(long, value_name = "PROMISE")]
-    slo: Vec<String>,
-
-    /// Find how many servers of this shape, or on one server how much of this resource, are the least with which a policy is
-    /// found that keeps every --slo, and make it for that. Jobs come as they do now
-    #[arg(long, value_name = "NAME", requires = "slo", conflicts_with_all = ["time", "trace", "policy"])]
-    size: Option<String>,
-
-    /// Work that may be done to tune and to choose, in events of First-Fit with few types; others take as much as they
-    /// cost. 1e8 take some seven seconds of processor [default: 4e8; for each size of --size 4e7; with --trace 1e6, for what is
-    /// claimed alone]
-    #[arg(long, value_name = "EVENTS", value_parser = count)]
-    budget: Option<u64>,
-
-    /// Seed of the simulations: the same seed gives the same policy
-    #[arg(long, default_value = "1")]
-    seed: u64,
-
-    /// How much work may go into exact analysis: 1 is about ten seconds; the time is
-    /// proportional
-    #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
-    effort: f64,
-
-    /// Say how it was found, too: the proof, all families that were compared, schedules, what to buy
-    #[arg(long, short)]
-    verbose: bool,
+    msr: MsrArgs,
 
     /// Also write what was tried, tuned and compared, as JSON (`-`: to standard output, with --output only)
     #[arg(long, value_name = "FILE")]
@@ -138,30 +99,95 @@ pub struct SynthesisArgs {
     /// the answer says so, and it depends on the machine [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
+
+    /// A policy of the user's own, which is analysed or simulated.
+    #[arg(skip)]
+    own: Option<PathBuf>,
+
+    /// The shape or resource of which the least amount is sought that keeps all targets.
+    #[arg(skip)]
+    size: Option<String>,
+}
+
+/// What may be typed for policies of the family msr.
+#[derive(Args, Clone, Default)]
+pub struct MsrArgs {
+    /// α, switches per time unit of the preemptive loop; tuned if not given
+    #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
+    switching_rate: Option<f64>,
+
+    /// The way between schedules: sequential-eager, concurrent-eager, concurrent-late or
+    /// sequential-late; tuned if not given
+    #[arg(long)]
+    route: Option<Route>,
+
+    /// What happens with capacity that the schedule leaves [default: first-fit]
+    #[arg(long, value_enum)]
+    backfill: Option<Backfill>,
+}
+
+impl MsrArgs {
+    /// Returns the first option that was typed, of those that are for one server.
+    fn typed(&self) -> Option<&'static str> {
+        first_typed(&[
+            ("--route", self.route.is_some()),
+            ("--switching-rate", self.switching_rate.is_some()),
+        ])
+    }
 }
 
 impl NamesFiles for SynthesisArgs {
     fn files(&self) -> Files<'_> {
-        files(self.policy.iter().chain(&self.log_of_jobs), &self.log)
+        files(&self.own, &self.log)
     }
 }
 
 impl SynthesisArgs {
+    /// Returns the arguments for a policy of the user's own.
+    pub(super) fn of_own(policy: &Path, making: &MakingArgs, msr: &MsrArgs) -> Self {
+        SynthesisArgs {
+            making: making.clone(),
+            msr: msr.clone(),
+            own: Some(policy.to_owned()),
+            ..SynthesisArgs::default()
+        }
+    }
+
+    /// Returns the arguments for the least amount of this shape or resource that keeps all targets.
+    pub(super) fn of_size(name: &str, family: &Option<FamilyName>, making: &MakingArgs) -> Self {
+        SynthesisArgs {
+            family: family.clone(),
+            making: making.clone(),
+            size: Some(name.to_owned()),
+            ..SynthesisArgs::default()
+        }
+    }
+
     /// Returns a part of the time limit, if there is one.
     fn within(&self, part: f64) -> Option<Duration> {
         self.time.map(|limit| seconds(part * limit))
     }
 
+    /// Returns the work that may be done, by default this much.
+    fn work(&self, default: u64) -> u64 {
+        self.making.work.unwrap_or(default)
+    }
+
     /// Returns the options of an MSR policy, from which every choice begins.
-    fn options(&self) -> SynthesisOptions {
+    fn options(&self, sought: &Sought) -> SynthesisOptions {
+        let effort = self.work(BUDGET) as f64 / BUDGET as f64;
+        // A selection by simulation leaves its work to the simulations.
+        let effort = match sought {
+            Sought::Among(_) => effort.max(1.0),
+            _ => effort,
+        };
         SynthesisOptions {
-            setup_rate: self.setup_rate,
-            switching_rate: self.switching_rate,
-            route: self.route,
-            backfill: self.backfill.unwrap_or(Backfill::FirstFit),
-            empty_slots: self.empty_slots.unwrap_or(EmptySlots::Release),
-            objective: self.objective,
-            effort: self.effort,
+            setup_rate: self.making.setup_rate,
+            switching_rate: self.msr.switching_rate,
+            route: self.msr.route,
+            backfill: self.msr.backfill.unwrap_or(Backfill::FirstFit),
+            objective: self.making.minimize,
+            effort,
             limits: SolveLimits {
                 time: self.within(PROOF).unwrap_or(SolveLimits::default().time),
                 ..SolveLimits::default()
@@ -173,34 +199,32 @@ impl SynthesisArgs {
     /// Returns the preemption that is allowed.
     fn preemption(&self) -> Preemption {
         let of_rule = || self.family.as_ref().map(FamilyName::preemption);
-        self.preemption.or_else(of_rule).unwrap_or(Preemption::None)
+        let typed = self.making.preemption.or_else(of_rule);
+        typed.unwrap_or(Preemption::None)
     }
 
     /// Returns which policies are considered, by the options.
     fn sought(&self, fleet: &Fleet) -> VerbResult<Sought> {
-        let typed = first_typed(&[
-            ("--route", self.route.is_some()),
-            ("--switching-rate", self.switching_rate.is_some()),
-        ]);
-        let sought = match (&self.policy, &self.family) {
+        let typed = self.msr.typed();
+        let sought = match (&self.own, &self.family) {
             (Some(file), _) => Sought::read(file, fleet)?,
             (None, Some(family)) => family.sought(self.preemption(), fleet)?,
             (None, None) if typed.is_some() => Sought::Analysed,
             (None, None) => Sought::Among(Families::All),
         };
         let simulated = first_typed(&[
-            ("--objective p99", self.objective == Objective::P99),
-            ("--slo", !self.slo.is_empty()),
+            ("--minimize p99", self.making.minimize == Objective::P99),
+            ("--slo", !self.making.slo.is_empty()),
         ]);
         match (&sought, typed, simulated) {
             (Sought::Among(_) | Sought::StrictMsfq(_), Some(name), _) => refuse(format!(
                 "{name} goes with --family msr: leave it out, or that"
             )),
             (Sought::Own(own), Some(_), _)
-                if own.rates.is_some() && self.switching_rate.is_some() =>
+                if own.rates.is_some() && self.msr.switching_rate.is_some() =>
             {
                 refuse(
-                    "the rates of --policy say how often it switches: leave --switching-rate out",
+                    "the rates of the policy say how often it switches: leave --switching-rate out",
                 )
             }
             (Sought::Own(_) | Sought::Analysed | Sought::StrictMsfq(_), _, Some(name)) => {
@@ -219,38 +243,27 @@ impl SynthesisArgs {
             Sought::Among(families) => families.clone(),
             _ => Families::All,
         };
-        let promises = self.slo.iter();
+        let promises = self.making.slo.iter();
         let promises = promises.map(|text| promise(text, fleet.envelope()));
         Ok(SolveRequest {
             options: SynthesisOptions {
                 end: self.within(ANALYSIS).map(|time| now + time),
-                ..self.options()
+                ..self.options(&sought)
             },
             sought,
             choice: ChoiceOptions {
                 families,
-                budget: self.budget.unwrap_or(match &self.size {
+                budget: self.work(match &self.size {
                     Some(_) => BUDGET_OF_A_SIZE,
-                    None if self.log_of_jobs.is_some() => BUDGET_ON_LOGS,
                     None => BUDGET,
                 }),
                 end: self.within(1.0).map(|time| now + time),
-                seed: self.seed,
+                seed: self.making.seed,
                 promises: promises.collect::<Result<_, _>>()?,
                 interrupt: caller.interrupt.clone(),
             },
         })
     }
-}
-
-/// Fits a workload to the log of jobs, if there is one.
-///
-/// # Errors
-/// When it cannot be read or fitted.
-pub fn workload_of_log(args: &SynthesisArgs, caller: &mut Caller<'_>) -> VerbResult<Option<Fleet>> {
-    let file = args.log_of_jobs.as_ref();
-    file.map(|file| fit::workload_of(file, &args.reading, caller))
-        .transpose()
 }
 
 /// Makes a policy, and has it checked: of one server or over all servers of a fleet, whose jobs wait in one place.
@@ -265,7 +278,7 @@ pub fn synthesize(
 ) -> VerbResult<SynthesisAnswer<Multiresource>> {
     fleet.counts_amounts()?;
     let mut args = args.clone();
-    let mut stops_nothing = "";
+    let mut stops_nothing = None;
     if fleet.is_one_server() {
         if let Some(FamilyName::Family(Family::Partition | Family::Pooled)) = args.family {
             return refuse(OVER_A_FLEET);
@@ -274,22 +287,12 @@ pub fn synthesize(
         goes_with_a_fleet(&args)?;
         // Rules over all servers stop nothing.
         if args.preemption() != Preemption::None {
-            stops_nothing = STOPS_NOTHING;
+            stops_nothing = Some(STOPS_NOTHING);
         }
-        (args.preemption, args.setup_rate) = (Some(Preemption::None), None);
+        args.making.preemption = Some(Preemption::None);
+        args.making.setup_rate = None;
     }
-    let width = caller.width;
-    if let Some(file) = &args.log_of_jobs {
-        match args.criteria.best((file, &args.reading), fleet, caller) {
-            Ok(Ok(policy)) => args.family = Some(FamilyName::Rule(Rule::from(policy).into())),
-            Ok(Err(why)) => return Ok(SynthesisAnswer::Refused { why, decided: true }),
-            Err(_) if caller.interrupt.load(Ordering::Relaxed) => {
-                return Ok(SynthesisAnswer::Interrupted);
-            }
-            Err(why) => return Err(why),
-        }
-    }
-    let is_own = args.policy.is_some() || matches!(args.family, Some(FamilyName::Rule(_)));
+    let is_own = args.own.is_some() || matches!(args.family, Some(FamilyName::Rule(_)));
     if fleet.envelope().has_priorities() && !is_own {
         caller.notify(Notice::Known(NO_PRIORITIES));
     }
@@ -297,27 +300,33 @@ pub fn synthesize(
     let mut listener = caller.doing();
     listener("solving the program");
     let refused = |why, decided| Ok(SynthesisAnswer::Refused { why, decided });
-    let (size, found, mut summary) = match &args.size {
-        Some(name) => match Sizes::named(name, fleet)?.least(&request, width, &mut listener)? {
+    let (size, found, sizing) = match &args.size {
+        Some(name) => match Sizes::named(name, fleet)?.least(&request, &mut listener)? {
             Ok(found) => found,
             Err(answer) => return Ok(answer),
         },
         None => match solve(fleet, &request, &mut listener)? {
-            Solved::Policy(found) => (fleet.clone(), found, String::new()),
+            Solved::Policy(found) => (fleet.clone(), found, None),
             Solved::Overloaded(overload) => {
                 let upgrades = synthesis::upgrades(fleet, &request.options, &[]);
-                let why = report::refusal(fleet, &overload, &upgrades, width);
+                let why = report::refusal(fleet, &overload, &upgrades);
                 return refused(why, overload.decided);
             }
-            Solved::Unkept(nearest) => return refused(nearest.why, true),
-            Solved::Broken(why) => return refused(why, true),
+            Solved::Unkept(nearest) => return refused(nearest.why.into(), true),
+            Solved::Broken(why) => return refused(why.into(), true),
         },
     };
     let (found, log) = checked(&size, &args, &request, *found)?;
-    summary += &report::summary(&size, &found, &log, args.verbose, width);
-    summary += stops_nothing;
-    summary += &thresholds(&size, &request, &found, width).unwrap_or_default();
-    let documents = args.log.iter().map(|file| Ok((file.clone(), json(&log)?)));
+    let mut summary = report::synthesis(&size, &found, &log, args.making.verbose);
+    if let Some(sizing) = sizing {
+        summary.summary.splice(..0, sizing.summary);
+        summary.warnings.extend(sizing.warnings);
+        summary.sections.splice(..0, sizing.sections);
+    }
+    summary.summary.extend(stops_nothing.map(str::to_owned));
+    summary.sections.extend(thresholds(&size, &request, &found));
+    let documents = args.log.iter();
+    let documents = documents.map(|file| Ok((file.clone(), document("synth-log", &log)?)));
     Ok(SynthesisAnswer::Policy {
         documents: documents.collect::<VerbResult<_>>()?,
         artifact: Box::new(found.artifact().clone()),
@@ -336,19 +345,14 @@ fn checked(
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
-    if (args.verbose || args.log.is_some()) && matches!(found, Synthesized::Chosen(_)) {
+    if (args.making.verbose || args.log.is_some()) && matches!(found, Synthesized::Chosen(_)) {
         log.lower_bound = floor(fleet, request);
     }
     Ok((found, log))
 }
 
 /// Describes strict MSFQ by its threshold, if such a policy was asked for.
-fn thresholds(
-    fleet: &Fleet,
-    request: &SolveRequest,
-    found: &Synthesized,
-    width: usize,
-) -> Option<String> {
+fn thresholds(fleet: &Fleet, request: &SolveRequest, found: &Synthesized) -> Option<Section> {
     let Sought::StrictMsfq(_) = request.sought else {
         return None;
     };
@@ -359,7 +363,7 @@ fn thresholds(
         _ => None,
     };
     let own = own.copied();
-    Some(report::thresholds(workload, &outlook, own, width))
+    Some(report::thresholds(workload, &outlook, own))
 }
 
 const OVER_A_FLEET: &str =
@@ -368,7 +372,7 @@ const OVER_A_FLEET: &str =
 const NO_PRIORITIES: &str = "The families of policies ignore the priorities of the workload: `--family priority` and `--family strict-priority` follow them.";
 
 /// Printed where preemption is allowed.
-const STOPS_NOTHING: &str = "\nNo job is stopped: rules over a fleet do not preempt.\n";
+const STOPS_NOTHING: &str = "No job is stopped: rules over a fleet do not preempt.";
 
 /// Refuses options that are about one server.
 fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
@@ -378,13 +382,10 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
         Some(FamilyName::Rule(_)) | None => false,
     };
     let typed = first_typed(&[
-        ("--backfill", args.backfill.is_some()),
-        ("--empty-slots", args.empty_slots.is_some()),
-        ("--route", args.route.is_some()),
-        ("--switching-rate", args.switching_rate.is_some()),
+        ("--backfill", args.msr.backfill.is_some()),
         ("this --family", is_of_server),
     ]);
-    match typed {
+    match typed.or(args.msr.typed()) {
         Some(name) => Err(format!(
             "{name} goes with one server, and the workload is a fleet: leave it out, or take --family auto, pooled or partition"
         )),

@@ -2,7 +2,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
-use crate::document::Fault;
+use crate::document::{Fault, Place, WorkloadDocument};
 
 /// On which grounds a checker lets something stand that a document says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -152,9 +152,20 @@ impl Findings {
         sums_to_one(path, found, self);
     }
 
-    /// Returns the workload of a document, or adds what is wrong with it.
-    pub fn workload<W>(&mut self, checked: Result<W, Vec<Fault>>) -> Option<W> {
-        let add = |fault: Fault| self.add(format!("workload.{}", fault.place), fault.message);
+    /// Returns the workload of a record with this digest, or adds what is wrong with the two.
+    pub(crate) fn workload<D: WorkloadDocument>(
+        &mut self,
+        record: &D,
+        digest: &str,
+    ) -> Option<D::Checked> {
+        let add = |fault: Fault| {
+            let path = match fault.place == Place::DOCUMENT {
+                true => "workload_digest".to_owned(),
+                false => format!("workload.{}", fault.place),
+            };
+            self.add(path, fault.message);
+        };
+        let checked = record.recorded(digest);
         let checked = checked.map_err(|faults| faults.into_iter().for_each(add));
         checked.ok()
     }

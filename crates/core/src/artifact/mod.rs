@@ -23,41 +23,39 @@ pub use seal::Changes;
 use std::fmt::Debug;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::document::{DocumentError, Parsed, Published, harmless};
+use crate::document::{Difference, differences, harmless};
+use crate::document::{DocumentError, Parsed, Stored, WorkloadDocument};
 
 /// The version of the document that this code writes and reads.
-pub const VERSION: u32 = 2;
-
-/// What is written to a document and read back.
-pub trait Stored: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {}
-
-impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> Stored for T {}
+pub const VERSION: u32 = 3;
 
 /// What the artifact of one kind of workload holds. It is implemented by a marker type, one a kind.
 pub trait Content: Copy + Debug + PartialEq + 'static {
     /// The name of the kind, as policies have it.
     const NAME: &'static str;
     /// The same, as workloads have it.
-    const WORKLOAD: &'static str = Self::NAME;
-    /// The workload that the policy is for, with all its numbers.
-    type Workload: Stored;
+    const WORKLOAD: &'static str = Self::Workload::KIND;
+    /// The document of the workload that the policy is for.
+    type Workload: WorkloadDocument<Checked = Self::Checked>;
     /// All that the online rules need beside the workload.
     type Policy: Stored;
     /// What is claimed of a policy.
     type Quantity: Quantity;
     /// What proves the policy, or a bound on all policies.
     type Evidence: Stored;
-    /// The workload as the checker derived it anew: what a simulator runs the policy on.
+    /// The checked workload: what a simulator runs the policy on.
     type Checked: Clone + Debug;
 
     /// Reads a workload from the text of a document; `name` is that of its file.
     ///
     /// # Errors
     /// With every fault found in it.
-    fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError>;
+    fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
+        Self::Workload::parse(text, name)
+    }
 
     /// Reads an artifact that has this shape. Each kind implements this and the next with [`artifact_io!`](crate::artifact_io),
     /// so that they are compiled with the kind, and not again in every crate that reads or writes policies.
@@ -72,16 +70,15 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     /// When it cannot be written as JSON.
     fn pretty(artifact: &Artifact<Self>) -> Written;
 
-    /// Adds the documents of this kind to the schema for editors.
-    fn publish(_published: &mut Published) {}
-
     /// Returns what identifies a workload.
-    fn digest(workload: &Self::Checked) -> String;
+    fn digest(workload: &Self::Checked) -> String {
+        Self::Workload::record(workload).digest()
+    }
 
-    /// Derives what the artifact says anew, from itself alone, as far as that can be done; reports
-    /// everything that is wrong, and notes on which grounds the rest stands (a claim of which nothing
-    /// is noted stands on trust). `None` where there is no sound workload.
-    fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Self::Checked>;
+    /// Derives what the artifact says about this workload, its own, anew, from itself alone, as far as that can be done;
+    /// reports everything that is wrong, and notes on which grounds the rest stands (a claim of which nothing
+    /// is noted stands on trust).
+    fn check(artifact: &Artifact<Self>, workload: &Self::Checked, findings: &mut Findings);
 }
 
 /// An artifact that was read, or why it cannot be read.
@@ -125,8 +122,10 @@ pub struct Artifact<K: Content> {
     #[serde(deserialize_with = "kind_of::<K, _>")]
     #[schemars(schema_with = "kind_schema::<K>")]
     pub kind: String,
-    /// What the policy was made for, resolved.
+    /// What the policy was made for: the document of the workload with its defaults filled in.
     pub workload: K::Workload,
+    /// `sha256:` and 64 hexadecimal digits of the workload without its `source`.
+    pub workload_digest: String,
     /// All that the online rules need.
     pub policy: K::Policy,
     /// Numbers about the policy, each with its method and conditions.
@@ -154,6 +153,7 @@ impl<K: Content> Artifact<K> {
             format: Format::SynthPolicy,
             version: VERSION,
             kind: K::NAME.to_owned(),
+            workload_digest: workload.digest(),
             workload,
             policy,
             claims,
@@ -179,15 +179,45 @@ impl<K: Content> Artifact<K> {
 
     /// Returns the same, with the grounds on which what it says stands.
     fn examined(&self) -> Result<(K::Checked, Vec<Examined>), Vec<Finding>> {
+        self.check_by(|workload, findings| K::check(self, workload, findings))
+    }
+
+    /// Checks what the artifact says of its workload, and the rest by `check`; returns the workload and the grounds on
+    /// which what it says stands.
+    ///
+    /// # Errors
+    /// A list of all that is wrong.
+    pub fn check_by(
+        &self,
+        check: impl FnOnce(&K::Checked, &mut Findings),
+    ) -> Result<(K::Checked, Vec<Examined>), Vec<Finding>> {
         let mut findings = Findings::default();
         if self.version != VERSION {
             findings.differs("version", self.version, VERSION);
         }
-        let checked = K::check(self, &mut findings);
+        let checked = findings.workload(&self.workload, &self.workload_digest);
+        if let Some(workload) = &checked {
+            check(workload, &mut findings);
+            findings.remarks(&["workload.source", "tool"]);
+        }
         match (checked, findings.into_lists()) {
             (Some(checked), (wrong, examined)) if wrong.is_empty() => Ok((checked, examined)),
             (_, (wrong, _)) => Err(wrong),
         }
+    }
+
+    /// Returns where the workload that the policy is for and another one differ; nothing if only their sources do.
+    pub fn against(&self, workload: &K::Checked) -> Vec<Finding> {
+        let others = K::Workload::record(workload).identity();
+        let differences = differences(&self.workload.identity(), &others).into_iter();
+        let finding = |(place, name, one, other): Difference| Finding {
+            path: format!("workload.{place}"),
+            message: format!(
+                "{}made for {one}, but the workload has {other}: synthesize a policy for it",
+                name.map_or(String::new(), |name| format!("`{name}`: "))
+            ),
+        };
+        differences.map(finding).collect()
     }
 
     /// Returns the document as it is written to a file: sealed, indented, arrays of numbers on one line.

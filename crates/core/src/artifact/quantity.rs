@@ -1,7 +1,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::Stored;
+use crate::document::Stored;
 
 /// How claims are derived: one enum a kind of workload. It says how, and not under which
 /// assumptions, which is for [`HoldsFor`](super::HoldsFor) to say.

@@ -69,10 +69,7 @@ pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     }
     let found = heading.version;
     let (by, what_to_do) = match found < VERSION {
-        true => (
-            "an earlier",
-            "make the policy again from its workload, which takes seconds",
-        ),
+        true => ("an earlier", "run synth again on its workload"),
         false => ("a later", "install that one"),
     };
     let message = format!(

@@ -7,10 +7,8 @@
 //! this code writes them (the shortest decimals that are read back as the same numbers). So other
 //! indentation, another order of keys, `1` for `1.0` change nothing.
 
-use serde_json::Value;
-
 use super::{Artifact, Content, Finding};
-use crate::document::digest;
+use crate::document::{canonical, digest};
 
 /// What becomes of a document that was changed after it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,12 +61,6 @@ impl<K: Content> Artifact<K> {
         let value = value.expect("an artifact is made of maps with keys of text");
         digest(&canonical(value))
     }
-}
-
-/// Returns a value as the digest is computed from it.
-fn canonical(mut value: Value) -> String {
-    value.sort_all_objects();
-    value.to_string()
 }
 
 /// Rewrites indented JSON so that an array of numbers or strings stands on one line: a

@@ -51,10 +51,10 @@ impl<'a> Reader<'a> {
         self.faults.push(Fault::new(place.clone(), message, help));
     }
 
-    /// Returns the JSON of a value; `None` once its faults are reported, unless null may stand for it.
+    /// Returns the JSON of a value; `None` once its faults are reported.
     fn value(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
-        let (schema, nullable) = self.resolved(schema, Some(node));
-        let json = match (schema["oneOf"].as_array(), kind(&schema["type"])) {
+        let schema = self.resolved(schema, Some(node));
+        match (schema["oneOf"].as_array(), kind(&schema["type"])) {
             (Some(variants), _) => self.variant(node, variants, place),
             (None, "object") => self.map(node, schema, place),
             (None, "array") => self.list(node, &schema["items"], place),
@@ -64,31 +64,23 @@ impl<'a> Reader<'a> {
                 "boolean" => self.truth(text, place),
                 _ => Some(quoted(text)),
             }),
-        };
-        json.or(nullable.then(|| "null".to_owned()))
+        }
     }
 
-    /// Returns a schema without references, and whether null may stand instead. Of several forms it is the one that a
+    /// Returns a schema without references and without the alternative to null. Of several forms it is the one that a
     /// value has, or the first.
-    fn resolved(&self, schema: &'a Json, node: Option<&Node>) -> (&'a Json, bool) {
+    fn resolved(&self, schema: &'a Json, node: Option<&Node>) -> &'a Json {
         if let Some(name) = schema["$ref"].as_str() {
             let found = self.root.pointer(name.trim_start_matches('#'));
             return self.resolved(found.expect("schemars defines what it refers to"), node);
         }
-        match schema["anyOf"].as_array() {
-            Some(either) => {
-                let others = || {
-                    either
-                        .iter()
-                        .filter(|schema| kind(&schema["type"]) != "null")
-                };
-                let has_form = |schema: &&Json| node.is_some_and(|node| self.fits(node, schema));
-                let other = others().find(has_form).or(others().next());
-                let found = self.resolved(other.expect("not null alone"), node).0;
-                (found, others().count() < either.len())
-            }
-            None => (schema, schema["type"].is_array()),
-        }
+        let Some(either) = schema["anyOf"].as_array() else {
+            return schema;
+        };
+        let others = || either.iter().filter(|own| kind(&own["type"]) != "null");
+        let has_form = |schema: &&Json| node.is_some_and(|node| self.fits(node, schema));
+        let other = others().find(has_form).or(others().next());
+        self.resolved(other.expect("not null alone"), node)
     }
 
     /// Returns the text of a single value.
@@ -161,7 +153,7 @@ impl<'a> Reader<'a> {
             self.refuse(place, expected(node, "a list"), help);
             return None;
         };
-        let form = self.resolved(items, None).0;
+        let form = self.resolved(items, None);
         let singles = form["oneOf"].is_null() && !matches!(kind(&form["type"]), "array" | "object");
         let mut json = Some(Vec::new());
         for (n, entry) in entries.iter().enumerate() {
@@ -183,7 +175,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Reads a map with the keys of a struct, or with any.
+    /// Reads a map with the keys of a struct, or with any: then null stands for a value with faults.
     fn map(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let entries = self.entries(node, place)?;
         if schema["properties"].is_object() {
@@ -192,13 +184,13 @@ impl<'a> Reader<'a> {
         let mut json = Some(Vec::new());
         for Entry { key, node, .. } in entries {
             let value = self.value(node, &schema["additionalProperties"], &place.then(key));
-            push(&mut json, field(key, value));
+            push(&mut json, field(key, value.or(Some("null".to_owned()))));
         }
         Some(format!("{{{}}}", json?.join(",")))
     }
 
     /// Reads a map with these keys, of the variant that is named, if one is. A key that is not required
-    /// may stand before nothing.
+    /// may stand before nothing; where its value has faults it is left out, so that the rest can be checked.
     fn fields(
         &mut self,
         entries: &[Entry],
@@ -240,7 +232,10 @@ impl<'a> Reader<'a> {
             if node.value == Value::Null && !required.contains(&key.as_str()) {
                 continue;
             }
-            push(&mut json, field(key, self.value(node, schema, &here)));
+            let value = self.value(node, schema, &here);
+            if value.is_some() || required.contains(&key.as_str()) {
+                push(&mut json, field(key, value));
+            }
         }
         let missing = required.iter().filter(|key| absent(entries, key));
         // What stands there by another name is not missing.
@@ -299,7 +294,7 @@ impl<'a> Reader<'a> {
 
     /// Returns whether a value is of the form that a schema asks for: a map, a list or a single value.
     fn fits(&self, node: &Node, schema: &'a Json) -> bool {
-        let schema = self.resolved(schema, None).0;
+        let schema = self.resolved(schema, None);
         let form = match (schema["oneOf"].as_array(), kind(&schema["type"])) {
             (Some(variants), _) if variants.iter().all(|v| constant(v).is_some()) => "object",
             (Some(_), _) => return matches!(node.value, Value::Map(_) | Value::Text(_)),

@@ -1,10 +1,14 @@
 //! Faults of a document: where, what was found, and the way out.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use super::file::called;
+use super::names::{SENSIBLE, unusable};
+use crate::number::Decimal;
 
 /// One step of a path into a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -123,10 +127,153 @@ impl Fault {
     }
 }
 
-/// Returns whether one of these faults is at a place or below it.
-pub fn has_fault(faults: &[Fault], place: &Place) -> bool {
-    let mut faults = faults.iter();
-    faults.any(|fault| fault.place.steps().starts_with(place.steps()))
+/// Collects the faults of one part of a document.
+pub struct FaultsAt<'a> {
+    place: Place,
+    all: &'a mut Vec<Fault>,
+}
+
+impl<'a> FaultsAt<'a> {
+    /// Returns a collector for the whole document, which adds to these faults.
+    pub fn document(all: &'a mut Vec<Fault>) -> Self {
+        let place = Place::DOCUMENT;
+        FaultsAt { place, all }
+    }
+
+    /// Returns a collector for the value of a key or an entry of a list.
+    pub fn below(&mut self, step: impl Into<Step>) -> FaultsAt<'_> {
+        let place = self.place.then(step);
+        let all = &mut *self.all;
+        FaultsAt { place, all }
+    }
+
+    /// Returns a collector for an entry of the list under a key.
+    pub fn entry(&mut self, list: &str, n: usize) -> FaultsAt<'_> {
+        let place = self.place.then(list).then(n);
+        let all = &mut *self.all;
+        FaultsAt { place, all }
+    }
+
+    /// Returns whether there is no fault in the whole document so far.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the faults of the whole document so far.
+    pub fn all(&self) -> &[Fault] {
+        self.all
+    }
+
+    /// Returns whether the value of a key or something in it has a fault: then it is not missing.
+    pub fn has_fault(&self, key: &str) -> bool {
+        let place = self.place.then(key);
+        let is_below = |fault: &Fault| fault.place.steps().starts_with(place.steps());
+        self.all.iter().any(is_below)
+    }
+
+    /// Adds a fault of this part as a whole.
+    pub fn refuse(&mut self, message: impl Into<String>, help: impl Into<String>) {
+        self.all.push(Fault::new(self.place.clone(), message, help));
+    }
+
+    /// Adds a fault of the value of a key or of an entry.
+    pub fn add(
+        &mut self,
+        step: impl Into<Step>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.below(step).refuse(message, help);
+    }
+
+    /// Adds faults whose places are relative to this part.
+    pub fn extend(&mut self, faults: impl IntoIterator<Item = Fault>) {
+        let place = &self.place;
+        let faults = faults.into_iter().map(|fault| fault.within(place));
+        self.all.extend(faults);
+    }
+
+    /// Checks that a number is in its range; NaN stands for one that is absent. `expected` describes the range and,
+    /// after a colon, what to write.
+    pub fn number(&mut self, key: &str, value: f64, range: RangeInclusive<f64>, expected: &str) {
+        if !value.is_nan() && !range.contains(&value) {
+            let (expected, help) = expected.split_once(": ").unwrap_or((expected, ""));
+            let message = format!("{key} is {value}, expected {expected}");
+            self.add(key, message, help);
+        }
+    }
+
+    /// Checks that a number, if it is given, is positive and [sensible](SENSIBLE).
+    pub fn positive(&mut self, key: &str, value: impl Into<Option<Decimal>>, help: &str) {
+        let value = value.into();
+        if let Some(value) = value.filter(|value| !SENSIBLE.contains(&value.value())) {
+            let message = match value > Decimal::ZERO {
+                true => format!("{key} is {value}, out of the range of sensible numbers"),
+                false => format!("{key} is {value}, expected a number > 0"),
+            };
+            self.add(key, message, help);
+        }
+    }
+
+    /// Checks that an owner has both of two keys or neither.
+    pub fn both(&mut self, owner: &str, keys: [&str; 2], has: [bool; 2], help: &str) {
+        if has[0] != has[1] && !keys.iter().any(|key| self.has_fault(key)) {
+            let [one, other] = keys;
+            let message = format!("{owner} has one of `{one}` and `{other}`, expected both");
+            self.add(one, message, help);
+        }
+    }
+
+    /// Moves a value that is written in short, such as `mean_size: 1`, to the key that it is short for. Adds a fault
+    /// unless the owner has exactly one of the two; a value that could not be read is not missing.
+    pub fn one_of<S, T>(
+        &mut self,
+        owner: &str,
+        (short, brief): (&str, &mut Option<S>),
+        (long, full): (&str, &mut Option<T>),
+        of: impl FnOnce(S) -> T,
+        help: &str,
+    ) {
+        let is_faulty = self.has_fault(short) || self.has_fault(long);
+        match (brief.take(), full.is_some()) {
+            (Some(own), false) => *full = Some(of(own)),
+            (Some(_), true) => {
+                let message = format!("{owner} has both `{short}` and `{long}`");
+                self.add(long, message, "keep one of them");
+            }
+            (None, false) if !is_faulty => {
+                self.add(long, format!("{owner} has no {long}"), help);
+            }
+            (None, _) => {}
+        }
+    }
+
+    /// Checks that the unit of time can be shown.
+    pub fn unit(&mut self, unit: &str) {
+        if let Some(message) = unusable("the unit of time", unit) {
+            let help = "name the unit, for instance `time_unit: s`";
+            self.add("time_unit", message, help);
+        }
+    }
+
+    /// Checks that the entries of a list have names of their own, which can be shown.
+    pub fn names<'n>(
+        &mut self,
+        list: &str,
+        what: &str,
+        names: impl IntoIterator<Item = &'n String>,
+    ) {
+        let mut seen = HashSet::new();
+        for (i, name) in names.into_iter().enumerate() {
+            let mut at = self.entry(list, i);
+            if let Some(message) = unusable(&format!("the name of a {what}"), name) {
+                at.refuse(message, "give each a name of its own, such as `a`");
+            } else if !seen.insert(name) {
+                let help = "rename one of them: results are reported by name";
+                at.refuse(format!("a second {what} is named `{name}`"), help);
+            }
+        }
+    }
 }
 
 /// Returns the same faults of what stands at `place` in something larger.

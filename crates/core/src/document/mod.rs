@@ -18,10 +18,13 @@ mod pattern;
 mod published;
 mod recognized;
 mod sheet;
+mod spelling;
 mod syntax;
 mod time_range;
 mod words;
+mod workload;
 
+use std::fmt::Debug;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -30,22 +33,28 @@ use serde::{Serialize, Serializer};
 use serde_yaml::FlowSeq;
 use sha2::{Digest, Sha256};
 
-pub use fault::{DocumentError, Fault, Place, Step};
-pub use fault::{has_fault, place, within};
+pub use fault::{DocumentError, Fault, FaultsAt, Place, Step};
+pub use fault::{place, within};
 pub use file::{Documents, with_documents};
 use file::{LARGEST, bytes_of};
 pub use file::{all_bytes_of, called, is_standard_input, is_there, kept, named, text_of};
 pub use json::{fault_of_json, harmless};
-pub use names::{SENSIBLE, check_names, check_unit, sensible, suggest, unusable};
-pub use names::{nearest, number_of, steers};
+pub use names::{SENSIBLE, nearest, number_of, steers, suggest, unusable};
 pub use node::Node;
 pub use pairs::Pairs;
 pub use pattern::fits;
-pub use published::{KEYED, Published};
+pub use published::Published;
 pub use recognized::FileKind;
 use sheet::Sheet;
+pub use spelling::{Spelling, Spellings};
 pub use time_range::TimeRange;
 pub use words::meant;
+pub use workload::{Difference, WorkloadDocument, differences, unit_of_time};
+
+/// What is written to a document and read back.
+pub trait Stored: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {}
+
+impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> Stored for T {}
 
 /// A document that was read, not yet checked.
 pub struct Document<'a> {
@@ -88,7 +97,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// When it seems to be of another kind altogether: then nothing else is to be said of it.
-    pub fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
+    fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
         let found = self.root.get("kind").and_then(Node::text);
         let Some(found) = found.filter(|found| *found != kind) else {
             return Ok(Vec::new());
@@ -102,9 +111,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the document as a value of this type, and all faults that its form has. Where a value has
-    /// faults and the type's schema allows null instead of it, null it is, so that the rest can
-    /// be checked; there is no value where that cannot be.
+    /// Returns the document as a value of this type, and all faults that its form has. What has faults and is not
+    /// required is left out, so that the rest can be checked; there is no value where that cannot be.
     pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
         conform::read(&self.root, self.example)
     }
@@ -118,16 +126,16 @@ impl<'a> Document<'a> {
         self.sheet.refuse(located.collect())
     }
 
-    /// Returns a checked workload with its warnings, or all faults of the document. `respelt` is the place
-    /// in the document of what is checked at another one.
-    pub fn conclude<W>(
+    /// Returns a checked workload with its warnings, or all faults of the document, each at the place where its value is
+    /// written: `short` are keys and those that may be written in their place.
+    fn conclude<W>(
         &self,
         checked: CheckedOrFaults<W>,
-        respelt: impl Fn(&Place) -> Option<Place>,
+        short: &[(&str, &str)],
     ) -> Result<Parsed<W>, DocumentError> {
-        let here = |fault: Fault| match respelt(&fault.place) {
-            Some(place) => fault.at(place),
-            None => fault,
+        let here = |fault: Fault| {
+            let place = self.as_written(&fault.place, short);
+            fault.at(place)
         };
         let (workload, warnings) =
             checked.map_err(|faults| self.refuse(faults.into_iter().map(here).collect()))?;
@@ -157,6 +165,13 @@ pub fn digest(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
+}
+
+/// Returns the text that digests are of: JSON without white space, the keys of each object in the order of their code
+/// points.
+pub(crate) fn canonical(mut value: serde_json::Value) -> String {
+    value.sort_all_objects();
+    value.to_string()
 }
 
 /// Returns files by name, each with one end of line, from templates that were filled in.

@@ -1,11 +1,8 @@
 //! Names and other single values: what is wrong with one, and what to write instead of a name that is not known.
 
-use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use super::words::meant;
-use super::{Fault, Place, place};
-use crate::number::Decimal;
 
 /// Returns what is wrong with a name, if anything.
 pub fn unusable(what: &str, name: &str) -> Option<String> {
@@ -66,46 +63,6 @@ pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Numbers of which multiples, sums and powers are in the range of numbers.
 pub const SENSIBLE: RangeInclusive<f64> = 1e-60..=1e60;
-
-/// That a number is positive and sensible.
-pub fn sensible(at: Place, what: &str, value: Decimal, help: &str, faults: &mut Vec<Fault>) {
-    if !SENSIBLE.contains(&value.value()) {
-        let message = if value > Decimal::ZERO {
-            format!("{what} is {value}, out of the range of sensible numbers")
-        } else {
-            format!("{what} is {value}, expected a number > 0")
-        };
-        faults.push(Fault::new(at, message, help));
-    }
-}
-
-/// That a unit of time can be shown.
-pub fn check_unit(unit: &str, faults: &mut Vec<Fault>) {
-    if let Some(message) = unusable("the unit of time", unit) {
-        let help = "name the unit, for instance `time_unit: s`";
-        faults.push(Fault::new(place!("time_unit"), message, help));
-    }
-}
-
-/// That the entries of a list have names of their own, which can be shown.
-pub fn check_names<'a>(
-    list: &str,
-    what: &str,
-    names: impl Iterator<Item = &'a String>,
-    faults: &mut Vec<Fault>,
-) {
-    let mut seen = HashSet::new();
-    for (i, name) in names.enumerate() {
-        if let Some(message) = unusable(&format!("the name of a {what}"), name) {
-            let help = "give each a name of its own, such as `a`";
-            faults.push(Fault::new(place!(list, i), message, help));
-        } else if !seen.insert(name) {
-            let help = "rename one of them: results are reported by name";
-            let message = format!("a second {what} is named `{name}`");
-            faults.push(Fault::new(place!(list, i), message, help));
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -21,6 +21,28 @@ impl<T> Default for Pairs<T> {
     }
 }
 
+impl<T> Pairs<T> {
+    /// Returns the amounts that are not 0 by name; `of` makes the value from the place and the amount.
+    pub fn amounts<'n>(
+        names: impl IntoIterator<Item = &'n String>,
+        amounts: &[Decimal],
+        of: impl Fn(usize, Decimal) -> T,
+    ) -> Self {
+        let named = names.into_iter().zip(amounts).enumerate();
+        let named = named.filter(|(_, (_, amount))| !amount.is_zero());
+        let pair = |(j, (name, amount)): (_, (&String, &_))| (name.clone(), Some(of(j, *amount)));
+        Pairs(named.map(pair).collect())
+    }
+}
+
+impl<T: Copy> Pairs<T> {
+    /// Returns the value of a name, `Some(None)` if it has a fault.
+    pub fn get(&self, name: &str) -> Option<Option<T>> {
+        let pair = self.0.iter().find(|(own, _)| own == name);
+        pair.map(|(_, value)| *value)
+    }
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder<T>(PhantomData<T>);

@@ -6,10 +6,12 @@
 //! editor says what is wrong with this variant, not with all of them.
 
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value as Json, json};
 
+use super::WorkloadDocument;
 use super::conform::{constant, kind};
+use super::spelling::define_spelt;
 use crate::number::quantity::units_of_time;
 
 /// A decimal number ≥ 0 in a text.
@@ -17,7 +19,7 @@ const NUMBER: &str = r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?";
 /// The format of a number that may have a unit of time.
 const OF_TIME: &str = "time";
 /// Marks the definition of this name, whose variants may also be the only key of a map: `{erlang: {stages: 3, mean: 1}}`.
-pub const KEYED: &str = "keyed";
+pub(super) const KEYED: &str = "keyed";
 
 /// The schema of the documents of several kinds, while it is put together.
 pub struct Published {
@@ -35,13 +37,14 @@ impl Default for Published {
 }
 
 impl Published {
-    /// Adds the documents of a kind, which are read as this type; `spelt` are the places whose values are written
-    /// in other ways than they are read, each with the schema of what is written.
-    pub fn add<T: JsonSchema>(&mut self, kind: &'static str, spelt: Vec<(&str, Json)>) {
-        self.generator.subschema_for::<T>();
-        let name = T::schema_name().into_owned();
+    /// Adds the documents of a kind.
+    pub fn add<D: WorkloadDocument>(&mut self) {
+        self.generator.subschema_for::<D>();
+        let name = D::schema_name().into_owned();
         let mut all = Json::Object(std::mem::take(self.generator.definitions_mut()));
-        for (path, schema) in spelt {
+        define_spelt(&mut all);
+        for (path, spelling) in D::SPELLINGS {
+            let schema = spelling.schema();
             let found = all.pointer_mut(&pointer(&all, &name, path));
             let place = found.expect("a spelling has a place in its document");
             let description = place["description"].take();
@@ -53,19 +56,7 @@ impl Published {
         if let Json::Object(all) = all {
             *self.generator.definitions_mut() = all;
         }
-        self.kinds.push((kind, name));
-    }
-
-    /// Returns the schema of a type.
-    pub fn of<T: JsonSchema>(&mut self) -> Json {
-        self.generator.subschema_for::<T>();
-        self.generator.definitions()[&*T::schema_name()].clone()
-    }
-
-    /// Names a schema, to which `#/definitions/NAME` then refers.
-    pub fn define(&mut self, name: &str, schema: Json) {
-        let all = self.generator.definitions_mut();
-        all.insert(name.to_owned(), schema);
+        self.kinds.push((D::KIND, name));
     }
 
     /// Returns the schema of documents of all these kinds.

@@ -81,7 +81,7 @@ impl FileKind {
                 "{name} is a workload: `synth {name} --output p.json` makes a policy for it"
             ),
             FileKind::Log => format!(
-                "{name} is a log of jobs: `synth fit {name} -o w.yaml` makes a workload of it, `synth compare --trace {name} --policies easy,easy+saf` replays it"
+                "{name} is a log of jobs: `synth fit {name} -o w.yaml` makes a workload of it, `synth replay {name} --policies easy,easy+saf` replays it"
             ),
             FileKind::SlurmConf => format!(
                 "{name} is a configuration of Slurm: `synth advise slurm LOG --slurm {name}` says what to change in it"

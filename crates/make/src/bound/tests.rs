@@ -363,8 +363,8 @@ fn proofs_are_of_one_workload() {
     far.exponent = i32::MAX;
     assert!(far.check(&fleet, MEAN).is_err());
     let mut later = document.clone();
-    later.version = 2;
-    assert!(later.check().unwrap_err().to_string().contains("version 2"));
+    later.version = 3;
+    assert!(later.check().unwrap_err().to_string().contains("version 3"));
     let changed = (0..own.values.len())
         .step_by(7)
         .filter(|&i| own.values[i] != 0);

@@ -197,7 +197,7 @@ pub fn optimum(
         ));
     }
     let costs = costs(workload, problem.objective);
-    let costs = costs.map_err(|_| OptimumError("a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted".into()))?;
+    let costs = costs.map_err(|_| OptimumError("a percentile is no sum over jobs, as the dynamic program needs it: take --minimize mean or weighted".into()))?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
     let mean = work / workload.total_arrival_rate();
     let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));

@@ -18,7 +18,7 @@
 //! Only independent rows of the tight types are taken, so that degenerate optima need no special
 //! case; likewise for the schedules, and where those in use do not determine the prices, others
 //! that are worth 1 are searched for. To prove that no schedule is worth more takes a search
-//! (`knapsack`), except where ρ is the fluid bound: at v_i = D_ij/P_j of the bottleneck j no
+//! (the checker's, [`is_bounded`]), except where ρ is the fluid bound: at v_i = D_ij/P_j of the bottleneck j no
 //! schedule is worth more than 1, since u·D ≤ P.
 
 mod knapsack;
@@ -31,6 +31,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed};
 
 use super::solution::{ExactLoad, Mix, Solution, nearest};
+use synth_multiresource::artifact::is_bounded;
 use synth_multiresource::schedule::{Packing, Schedule};
 use synth_multiresource::workload::{JobType, Workload};
 use system::{Echelon, Fractions, dot};
@@ -166,7 +167,13 @@ impl Program {
         let is_proof = are_prices
             && mix.iter().all(is_one)
             && worths.iter().sum::<BigRational>().is_one()
-            && knapsack::is_bounded(&self.packing, &values, guide, nodes);
+            && is_bounded(
+                &self.packing,
+                &values.numerators,
+                &values.denominator,
+                guide,
+                nodes,
+            );
         is_proof.then_some(worths)
     }
 

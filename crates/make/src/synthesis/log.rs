@@ -1,13 +1,14 @@
 //! The log of how a policy was found. It is written next to the policy, for people and programs that want to see it; it is
 //! not checked.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Synthesis, Upgrades};
 use synth_multiresource::artifact::{Method, Objective, Preemption, Promise, Route};
 
 /// How a policy was found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SynthesisLog {
     /// Rounds of column generation.
     pub rounds: usize,
@@ -27,7 +28,7 @@ pub struct SynthesisLog {
 }
 
 /// A lower bound for all policies that know no more about a job than the workload reveals.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Floor {
     /// The objective that is bounded.
     pub objective: Objective,
@@ -42,7 +43,7 @@ pub struct Floor {
 }
 
 /// A route that was considered, at its best switching rate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RouteTried {
     /// The route.
     pub route: Route,
@@ -76,7 +77,7 @@ impl SynthesisLog {
 }
 
 /// How the policy was chosen among families, by simulation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChoiceLog {
     /// The objective that was minimized \[time\].
     pub objective: Objective,
@@ -152,7 +153,7 @@ impl CandidateLog {
 }
 
 /// A policy that was simulated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CandidateLog {
     /// Its family, or the rule that people run now.
     pub name: String,
@@ -190,7 +191,7 @@ pub struct CandidateLog {
 }
 
 /// A mean from simulation, with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoggedMean {
     /// The mean.
     pub mean: f64,
@@ -199,7 +200,7 @@ pub struct LoggedMean {
 }
 
 /// Whether a simulated policy has means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
     /// It settled.

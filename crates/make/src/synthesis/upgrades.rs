@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::SynthesisOptions;
@@ -16,7 +17,7 @@ const PART: u32 = 10;
 const LONGER: usize = 1;
 
 /// What could be bought, and the load then. Nothing of it is claimed of the policy.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Upgrades {
     /// One step of each resource of each shape; and where there are several servers, one more of each shape. What helps
     /// most comes first.
@@ -26,7 +27,7 @@ pub struct Upgrades {
 }
 
 /// Something that can be bought, and the load with it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Upgrade {
     /// The shape of servers: each of them gets more of the resource, or there is one more of them.
     pub shape: String,

@@ -1,7 +1,7 @@
 //! What the artifact of multiresource jobs holds, and the checker that re-derives its claims.
 //!
 //! One server is a fleet of one shape. The JSON Schema is generated from
-//! these types ([`Artifact::schema`]) and stands in `schema/synth-policy.v2.json`.
+//! these types ([`Artifact::schema`]) and stands in `schema/synth-policy.v3.json`.
 
 mod check;
 mod evidence;
@@ -12,15 +12,12 @@ mod quantity;
 #[doc(hidden)]
 pub use crate::policy::section_seven;
 pub use crate::policy::{
-    AdaptiveMsrConfig, AdaptiveQuickswapConfig, Admission, Backfill, BackfillingConfig,
-    ConservativeBackfillConfig, DiscretizedMaxWeightConfig, Drain, EasyBackfillConfig,
-    EasyByMeanConfig, EmptySlots, Family, FcfsConfig, FirstFitConfig, Guard, GuardedConfig,
-    LeastServersFirstConfig, MaxWeightConfig, MaxWeightSetupConfig, MostServersFirstConfig,
-    MsrConfig, PartitionConfig, Placement, PooledConfig, PooledEasyConfig, Preemption,
-    PriorityConfig, RandomizedTimersConfig, ReservingConfig, Route, ServerFillingConfig,
-    StartOrder, StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
+    AdaptiveMsrConfig, AdaptiveQuickswapConfig, Admission, Backfill, BackfillingConfig, Drain,
+    EmptySlots, Family, Guard, GuardedConfig, MaxWeightConfig, MaxWeightSetupConfig, MsrConfig,
+    PartitionConfig, Placement, Preemption, RandomizedTimersConfig, ReservingConfig, Route,
+    ServerFillingConfig, StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
 };
-pub use check::{check_against, check_within, retract};
+pub use check::{check_within, is_bounded, retract};
 pub(crate) use check::{signs_of_server, worth_of_server};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, SimulationRecord};
 pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};
@@ -30,9 +27,8 @@ pub use synth_core::artifact::{
     ArrivalLaw, ArtifactError, Finding, Side, SizeLaw, Standing, Subject, Unmet, parse,
 };
 
-use crate::workload::{Fleet, JobType, Record, Workload};
+use crate::workload::{Fleet, FleetDocument, JobType, Workload};
 use synth_core::artifact::{self, Content, Findings, Laws};
-use synth_core::document::{DocumentError, Parsed, Published};
 
 /// The kind: jobs of types with fixed demands for several resources.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +49,7 @@ pub type HoldsFor = artifact::HoldsFor<Conditions>;
 impl Content for Multiresource {
     const NAME: &'static str = "multiresource";
 
-    type Workload = Record;
+    type Workload = FleetDocument;
     type Policy = Family;
     type Quantity = Quantity;
     type Evidence = Evidence;
@@ -61,20 +57,8 @@ impl Content for Multiresource {
 
     synth_core::artifact_io!();
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Fleet>, DocumentError> {
-        Fleet::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Fleet::publish(published);
-    }
-
-    fn digest(workload: &Fleet) -> String {
-        workload.digest()
-    }
-
-    fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
-        check::check_with(artifact, f64::INFINITY, findings)
+    fn check(artifact: &Artifact, fleet: &Fleet, findings: &mut Findings) {
+        check::check_with(artifact, fleet, f64::INFINITY, findings);
     }
 }
 
@@ -88,7 +72,7 @@ pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
     let mix = server
         .mix
         .as_ref()
-        .filter(|_| artifact.workload.is_of_one_server())?;
+        .filter(|_| artifact.workload.is_one_server())?;
     Some((&mix.schedules, &mix.weights))
 }
 

@@ -53,7 +53,7 @@ pub enum CertificateError {
         proved: f64,
     },
     /// It is of another version.
-    #[error("a bound of version {0}, and this synth reads version 1")]
+    #[error("a bound of version {0}, and this synth reads version 2")]
     Version(u32),
     /// Its workload is faulty.
     #[error(transparent)]

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoundCertificate, CertificateError, PriceCut, check_prices, check_sizes};
 use crate::artifact::{Objective, Preemption};
-use crate::workload::{Fleet, Record};
-use synth_core::document::DocumentError;
+use crate::workload::{Fleet, FleetDocument};
+use synth_core::document::{DocumentError, WorkloadDocument as _};
 
 /// What proves a lower bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,12 +60,14 @@ pub enum Format {
 pub struct BoundDocument {
     /// What the file is.
     pub format: Format,
-    /// Version of its shape: 1.
+    /// Version of its shape: 2.
     pub version: u32,
     /// The kind of workload: `multiresource`.
     pub kind: String,
     /// What arrives, and what serves it.
-    pub workload: Record,
+    pub workload: FleetDocument,
+    /// `sha256:` and 64 hexadecimal digits of the workload without its `source`.
+    pub workload_digest: String,
     /// What policies may do.
     pub preemption: Preemption,
     /// What is least.
@@ -77,7 +79,7 @@ pub struct BoundDocument {
 }
 
 /// The version of its shape.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How far above what is proved a bound may be written, relatively: the digits of a double.
 const ROUNDING: f64 = 1e-12;
@@ -95,6 +97,7 @@ impl BoundDocument {
             version: VERSION,
             kind: "multiresource".into(),
             workload: fleet.record(),
+            workload_digest: fleet.digest(),
             preemption,
             objective,
             bound,
@@ -110,7 +113,7 @@ impl BoundDocument {
         if self.version != VERSION {
             return Err(CertificateError::Version(self.version));
         }
-        let fleet = self.workload.check();
+        let fleet = self.workload.recorded(&self.workload_digest);
         let fleet = fleet
             .map_err(|faults| CertificateError::Workload(DocumentError::without_text(faults)))?;
         let proved = self.proof.check(&fleet, self.objective, self.preemption)?;

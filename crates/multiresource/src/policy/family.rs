@@ -63,23 +63,7 @@ macro_rules! rules {
 }
 
 rules! {
-    /// First-Fit: the oldest job that fits.
-    FirstFit(FirstFitConfig): "first-fit";
-    /// First come, first served: the oldest job, and none before it.
-    Fcfs(FcfsConfig): "fcfs";
-    /// Most Servers First: the largest job that fits.
-    MostServersFirst(MostServersFirstConfig): "most-servers-first";
-    /// Least Servers First: the smallest job that fits.
-    LeastServersFirst(LeastServersFirstConfig): "least-servers-first";
-    /// The highest priority first, by the `priority` of types.
-    Priority(PriorityConfig): "priority";
-    /// EASY backfilling, which takes each job to be as long as its type's mean.
-    EasyByMean(EasyByMeanConfig): "easy-by-mean";
-    /// EASY backfilling by the limits of jobs.
-    EasyBackfill(EasyBackfillConfig): "easy-backfill";
-    /// Conservative backfilling by the limits of jobs.
-    ConservativeBackfill(ConservativeBackfillConfig): "conservative-backfill";
-    /// Backfilling in an order of one's own.
+    /// Backfilling: First-Fit, first come first served, Best-Fit, EASY, conservative, and orders of one's own.
     Backfilling(BackfillingConfig): "backfilling";
     /// Randomized Timers.
     RandomizedTimers(RandomizedTimersConfig): "randomized-timers";
@@ -97,16 +81,10 @@ rules! {
     Tdc(TdcConfig): "tdc";
     /// MaxWeight: the schedule of most weight, with preemption.
     MaxWeight(MaxWeightConfig): "max-weight";
-    /// MaxWeight on a grid of demands.
-    DiscretizedMaxWeight(DiscretizedMaxWeightConfig): "discretized-max-weight";
     /// MaxWeight with setups.
     MaxWeightSetup(MaxWeightSetupConfig): "max-weight-setup";
     /// ServerFilling, with preemption.
     ServerFilling(ServerFillingConfig): "server-filling";
-    /// Over a fleet: who starts next, where, and for whom room is kept.
-    Pooled(PooledConfig): "pooled";
-    /// EASY backfilling over a fleet.
-    PooledEasy(PooledEasyConfig): "pooled-easy";
     /// Over a fleet: each type has slots of its own.
     Partition(PartitionConfig): "partition";
     /// One of the others, and a policy with proved stability that takes over when jobs pile up.
@@ -127,8 +105,6 @@ pub(crate) const NAMED_RULES: &[NamedRule] = &[
     backfilling::named::CONSERVATIVE_BACKFILL,
     randomized_timers::NAMED,
     max_weight::NAMED,
-    discretized::NAMED,
-    discretized::NONPREEMPTIVE,
     server_filling::NAMED,
     least_left::NAMED,
     quickswap::MSFQ,
@@ -151,11 +127,11 @@ impl Family {
         }
     }
 
-    /// Returns backfilling in an order of one's own, if that is followed while nothing is amiss.
-    pub fn backfilling(&mut self) -> Option<&mut BackfillingConfig> {
+    /// Returns backfilling in an order of jobs, if that is followed while nothing is amiss.
+    pub fn by_jobs(&mut self) -> Option<&mut BackfillingConfig> {
         match self {
-            Family::Backfilling(policy) => Some(policy),
-            Family::Guarded(policy) => policy.rule.backfilling(),
+            Family::Backfilling(policy) if policy.priority().is_some() => Some(policy),
+            Family::Guarded(policy) => policy.rule.by_jobs(),
             _ => None,
         }
     }

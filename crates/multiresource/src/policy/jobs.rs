@@ -1,5 +1,6 @@
 //! Jobs in a system, what is decided of them, and what is counted.
 
+use schemars::JsonSchema;
 use std::collections::VecDeque;
 
 use synth_simulation::{FirstMoment, Meter};
@@ -129,7 +130,9 @@ pub(super) struct Type {
 }
 
 /// How often things happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema,
+)]
 pub struct Counters {
     /// Jobs that came.
     pub arrivals: u64,

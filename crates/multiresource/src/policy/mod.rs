@@ -22,7 +22,6 @@ mod backfill;
 mod backfilling;
 pub(crate) mod check;
 mod cluster;
-mod discretized;
 mod drain;
 mod drive;
 mod family;
@@ -51,16 +50,11 @@ mod type_set;
 mod view;
 
 pub use adaptive_msr::{AdaptiveMsr, AdaptiveMsrConfig, Switching};
-pub use backfilling::named::{
-    ConservativeBackfillConfig, EasyBackfillConfig, EasyByMeanConfig, FcfsConfig, FirstFitConfig,
-    LeastServersFirstConfig, MostServersFirstConfig, PooledEasyConfig, PriorityConfig,
-};
 pub use backfilling::{
     Backfilling, BackfillingConfig, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Guess, JobFacts,
-    JudgedJob, LearnedRuntimes, Priority, QueueOrder, Reservations, RuntimeEstimate, Users, Worth,
-    worth,
+    JudgedJob, LearnedRuntimes, Priority, QueueOrder, Reservations, RuntimeEstimate, TypeOrder,
+    Users, Worth, worth,
 };
-pub use discretized::{DiscretizedMaxWeight, DiscretizedMaxWeightConfig};
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedConfig};
 pub use guarded::Guarded;
@@ -74,7 +68,7 @@ pub use msr::{Admission, Backfill, Drain, EmptySlots, Msr, MsrConfig, Preemption
 pub use one_or_all::OneOrAll;
 pub use own::own_policy;
 pub use partition::{Partition, PartitionConfig};
-pub use pooled::{Pooled, PooledConfig, StartOrder};
+pub use pooled::Pooled;
 pub use quickswap::{
     AdaptiveQuickswap, AdaptiveQuickswapConfig, StaticQuickswap, StaticQuickswapConfig,
     time_of_turns,

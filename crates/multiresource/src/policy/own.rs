@@ -147,7 +147,8 @@ impl WrittenOrder {
         let reservations = Reservations::parse(reservations);
         let reservations = reservations.map_err(|why| word("reservations", why));
         let choices = Backfilling {
-            order: QueueOrder::Priority(order, estimate.ok()?),
+            order: QueueOrder::Jobs(order),
+            estimate: estimate.ok()?,
             reservations: reservations.ok()?,
             longest_wait,
             ..Backfilling::easy(Estimates::Limits)

@@ -1,212 +1,14 @@
 //! Rules over all servers of a fleet: who starts next, where, and for whom room is kept.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::backfilling::{Backfilling, Classes, QueueOrder, Reservations, oldest};
+use super::backfilling::{BackfillingConfig, Classes, Reservations, oldest};
 use super::drain::Drains;
-use super::hosts::{Placement, Zone};
 use super::room::Packed;
-use super::rule::{PolicyConfig, TuningContext, settings_in_words};
 use super::{Event, Hosts, Policy, System};
 use crate::schedule::Packing;
-use crate::workload::{Fleet, Shape, Workload};
-use synth_core::artifact::{Findings, nonnegative};
+use crate::workload::Fleet;
 
-/// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, and where; and
-/// how much room is kept for jobs that are shorter than the one that would start.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PooledConfig {
-    /// Which job starts next.
-    pub order: StartOrder,
-    /// On which of the servers where it may.
-    pub placement: Placement,
-    /// ζ ≥ 0: a job starts only where room stays for so many times the jobs of each shorter type that come
-    /// while it runs and that are served at once.
-    pub reserve: f64,
-    /// Servers where only some types start, if there are any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub zone: Option<Zone>,
-}
-
-/// Which job starts next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum StartOrder {
-    /// The oldest, and none before it.
-    Fcfs,
-    /// The oldest that fits on a server.
-    Oldest,
-    /// The largest that fits on a server, by dominant share.
-    Largest,
-    /// The smallest that fits on a server, by dominant share.
-    Smallest,
-}
-
-impl PooledConfig {
-    /// First-Fit and its kin: no room is kept.
-    pub const fn plain(order: StartOrder, placement: Placement) -> Self {
-        PooledConfig {
-            order,
-            placement,
-            reserve: 0.0,
-            zone: None,
-        }
-    }
-
-    /// Returns the rule without a reserve or a zone.
-    fn choices(&self) -> Backfilling {
-        let (order, reservations) = match self.order {
-            StartOrder::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
-            StartOrder::Oldest => (QueueOrder::Arrival, Reservations::None),
-            StartOrder::Largest => (QueueOrder::Largest, Reservations::None),
-            StartOrder::Smallest => (QueueOrder::Smallest, Reservations::None),
-        };
-        Backfilling {
-            order,
-            reservations,
-            placement: self.placement,
-            ..Backfilling::FIRST_FIT
-        }
-    }
-}
-
-impl PolicyConfig for PooledConfig {
-    /// Where no room is kept and there is no zone it is one of backfilling.
-    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        if self.reserve > 0.0 || self.zone.is_some() {
-            return Box::new(Pooled::new(self, fleet));
-        }
-        self.choices().over(fleet)
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        let order = match self.order {
-            StartOrder::Fcfs => "the oldest job starts, and none before it",
-            StartOrder::Oldest => "the oldest job that fits somewhere starts",
-            StartOrder::Largest => "the largest job that fits somewhere starts, by dominant share",
-            StartOrder::Smallest => {
-                "the smallest job that fits somewhere starts, by dominant share"
-            }
-        };
-        let placement = match self.placement {
-            Placement::First => "on the first server that has room for it",
-            Placement::Best => "on the server with the least room left that has room for it",
-        };
-        let reserved = if self.reserve > 0.0 {
-            format!(
-                " Room is kept: a job starts only where after it, beside the jobs that are longer than they, at least {} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of each shorter type j still fit on all servers; i is its own type.",
-                self.reserve
-            )
-        } else {
-            String::new()
-        };
-        let zone = self.zone.as_ref().map_or(String::new(), |zone| {
-            let names = zone.types.iter().map(|i| workload.types()[*i].name());
-            let kept = zone.servers.iter().enumerate().filter(|(_, n)| **n > 0);
-            let kept = kept.map(|(shape, n)| match zone.servers.len() {
-                1 => format!("the first {n} servers"),
-                _ => format!("the first {n} servers of shape {}", shape + 1),
-            });
-            format!(
-                " A zone is kept: on {} only jobs of {} start; they start elsewhere, too.",
-                kept.collect::<Vec<_>>().join(" and "),
-                names.collect::<Vec<_>>().join(", ")
-            )
-        });
-        format!(
-            "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{reserved}{zone}"
-        )
-    }
-
-    /// Each type has servers where it may start, also beside a zone.
-    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
-        nonnegative("reserve", self.reserve, findings);
-        let Some(zone) = &self.zone else { return };
-        let (types, shapes, path) = (fleet.types(), fleet.shapes(), "zone.servers");
-        let known = |i: &usize| *i < types.len();
-        let twice = (1..zone.types.len()).any(|k| zone.types[..k].contains(&zone.types[k]));
-        if zone.types.is_empty() || twice || !zone.types.iter().all(known) {
-            findings.differs(
-                "zone.types",
-                format!("{:?}", zone.types),
-                "types, each once",
-            );
-        }
-        findings.length(path, zone.servers.len(), shapes.len(), "server shape");
-        if !findings.is_clear("") {
-            return;
-        }
-        for (reserved, shape) in zone.servers.iter().zip(shapes) {
-            let (name, count) = (shape.name(), shape.count());
-            if *reserved > count {
-                let message = format!("{reserved} of {name}, of which there are {count}");
-                findings.add(path, message);
-            }
-        }
-        let others = types
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| !zone.types.contains(i));
-        for (i, kind) in others {
-            let holds = |(shape, _): &(&Shape, &u32)| shape.types().contains(&i);
-            let holding = shapes.iter().zip(&zone.servers).filter(holds);
-            let left = holding.map(|(shape, reserved)| shape.count().saturating_sub(*reserved));
-            let (left, nodes, name) = (left.sum::<u32>(), kind.nodes(), kind.name());
-            if left < nodes {
-                let message = format!(
-                    "`{name}` can start on {left} servers that are not in the zone, expected {nodes} at least"
-                );
-                findings.add(path, message);
-            }
-        }
-    }
-
-    fn pools(&self) -> bool {
-        true
-    }
-
-    fn alias(&self) -> Option<&'static str> {
-        Some(match (self.order, self.placement) {
-            _ if self.reserve > 0.0 || self.zone.is_some() => "pooled",
-            (StartOrder::Fcfs, _) => "fcfs",
-            (StartOrder::Oldest, Placement::First) => "first-fit",
-            (StartOrder::Oldest, Placement::Best) => "best-fit",
-            (StartOrder::Largest, _) => "most-servers-first",
-            (StartOrder::Smallest, _) => "least-servers-first",
-        })
-    }
-
-    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
-        let is_tuned = self.reserve > 0.0 || self.zone.is_some();
-        is_tuned.then(|| settings_in_words(self))?
-    }
-
-    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
-        // Where nothing is reserved nothing is turned.
-        let grid: &[f64] = if self.reserve > 0.0 { RESERVES } else { &[] };
-        vec![(&mut self.reserve, grid)]
-    }
-
-    fn other_axes(&self, context: &TuningContext<'_>) -> usize {
-        self.zone.as_ref().map_or(0, |_| context.servers.len())
-    }
-
-    fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
-        let zone = self.zone.as_mut()?;
-        let (own, all) = (&mut zone.servers[axis], context.servers[axis]);
-        let step = (all / 50).max(1);
-        *own = if up {
-            Some(*own + step).filter(|more| *more <= all)?
-        } else {
-            own.checked_sub(step)?
-        };
-        (zone.servers.iter().sum::<u32>() > 0).then_some(())
-    }
-}
-
-const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
+/// The reserves that tuning tries.
+pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
 
 /// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, on which of the servers
 /// with room for it; and room that is kept for shorter jobs.
@@ -223,7 +25,7 @@ const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
 /// logarithm that finds them. Ours; it has no proof of stability.
 #[derive(Clone, Debug)]
 pub struct Pooled {
-    policy: PooledConfig,
+    policy: BackfillingConfig,
     /// Types in the order in which they are offered free room; those of a class by age.
     classes: Vec<Vec<usize>>,
     reserved: Option<ReservedRoom>,
@@ -235,9 +37,9 @@ pub struct Pooled {
 
 impl Pooled {
     /// The rule for this fleet.
-    fn new(policy: &PooledConfig, fleet: &Fleet) -> Self {
+    pub(super) fn new(policy: &BackfillingConfig, fleet: &Fleet) -> Self {
         let types = fleet.types().len();
-        let classes = Classes::new(policy.choices().order, fleet.envelope());
+        let classes = Classes::new(policy.order, fleet.envelope());
         Pooled {
             policy: policy.clone(),
             classes: match classes.as_slice() {
@@ -268,7 +70,7 @@ impl Pooled {
     }
 
     fn start_all(&mut self, system: &mut System) {
-        if self.policy.order == StartOrder::Fcfs {
+        if self.policy.reservations == Reservations::Strict {
             while let Some(i) = system.oldest_type()
                 && self.start(i, system)
             {}
@@ -290,7 +92,7 @@ impl Pooled {
 
 impl Policy for Pooled {
     fn begin(&mut self, system: &mut System) {
-        system.place_by(self.policy.placement);
+        system.place_by(self.policy.placement.unwrap_or_default());
         if self.policy.zone.is_some() {
             system.keep_zone(self.policy.zone.as_ref());
         }
@@ -304,8 +106,8 @@ impl Policy for Pooled {
         match event {
             // An arrival frees no room: no other job has come to fit.
             Event::Arrival(i) => {
-                let is_first =
-                    self.policy.order != StartOrder::Fcfs || system.oldest_type() == Some(i);
+                let is_first = self.policy.reservations != Reservations::Strict
+                    || system.oldest_type() == Some(i);
                 if is_first && system.waiting(i) == 1 && system.fits(i) {
                     self.start(i, system);
                 }

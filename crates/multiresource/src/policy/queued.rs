@@ -1,7 +1,8 @@
 //! The oldest waiting jobs of the types.
 
+use fixedbitset::FixedBitSet;
+
 use super::room::Room;
-use super::type_set::TypeSet;
 
 /// The key of a type without waiting jobs.
 const EMPTY: u64 = u64::MAX;
@@ -19,7 +20,7 @@ pub(super) struct Queued {
     /// that the least key gives both.
     heads: Vec<u64>,
     /// Types of which jobs wait.
-    pub types: TypeSet,
+    pub types: FixedBitSet,
     /// Waiting jobs of all types.
     pub length: u64,
 }
@@ -28,7 +29,7 @@ impl Queued {
     pub fn new(types: usize) -> Self {
         Queued {
             heads: vec![EMPTY; types],
-            types: TypeSet::none_of(types),
+            types: FixedBitSet::with_capacity(types),
             length: 0,
         }
     }
@@ -37,7 +38,7 @@ impl Queued {
     #[inline]
     pub fn set_oldest(&mut self, i: usize, number: Option<u64>) {
         self.heads[i] = number.map_or(EMPTY, |number| number << TYPE_BITS | i as u64);
-        self.types.put(i, number.is_some());
+        self.types.set(i, number.is_some());
     }
 
     /// The type with the oldest waiting job.
@@ -50,7 +51,7 @@ impl Queued {
     /// The type with the oldest waiting job of those that are accepted.
     #[inline]
     pub fn oldest_of(&self, accepts: impl Fn(usize) -> bool) -> Option<usize> {
-        let accepted = self.types.iter().filter(|i| accepts(*i));
+        let accepted = self.types.ones().filter(|i| accepts(*i));
         accepted.map(|i| self.heads[i]).min().map(type_of)
     }
 

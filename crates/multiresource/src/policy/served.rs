@@ -14,11 +14,6 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Returns the number of jobs that wait.
-    pub fn waiting(&self) -> usize {
-        self.jobs.len() - self.count
-    }
-
     /// Stops the youngest running jobs until at most `target` run.
     pub fn stop(&mut self, target: usize, system: &mut System) {
         while self.count > target {

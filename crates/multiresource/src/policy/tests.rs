@@ -7,7 +7,6 @@ use crate::workload::Workload;
 
 mod backfilling;
 mod devices;
-mod discretized;
 mod drains;
 mod filling;
 mod greedy;

@@ -38,7 +38,7 @@ impl System {
 
     /// The types with waiting jobs, in type order.
     pub fn queued(&self) -> impl Iterator<Item = usize> + '_ {
-        self.queued.types.iter()
+        self.queued.types.ones()
     }
 
     /// The type with the oldest waiting job of all.

@@ -153,7 +153,7 @@ impl Contender {
         match self {
             Contender::Rule(rule, _) => rule.name,
             Contender::Backfilling(_) => "backfilling",
-            Contender::Policy(policy) => policy.name(),
+            Contender::Policy(policy) => policy.called(),
             Contender::Other(rule) => rule.name(),
         }
     }
@@ -178,7 +178,7 @@ impl Contender {
             Contender::Backfilling(_) | Contender::Other(_) => true,
             // Other estimates look at limits where there are some.
             Contender::Policy(policy) => {
-                let looks = matches!(policy.followed(), Family::Backfilling(_));
+                let looks = (**policy).clone().by_jobs().is_some();
                 policy.needs_limits() || looks && fleet.envelope().has_limits()
             }
         };

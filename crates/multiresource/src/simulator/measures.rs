@@ -1,5 +1,6 @@
 //! What a run of this kind measures besides response times and numbers of jobs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::policy::Counters;
@@ -14,7 +15,7 @@ pub type Run = simulation::Run<Measures, Offered>;
 pub type TypeResult = simulation::ClassResult<Offered>;
 
 /// What is measured besides, of the whole run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Measures {
     /// Fraction of each resource in use by running jobs.
     pub utilization: Vec<f64>,
@@ -34,7 +35,7 @@ pub struct Measures {
 }
 
 /// What is measured besides, of one type.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Offered {
     /// Mean number of slots that the policy offers, for policies that tell.
     pub mean_offered: Option<Estimate>,

@@ -1,7 +1,8 @@
-//! The checks that turn plain values into a [`Fleet`]: jobs here, servers in [`super::servers`].
+//! The checks of a document, and what one server of it has to do: jobs here, servers in [`super::servers`].
 
-use super::{Fleet, JobType, KnownSize, Resource, Workload, WorkloadHeader, most_alone};
-use synth_core::document::{DocumentError, Fault, check_names, check_unit, place, within};
+use super::document::{FleetDocument, JobDocument};
+use super::{Fleet, JobType, KnownSize, Resource, Workload, most_alone};
+use synth_core::document::{DocumentError, Fault, FaultsAt, WorkloadDocument as _, place};
 use synth_core::number::{Decimal, Units, in_units};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Holding, Part, Size};
 
@@ -9,81 +10,38 @@ use synth_queues::law::{ArrivalProcess, CommonModulation, Holding, Part, Size};
 /// model serves better.
 const MOST_ALONE: u64 = 1_000_000;
 
-/// Why each number of a draft is there once the draft is built.
-pub(super) const WITHOUT_FAULTS: &str = "a draft is built once it has no faults";
+/// Why each value of a document is there once the fleet is built.
+pub(super) const WITHOUT_FAULTS: &str = "a fleet is built of a document without faults";
 
-/// A fleet as given, nothing checked. `None` stands for a number that is already reported.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Draft {
-    pub header: WorkloadHeader,
-    pub shapes: Vec<DraftShape>,
-    /// Names of the resources that consist of devices.
-    pub devices: Vec<String>,
-    pub jobs: Vec<DraftJob>,
-    /// Names of types of which only that is known, since they do not arrive.
-    pub unserved: Vec<String>,
-}
-
-/// A shape as given; a resource without an entry in `capacity` is lacking.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct DraftShape {
-    pub name: String,
-    pub count: Option<u32>,
-    pub capacity: Vec<(String, Option<Decimal>)>,
-}
-
-/// One job type as given; a resource without an entry in `demand` is not demanded.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct DraftJob {
-    pub name: String,
-    pub nodes: Option<u32>,
-    pub demand: Vec<(String, Option<Decimal>)>,
-    pub arrivals: Option<ArrivalProcess>,
-    pub size: Option<Size>,
-    pub limit: Option<Decimal>,
-    pub priority: Decimal,
-}
-
-/// A fleet without faults, and what to warn of.
-pub(super) type Checked = (Fleet, Vec<Fault>);
-
-impl Draft {
-    /// Checks the draft and builds the fleet with its shapes in this order.
-    pub(super) fn check(self) -> Result<Checked, Vec<Fault>> {
-        let faults = self.faults();
-        if faults.is_empty() {
-            self.build()
-        } else {
-            Err(faults)
-        }
-    }
-
-    /// Builds the fleet of a draft that no document is behind.
+impl FleetDocument {
+    /// Builds the fleet of a document that was put together.
     pub(super) fn fleet(self) -> Result<Fleet, DocumentError> {
-        let (fleet, _) = self.check().map_err(DocumentError::without_text)?;
-        Ok(fleet)
+        let checked = self.checked(Vec::new());
+        Ok(checked.map_err(DocumentError::without_text)?.0)
     }
 
-    /// Returns every fault that single values, names, shapes and types show.
-    pub(super) fn faults(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
-        check_unit(&self.header.time_unit, &mut faults);
-        faults.extend(self.header.known.iter().flat_map(KnownSize::faults));
-        faults.extend(self.faults_of_start_latency());
-        self.check_jobs(&mut faults);
-        for i in 0..self.jobs.len() {
-            self.check_demand(i, &mut faults);
-            self.check_laws(i, &mut faults);
-            self.check_limit(i, &mut faults);
+    /// Adds every fault that single values, names, shapes and types show.
+    pub(super) fn check_all(&self, at: &mut FaultsAt<'_>) {
+        at.unit(&self.time_unit);
+        at.extend(self.known.iter().flat_map(KnownSize::faults));
+        let (part, unit) = (Part::Other("start latency"), &self.time_unit);
+        let latency = self.start_latency();
+        let faults = latency.map_or(Vec::new(), |law| law.faults(part, "all jobs", unit));
+        at.below("start_latency").extend(faults);
+        self.check_jobs(at);
+        for (i, job) in self.jobs.iter().enumerate() {
+            let mut at = at.entry("jobs", i);
+            self.check_demand(job, &mut at);
+            self.check_laws(job, &mut at);
+            self.check_limit(job, &mut at);
         }
-        self.check_modulation(&mut faults);
-        self.check_shapes(&mut faults);
-        (0..self.jobs.len()).for_each(|i| self.check_known(i, &mut faults));
+        self.check_modulation(at);
+        self.check_shapes(at);
+        (0..self.jobs.len()).for_each(|i| self.check_known(i, at));
         // What fits where is looked at once it is known what there is.
-        if faults.is_empty() || self.is_one_server() {
-            self.check_fits(&mut faults);
+        if at.is_empty() || self.is_one_server() {
+            self.check_fits(at);
         }
-        faults
     }
 
     /// Returns the start latency, if jobs have one: a latency of 0 is none.
@@ -91,148 +49,129 @@ impl Draft {
         let none = Size::Deterministic {
             mean: Decimal::ZERO,
         };
-        self.header.start_latency.clone().filter(|law| *law != none)
+        self.start_latency.clone().filter(|law| *law != none)
     }
 
-    fn faults_of_start_latency(&self) -> Vec<Fault> {
-        let (part, unit) = (Part::Other("start latency"), &self.header.time_unit);
-        let law = self.start_latency();
-        let faults = law.map_or(Vec::new(), |law| law.faults(part, "all jobs", unit));
-        within(faults, &place!("start_latency"))
-    }
-
-    fn check_jobs(&self, faults: &mut Vec<Fault>) {
+    fn check_jobs(&self, at: &mut FaultsAt<'_>) {
         if self.jobs.is_empty() {
-            faults.push(Fault::new(
-                place!("jobs"),
-                "there are no job types",
-                "list at least one: `- {name: web, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}`",
-            ));
-        } else if self.jobs.iter().all(DraftJob::is_idle) {
-            faults.push(Fault::new(
-                place!("jobs"),
-                "every arrival rate is 0, so nothing arrives",
+            let help = "list at least one: `- {name: web, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}`";
+            at.add("jobs", "there are no job types", help);
+        } else if self.jobs.iter().all(JobDocument::is_idle) {
+            let message = "every arrival rate is 0, so nothing arrives";
+            at.add(
+                "jobs",
+                message,
                 "give at least one type an arrival_rate > 0",
-            ));
+            );
         }
-        let names = self.jobs.iter().map(|job| &job.name);
-        check_names("jobs", "type", names, faults);
+        at.names("jobs", "type", self.jobs.iter().map(|job| &job.name));
     }
 
-    fn check_demand(&self, i: usize, faults: &mut Vec<Fault>) {
-        let DraftJob { name, demand, .. } = &self.jobs[i];
-        for (resource, demand) in demand {
-            let is_devices = self.devices.contains(resource);
+    fn check_demand(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
+        let JobDocument { name, demand, .. } = job;
+        for (resource, demand) in &demand.0 {
+            let is_devices = self.has_devices(resource);
             let expected = match is_devices {
                 true => "a number from 0 to 1 or a whole number, since it consists of devices",
                 false => "a number ≥ 0",
             };
             let is_split = |d: f64| is_devices && d > 1.0 && d.fract() != 0.0;
             if let Some(demand) = demand.filter(|d| *d < Decimal::ZERO || is_split(d.value())) {
-                faults.push(Fault::new(
-                    place!("jobs", i, "demand", resource),
-                    format!(
-                        "demand of type `{name}` for `{resource}` is {demand}, expected {expected}"
-                    ),
-                    "write how much one job occupies while it runs; leave the resource out if none",
-                ));
+                let message = format!(
+                    "demand of type `{name}` for `{resource}` is {demand}, expected {expected}"
+                );
+                let help =
+                    "write how much one job occupies while it runs; leave the resource out if none";
+                at.below("demand").add(resource, message, help);
             }
         }
         let zero = Some(Decimal::ZERO);
-        if demand.iter().all(|(_, demand)| *demand == zero) {
-            faults.push(Fault::new(
-                place!("jobs", i),
-                format!("type `{name}` demands nothing: all its demands are 0"),
-                "give it a demand > 0 for some resource; without one it needs no scheduling",
-            ));
+        if demand.0.iter().all(|(_, demand)| *demand == zero) && !at.has_fault("demand") {
+            let message = format!("type `{name}` demands nothing: all its demands are 0");
+            let help = "give it a demand > 0 for some resource; without one it needs no scheduling";
+            at.refuse(message, help);
         }
     }
 
-    fn check_limit(&self, i: usize, faults: &mut Vec<Fault>) {
-        let DraftJob { name, limit, .. } = &self.jobs[i];
+    fn check_limit(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
+        let JobDocument { name, limit, .. } = job;
         let message = match limit {
             Some(limit) if *limit > Decimal::ZERO => return,
-            None if self.header.known != Some(KnownSize::TypeLimit) => return,
+            None if self.known != Some(KnownSize::TypeLimit) => return,
             Some(limit) => format!("limit of type `{name}` is {limit}, expected a number > 0"),
             None => format!(
                 "type `{name}` has no limit, and `known: type-limit` says that every type has one"
             ),
         };
-        faults.push(Fault::new(
-            place!("jobs", i, "limit"),
-            message,
-            format!(
-                "write how many {} its jobs promise not to run longer than: `limit: 3600`",
-                self.header.time_unit
-            ),
-        ));
+        let unit = &self.time_unit;
+        let help =
+            format!("write how many {unit} its jobs promise not to run longer than: `limit: 3600`");
+        at.add("limit", message, help);
     }
 
-    fn check_laws(&self, i: usize, faults: &mut Vec<Fault>) {
-        let job = &self.jobs[i];
-        let (name, arrivals, size) = (&job.name, &job.arrivals, &job.size);
-        let (owner, unit) = (format!("type `{name}`"), &self.header.time_unit);
-        let before = faults.len();
-        if let Some(arrivals) = arrivals {
-            let found = arrivals.faults(&owner, unit).into_iter();
-            faults.extend(found.map(|fault| match arrivals {
-                ArrivalProcess::Poisson { .. } => fault.at(place!("jobs", i, "arrival_rate")),
-                _ => fault.within(&place!("jobs", i, "arrivals")),
-            }));
-        }
-        if let Some(size) = size {
-            let found = size.faults(Part::Size, &owner, unit);
-            faults.extend(within(found, &place!("jobs", i, "size")));
-        }
-        let (Some(arrivals), Some(size)) = (arrivals, size) else {
+    fn check_laws(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
+        let JobDocument {
+            name,
+            arrivals,
+            size,
+            ..
+        } = job;
+        let (owner, unit) = (format!("type `{name}`"), &self.time_unit);
+        let of_arrivals = arrivals.iter().flat_map(|own| own.faults(&owner, unit));
+        let of_size = size
+            .iter()
+            .flat_map(|own| own.faults(Part::Size, &owner, unit));
+        let (of_arrivals, of_size): (Vec<_>, Vec<_>) = (of_arrivals.collect(), of_size.collect());
+        let are_sound = of_arrivals.is_empty() && of_size.is_empty();
+        at.below("arrivals").extend(of_arrivals);
+        at.below("size").extend(of_size);
+        let (Some(arrivals), Some(size), true) = (arrivals, size, are_sound) else {
             return;
         };
-        if faults.len() > before {
-            return;
-        }
         // A start latency with faults is reported elsewhere.
         let latency = self.start_latency().map_or(0.0, |law| law.mean());
         let latency = Some(latency).filter(|own| own.is_finite() && *own > 0.0);
-        let latency = latency.unwrap_or(0.0);
-        let (rate, mean) = (arrivals.rate(), size.mean() + latency);
+        let (rate, mean) = (arrivals.rate(), size.mean() + latency.unwrap_or(0.0));
         let load = rate * mean;
         if rate > 0.0 && !(load > 0.0 && load.is_finite()) {
             let [rate, mean] = [rate, mean].map(|x| Decimal::new(x).unwrap_or(Decimal::ZERO));
-            faults.push(Fault::new(
-                place!("jobs", i, "size"),
-                format!("arrival rate {rate} times mean size {mean} of type `{name}` is out of the range of numbers"),
+            let message = format!(
+                "arrival rate {rate} times mean size {mean} of type `{name}` is out of the range of numbers"
+            );
+            at.add(
+                "size",
+                message,
                 "check both numbers, or choose another unit of time",
-            ));
+            );
         }
     }
 
     /// What is common to all types is sound, and so are types under it.
-    fn check_modulation(&self, faults: &mut Vec<Fault>) {
-        let Some(modulation) = &self.header.modulation else {
+    fn check_modulation(&self, at: &mut FaultsAt<'_>) {
+        let Some(modulation) = &self.modulation else {
             return;
         };
-        let (unit, place) = (&self.header.time_unit, place!("modulation"));
-        faults.extend(within(modulation.faults(unit), &place));
+        at.below("modulation")
+            .extend(modulation.faults(&self.time_unit));
         for (i, job) in self.jobs.iter().enumerate() {
-            faults.extend(job.not_modulated(i));
+            job.check_modulated(&mut at.entry("jobs", i));
         }
-        if !faults.is_empty() {
+        if !at.is_empty() {
             return;
         }
         let processes = self.jobs.iter().filter_map(|job| job.arrivals.as_ref());
         let arrivals: f64 = processes.map(ArrivalProcess::rate).sum();
         if arrivals.is_finite() && !modulation.in_range(arrivals) {
-            faults.push(Fault::new(
-                place,
-                "the modulation is out of the range of numbers",
-                "check its numbers, or choose another unit of time",
-            ));
+            let message = "the modulation is out of the range of numbers";
+            let help = "check its numbers, or choose another unit of time";
+            at.add("modulation", message, help);
         } else {
-            faults.extend(within(modulation.too_fast(arrivals, unit), &place));
+            let faults = modulation.too_fast(arrivals, &self.time_unit);
+            at.below("modulation").extend(faults);
         }
     }
 
-    /// One server with these resources and these of the types. Only for a draft without faults: what no single value
+    /// One server with these resources and these of the types. Only for a document without faults: what no single value
     /// shows may still be wrong, integers or sums out of range.
     pub(super) fn workload(
         &self,
@@ -242,7 +181,7 @@ impl Draft {
         let resources = self.resources_in_units(capacity, served)?;
         let units: Vec<u64> = resources.iter().map(|(units, _)| units.whole).collect();
         let changes = |modulation: &CommonModulation| !modulation.is_constant();
-        let modulated = self.header.modulation.as_ref().is_some_and(changes);
+        let modulated = self.modulation.as_ref().is_some_and(changes);
         let (mut faults, mut types) = (Vec::new(), Vec::new());
         for (k, &i) in served.iter().enumerate() {
             let job = &self.jobs[i];
@@ -265,20 +204,23 @@ impl Draft {
                 modulated,
                 holding,
                 limit: job.limit,
-                priority: job.priority,
+                priority: job.priority.unwrap_or_default(),
             });
         }
         if !faults.is_empty() {
             return Err(faults);
         }
         let workload = Workload {
-            header: WorkloadHeader {
+            header: FleetDocument {
+                source: self.source.clone(),
+                time_unit: self.time_unit.clone(),
+                known: self.known.clone(),
+                modulation: self.modulation.clone(),
                 start_latency: self.start_latency(),
-                ..self.header.clone()
+                ..FleetDocument::default()
             },
             resources: resources.into_iter().map(|(_, own)| own).collect(),
             types,
-            unserved: Vec::new(),
         };
         let load: f64 = workload.types.iter().map(JobType::offered_load).sum();
         if !(load.is_finite() && workload.total_arrival_rate().is_finite()) {
@@ -302,7 +244,7 @@ impl Draft {
             let demand = served.iter().map(|&i| self.jobs[i].demand_for(name));
             let demand: Option<Vec<Decimal>> = demand.collect();
             let mut demand = demand.expect(WITHOUT_FAULTS);
-            let is_devices = self.devices.iter().any(|own| own == name);
+            let is_devices = self.has_devices(name);
             if is_devices && demand.iter().any(|d| *d >= Decimal::ONE) {
                 // A whole device is a whole number of units.
                 demand.push(Decimal::ONE);
@@ -333,50 +275,34 @@ impl Draft {
     }
 }
 
-impl DraftJob {
+impl JobDocument {
     /// Returns whether the type does not arrive, and is left out.
     pub(super) fn is_idle(&self) -> bool {
         let zero = Decimal::ZERO;
         self.arrivals == Some(ArrivalProcess::Poisson { rate: zero })
     }
 
-    /// 0 for a resource not named, `None` for a number already reported.
+    /// Returns 0 for a resource that is not named, `None` for a number already reported.
     pub(super) fn demand_for(&self, resource: &str) -> Option<Decimal> {
-        amount(&self.demand, resource)
+        self.demand.get(resource).unwrap_or(Some(Decimal::ZERO))
     }
 
-    /// Arrivals that what is common to all types cannot modulate: those whose rate depends on a past of
+    /// Refuses arrivals that what is common to all types cannot modulate: those whose rate depends on a past of
     /// their own.
-    fn not_modulated(&self, i: usize) -> Option<Fault> {
-        let process = self.arrivals.as_ref()?;
-        let what = match process {
-            ArrivalProcess::Renewal { .. } => "renew",
-            ArrivalProcess::MarkovModulated { .. } => "are modulated by a chain of their own",
-            ArrivalProcess::Poisson { .. } | ArrivalProcess::Batches { .. } => return None,
+    fn check_modulated(&self, at: &mut FaultsAt<'_>) {
+        let what = match &self.arrivals {
+            Some(ArrivalProcess::Renewal { .. }) => "renew",
+            Some(ArrivalProcess::MarkovModulated { .. }) => "are modulated by a chain of their own",
+            _ => return,
         };
-        Some(Fault::new(
-            place!("jobs", i, "arrivals"),
-            format!(
-                "arrivals of type `{}` {what}, and `modulation` is for types that arrive as Poisson processes or in batches",
-                self.name
-            ),
-            "write `arrival_rate` with their mean rate, or batches; or leave `modulation` out",
-        ))
+        let message = format!(
+            "arrivals of type `{}` {what}, and `modulation` is for types that arrive as Poisson processes or in batches",
+            self.name
+        );
+        let help =
+            "write `arrival_rate` with their mean rate, or batches; or leave `modulation` out";
+        at.add("arrivals", message, help);
     }
-}
-
-/// Returns the amount of a resource: 0 if it is not listed, `None` if its number is faulty.
-pub(super) fn amount(amounts: &[(String, Option<Decimal>)], resource: &str) -> Option<Decimal> {
-    let named = amounts.iter().find(|(name, _)| name == resource);
-    named.map_or(Some(Decimal::ZERO), |(_, amount)| *amount)
-}
-
-pub(super) fn unserved_warning(i: usize, name: &str) -> Fault {
-    Fault::new(
-        place!("jobs", i, "arrival_rate"),
-        format!("type `{name}` has arrival rate 0: it is left out, and no policy will serve it"),
-        "give it an arrival_rate > 0 if it should be served",
-    )
 }
 
 fn too_many(i: usize, name: &str) -> Fault {

@@ -3,8 +3,8 @@
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use super::{JobType, Resource, Workload, named};
-use synth_core::document::digest;
+use super::{JobType, Resource, Workload};
+use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
 
 /// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, and
@@ -169,22 +169,9 @@ impl Fleet {
         (0..self.envelope.resources().len()).map(of).collect()
     }
 
-    /// `sha256:` and 64 hexadecimal digits that identify the fleet: its unit of time, resources,
-    /// shapes and types in order with their exact numbers, and nothing else. Of one server it is that
-    /// of its workload, whatever the server's name.
+    /// Returns the digest that identifies the fleet: of its [record](Fleet::record), but for where its figures come
+    /// from. Types that do not arrive are not recorded.
     pub fn digest(&self) -> String {
-        if self.servers() == 1 {
-            return self.envelope.digest();
-        }
-        let mut text = self.envelope.header.canonical("synth fleet 1");
-        text.extend(self.envelope.resources().iter().map(Resource::canonical));
-        for shape in &self.shapes {
-            text += &named("\nshape", &shape.name);
-            text += &format!(" {}", shape.count);
-            let capacity = shape.capacity.iter();
-            text.extend(capacity.map(|capacity| format!(" {}", capacity.canonical())));
-        }
-        text.extend(self.types().iter().map(JobType::canonical));
-        digest(&text)
+        self.record().digest()
     }
 }

@@ -54,8 +54,8 @@
 //! `arrivals: {renewal: {interarrival: {lognormal: {mean: .25, scv: 4}}}}`.
 //!
 //! # Practice
-//! A YAML document is read by [`Fleet::read`], or a fleet is taken from an artifact by
-//! [`Record::check`]. Both run the same checks, and every fault found is reported. What is checked
+//! A YAML document is read by [`Fleet::read`]. A policy file records the same document with its defaults filled in
+//! ([`Fleet::record`]), which runs the same checks. Every fault found is reported. What is checked
 //! has types that arrive (λ_i > 0), fit on an empty server, and demand something.
 //!
 //! One server, `server: {capacity: …}`, is a [`Fleet`] of one. A document may list the shapes of several:
@@ -68,45 +68,28 @@ mod check;
 mod document;
 mod dominating;
 mod fleet;
-mod record;
 mod servers;
 
 pub use by_demand::{ByDemand, alike};
-pub use change::{ChangedType, Parts};
+pub use document::{Amount, FleetDocument, JobDocument, OneServer, ShapeDocument};
 pub use dominating::Dominating;
 pub use fleet::{Fleet, Shape};
-pub use record::{Record, RecordServer, RecordType};
 
 use num_rational::BigRational;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use synth_core::document::{Fault, digest, place, within};
+use synth_core::document::{Fault, place, within};
 use synth_core::number::Decimal;
 use synth_queues::law::{self, ArrivalProcess, CommonModulation, Holding, Size};
 
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    header: WorkloadHeader,
+    /// The document without servers and types.
+    header: FleetDocument,
     resources: Vec<Resource>,
     types: Vec<JobType>,
-    unserved: Vec<String>,
-}
-
-/// What holds for all types and servers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct WorkloadHeader {
-    /// Where the figures come from.
-    pub source: Option<String>,
-    /// The one unit of time of all rates and sizes.
-    pub time_unit: String,
-    /// What is known of a job's size when it comes, beside its type.
-    pub known: Option<KnownSize>,
-    /// A modulation of the arrivals of all types.
-    pub modulation: Option<CommonModulation>,
-    /// The time between the decision to start a job and its first instruction.
-    pub start_latency: Option<Size>,
 }
 
 /// What is known of a job's size when it comes, beside the law of its type's sizes.
@@ -150,16 +133,6 @@ impl KnownSize {
             ));
         }
         faults
-    }
-
-    /// One word, and the law's.
-    fn canonical(&self) -> String {
-        match self {
-            KnownSize::Type => "type".into(),
-            KnownSize::Size => "size".into(),
-            KnownSize::TypeLimit => "type-limit".into(),
-            KnownSize::Limit(factor) => format!("limit {}", factor.canonical()),
-        }
     }
 }
 
@@ -215,12 +188,6 @@ impl Resource {
     /// Units of a device are rounded down: where all jobs demand 0.6 a device is one unit, and each job takes it whole.
     pub fn device(&self) -> Option<u64> {
         self.device
-    }
-
-    /// Returns the beginning of a line of a digest.
-    fn canonical(&self) -> String {
-        let kind = self.device.map_or("", |_| " devices");
-        named("\nresource", &self.name) + kind
     }
 }
 
@@ -324,23 +291,6 @@ impl JobType {
     pub fn exact_load(&self) -> Option<BigRational> {
         Some(self.arrivals.exact_rate()? * self.holding.exact_mean()?)
     }
-
-    /// One line, from its beginning: see [`Workload::digest`].
-    fn canonical(&self) -> String {
-        let mut text = named("\ntype", &self.name);
-        let demand = self.demand.iter();
-        text.extend(demand.map(|demand| format!(" {}", demand.canonical())));
-        if self.nodes > 1 {
-            text += &format!(" nodes {}", self.nodes);
-        }
-        if let Some(limit) = self.limit {
-            text += &format!(" limit {}", limit.canonical());
-        }
-        if !self.priority.is_zero() {
-            text += &format!(" priority {}", self.priority.canonical());
-        }
-        text + &format!(" {} {}", self.arrivals.canonical(), self.size().canonical())
-    }
 }
 
 impl Workload {
@@ -390,11 +340,6 @@ impl Workload {
         &self.types
     }
 
-    /// Names of the types left out because their arrival rate is 0.
-    pub fn unserved(&self) -> &[String] {
-        &self.unserved
-    }
-
     /// Σ_i λ_i \[1/time\], finite.
     pub fn total_arrival_rate(&self) -> f64 {
         self.types.iter().map(JobType::arrival_rate).sum()
@@ -436,21 +381,9 @@ impl Workload {
         self.types.iter().all(JobType::is_poisson)
     }
 
-    /// `sha256:` and 64 hexadecimal digits that identify the workload: its unit of time,
-    /// resources and types in order with their exact numbers. Where the figures come from, the
-    /// layout of the document and types that do not arrive do not enter.
+    /// Returns the digest that identifies the workload: see [`Fleet::digest`].
     pub fn digest(&self) -> String {
-        digest(&self.canonical())
-    }
-
-    /// One line a field.
-    fn canonical(&self) -> String {
-        let mut text = self.header.canonical("synth workload 1");
-        for resource in &self.resources {
-            text += &format!("{} {}", resource.canonical(), resource.capacity.canonical());
-        }
-        text.extend(self.types.iter().map(JobType::canonical));
-        text
+        Fleet::from(self.clone()).digest()
     }
 }
 
@@ -458,28 +391,6 @@ impl Workload {
 pub fn is_of_gpus(name: &str) -> bool {
     let mut words = name.split(['/', ':', '.', '-', '_']);
     words.any(|word| matches!(word, "gpu" | "gpus")) && !name.contains("mem")
-}
-
-/// A name with its length in bytes: no name can imitate a field.
-fn named(label: &str, name: &str) -> String {
-    format!("{label} {}:{name}", name.len())
-}
-
-impl WorkloadHeader {
-    /// Returns the first lines of the text that a digest is of, one a field.
-    fn canonical(&self, format: &str) -> String {
-        let mut text = named(&format!("{format}\ntime_unit"), &self.time_unit);
-        if let Some(known) = &self.known {
-            text += &format!("\nknown {}", known.canonical());
-        }
-        if let Some(modulation) = &self.modulation {
-            text += &format!("\nmodulation {}", modulation.canonical());
-        }
-        if let Some(latency) = &self.start_latency {
-            text += &format!("\nstart_latency {}", latency.canonical());
-        }
-        text
-    }
 }
 
 /// Returns how many jobs with these demands fit on a server with these capacities, all in whole units:

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::check::{
-    Checked, Draft, DraftJob, DraftShape, WITHOUT_FAULTS, amount, unserved_warning,
-};
+use super::check::WITHOUT_FAULTS;
+use super::document::{Amount, FleetDocument, JobDocument, ShapeDocument};
 use super::fleet::{Fleet, Shape};
 use super::{JobType, Workload, is_of_gpus};
-use synth_core::document::{Fault, check_names, place, suggest, unusable};
+use synth_core::document::{
+    CheckedOrFaults, DocumentError, Fault, FaultsAt, place, suggest, unusable,
+};
 use synth_core::number::Decimal;
 
 /// More servers of one shape than this are better modelled as a fluid than one by one.
-const MOST_SERVERS: u32 = 100_000;
+const MOST_SERVERS: f64 = 1e5;
+const COUNT: &str = "a whole number from 1 to 100000: write how many servers have this shape; leave the shape out if none";
 
 /// More devices of one shape of servers are not simulated.
 const MOST_DEVICES: f64 = 1e6;
@@ -19,10 +21,16 @@ const MOST_DEVICES: f64 = 1e6;
 /// A resource of which a server has too little: its name, the demand, the capacity.
 type Shortfall<'a> = (&'a str, Decimal, Decimal);
 
-impl DraftShape {
+impl ShapeDocument {
+    /// Returns its name, which has a default.
+    fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+
     /// Returns the capacity for a resource, 0 if it is not named; `None` for a number already reported.
     fn known_capacity(&self, resource: &str) -> Option<Decimal> {
-        amount(&self.capacity, resource)
+        let amount = self.capacity.get(resource);
+        amount.map_or(Some(Decimal::ZERO), |amount| amount.map(Amount::value))
     }
 
     /// Returns the same; 0 for a number already reported, too.
@@ -31,30 +39,78 @@ impl DraftShape {
     }
 
     /// Returns the resources of which a job is known to need more than there is.
-    fn shortfalls<'a>(&self, job: &'a DraftJob) -> Vec<Shortfall<'a>> {
-        let demand = job.demand.iter();
+    fn shortfalls<'a>(&self, job: &'a JobDocument) -> Vec<Shortfall<'a>> {
+        let demand = job.demand.0.iter();
         let triples = demand.filter_map(|(name, demand)| {
             Some((name.as_str(), (*demand)?, self.known_capacity(name)?))
         });
         triples.filter(|(_, demand, has)| demand > has).collect()
     }
+
+    fn check_capacity(&self, document: &FleetDocument, at: &mut FaultsAt<'_>) {
+        let is_one = document.is_one_server();
+        let expected = if is_one { "> 0" } else { "≥ 0" };
+        let mut at_capacity = at.below("capacity");
+        for (name, amount) in &self.capacity.0 {
+            let mut at = at_capacity.below(name);
+            if let Some(message) = unusable("the name of a resource", name) {
+                at.refuse(message, "give every resource a name, such as `cpu`");
+            }
+            let Some(capacity) = amount.map(Amount::value) else {
+                continue;
+            };
+            if capacity < Decimal::ZERO || is_one && capacity.is_zero() {
+                at.refuse(
+                    format!("capacity of `{name}` is {capacity}, expected a number {expected}"),
+                    format!("write how much `{name}` such a server has, or leave it out"),
+                );
+            }
+            let count = capacity.value() * self.count.map_or(1.0, f64::from);
+            let is_countable = capacity.value().fract() == 0.0 && count <= MOST_DEVICES;
+            if document.has_devices(name) && !is_countable {
+                let message = format!(
+                    "`{name}` has {capacity} devices, expected a whole number, and {MOST_DEVICES} at most on all servers of the shape"
+                );
+                at.refuse(message, "write how many devices such a server has");
+            }
+        }
+        // A capacity of 0 on the only server has its own fault.
+        let is_empty = |amount: &Option<Amount>| {
+            amount.is_some_and(|amount| amount.value().is_zero()) && !is_one
+        };
+        if self.capacity.0.iter().all(|(_, amount)| is_empty(amount)) {
+            let help = "name at least one: `capacity: {cpu: 128}`";
+            at.refuse("the server has no resources", help);
+        }
+    }
 }
 
-impl Draft {
-    /// Returns whether there is one server.
-    pub(super) fn is_one_server(&self) -> bool {
-        matches!(&self.shapes[..], [shape] if shape.count == Some(1))
+impl FleetDocument {
+    /// Returns the fleet without the shapes on which no type fits, and the others named in their order.
+    ///
+    /// # Errors
+    /// With every fault of the document.
+    pub fn measured(mut self) -> Result<Fleet, DocumentError> {
+        if !self.is_one_server() {
+            let is_used: Vec<bool> = self.servers.iter().map(|own| self.serves(own)).collect();
+            let mut is_used = is_used.into_iter();
+            self.servers.retain(|_| is_used.next() == Some(true));
+            self.arrange();
+            self.servers.iter_mut().for_each(|shape| shape.name = None);
+        }
+        self.fleet()
     }
 
-    /// Puts first what rules shall fill first: the shape on which fewest types fit, and of several the smaller one, so
-    /// that large room stays whole. The size is the sum over resources of what the shape has of it over what a
-    /// shape has at most. The name decides what is left: no two shapes share it.
-    pub(super) fn order(&mut self) {
-        let mut shapes = std::mem::take(&mut self.shapes);
+    /// Puts servers and resources in the order in which policies count them, unless that is given. First is what rules
+    /// shall fill first: the shape on which fewest types fit, and of several the smaller one, so that large room stays
+    /// whole. The size is the sum over resources of what the shape has of it over what a shape has at most. The name
+    /// decides what is left: no two shapes share it.
+    pub(super) fn arrange(&mut self) {
+        let mut shapes = std::mem::take(&mut self.servers);
         let mut resources: BTreeMap<String, f64> = BTreeMap::new();
-        for (name, capacity) in shapes.iter().flat_map(|shape| &shape.capacity) {
+        for (name, amount) in shapes.iter().flat_map(|shape| &shape.capacity.0) {
             let most = resources.entry(name.clone()).or_default();
-            *most = capacity.map_or(0.0, Decimal::value).max(*most);
+            *most = amount.map_or(0.0, |own| own.value().value()).max(*most);
         }
         resources.retain(|_, most| *most > 0.0);
         shapes.sort_by_cached_key(|shape| {
@@ -64,54 +120,71 @@ impl Draft {
             let served = self.served(shape).count();
             (served, size.to_bits(), shape.name.clone())
         });
-        self.shapes = shapes;
+        self.servers = shapes;
+        let named = self.resources_named().into_iter();
+        let named = named.filter(|name| resources.contains_key(*name));
+        self.resources = named.map(str::to_owned).collect();
     }
 
     /// Checks what fits where, and whether each shape is of use.
-    pub(super) fn check_fits(&self, faults: &mut Vec<Fault>) {
-        for i in (0..self.jobs.len()).filter(|i| !self.jobs[*i].is_idle()) {
-            self.check_fit(i, faults);
-            self.check_gang(i, faults);
+    pub(super) fn check_fits(&self, at: &mut FaultsAt<'_>) {
+        for (i, job) in self
+            .jobs
+            .iter()
+            .enumerate()
+            .filter(|(_, job)| !job.is_idle())
+        {
+            let mut at = at.entry("jobs", i);
+            self.check_fit(job, &mut at);
+            self.check_gang(job, &mut at);
         }
-        for (h, shape) in self.shapes.iter().enumerate() {
-            if !self.is_one_server() && self.served(shape).next().is_none() {
-                faults.push(Fault::new(
-                    place!("servers", h),
-                    format!("no type fits on shape `{}`", shape.name),
-                    "leave the shape out, or raise its capacity",
-                ));
+        for (h, shape) in self.servers.iter().enumerate() {
+            if !self.is_one_server() && !self.serves(shape) {
+                let message = format!("no type fits on shape `{}`", shape.name());
+                let help = "leave the shape out, or raise its capacity";
+                at.entry("servers", h).refuse(message, help);
             }
         }
     }
 
-    pub(super) fn check_shapes(&self, faults: &mut Vec<Fault>) {
-        if self.shapes.is_empty() {
-            faults.push(Fault::new(
-                place!("servers"),
-                "there are no server shapes",
-                "list at least one: `servers: [{name: big, count: 4, capacity: {cpu: 96}}]`",
-            ));
+    pub(super) fn check_shapes(&self, at: &mut FaultsAt<'_>) {
+        at.names(
+            "servers",
+            "shape",
+            self.servers.iter().filter_map(|own| own.name.as_ref()),
+        );
+        for (h, shape) in self.servers.iter().enumerate() {
+            let mut at = at.entry("servers", h);
+            let count = shape.count.map_or(f64::NAN, f64::from);
+            at.number("count", count, 1.0..=MOST_SERVERS, COUNT);
+            shape.check_capacity(self, &mut at);
         }
-        let names = self.shapes.iter().map(|shape| &shape.name);
-        check_names("servers", "shape", names, faults);
-        for (h, shape) in self.shapes.iter().enumerate() {
-            let unusable = |count: &u32| !(1..=MOST_SERVERS).contains(count);
-            if let Some(count) = shape.count.filter(unusable) {
-                let name = &shape.name;
-                faults.push(Fault::new(
-                    place!("servers", h, "count"),
-                    format!("count of shape `{name}` is {count}, expected a whole number from 1 to {MOST_SERVERS}"),
-                    "write how many servers have this shape; leave the shape out if none",
-                ));
+        let listed = &self.resources;
+        for (j, name) in listed.iter().enumerate() {
+            let is_twice = listed[..j].contains(name);
+            let lacks = |own: &ShapeDocument| own.known_capacity(name) == Some(Decimal::ZERO);
+            if is_twice || self.servers.iter().all(lacks) {
+                let message =
+                    format!("`{name}`, expected a resource of its own that some server has");
+                at.entry("resources", j).refuse(message, "leave it out");
             }
-            shape.check_capacity(h, self.is_one_server(), &self.devices, faults);
+        }
+        let named = self.resources_named().into_iter();
+        for name in named.filter(|name| !listed.is_empty() && !listed.iter().any(|own| own == name))
+        {
+            let message = format!("`{name}`, which servers have, is not among the resources");
+            at.add(
+                "resources",
+                message,
+                "list all of them, or leave `resources` out",
+            );
         }
     }
 
-    pub(super) fn check_known(&self, i: usize, faults: &mut Vec<Fault>) {
+    pub(super) fn check_known(&self, i: usize, at: &mut FaultsAt<'_>) {
         let job = &self.jobs[i];
-        let known = self.resources();
-        for (resource, _) in &job.demand {
+        let known = self.resources_named();
+        for (resource, _) in &job.demand.0 {
             if known.is_empty() || known.contains(&resource.as_str()) {
                 continue;
             }
@@ -121,20 +194,19 @@ impl Draft {
             let help = format!(
                 "add it to the capacity of those servers that have it, or correct the name; {names}"
             );
-            let at = place!("jobs", i, "demand", resource);
-            faults.push(Fault::new(at, message, help).of_key());
+            let place = place!("jobs", i, "demand", resource);
+            at.extend([Fault::new(place, message, help).of_key()]);
         }
     }
 
     /// Checks that a type that arrives fits on an empty server of some shape.
-    fn check_fit(&self, i: usize, faults: &mut Vec<Fault>) {
-        let job = &self.jobs[i];
+    fn check_fit(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
         // The closest miss: fewest resources short, and then the least part of the demand.
         let missing = |short: &[Shortfall<'_>]| {
             let part = |(_, demand, has): &Shortfall<'_>| 1.0 - has.value() / demand.value();
             (short.len(), short.iter().map(part).fold(0.0, f64::max))
         };
-        let shapes = self.shapes.iter();
+        let shapes = self.servers.iter();
         let short = shapes.map(|shape| (shape, shape.shortfalls(job)));
         let closest = short.min_by(|(_, a), (_, b)| {
             let (a, b) = (missing(a), missing(b));
@@ -150,26 +222,25 @@ impl Draft {
         let Some((resource, ..)) = short.first() else {
             return;
         };
-        let needs = needs(&short);
-        faults.push(Fault::new(
-            place!("jobs", i, "demand", *resource),
-            format!(
-                "type `{}` does not fit on an empty server: it needs {needs} of the closest, `{}`",
-                job.name, shape.name
-            ),
-            "lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`",
-        ));
+        let message = format!(
+            "type `{}` does not fit on an empty server: it needs {} of the closest, `{}`",
+            job.name,
+            needs(&short),
+            shape.name()
+        );
+        let help =
+            "lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`";
+        at.below("demand").add(*resource, message, help);
     }
 
     /// Checks that there are as many servers that hold a part of a job as it takes.
-    fn check_gang(&self, i: usize, faults: &mut Vec<Fault>) {
-        let job = &self.jobs[i];
+    fn check_gang(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
         let Some(nodes) = job.nodes else { return };
-        let holding = self.shapes.iter().filter(|s| s.shortfalls(job).is_empty());
+        let holding = self.servers.iter().filter(|s| s.shortfalls(job).is_empty());
         if holding.clone().any(|shape| shape.count.is_none()) {
             return;
         }
-        let counts = holding.map(|shape| (u64::from(shape.count.unwrap_or(0)), &shape.name));
+        let counts = holding.map(|shape| (u64::from(shape.count.unwrap_or(0)), shape.name()));
         let servers: u64 = counts.clone().map(|(count, _)| count).sum();
         let (message, help) = if nodes == 0 {
             (
@@ -184,7 +255,7 @@ impl Draft {
         } else if servers > 0 && u64::from(nodes) > servers {
             let parts: Vec<String> = counts.map(|(n, name)| format!("{n} `{name}`")).collect();
             let parts = parts.join(" + ");
-            let others = self.shapes.iter().map(|s| (&s.name, s.shortfalls(job)));
+            let others = self.servers.iter().map(|s| (s.name(), s.shortfalls(job)));
             let others = others.filter(|(_, short)| !short.is_empty());
             let lacking: String = others
                 .map(|(name, short)| format!("; on `{name}` ({}) it does not fit", needs(&short)))
@@ -198,21 +269,29 @@ impl Draft {
         } else {
             return;
         };
-        let message = format!("type `{}` takes {message}", job.name);
-        faults.push(Fault::new(place!("jobs", i, "nodes"), message, help));
+        at.add(
+            "nodes",
+            format!("type `{}` takes {message}", job.name),
+            help,
+        );
     }
 
     /// Returns the places of the types that arrive and fit on a shape.
-    fn served<'a>(&'a self, shape: &'a DraftShape) -> impl Iterator<Item = usize> + 'a {
-        let fits = |job: &DraftJob| !job.is_idle() && shape.shortfalls(job).is_empty();
+    fn served<'a>(&'a self, shape: &'a ShapeDocument) -> impl Iterator<Item = usize> + 'a {
+        let fits = |job: &JobDocument| !job.is_idle() && shape.shortfalls(job).is_empty();
         let jobs = self.jobs.iter().enumerate();
         jobs.filter(move |(_, job)| fits(job)).map(|(i, _)| i)
     }
 
+    /// Returns whether a type fits on a shape.
+    fn serves(&self, shape: &ShapeDocument) -> bool {
+        self.served(shape).next().is_some()
+    }
+
     /// Returns the resources of all shapes, in the order in which they are named first.
-    fn resources(&self) -> Vec<&str> {
+    fn resources_named(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        for (name, _) in self.shapes.iter().flat_map(|shape| &shape.capacity) {
+        for (name, _) in self.servers.iter().flat_map(|shape| &shape.capacity.0) {
             if !names.contains(&name.as_str()) {
                 names.push(name);
             }
@@ -222,34 +301,35 @@ impl Draft {
 
     /// Returns the first shape that has a resource.
     pub(super) fn first_with(&self, resource: &str) -> usize {
-        let has = |shape: &DraftShape| shape.capacity_for(resource) > Decimal::ZERO;
-        self.shapes.iter().position(has).unwrap_or(0)
+        let has = |shape: &ShapeDocument| shape.capacity_for(resource) > Decimal::ZERO;
+        self.servers.iter().position(has).unwrap_or(0)
     }
 
-    /// Only for a draft without faults: drops the types that do not arrive.
-    pub(super) fn build(self) -> Result<Checked, Vec<Fault>> {
+    /// Builds the fleet of a document without faults; drops the types that do not arrive.
+    pub(super) fn build(mut self) -> CheckedOrFaults<Fleet> {
+        if self.resources.is_empty() {
+            self.arrange();
+        }
         let (idle, arriving): (Vec<usize>, Vec<usize>) =
             (0..self.jobs.len()).partition(|&i| self.jobs[i].is_idle());
-        let resources = self.resources();
+        let resources: Vec<&str> = self.resources.iter().map(String::as_str).collect();
         let most = |name: &str| {
-            let of_shapes = self.shapes.iter().map(|shape| shape.capacity_for(name));
+            let of_shapes = self.servers.iter().map(|shape| shape.capacity_for(name));
             of_shapes.fold(Decimal::ZERO, |a, b| if a < b { b } else { a })
         };
         let capacity: Vec<_> = resources.iter().map(|&name| (name, most(name))).collect();
-        let mut envelope = self.workload(&capacity, &arriving)?;
-        envelope.unserved = idle.iter().map(|&i| self.jobs[i].name.clone()).collect();
-        envelope.unserved.extend(self.unserved.iter().cloned());
+        let envelope = self.workload(&capacity, &arriving)?;
         let mut shapes = Vec::new();
-        for shape in &self.shapes {
+        for shape in &self.servers {
             let served: Vec<usize> = self.served(shape).collect();
             let all = resources.iter();
             let all = all.map(|&name| (name, shape.capacity_for(name)));
             let own: Vec<_> = all.clone().filter(|(_, c)| *c > Decimal::ZERO).collect();
             let of_shape = |mut fault: Fault| {
-                fault.message += &format!(", of shape `{}`", shape.name);
+                fault.message += &format!(", of shape `{}`", shape.name());
                 fault
             };
-            let server = if let [_] = self.shapes[..] {
+            let server = if let [_] = self.servers[..] {
                 envelope.clone()
             } else {
                 let server = self.workload(&own, &served);
@@ -258,15 +338,21 @@ impl Draft {
             // Types that do not arrive have no place in the checked fleet.
             let place = |i: usize| arriving.iter().position(|own| *own == i);
             shapes.push(Shape {
-                name: shape.name.clone(),
+                name: shape.name().to_owned(),
                 count: shape.count.expect(WITHOUT_FAULTS),
                 capacity: all.map(|(_, capacity)| capacity).collect(),
                 server,
                 types: served.into_iter().filter_map(place).collect(),
             });
         }
-        let warn = |&i: &usize| unserved_warning(i, &self.jobs[i].name);
-        let idle = idle.iter().map(warn);
+        let idle = idle.iter().map(|&i| {
+            let message = format!(
+                "type `{}` has arrival rate 0: it is left out, and no policy will serve it",
+                self.jobs[i].name
+            );
+            let help = "give it an arrival_rate > 0 if it should be served";
+            Fault::new(place!("jobs", i, "arrivals", "rate"), message, help)
+        });
         let fractions = (0..resources.len()).filter_map(|j| self.fractions(j, &envelope));
         let warnings = idle.chain(fractions).collect();
         Ok((Fleet { envelope, shapes }, warnings))
@@ -305,49 +391,4 @@ impl Draft {
 fn needs(short: &[Shortfall<'_>]) -> String {
     let each = |(name, demand, has): &Shortfall<'_>| format!("{demand} `{name}` of {has}");
     short.iter().map(each).collect::<Vec<_>>().join(", ")
-}
-
-impl DraftShape {
-    fn check_capacity(&self, h: usize, is_one: bool, devices: &[String], faults: &mut Vec<Fault>) {
-        let expected = if is_one { "> 0" } else { "≥ 0" };
-        for (name, capacity) in &self.capacity {
-            let mut refuse = |message: String, help: String| {
-                let at = place!("servers", h, "capacity", name);
-                faults.push(Fault::new(at, message, help));
-            };
-            if let Some(message) = unusable("the name of a resource", name) {
-                let help = "give every resource a name, such as `cpu`";
-                refuse(message, help.into());
-            }
-            let too_little = |c: &Decimal| *c < Decimal::ZERO || is_one && *c == Decimal::ZERO;
-            if let Some(found) = capacity.filter(too_little) {
-                refuse(
-                    format!("capacity of `{name}` is {found}, expected a number {expected}"),
-                    format!("write how much `{name}` such a server has, or leave it out"),
-                );
-            }
-            let count = self.count.map_or(1.0, f64::from);
-            let is_number = |c: f64| c.fract() == 0.0 && c * count <= MOST_DEVICES;
-            if let Some(found) =
-                capacity.filter(|c| devices.contains(name) && !is_number(c.value()))
-            {
-                refuse(
-                    format!(
-                        "`{name}` has {found} devices, expected a whole number, and {MOST_DEVICES} at most on all servers of the shape"
-                    ),
-                    "write how many devices such a server has".into(),
-                );
-            }
-        }
-        let zero = Some(Decimal::ZERO);
-        // A capacity of 0 on the only server has its own fault.
-        let is_empty = |own: &Option<Decimal>| *own == zero && !is_one;
-        if self.capacity.iter().all(|(_, own)| is_empty(own)) {
-            faults.push(Fault::new(
-                place!("servers", h),
-                "the server has no resources",
-                "name at least one: `capacity: {cpu: 128}`",
-            ));
-        }
-    }
 }

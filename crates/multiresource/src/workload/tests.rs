@@ -5,12 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
-use synth_core::document::{DocumentError, Parsed};
+use synth_core::document::{DocumentError, Pairs, Parsed, WorkloadDocument as _};
 
-mod arrivals;
-mod dependence;
 mod models;
-mod start_latency;
+mod records;
 mod written;
 
 fn root() -> &'static Path {
@@ -42,36 +40,6 @@ fn report(error: DocumentError) -> String {
 
 fn parse(text: &str) -> Workload {
     Workload::parse(text, "t.yaml").unwrap().workload
-}
-
-/// What is known is part of what a workload is.
-#[test]
-fn what_is_known_counts() {
-    let text = |known: &str| {
-        format!(
-            "kind: multiresource\ntime_unit: s\n{known}server: {{capacity: {{cpu: 4}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: 1, mean_size: 1}}\n"
-        )
-    };
-    let limits = |law: &str| format!("known: {{limit: {{law: {law}}}}}\n");
-    let workloads = [
-        String::new(),
-        "known: type\n".into(),
-        "known: size\n".into(),
-        limits("uniform, low: 1, high: 3"),
-        limits("pareto, shape: 2, low: 1, high: 3"),
-        limits("empirical, values: [4, 1.5]"),
-    ];
-    let mut digests: Vec<String> = Vec::new();
-    for (n, known) in workloads.iter().enumerate() {
-        let workload = parse(&text(known));
-        assert_eq!(workload.has_limits(), n >= 2);
-        assert_eq!(workload.scaled(2.0).unwrap().known(), workload.known());
-        assert_eq!(workload.record().check().unwrap().envelope(), &workload);
-        digests.push(workload.digest());
-    }
-    digests.sort();
-    digests.dedup();
-    assert_eq!(digests.len(), workloads.len());
 }
 
 /// Every file of the corpus has one fault, named in its first line.
@@ -130,23 +98,22 @@ fn a_missing_file_is_named() {
 
 const HEAD: &str = "kind: multiresource\ntime_unit: s\n";
 
+/// All faults are reported in one go, in the order of the text, each at its place.
 #[test]
-fn all_faults_are_reported_in_one_go_in_the_order_of_the_text() {
-    let text = format!(
-        "{HEAD}server: {{capacity: {{cpu: 0, disk: x}}}}\njobs:\n  \
-         - {{name: é, demand: {{cpuu: 1}}, arrival_rate: -1, mean_size: 1}}\n  \
-         - {{name: b, demand: {{cpu: -1}}, arrival_rate: .nan, size: {{law: zipf}}}}\n"
-    );
-    let places = [
-        "server.capacity.cpu",
-        "server.capacity.disk",
-        "jobs[0].demand.cpuu",
-        "jobs[0].arrival_rate",
-        "jobs[1].demand.cpu",
-        "jobs[1].arrival_rate",
-        "jobs[1].size.law",
-    ];
-    assert_faults(&text, &places, "3:26 3:35 5:24 5:48 6:29 6:48 6:66");
+fn every_fault_is_reported_where_it_stands() {
+    for case in include_str!("tests/faults.txt").split("\n\n") {
+        let mut parts = case.trim_end().split("\n=> ");
+        let [body, places, shown] = [(); 3].map(|()| parts.next().unwrap());
+        let error = Fleet::parse(&format!("{HEAD}{body}\n"), "t.yaml").unwrap_err();
+        let DocumentError::Faults { report, faults } = error else {
+            panic!("{error}")
+        };
+        let found: Vec<String> = faults.iter().map(|own| own.place.to_string()).collect();
+        assert_eq!(found.join(" "), places, "{report}");
+        for at in shown.split(' ') {
+            assert!(report.contains(&format!("t.yaml:{at}")), "{at}\n{report}");
+        }
+    }
 }
 
 #[test]
@@ -167,96 +134,6 @@ fn a_fault_shows_the_line_and_marks_the_value() {
     );
 }
 
-/// A workload with one type for each size.
-fn with_sizes(sizes: &[&str]) -> String {
-    let mut text = format!("{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n");
-    for (i, size) in sizes.iter().enumerate() {
-        text += &format!("  - {{name: t{i}, demand: {{cpu: 1}}, arrival_rate: 1, {size}}}\n");
-    }
-    text
-}
-
-#[test]
-fn laws_are_kept_as_written_in_document_record_and_digest() {
-    let sizes = [
-        "mean_size: 2",
-        "size: {law: erlang, stages: 3.0, mean: .3}",
-        "size: {law: hyperexponential, mean: 1, scv: 4}",
-        "size: {mean: 1, scv: 4, law: balanced-hyperexponential}",
-        "size: {law: hyperexponential, probabilities: [.3, .7], means: [2, .5]}",
-        "size: {law: coxian, means: [1, 2], onward: [.5]}",
-        "size: {law: coxian, means: [1], onward: []}",
-    ];
-    let workload = parse(&with_sizes(&sizes));
-    let types = workload.types();
-    let json: Vec<String> = types
-        .iter()
-        .map(|t| serde_json::to_string(t.size()).unwrap())
-        .collect();
-    let balanced = r#"{"law":"balanced-hyperexponential","mean":1.0,"scv":4.0}"#;
-    assert_eq!(
-        json,
-        [
-            r#"{"law":"exponential","mean":2.0}"#,
-            r#"{"law":"erlang","stages":3,"mean":0.3}"#,
-            balanced,
-            balanced,
-            r#"{"law":"hyperexponential","probabilities":[0.3,0.7],"means":[2.0,0.5]}"#,
-            r#"{"law":"coxian","means":[1.0,2.0],"onward":[0.5]}"#,
-            r#"{"law":"coxian","means":[1.0],"onward":[]}"#,
-        ]
-    );
-    let means = [2.0, 0.3, 1.0, 1.0, 0.95, 2.0, 1.0];
-    for (kind, mean) in types.iter().zip(means) {
-        assert!((kind.mean_size() - mean).abs() < 1e-15, "{kind:?}");
-        assert_eq!(kind.service_rate(), 1.0 / kind.mean_size());
-    }
-    assert_eq!(workload.record().check().unwrap().envelope(), &workload);
-    // A record's size is a document's size.
-    let again: Vec<String> = json.iter().map(|size| format!("size: {size}")).collect();
-    let again: Vec<&str> = again.iter().map(String::as_str).collect();
-    assert_eq!(parse(&with_sizes(&again)), workload);
-    let mut digests: Vec<String> = sizes
-        .iter()
-        .map(|s| parse(&with_sizes(&[s])).digest())
-        .collect();
-    digests.sort();
-    digests.dedup();
-    assert_eq!(digests.len(), sizes.len() - 1, "one law stands twice");
-}
-
-/// Asserts that a document has faults at these places, and that the report shows these lines and columns.
-fn assert_faults(text: &str, places: &[&str], shown: &str) {
-    let error = Workload::parse(text, "t.yaml").unwrap_err();
-    let DocumentError::Faults { report, faults } = error else {
-        panic!("not faults")
-    };
-    let found: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
-    assert_eq!(found, places);
-    for at in shown.split(' ') {
-        assert!(report.contains(&format!("t.yaml:{at}")), "{at}\n{report}");
-    }
-}
-
-#[test]
-fn every_fault_of_a_law_is_reported_where_it_stands() {
-    let text = with_sizes(&[
-        "size: {law: erlang, stages: .5, mean: x}",
-        "size: {law: hyperexponential, probabilities: [0, 2], means: [1, -1]}",
-        "size: {law: coxian, mean: 1, onward: [.5, x]}",
-    ]);
-    let places = [
-        "jobs[0].size.stages",
-        "jobs[0].size.mean",
-        "jobs[1].size.probabilities[0]",
-        "jobs[1].size.means[1]",
-        "jobs[2].size",
-        "jobs[2].size.mean",
-        "jobs[2].size.onward[1]",
-    ];
-    assert_faults(&text, &places, "5:79 5:89 6:97 6:115 7:57 7:71 7:93");
-}
-
 #[test]
 fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
     let text = format!(
@@ -265,7 +142,6 @@ fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
          - {{name: a, demand: {{cpu: 3}}, arrival_rate: 1, mean_size: 1}}\n"
     );
     let Parsed { workload, warnings } = Workload::parse(&text, "t.yaml").unwrap();
-    assert_eq!(workload.unserved(), ["huge"]);
     assert_eq!(workload.types().len(), 1);
     assert_eq!(workload.resources()[0].units(), 2);
     assert!(
@@ -273,17 +149,6 @@ fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
         "{}",
         warnings[0]
     );
-}
-
-#[test]
-fn an_alias_bomb_is_refused_before_it_expands() {
-    let mut text = String::from("kind: multiresource\nk0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
-    for level in 1..12 {
-        let item = format!("*a{}, ", level - 1);
-        text += &format!("k{level}: &a{level} [{}]\n", item.repeat(10));
-    }
-    let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
-    assert!(report.contains("expands beyond all measure"), "{report}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Size;
-use synth_core::document::{Fault, Place, place};
+use synth_core::document::{Fault, FaultsAt, Place, place};
 use synth_core::number::Decimal;
 
 /// The most stages of an Erlang or a Coxian law.
@@ -68,6 +68,22 @@ impl Size {
             faults.out_of_range();
         }
         faults.found
+    }
+
+    /// Adds the same faults, or that the mean is not in this range.
+    pub fn check(
+        &self,
+        part: Part,
+        owner: &str,
+        (time_unit, means): (&str, RangeInclusive<f64>),
+        at: &mut FaultsAt<'_>,
+    ) {
+        let (faults, mean) = (self.faults(part, owner, time_unit), self.mean());
+        if faults.is_empty() && !means.contains(&mean) {
+            let message = format!("the mean is {mean:e}, out of the range of sensible numbers");
+            at.refuse(message, "check its numbers, or choose other units");
+        }
+        at.extend(faults);
     }
 }
 

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::ArrivalProcess;
 use super::check_size::{Faults, Part};
-use super::size::joined;
 use synth_core::document::Fault;
 use synth_core::number::Decimal;
 
@@ -85,12 +84,6 @@ impl CommonModulation {
     pub fn in_range(&self, arrivals: f64) -> bool {
         let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
         self.process().in_range() && (fastest * arrivals).is_finite() && self.excess().is_finite()
-    }
-
-    /// Returns the number of states, the factors and the rates, for the digest.
-    pub fn canonical(&self) -> String {
-        let numbers = self.factors.iter().chain(self.switching.iter().flatten());
-        format!("{}{}", self.factors.len(), joined(numbers))
     }
 }
 

@@ -12,7 +12,6 @@ mod holding;
 mod moments;
 mod process;
 mod size;
-mod spelling;
 mod truncated;
 
 pub use check_size::Part;
@@ -21,4 +20,3 @@ pub use continuous::{lognormal, weibull};
 pub use holding::Holding;
 pub use process::ArrivalProcess;
 pub use size::Size;
-pub use spelling::{Spelling, Spellings, publish, respell};

@@ -13,7 +13,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Size;
-use super::size::joined;
 use crate::ctmc::{generator, stationary};
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
@@ -200,43 +199,6 @@ impl ArrivalProcess {
             }
         }
         Some(process)
-    }
-
-    /// Process and parameters for the digest. The length of lists goes first: two processes that
-    /// differ have different texts. Poisson arrivals keep the text that they had before there
-    /// were others.
-    pub fn canonical(&self) -> String {
-        let process = self.process();
-        match self {
-            Self::Poisson { rate } => format!("rate {}", rate.canonical()),
-            Self::Renewal {
-                interarrival,
-                batch: 1,
-            } => format!("{process} {}", interarrival.canonical()),
-            Self::Renewal {
-                interarrival,
-                batch,
-            } => format!("{process} {} batch {batch}", interarrival.canonical()),
-            Self::MarkovModulated { rates, switching } => {
-                let numbers = rates.iter().chain(switching.iter().flatten());
-                format!("{process} {}{}", rates.len(), joined(numbers))
-            }
-            Self::Batches {
-                rate,
-                sizes,
-                probabilities,
-                alike,
-            } => {
-                let mut text = format!("{process} {} {}", rate.canonical(), sizes.len());
-                text.extend(sizes.iter().map(|size| format!(" {size}")));
-                text += &format!(" {}", usize::from(probabilities.is_some()));
-                text += &joined(probabilities.iter().flatten());
-                if !alike.is_zero() {
-                    text += &format!(" alike {}", alike.canonical());
-                }
-                text
-            }
-        }
     }
 
     /// Returns whether what is computed from a process without faults is positive and finite in doubles.

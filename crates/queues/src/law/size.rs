@@ -272,37 +272,6 @@ impl Size {
         Some(law)
     }
 
-    /// Law and parameters for the digest. The length of lists goes first: two laws that differ
-    /// have different texts.
-    pub fn canonical(&self) -> String {
-        let (count, numbers): (Option<usize>, Vec<&Decimal>) = match self {
-            Self::Exponential { mean } | Self::Deterministic { mean } => (None, vec![mean]),
-            Self::Erlang { stages, mean } => (Some(*stages as usize), vec![mean]),
-            Self::BalancedHyperexponential { mean, scv }
-            | Self::Lognormal { mean, scv }
-            | Self::Weibull { mean, scv } => (None, vec![mean, scv]),
-            Self::Pareto { shape, low, high } => (None, vec![shape, low, high]),
-            Self::Uniform { low, high } => (None, vec![low, high]),
-            Self::Empirical {
-                values,
-                probabilities,
-            } => {
-                let weights = probabilities.iter().flatten();
-                (Some(values.len()), values.iter().chain(weights).collect())
-            }
-            Self::Hyperexponential {
-                probabilities: first,
-                means: second,
-            }
-            | Self::Coxian {
-                means: first,
-                onward: second,
-            } => (Some(first.len()), first.iter().chain(second).collect()),
-        };
-        let count = count.map_or(String::new(), |count| format!(" {count}"));
-        format!("{}{count}{}", self.law(), joined(numbers))
-    }
-
     /// Returns whether what is computed from a law without faults is positive and finite in doubles.
     pub fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
@@ -370,12 +339,6 @@ fn coxian_square(means: &[Decimal], onward: &[Decimal], unit: f64) -> f64 {
 
 fn values(decimals: &[Decimal]) -> Vec<f64> {
     decimals.iter().map(|d| d.value()).collect()
-}
-
-/// Returns the canonical texts of these numbers, each after a space.
-pub(super) fn joined<'a>(numbers: impl IntoIterator<Item = &'a Decimal>) -> String {
-    let numbers = numbers.into_iter();
-    numbers.map(|x| format!(" {}", x.canonical())).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The document of a comparison of policies over loads: its cells, and who is faster.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::header::SweepHeader;
@@ -8,7 +9,7 @@ use crate::comparison::Ranking;
 use crate::run::{Health, Run};
 
 /// One policy at one load. `M` and `C` are what its kind of workload measures besides: see [`Run`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cell<M = (), C = ()> {
     /// The policy's name.
     pub policy: String,
@@ -35,7 +36,7 @@ impl<M, C> Cell<M, C> {
 }
 
 /// What came of a cell.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CellOutcome<M = (), C = ()> {
     /// It ran; the run says whether it is stable.
@@ -45,7 +46,7 @@ pub enum CellOutcome<M = (), C = ()> {
 }
 
 /// Policies over loads, on the same arrivals and sizes at each load.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Comparison<M = (), C = ()> {
     /// What it is about.
     #[serde(flatten)]
@@ -65,7 +66,7 @@ pub struct Comparison<M = (), C = ()> {
 }
 
 /// Exact means at a load, to stand beside those that were simulated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExactMeans {
     /// What they are of; the same at all loads.
     pub name: String,
@@ -78,7 +79,7 @@ pub struct ExactMeans {
 }
 
 /// A ranking and its load.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AtLoad {
     /// The load ρ.
     pub load: f64,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::replication::FIRST_LOOK;
 use synth_core::document::digest;
 
 /// What a comparison is about. Two of the same header have the same results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepHeader {
     /// `synth-comparison`.
     pub format: String,
@@ -26,13 +27,10 @@ pub struct SweepHeader {
     pub policies: Vec<Entrant>,
     /// The loads ρ, as fractions of what any policy can serve.
     pub loads: Vec<f64>,
-    /// Total arrival rates \[1/time\], one a load, where these were typed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rates: Vec<f64>,
 }
 
 /// The workload of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepSubject {
     /// The file as it was named.
     pub file: String,
@@ -47,7 +45,7 @@ pub struct SweepSubject {
 }
 
 /// When a cell ends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Budgets {
     /// Seed of all random streams.
     pub seed: u64,
@@ -62,7 +60,7 @@ pub struct Budgets {
 }
 
 /// A policy that was entered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Entrant {
     /// As it was named: a rule, or a policy file.
     pub name: String,
@@ -77,7 +75,7 @@ pub struct Entrant {
 }
 
 /// What a policy knows of a job's size. Policies that know different things are no rivals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Knows {
     /// The mean of its class at most.
@@ -209,17 +207,12 @@ impl SweepHeader {
         self.loads.iter().flat_map(of)
     }
 
-    /// Returns a load as people read it: `ρ = 0.9`, or `λ = 4.46` where rates were typed.
+    /// Returns a load as people read it: `ρ = 0.9`.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
-        let mut loads = self.loads.iter();
-        let n = loads.position(|own| own.to_bits() == load.to_bits());
-        match n.and_then(|n| self.rates.get(n)) {
-            Some(rate) => format!("λ = {rate}"),
-            // Percentages that were typed are rounded when they are divided by 100.
-            None if load > 1e-6 => format!("ρ = {}", (load * 1e10).round() / 1e10),
-            None => format!("ρ = {load}"),
-        }
+        // Percentages that were typed are rounded when they are divided by 100.
+        let rounded = (load * 1e10).round() / 1e10;
+        format!("ρ = {}", if load > 1e-6 { rounded } else { load })
     }
 
     /// Returns the command that compares the same, with all settings.
@@ -227,18 +220,14 @@ impl SweepHeader {
     pub fn command(&self) -> String {
         let s = &self.settings;
         let names: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
-        let (option, places) = match &self.rates[..] {
-            [] => ("loads", &self.loads),
-            _ => ("rates", &self.rates),
-        };
-        let places: Vec<String> = places.iter().map(f64::to_string).collect();
+        let loads: Vec<String> = self.loads.iter().map(f64::to_string).collect();
         let time = s.time_seconds;
         let time = time.map_or(String::new(), |t| format!(" --time {t}"));
         format!(
-            "synth compare --workload {} --policies {} --{option} {} --seed {} --replications {} --precision {} --events {}{time}",
+            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}",
             quoted(&self.workload.file),
             quoted(&names.join(",")),
-            places.join(","),
+            loads.join(","),
             s.seed,
             s.replications,
             s.precision,
@@ -271,24 +260,6 @@ pub fn quoted(text: &str) -> String {
         text.into()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
-#[doc(hidden)]
-impl SweepHeader {
-    /// Returns the header of a comparison that nothing was run of, for tests of what renders it.
-    ///
-    /// # Panics
-    /// Never: it has the shape of a header.
-    pub fn sample(names: &[&str]) -> SweepHeader {
-        let policy = |name: &&str| serde_json::json!({"name": name, "digest": null});
-        let policies: Vec<Value> = names.iter().map(policy).collect();
-        let header = serde_json::json!({
-            "format": "synth-comparison", "version": 1, "tool": "synth", "policies": policies, "loads": [0.5, 0.95],
-            "workload": {"file": "a file.yaml", "source": null, "digest": "sha256:0", "time_unit": "s", "load": 0.9},
-            "settings": {"seed": 1, "replications": 8, "precision": 0.01, "events": 10, "time_seconds": 1.5},
-        });
-        serde_json::from_value(header).expect("it has the shape of a header")
     }
 }
 

@@ -54,8 +54,6 @@ pub struct Comparing<'a> {
     pub changes: Changes,
     /// Loads ρ in (0, 1) that were typed, each once; see [`Comparing::loads`].
     pub loads: &'a [f64],
-    /// Total arrival rates that were typed in place of loads \[1/time\].
-    pub rates: &'a [f64],
     /// When a cell ends; two replications at least, and sizes in common.
     pub settings: &'a Settings,
     /// The file of the results, beside which finished cells are kept, and whether to continue with
@@ -75,19 +73,9 @@ impl Comparing<'_> {
         }
     }
 
-    /// Returns the header of the comparison of a workload with this total arrival rate.
+    /// Returns the header of the comparison of a workload.
     #[must_use]
-    pub fn header(
-        &self,
-        workload: SweepSubject,
-        own_rate: f64,
-        policies: Vec<Entrant>,
-    ) -> SweepHeader {
-        let load = |rate: &f64| rate / own_rate * workload.load;
-        let loads = match self.rates {
-            [] => self.loads().to_vec(),
-            rates => rates.iter().map(load).collect(),
-        };
+    pub fn header(&self, workload: SweepSubject, policies: Vec<Entrant>) -> SweepHeader {
         SweepHeader {
             format: "synth-comparison".into(),
             version: 1,
@@ -101,8 +89,7 @@ impl Comparing<'_> {
                 time_seconds: self.settings.time.map(|t| t.as_secs_f64()),
             },
             policies,
-            loads,
-            rates: self.rates.to_vec(),
+            loads: self.loads().to_vec(),
         }
     }
 }

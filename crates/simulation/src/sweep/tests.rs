@@ -85,7 +85,6 @@ fn shared(
         policies: &[],
         changes: Changes::Refused,
         loads: &[],
-        rates: &[],
         settings: &cells.settings,
         journal: journal.map(|output| (output, resume)),
         share,

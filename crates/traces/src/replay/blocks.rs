@@ -1,12 +1,13 @@
 //! Intervals of means over one trace, by moving blocks of time; and other traces of whole parts of it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ReplayJob, early};
 use synth_simulation::Streams;
 
 /// Where a mean may be.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
     /// The quantile .025 of the draws.
     pub low: f64,

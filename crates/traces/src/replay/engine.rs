@@ -2,7 +2,7 @@
 
 use super::scene::DecisionState;
 use synth_core::document::DocumentError;
-use synth_multiresource::policy::{Action, Event, Knows, Policy, System};
+use synth_multiresource::policy::{Action, Event, Policy, System};
 use synth_multiresource::simulator::{Contender, Due, Ends, Failure, Server};
 use synth_simulation::{RandomStream, Streams};
 
@@ -63,9 +63,7 @@ pub fn replay(
     scene: &DecisionState<'_>,
     goes_on: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Replayed, Stopped> {
-    let policy = rule.rule(&scene.fleet)?;
-    let needs_limits = policy.knows() == Knows::Estimates;
-    let mut walk = Walk::begin(scene, policy, needs_limits);
+    let mut walk = Walk::new(scene, rule.rule(&scene.fleet)?);
     let left = loop {
         let until = walk.events + BURST;
         while walk.events < until && walk.step() {}
@@ -97,7 +95,6 @@ pub struct Walk<'a> {
     /// When each job that has come left; NaN before.
     ends: Vec<f64>,
     service: RandomStream,
-    needs_limits: bool,
     decides_on_state: bool,
     /// Arrivals, completions and clocks so far.
     events: u64,
@@ -108,7 +105,9 @@ pub struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// Begins with this policy, and with the jobs that ran when the log began.
     pub fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
-        Walk::begin(scene, policy, true)
+        let system = System::for_policy(&scene.fleet, &*policy);
+        let (system, present) = scene.begun(system);
+        Walk::with_present(scene, system, policy, present)
     }
 
     /// Goes on with all that happens before this time.
@@ -186,7 +185,7 @@ impl<'a> Walk<'a> {
         system.start_at(first);
         let mut running = Vec::new();
         for (n, (start, servers)) in present.iter().enumerate() {
-            let job = scene.arrive(n, first, true, &mut system);
+            let job = scene.arrive(n, first, &mut system);
             let job = system.set_arrived(job, scene.clock.submit(scene.jobs[n].submit));
             running.extend(start.map(|start| (start, scene.type_of(n), job, *servers)));
         }
@@ -205,7 +204,7 @@ impl<'a> Walk<'a> {
         for (server, units) in occupied {
             system.occupy(*server, units, now);
         }
-        Walk::with_present(scene, system, policy, present.len(), true)
+        Walk::with_present(scene, system, policy, present.len())
     }
 
     /// Goes on until these jobs, by their places in the scene, have started, or no more starts before this time; returns when
@@ -237,19 +236,12 @@ impl<'a> Walk<'a> {
         Ok(jobs.iter().map(|n| starts[*n]).collect())
     }
 
-    fn begin(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>, needs_limits: bool) -> Self {
-        let system = System::for_policy(&scene.fleet, &*policy);
-        let (system, present) = scene.begun(system, needs_limits);
-        Walk::with_present(scene, system, policy, present, needs_limits)
-    }
-
     /// Begins with a system in which so many jobs are present, the first ones of the scene.
     fn with_present(
         scene: &'a DecisionState<'a>,
         system: System,
         policy: Box<dyn Policy>,
         present: usize,
-        needs_limits: bool,
     ) -> Self {
         let mut service = Streams::new(scene.seed, 0).service;
         let decides_on_state = policy.decides_on_state();
@@ -266,7 +258,6 @@ impl<'a> Walk<'a> {
             next: present,
             ends,
             service,
-            needs_limits,
             decides_on_state,
             events: 0,
             rings: 0,
@@ -367,7 +358,7 @@ impl<'a> Walk<'a> {
             return Some(Event::Completion(left.job_type));
         }
         let (scene, n) = (self.scene, self.next);
-        scene.arrive(n, now, self.needs_limits, &mut self.server.system);
+        scene.arrive(n, now, &mut self.server.system);
         self.next += 1;
         self.ends.push(f64::NAN);
         Some(Event::Arrival(scene.type_of(n)))

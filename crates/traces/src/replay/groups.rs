@@ -1,5 +1,6 @@
 //! Jobs in groups: by how much they hold, how long they run and whose they are. One mean hides who waits.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::log::{Log, ReplayJob};
@@ -7,7 +8,7 @@ use super::measured::{Visit, percentiles};
 use super::scene::Kinds;
 
 /// What came of the jobs of a group that are measured. Times are in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfGroup {
     /// What its jobs have in common, such as `nodes 5 to 16`.
     pub name: String,

@@ -2,6 +2,7 @@
 
 use crate::trace::{
     Account, Observed, ReadOptions, Reason, Servers, Source, Tick, Trace, TraceError, TraceFormat,
+    TraceJob,
 };
 
 /// A job that is replayed. Times are whole ticks.
@@ -110,29 +111,32 @@ impl Log {
     /// Reads a trace to its end; `listener` gets the number of jobs now and then.
     ///
     /// # Errors
-    /// As [`Trace::next_job`]; and where no job can be replayed, or its times are too large.
+    /// As [`Trace::jobs`]; and where no job can be replayed, or its times are too large.
     pub fn read(trace: &mut Trace, mut listener: impl FnMut(usize)) -> Result<Self, TraceError> {
-        let (mut jobs, mut censored, mut has_limits) = (Vec::new(), 0, false);
-        let (mut running, mut waiting) = (Vec::new(), Vec::new());
-        let mut first = None;
-        while let Some(job) = trace.next_job()? {
-            if job.seen == Observed::Censored {
-                censored += 1;
-                continue;
-            }
-            let submit = job.submit - *first.get_or_insert(trace.begin().unwrap_or(job.submit));
+        let read = trace.jobs(|jobs| {
+            listener(jobs);
+            true
+        })?;
+        let (censored, mut own): (Vec<_>, Vec<_>) =
+            (read.into_iter().flatten()).partition(|job: &TraceJob| job.seen == Observed::Censored);
+        let Some(first) = own.first().map(|job| job.submit) else {
+            let why = "every job still ran when the trace ended, so that no size is known: `--censored end` takes what was seen of them";
+            return Err(TraceError::Refused(why.into()));
+        };
+        let begin = trace.begin().unwrap_or(first);
+        own.sort_by_key(|job| match job.seen {
+            Observed::Initial => 0,
+            Observed::Waiting => 1,
+            _ => 2,
+        });
+        let jobs = own.iter().map(|job| {
+            let submit = job.submit - begin;
             if submit >= LARGEST || job.size.max(job.limit) >= LARGEST as u64 {
                 let why = "a time is 2^53 ticks or more, which cannot be counted exactly: leave the job out, or write the trace in a coarser unit of time";
                 return Err(TraceError::Refused(format!("line {}: {why}", job.line)));
             }
-            has_limits |= job.limit > 0;
-            let of_its_state = match job.seen {
-                Observed::Initial => &mut running,
-                Observed::Waiting => &mut waiting,
-                _ => &mut jobs,
-            };
             let limit = Some(job.limit as f64).filter(|limit| *limit > 0.0);
-            of_its_state.push(ReplayJob {
+            Ok(ReplayJob {
                 limit: job.limit.max(job.size) as f64,
                 promised: limit.unwrap_or(f64::INFINITY),
                 waited: job.waited.map_or(f64::NAN, |waited| waited as f64),
@@ -141,21 +145,13 @@ impl Log {
                 class: job.class,
                 seen: job.seen,
                 ..ReplayJob::new(job.demand, submit as f64, job.size as f64)
-            });
-            if jobs.len() % (1 << 18) == 0 {
-                listener(jobs.len());
-            }
-        }
-        jobs.splice(0..0, running.into_iter().chain(waiting));
-        if jobs.is_empty() {
-            let why = "every job still ran when the trace ended, so that no size is known: `--censored end` takes what was seen of them";
-            return Err(TraceError::Refused(why.into()));
-        }
+            })
+        });
         Ok(Log {
-            jobs,
-            begin: first.unwrap_or_default(),
-            censored,
-            has_limits,
+            jobs: jobs.collect::<Result<_, _>>()?,
+            begin,
+            censored: censored.len() as u64,
+            has_limits: own.iter().any(|job| job.limit > 0),
             ..Log::without_jobs(trace)
         })
     }
@@ -179,13 +175,13 @@ impl Log {
 
     /// What is known of a trace besides its jobs.
     pub fn without_jobs(trace: &Trace) -> Self {
-        let demands = trace.demands();
+        let demands = &trace.demands;
         Log {
-            vectors: demands.vectors().to_vec(),
-            nodes: demands.nodes().to_vec(),
-            account: trace.account().clone(),
-            rounded: demands.rounded(),
-            ..Log::blank(trace.servers().clone(), trace.tick(), trace.format())
+            vectors: demands.vectors.to_vec(),
+            nodes: demands.nodes.to_vec(),
+            account: trace.account.clone(),
+            rounded: demands.rounded,
+            ..Log::blank(trace.servers.clone(), trace.tick, trace.format())
         }
     }
 

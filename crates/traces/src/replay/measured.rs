@@ -1,5 +1,6 @@
 //! What a replay is measured by.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::engine::Replayed;
@@ -7,7 +8,7 @@ use super::log::ReplayJob;
 use super::scene::{DecisionState, Kinds};
 
 /// Of which jobs measures are: those submitted in a part of the span.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Window {
     /// From this fraction of the span on, in [0, 1).
     pub from: f64,
@@ -48,7 +49,7 @@ impl Window {
 }
 
 /// Measures of the jobs in a window. Times are in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WindowMeasures {
     /// How many jobs are measured.
     pub jobs: u64,
@@ -220,7 +221,7 @@ pub fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
 }
 
 /// Time averages over a step.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesStep {
     /// When it begins \[s\].
     pub time: f64,

@@ -8,8 +8,8 @@ use crate::trace::Observed;
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_multiresource::policy::{Job as Come, System};
-use synth_multiresource::workload::{ChangedType, Fleet, KnownSize, Workload, WorkloadHeader};
-use synth_queues::law::{ArrivalProcess, Size};
+use synth_multiresource::workload::{Fleet, FleetDocument, JobDocument, KnownSize, Workload};
+use synth_queues::law::Size;
 
 /// The demands that jobs name, exact or rounded to those of types.
 #[derive(Clone, Debug)]
@@ -145,23 +145,21 @@ impl<'a> DecisionState<'a> {
         self.types[self.jobs[n].kind as usize] as usize
     }
 
-    /// Lets the n-th job come, with its limit and its user where these are needed.
+    /// Lets the n-th job come, with its limit and its user.
     #[inline(always)]
-    pub(super) fn arrive(&self, n: usize, now: f64, limited: bool, system: &mut System) -> Come {
+    pub(super) fn arrive(&self, n: usize, now: f64, system: &mut System) -> Come {
         let come = system.arrive_sized(self.type_of(n), now, self.held(n));
-        if limited {
-            system.set_limit(come, self.limit(n));
-            system.set_user(come, self.jobs[n].user);
-        }
+        system.set_limit(come, self.limit(n));
+        system.set_user(come, self.jobs[n].user);
         come
     }
 
     /// Starts the jobs that ran when the log began, the largest first, so that small ones leave them their servers. Those
     /// that do not fit wait. Returns how many these jobs are.
-    pub(super) fn begun(&self, mut system: System, limited: bool) -> (System, usize) {
+    pub(super) fn begun(&self, mut system: System) -> (System, usize) {
         let run = |job: &&ReplayJob| job.seen == Observed::Initial;
         let count = self.jobs.iter().take_while(run).count();
-        let come = (0..count).map(|n| (self.type_of(n), self.arrive(n, 0.0, limited, &mut system)));
+        let come = (0..count).map(|n| (self.type_of(n), self.arrive(n, 0.0, &mut system)));
         let mut come: Vec<(usize, Come)> = come.collect();
         let shares = self.fleet.envelope().dominant_shares();
         come.sort_by(|(a, _), (b, _)| shares[*b].total_cmp(&shares[*a]));
@@ -209,17 +207,13 @@ pub fn gathered(
     for (((name, demand), nodes), (count, size)) in demands.zip(counts) {
         places.push(types.len() as u32);
         if count > 0 {
-            types.push(ChangedType {
+            types.push(JobDocument {
                 name: name.clone(),
-                nodes: *nodes,
-                demand: demand.clone(),
-                arrivals: ArrivalProcess::Poisson {
-                    rate: decimal(count as f64 / span),
-                },
-                size: Size::Exponential {
-                    mean: decimal(clock.size(size) / count as f64),
-                },
-                limit: None,
+                nodes: Some(*nodes),
+                demand: log.servers.demand(demand),
+                arrival_rate: Some(decimal(count as f64 / span)),
+                mean_size: Some(decimal(clock.size(size) / count as f64)),
+                ..JobDocument::default()
             });
         }
     }
@@ -228,11 +222,11 @@ pub fn gathered(
         true => KnownSize::Size,
         false => KnownSize::Limit(constant(Decimal::ONE)),
     };
-    let header = WorkloadHeader {
+    let head = FleetDocument {
         start_latency: (latency > 0.0).then(|| constant(decimal(latency))),
         time_unit: log.tick.unit().into(),
         known: Some(known),
-        ..WorkloadHeader::default()
+        ..FleetDocument::default()
     };
-    Ok((log.servers.workload(header, types).check()?, places))
+    Ok((log.servers.workload(head, types).measured()?, places))
 }

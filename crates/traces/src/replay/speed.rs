@@ -2,12 +2,13 @@
 
 use num_bigint::BigInt;
 use num_traits::{ToPrimitive as _, Zero as _};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_core::number::Decimal;
 
 /// By how much faster jobs come than they did: a/b. Sizes stay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Speed {
     /// The numerator a ≥ 1: sizes are counted in a parts of a tick.
     pub numerator: u64,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use itertools::Itertools as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a job was sent to: each is empty where that is not known.
@@ -26,7 +27,7 @@ const LEFT_OUT: &str = "left out";
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident: $found:literal, $done:expr, $option:literal;)*) => {
         /// Why a line does not take part as it stands.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Reason { $($(#[$doc])* $name,)* }
 
@@ -47,8 +48,8 @@ reasons! {
     NeverRan: "never ran", LEFT_OUT, "";
     /// It took less than a tick: taken as one tick.
     LessThanATick: "took less than a tick", "taken as one tick", "";
-    /// It failed, was killed or cancelled after its start, where `--status completed` is given: left out.
-    NotCompleted: "did not complete", LEFT_OUT, "--status";
+    /// It failed, was killed or cancelled after its start, where `--only status=completed` is given: left out.
+    NotCompleted: "did not complete", LEFT_OUT, "--only";
     /// One of several executions of a job that a line counts as a whole: left out.
     Partial: "partial executions", LEFT_OUT, "";
     /// It asks for nothing: left out.
@@ -67,22 +68,22 @@ reasons! {
     Spread: "number of servers not told, or unequal parts", "on as few as hold equal parts", "";
     /// Ended before the log begins, or submitted after `--to`: left out.
     OutsideSpan: "outside the span", LEFT_OUT, "--from, --to";
-    /// Of another partition than `--partition`, or another user than `--user`: left out.
-    Others: "of others", LEFT_OUT, "--partition, --user";
+    /// Of another partition or user than those of `--only`: left out.
+    Others: "of others", LEFT_OUT, "--only";
     /// Submitted before the line before: sorted.
     Unsorted: "submitted before the line before", "sorted", "";
     /// It has no limit; its size is taken as one.
     NoLimit: "without a limit", "size taken as limit", "";
     /// It ran past its limit: the limit is raised to what it ran.
-    PastLimit: "ran past their limit", "limit raised", "--past-limit";
-    /// The same, where `--past-limit kill` is given: what it ran is cut to the limit.
-    Killed: "ran past their limit", "cut to their limit", "--past-limit";
+    PastLimit: "ran past their limit", "limit raised", "--read";
+    /// The same, where `--read past-limit=kill` is given: what it ran is cut to the limit.
+    Killed: "ran past their limit", "cut to their limit", "--read";
     /// It tells no demand for a resource that is looked at; 0 is taken.
     NoAmount: "without an amount of a resource", "taken as 0", "";
     /// More stands behind what the format has: ignored.
     MoreText: "text behind the last field", "ignored", "";
     /// It still ran when the trace ended.
-    Censored: "still running at the end", "size known in part; not replayed", "--censored";
+    Censored: "still running at the end", "size known in part; not replayed", "--read";
     /// It ran or waited when the log began.
     Initial: "there before the start", "no arrival; replayed from the start", "--from";
     /// While it ran, the local clock was set back or forth by an hour: instants are taken as they stand.
@@ -129,7 +130,7 @@ impl Reason {
 }
 
 /// What is known of the lines of one reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AccountRow {
     /// Why.
     pub reason: Reason,
@@ -142,7 +143,7 @@ pub struct AccountRow {
 }
 
 /// What was done with all lines.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Account {
     /// Lines that stand for a job, faulty ones included; comments, headers, empty lines, [`Reason::Step`] and
     /// [`Reason::Repeated`] do not count, and of the events of a job one does. Each takes part or is left out for one reason.

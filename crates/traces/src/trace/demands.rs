@@ -5,14 +5,17 @@ use std::collections::HashMap;
 /// The distinct vectors of demands (R each) and numbers of servers, in the order in which they were first seen.
 ///
 /// A trace has some tens of them. From [`DemandTable::MOST`] on, demands are rounded up to three significant
-/// digits as they come, so that the table stays small; [`DemandTable::rounded`] tells.
+/// digits as they come, so that the table stays small; `rounded` tells.
 #[derive(Clone, Debug, Default)]
 pub struct DemandTable {
-    vectors: Vec<Box<[f64]>>,
-    nodes: Vec<u32>,
+    /// The vectors, by number.
+    pub vectors: Vec<Box<[f64]>>,
+    /// On how many servers at once jobs hold them, by number.
+    pub nodes: Vec<u32>,
     numbers: HashMap<Box<[u64]>, u32>,
     key: Vec<u64>,
-    rounded: u64,
+    /// How many times a demand was looked up rounded.
+    pub rounded: u64,
 }
 
 impl DemandTable {
@@ -48,21 +51,6 @@ impl DemandTable {
         self.key.extend(demand.iter().map(|d| d.to_bits()));
         self.key.push(u64::from(nodes));
     }
-
-    /// Returns on how many servers at once jobs hold them, by number.
-    pub fn nodes(&self) -> &[u32] {
-        &self.nodes
-    }
-
-    /// Returns the vectors, by number.
-    pub fn vectors(&self) -> &[Box<[f64]>] {
-        &self.vectors
-    }
-
-    /// Returns how many times a demand was looked up rounded.
-    pub fn rounded(&self) -> u64 {
-        self.rounded
-    }
 }
 
 /// Returns the least number of three significant digits that is not below this one, ≥ 0.
@@ -97,7 +85,7 @@ mod tests {
         assert_eq!(demands.number(&wide, 1, |_| true), 0);
         assert_eq!(demands.number(&wide, 2, |_| true), 2);
         assert_eq!(
-            (demands.vectors().len(), demands.nodes()),
+            (demands.vectors.len(), &demands.nodes[..]),
             (3, &[1, 1, 2][..])
         );
     }
@@ -121,9 +109,9 @@ mod tests {
         let numbers =
             (0..1_000_000_u32).map(|n| demands.number(&[f64::from(n) + 0.5], 1, |_| true));
         let last = numbers.last().unwrap();
-        assert!(demands.vectors().len() < DemandTable::MOST + 9 * 900);
-        assert!(demands.rounded() > 0);
-        let held = demands.vectors()[last as usize][0];
+        assert!(demands.vectors.len() < DemandTable::MOST + 9 * 900);
+        assert!(demands.rounded > 0);
+        let held = demands.vectors[last as usize][0];
         assert!((999_999.5..=1_010_000.0).contains(&held));
     }
 }

@@ -17,12 +17,9 @@ pub enum TraceError {
         /// Why.
         source: io::Error,
     },
-    /// It has another format, or too many of its lines have, or the options do not go with it.
+    /// It has another format, or too many of its lines have, or the options do not go with it, or no job takes part.
     #[error("{0}")]
     Refused(String),
-    /// No job takes part.
-    #[error("{0}")]
-    Empty(String),
 }
 
 impl TraceError {

@@ -1,10 +1,9 @@
 //! The jobs of a trace, one after the other.
 
-mod buffer;
 mod conclusion;
 
 use super::account::Gap;
-use super::duplicates::{Counted, Known};
+use super::duplicates::{Counted, Known, find};
 use super::format::{self, Fate, Opened, Raw, Reader, Rows};
 use super::input::Source;
 use super::window::{Activity, Why, Window};
@@ -12,22 +11,24 @@ use super::{
     Account, DemandTable, Observed, ReadOptions, Reason, ServerShape, Servers, Tick, TraceEdge,
     TraceError, TraceFormat, TraceJob,
 };
-use buffer::Buffer;
 
 /// A trace that is being read.
 pub struct Trace {
-    tick: Tick,
-    servers: Servers,
+    /// The resolution of its times.
+    pub tick: Tick,
+    /// What its jobs ran on.
+    pub servers: Servers,
     rows: Rows,
     reader: Box<dyn Reader>,
     /// One over the capacity of all servers together (R); 0 where there is none.
     per_capacity: Vec<f64>,
     options: ReadOptions,
-    demands: DemandTable,
+    /// The vectors of demands of the jobs read so far.
+    pub demands: DemandTable,
     /// By vector, the largest fraction of a resource of all servers together.
     shares: Vec<f64>,
-    account: Account,
-    buffer: Buffer,
+    /// What was done with the lines read so far.
+    pub account: Account,
     /// Which row counts for each job.
     known: Known,
     /// Jobs that had not ended when the file did, with their demands and how they would be taken.
@@ -53,10 +54,10 @@ pub struct Trace {
     largest: Option<(f64, u32, u32, Vec<f64>)>,
 }
 
-impl Trace {
-    /// How many lines a job may stand behind one that was submitted later.
-    pub const MOST_OUT_OF_ORDER: usize = 1_000_000;
+/// Jobs between two calls of a listener.
+const OFTEN: usize = 1 << 18;
 
+impl Trace {
     /// Opens a trace, and finds out its format and what its jobs ran on.
     ///
     /// # Errors
@@ -89,7 +90,6 @@ impl Trace {
             activity: Activity::default(),
             window: None,
             arrivals: 0,
-            buffer: Buffer::new(Self::MOST_OUT_OF_ORDER + 1),
             before: (i64::MIN, 0),
             span: None,
             gap: Gap::default(),
@@ -99,39 +99,41 @@ impl Trace {
         }
     }
 
-    /// Returns the next job in the order of submission; `None` at the end.
+    /// Reads the file to its end. Returns the jobs that take part in the order of their submission, the ones of one instant in
+    /// the order of the file. `goes_on` gets the number of jobs now and then, and says whether to go on: `None` if not.
     ///
     /// # Errors
-    /// When the file cannot be read further, too many of its lines are faulty or too far out of order, or no job takes
-    /// part.
-    pub fn next_job(&mut self) -> Result<Option<TraceJob>, TraceError> {
-        loop {
-            while self.buffer.len() <= Self::MOST_OUT_OF_ORDER {
-                let Some(raw) = self.read()? else {
-                    break;
-                };
-                if let Some(job) = self.admit(raw) {
-                    self.buffer.push(job);
-                }
-            }
-            let Some(job) = self.buffer.pop() else {
-                return self.conclude().map(|()| None);
-            };
-            if let Some(job) = self.takes_part(job)? {
-                return Ok(Some(job));
+    /// When the file cannot be read, too many of its lines are faulty, or no job takes part.
+    pub fn jobs(
+        &mut self,
+        mut goes_on: impl FnMut(usize) -> bool,
+    ) -> Result<Option<Vec<TraceJob>>, TraceError> {
+        let mut jobs: Vec<TraceJob> = Vec::new();
+        while let Some(raw) = self.read(&mut jobs)? {
+            jobs.extend(self.admit(raw, jobs.len()));
+            if jobs.len() % OFTEN == OFTEN - 1 && !goes_on(jobs.len()) {
+                return Ok(None);
             }
         }
+        // Rows that were replaced have no size.
+        jobs.retain(|job| job.size > 0);
+        jobs.sort_by_key(|job| (job.submit, job.line));
+        let placed = jobs.into_iter().map(|job| self.takes_part(job));
+        let jobs = placed.filter_map(Result::transpose);
+        let jobs = jobs.collect::<Result<_, _>>()?;
+        self.conclude()?;
+        Ok(Some(jobs))
     }
 
     /// The next line that stands for a job. Faulty lines, and those that are no jobs, are noted and passed over.
-    fn read(&mut self) -> Result<Option<Raw>, TraceError> {
+    fn read(&mut self, jobs: &mut [TraceJob]) -> Result<Option<Raw>, TraceError> {
         while self.rows.advance(&mut self.account)? {
             let (rows, account) = (&self.rows, &mut self.account);
             match self.reader.read((rows, &mut self.demand, account)) {
                 Ok(None) => {}
                 Ok(Some(mut job)) => {
                     self.last = self.last.max(job.last());
-                    if !self.is_latest(&mut job) {
+                    if !self.is_latest(&mut job, jobs) {
                         continue;
                     }
                     if self.span.is_none() {
@@ -157,21 +159,21 @@ impl Trace {
 
     /// Returns whether a row tells the last known state of its job. The row that counted before is taken back, and the
     /// job keeps its place in the file.
-    fn is_latest(&mut self, job: &mut Raw) -> bool {
+    fn is_latest(&mut self, job: &mut Raw, jobs: &mut [TraceJob]) -> bool {
         let Some(id) = job.id.filter(|_| self.rows.has_ids) else {
             job.id = None;
             return true;
         };
-        let (key, before) = self.known.find((id, job.start));
+        let (key, before) = find(&self.known, (id, job.start));
         let mut counted = Counted::new(job);
         if let Some(before) = before {
-            let place = (before.submit, before.line);
-            let is_latest =
-                counted.rank >= before.rank && (!before.is_job || self.buffer.remove(place));
             self.account.note(Reason::Repeated, job.line, 0.0);
-            if !is_latest {
+            if counted.rank < before.rank {
                 self.account.decide(false, job.line, 0.0);
                 return false;
+            }
+            if let Some(place) = before.place {
+                jobs[place].size = 0;
             }
             let waiting = self.open.len();
             self.open.retain(|(open, ..)| open.line != before.line);
@@ -180,34 +182,14 @@ impl Trace {
             }
             (job.line, counted.line) = (before.line, before.line);
         }
-        self.known.keep(key, counted);
+        self.known.insert(key, counted);
         job.id = Some(key);
         true
-    }
-
-    /// Returns what the jobs ran on.
-    pub fn servers(&self) -> &Servers {
-        &self.servers
     }
 
     /// Returns the format that was named or found.
     pub fn format(&self) -> TraceFormat {
         self.rows.format
-    }
-
-    /// Returns the resolution of its times.
-    pub fn tick(&self) -> Tick {
-        self.tick
-    }
-
-    /// Returns the vectors of demands of the jobs read so far.
-    pub fn demands(&self) -> &DemandTable {
-        &self.demands
-    }
-
-    /// Returns what was done with the lines read so far.
-    pub fn account(&self) -> &Account {
-        &self.account
     }
 
     /// Returns when the log begins \[ticks\], if that is decided and later than with its first job. Jobs that were
@@ -256,12 +238,13 @@ impl Trace {
         nodes
     }
 
-    /// Decides what is done with a line; returns the job, if it takes part.
-    fn admit(&mut self, raw: Raw) -> Option<TraceJob> {
+    /// Decides what is done with a line; returns the job, which gets this place among all, if it takes part.
+    fn admit(&mut self, raw: Raw, place: usize) -> Option<TraceJob> {
         self.account.noted = 0;
         let (job, work) = self.decide(&raw);
-        if let Some(key) = raw.id {
-            self.known.decided(key, job.is_some(), &self.account, work);
+        if let Some(own) = raw.id.and_then(|key| self.known.get_mut(&key)) {
+            own.place = job.map(|_| place);
+            (own.reasons, own.work) = (self.account.noted, work);
         }
         job
     }
@@ -305,8 +288,8 @@ impl Trace {
             note(Reason::PastLimit);
             limit = size;
         }
-        // Events stand in order; that jobs are known when they end, or the file does, is no disorder of it.
-        let is_late = self.rows.format == TraceFormat::Borg || raw.line < self.before.1;
+        // Jobs that are known only when the file ends are no disorder of it.
+        let is_late = raw.line < self.before.1;
         if raw.submit < self.before.0 && !is_late {
             note(Reason::Unsorted);
         }
@@ -315,7 +298,7 @@ impl Trace {
         let demand = self.demands.number(&self.demand, nodes, fits);
         if demand as usize == self.shares.len() {
             // It may have been rounded.
-            let share = self.share(&self.demands.vectors()[demand as usize], nodes);
+            let share = self.share(&self.demands.vectors[demand as usize], nodes);
             self.shares.push(share);
         }
         let waited = raw.start.map(|start| start.saturating_sub(raw.submit));
@@ -346,7 +329,6 @@ impl Trace {
             Fate::Part => Reason::Partial,
             _ if raw.size < 0 || raw.size == 0 && broken => Reason::NeverRan,
             Fate::Broken if self.options.completed_only => Reason::NotCompleted,
-            Fate::Unplaced => Reason::TooLarge,
             Fate::OtherType => Reason::OtherType,
             _ if self.demand.iter().all(|demand| *demand == 0.0) => Reason::NoDemand,
             _ if !self.servers.hold(&self.demand, nodes) => Reason::TooLarge,
@@ -370,14 +352,7 @@ impl Trace {
         if self.span.is_none() {
             self.window = self.window(job.submit)?;
         }
-        let (first, last) = self.span.unwrap_or((job.submit, job.submit));
-        if job.submit < last {
-            let (name, line, most) = (&self.rows.name, job.line, Self::MOST_OUT_OF_ORDER);
-            let sort = self.rows.format.sort();
-            return Err(TraceError::Refused(format!(
-                "{name}, line {line}: submitted before a job of more than {most} lines earlier: {sort}"
-            )));
-        }
+        let (first, _) = self.span.unwrap_or((job.submit, job.submit));
         self.span = Some((first, job.submit));
         let work = self.work(&job);
         let to = self.instant(self.options.to, first)?;
@@ -410,7 +385,7 @@ impl Trace {
 
     /// Returns an edge of the options \[ticks\], where the first job was submitted at `first`.
     fn instant(&self, edge: Option<TraceEdge>, first: i64) -> Result<Option<f64>, TraceError> {
-        let per_second = self.tick().per_second() as f64;
+        let per_second = self.tick.per_second() as f64;
         let first = first as f64 / per_second;
         let why = "its times are no dates: write --from and --to as a time after the first job, such as 120d";
         let at = |edge: TraceEdge| match edge {

@@ -8,10 +8,10 @@
 //! in a table ([`DemandTable`]).
 //!
 //! # Practice
-//! [`Trace::open`] finds out which [`TraceFormat`] a file has, and [`Trace::next_job`] gives its jobs in the order of
+//! [`Trace::open`] finds out which [`TraceFormat`] a file has, and [`Trace::jobs`] gives its jobs in the order of
 //! their submission, the ones of one instant in the order of the file. No line is left out silently: what does not
 //! take part, or not as it stands, is counted by [`Reason`] in an [`Account`], with its work and the line where it is
-//! first seen. Memory does not grow with the trace: a buffer of [`Trace::MOST_OUT_OF_ORDER`] jobs puts them in order.
+//! first seen.
 
 mod account;
 mod demands;
@@ -22,6 +22,7 @@ mod format;
 mod input;
 mod jobs;
 mod servers;
+mod typed;
 mod window;
 
 pub use account::{Account, AccountRow, Reason, SentTo};
@@ -31,83 +32,37 @@ pub use format::{EXPORT, TraceFormat, nodes};
 pub use input::Source;
 pub use jobs::Trace;
 pub use servers::{ServerShape, Servers};
+pub use typed::ReadArgs;
 
-use std::path::{Path, PathBuf};
-
-use clap::Args;
-
-use synth_core::number::{instant, stamp};
-use synth_typed::{either, share, time};
-
-/// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "How the trace is read")]
+/// How the lines of a log are read.
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// What its jobs ran on: one server, such as cpu=128,memory=512, a fleet, such as
-    /// "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each fraction of a gpu on one device), or a file that lists nodes
-    /// (cpu_milli, memory_mib, gpu) [default: what the file tells]
-    #[arg(long, visible_alias = "capacity", value_name = "SHAPES", requires = "trace", value_parser = servers)]
+    /// The servers that its jobs ran on; `None` if the log tells.
     pub servers: Option<Servers>,
-
-    /// Its format [default: found out, and told]
-    #[arg(long, requires = "trace", value_enum)]
+    /// Its format; `None` to recognize it.
     pub format: Option<TraceFormat>,
-
-    /// Of a table (csv): what stands in which column, such as time=submit_s,size=held_s,cpu=cores
-    #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    /// The columns of a table by their meaning; an amount may be a product of columns over a number.
     pub columns: Vec<(String, String)>,
-
-    /// Of a table (csv): the unit of its times, such as time=ms, or of one column, such as limit=min
-    #[arg(long = "unit", value_name = "WHAT=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    /// The units of times in a table, of all (`time`) or of one column.
     pub units: Vec<(String, String)>,
-
-    /// Of a table (csv): whether the amounts of a job on several servers are those of all of them together, or of each
-    /// [default: by the column's name, and printed]
-    #[arg(long, value_name = "OF", requires = "trace", value_parser = either(["total", "per-node"]), action = clap::ArgAction::Set)]
+    /// Whether the amounts of a job in a table are those of each of its servers, and not of all; `None` to decide by the
+    /// column's name.
     pub amounts: Option<bool>,
-
-    /// Of azure: the table vmType, which tells what a type of virtual machine asks for
-    #[arg(long, value_name = "FILE", requires = "trace")]
-    pub vm_types: Option<PathBuf>,
-
-    /// Of azure: the machineId of that table that the servers are
-    #[arg(long, value_name = "ID", requires = "vm_types")]
-    pub machine: Option<String>,
-
-    /// Where the log begins: a date (2026-10-01, 2026-10-01T12:00, by the log's own clock), or a time after the first job
-    /// (120d, or a number of seconds). Jobs that ran or waited then are its initial state [default: with the first job,
-    /// or where the rows are complete, such as those of sacct -S]
-    #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
+    /// The beginning of the log. Jobs that ran or waited then are its initial state.
     pub from: Option<TraceEdge>,
-
-    /// Leave out what came later, likewise
-    #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
+    /// The end of the log.
     pub to: Option<TraceEdge>,
-
-    /// Leave out the jobs of other partitions (sacct, swf); for `forecast slurm`: the live partition
-    #[arg(long, value_name = "NAME", requires = "trace")]
+    /// The partition whose jobs take part; all if absent.
     pub partition: Option<String>,
-
-    /// Leave out the jobs of other users, likewise
-    #[arg(long, value_name = "NAME", requires = "trace")]
+    /// The user whose jobs take part; all if absent.
     pub user: Option<String>,
-
-    /// Which jobs take part: all that started, whatever became of them, or those that completed
-    #[arg(long = "status", value_name = "WHICH", requires = "trace", value_parser = either(["started", "completed"]), action = clap::ArgAction::Set, default_value = "started")]
+    /// Whether only jobs that completed take part.
     pub completed_only: bool,
-
-    /// What becomes of jobs that ran past their limit: it is raised to what they ran, or they end at it
-    #[arg(long = "past-limit", value_name = "HOW", requires = "trace", value_parser = either(["raise", "kill"]), action = clap::ArgAction::Set, default_value = "raise")]
+    /// Whether jobs that ran past their limit end at it; else their limit is raised.
     pub kill: bool,
-
-    /// What becomes of jobs that still ran at the end: their sizes are known in part, and they are not replayed, or
-    /// they are taken to have ended then
-    #[arg(long = "censored", value_name = "HOW", requires = "trace", value_parser = either(["part", "end"]), action = clap::ArgAction::Set, default_value = "part")]
+    /// Whether jobs that still ran at the end are taken to have ended then; else their sizes are known in part.
     pub censored_end: bool,
-
-    /// The share of faulty lines, and of work in jobs larger than any server, that may be left out, such as 5% [default:
-    /// 1%]
-    #[arg(long, value_name = "SHARE", requires = "trace", value_parser = share)]
+    /// The share of faulty lines, and of work in jobs larger than any server, that may be left out; 1 % if absent.
     pub faults: Option<f64>,
 }
 
@@ -118,43 +73,6 @@ pub enum TraceEdge {
     After(f64),
     /// At this instant of the log's own clock \[s since 1970\].
     At(f64),
-}
-
-/// A date, or a time after the first job.
-fn edge(text: &str) -> Result<TraceEdge, String> {
-    // A number alone counts seconds, unless it is too large for that.
-    let at = match text.parse().ok().and_then(stamp) {
-        Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {
-            return Err(format!(
-                "`{text}` may be a date or a number of seconds: write such as 2026-03-01, or {text}s"
-            ));
-        }
-        Some((at, _)) => Some(at),
-        None => instant(text.as_bytes()),
-    };
-    at.map_or_else(
-        || time(text).map(TraceEdge::After),
-        |at| Ok(TraceEdge::At(at)),
-    )
-    .map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
-}
-
-/// Shapes of servers, as they are written or as a file lists them.
-fn servers(text: &str) -> Result<Servers, String> {
-    if !text.contains('=') && Path::new(text).is_file() {
-        nodes(Path::new(text)).map_err(|why| why.to_string())
-    } else {
-        Servers::shapes(text)
-    }
-}
-
-/// `what=column`.
-fn pair(text: &str) -> Result<(String, String), String> {
-    let pair = text.split_once('=');
-    let pair = pair.filter(|(what, column)| !what.is_empty() && !column.is_empty());
-    let (what, column) =
-        pair.ok_or_else(|| format!("`{text}` is no pair: write such as time=submit_s"))?;
-    Ok((what.trim().into(), column.trim().into()))
 }
 
 /// A job that takes part.
@@ -206,25 +124,21 @@ impl Observed {
 }
 
 /// The resolution of a trace's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tick {
     /// A second.
-    Second,
+    Second = 1,
     /// A thousandth of it.
-    Millisecond,
+    Millisecond = 1000,
     /// A millionth of it.
-    Microsecond,
+    Microsecond = 1_000_000,
 }
 
 impl Tick {
     /// Returns how many make a second.
     pub fn per_second(self) -> u64 {
-        match self {
-            Tick::Second => 1,
-            Tick::Millisecond => 1000,
-            Tick::Microsecond => 1_000_000,
-        }
+        self as u64
     }
 
     /// Returns what a workload in ticks calls its unit of time.

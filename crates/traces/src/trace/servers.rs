@@ -4,8 +4,11 @@ use std::collections::HashMap;
 
 use itertools::Itertools as _;
 
+use synth_core::document::Pairs;
 use synth_core::number::Decimal;
-use synth_multiresource::workload::{self, ChangedType, Fleet, Parts, WorkloadHeader};
+use synth_multiresource::workload::{
+    self, Amount, Fleet, FleetDocument, JobDocument, ShapeDocument,
+};
 
 /// What the trace's jobs ran on, as `--servers` says it, or the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,17 +70,24 @@ impl Servers {
         }
     }
 
-    /// Returns the workload of these types on these servers.
-    pub fn workload(&self, header: WorkloadHeader, types: Vec<ChangedType>) -> Parts {
-        let shapes = self.shapes.iter();
-        let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
-        Parts {
-            header,
-            resources: self.resources.clone(),
-            devices: self.devices.clone(),
-            shapes: shapes.collect(),
-            types,
+    /// Returns the workload of these types on these servers; all else is that of `head`.
+    pub fn workload(&self, head: FleetDocument, jobs: Vec<JobDocument>) -> FleetDocument {
+        let amount = |r: usize, amount| Amount::of(amount, self.has_devices(r));
+        let shape = |own: &ServerShape| ShapeDocument {
+            name: None,
+            count: Some(own.count),
+            capacity: Pairs::amounts(&self.resources, &own.capacity, amount),
+        };
+        FleetDocument {
+            servers: self.shapes.iter().map(shape).collect(),
+            jobs,
+            ..head
         }
+    }
+
+    /// Returns these demands (R) by the names of the resources.
+    pub fn demand(&self, demand: &[Decimal]) -> Pairs {
+        Pairs::amounts(&self.resources, demand, |_, demand| demand)
     }
 
     /// Returns whether resource r consists of devices.

@@ -26,7 +26,7 @@
 //! beginning of less than 1 % of the span, changes no result notably, and is not looked at.
 
 use super::format::Raw;
-use super::{Account, Observed, Trace, TraceFormat, TraceJob};
+use super::{Account, Observed, TraceFormat, TraceJob};
 use synth_core::number::date;
 
 /// The highest rate of submissions before the first end, over the rate after it.
@@ -40,7 +40,7 @@ const POSSIBLE: f64 = 0.01;
 /// The shortest time from the first submission to the first end that is looked at, as a part of the span.
 const SHORTEST: f64 = 0.01;
 /// Rows that are looked at, the first ones of the file.
-const ROWS: usize = Trace::MOST_OUT_OF_ORDER;
+const ROWS: usize = 1_000_000;
 /// Loads that differ by more than this part are reported.
 const NOTABLE: f64 = 0.1;
 
@@ -77,7 +77,7 @@ impl Activity {
         let end = self.rows.iter().filter_map(|(_, end)| *end).min()?;
         let before = end.saturating_sub(first) as f64;
         let is_short = before <= SHORTEST * last.saturating_sub(first) as f64;
-        if end >= last || is_short || matches!(format, TraceFormat::Azure | TraceFormat::Borg) {
+        if end >= last || is_short {
             return None;
         }
         let (early, late) = (self.rows).split_at(self.rows.partition_point(|row| row.0 < end));

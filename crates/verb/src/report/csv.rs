@@ -3,7 +3,6 @@
 use std::error::Error;
 
 use csv::Writer;
-
 /// Rows of cells, as CSV. A cell that a spreadsheet would take for a formula has an apostrophe in front.
 pub struct Csv(Writer<Vec<u8>>);
 

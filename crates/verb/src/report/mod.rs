@@ -1,32 +1,31 @@
-//! What people read, as far as it needs no kind of workload: numbers, tables, pictures, and the
-//! page of a comparison. Only rendered here; every value comes from the caller.
+//! Reports: the result of a verb as data ([`Report`]), and the renderers that make text, pages and CSV of any of them.
 
-mod answer;
+mod claims;
 mod comparison;
 mod csv;
+mod data;
 mod number;
 mod outcomes;
 mod page;
 pub mod plot;
 mod run;
-mod table;
+mod text;
 mod unit;
 mod validity;
 
 pub use self::csv::Csv;
-pub use answer::{Answer, Answering};
-pub use comparison::{
-    Besides, Mean, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
-};
+pub use claims::{claims, policy_report};
+pub use comparison::{Besides, Mean, Shares, comparison_report};
+pub use data::{Cell, Column, Numbers, Report, Section};
 pub use number::{
-    bar, below, brief, change, counted, decimals, estimate, fitting, length, number, percent, span,
-    within,
+    below, change, counted, decimals, estimate, fitting, length, list, load, number, percent,
+    percentage, span, within,
 };
-pub use outcomes::{Column, Outcomes, PolicyValues, outcomes_csv, outcomes_page, outcomes_table};
-pub use page::{Grid, Page, Rows, Section, Shown, grid};
-pub use run::{RunWords, class_table, headed, policy_report, run_report, verdict_table};
-pub use table::{Table, WIDTH, wrap};
-pub use unit::TableUnit;
+pub use outcomes::{Found, Outcomes, PolicyValues};
+pub use run::{classes, run_report, schedules, verdict_table};
+pub use synth_simulation::sweep::quoted;
+pub use text::{WIDTH, wrap};
+pub use unit::readable;
 pub use validity::valid_report;
 
 /// Returns what stands at this key in a list; an empty one is added where there is none.

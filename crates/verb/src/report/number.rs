@@ -29,14 +29,6 @@ fn fixed(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns a number to three digits, and whole numbers whole.
-pub fn brief(value: f64) -> String {
-    if value.abs() < 0.01 || value.abs() >= 1e6 || value.is_nan() {
-        return number(value);
-    }
-    fixed(value, 2)
-}
-
 /// Decimals that are significant beside an interval of this half-width; none where it is 0.
 pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
@@ -69,15 +61,40 @@ pub fn within(mean: f64, half_width: f64) -> String {
     }
 }
 
-/// Returns a fraction as a percentage; what there is, however little, is not 0.
+/// Returns a load with the digits that a decision near 1 needs; a small one to nine significant digits.
+pub fn load(load: f64) -> String {
+    let decimals = match load {
+        _ if (load - 1.0).abs() < 1e-3 => 12,
+        _ if !(1e-9..1e15).contains(&load) => return format!("{load:.3e}"),
+        _ => (9 - load.log10().ceil().min(0.0) as i32) as usize,
+    };
+    let text = format!("{load:.decimals$}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// Returns a fraction as a percentage; a positive one is not shown as 0.
 pub fn percent(fraction: f64) -> String {
+    percentage(fraction) + if fraction.is_nan() { "" } else { " %" }
+}
+
+/// Returns the number of a [percentage](percent) without its sign.
+pub fn percentage(fraction: f64) -> String {
     let percentage = 100.0 * fraction;
     if percentage > 0.0 && percentage < 0.05 {
-        "< 0.1 %".into()
+        "< 0.1".into()
     } else if percentage.is_nan() {
         "–".into()
     } else {
-        format!("{percentage:.1} %")
+        format!("{percentage:.1}")
+    }
+}
+
+/// `a, b and c`.
+pub fn list<T: AsRef<str>>(items: &[T]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    match items.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => items.join(""),
     }
 }
 
@@ -98,12 +115,7 @@ pub fn counted(count: f64, noun: &str) -> String {
     }
 }
 
-/// Returns a bar of at most 20 cells.
-pub fn bar(fraction: f64) -> String {
-    "█".repeat((20.0 * fraction).round().clamp(0.0, 20.0) as usize)
-}
-
-/// Says a length of time \[s\] in the unit that is easily read.
+/// Returns a length of time \[s\] in the unit that is easily read.
 pub fn length(seconds: f64) -> String {
     let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
     match units.into_iter().find(|(_, own)| seconds >= 1.95 * own) {
@@ -161,6 +173,24 @@ mod tests {
         assert_eq!(span((0.02, 0.001), "s"), "20.0 ± 1.0 ms");
         assert_eq!(span((3.0, 0.0), "slot"), "3.000 slot");
         assert_eq!(span((0.0, 0.0), "h"), "0 h");
+    }
+
+    #[test]
+    fn a_load_has_the_digits_that_tell_it() {
+        for (value, shown) in [
+            (0.9, "0.9"),
+            (2.0 / 3.0, "0.666666667"),
+            (1.0 - 1e-11, "0.99999999999"),
+            (1.0, "1"),
+            (0.0008, "0.0008"),
+            (1.234_567_890_123e-5, "0.0000123456789"),
+            (2e-11, "2.000e-11"),
+            (1e-300, "1.000e-300"),
+            (12_345.5, "12345.5"),
+            (4e20, "4.000e20"),
+        ] {
+            assert_eq!(load(value), shown);
+        }
     }
 
     #[test]

@@ -6,11 +6,10 @@ mod means;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::workload::{Cluster, Record};
+use crate::workload::{Cluster, ClusterDocument};
 use synth_core::artifact::{
     self, Content, Findings, Laws, NoConditions, Standing, Unmet, quantities,
 };
-use synth_core::document::{DocumentError, Parsed, Published, digest, to_yaml};
 use synth_simulation::QueueMeasure as Measure;
 
 /// The kind: jobs that may run on some of the servers, and on several at once.
@@ -32,7 +31,7 @@ pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 impl Content for Compatibility {
     const NAME: &'static str = "compatibility";
 
-    type Workload = Record;
+    type Workload = ClusterDocument;
     type Policy = Policy;
     type Quantity = Quantity;
     type Evidence = Evidence;
@@ -40,20 +39,8 @@ impl Content for Compatibility {
 
     synth_core::artifact_io!();
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
-        Cluster::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Cluster::publish(published);
-    }
-
-    fn digest(cluster: &Cluster) -> String {
-        digest(&to_yaml(cluster.record()))
-    }
-
-    fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Cluster> {
-        check::check(artifact, findings)
+    fn check(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
+        check::check(artifact, cluster, findings);
     }
 }
 

@@ -1,162 +1,170 @@
-//! The checks that turn a record into a [`Cluster`].
+//! The checks that turn a document into a [`Cluster`].
 
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 
-use super::{AssignmentRecord, Class, ClassRecord, Cluster, Record, Server};
-use synth_core::document::{
-    CheckedOrFaults, Fault, check_names, check_unit, place, suggest, within,
-};
+use super::{AssignmentRecord, Class, ClassRecord, Cluster, ClusterDocument, Server};
+use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, place, suggest};
 use synth_core::number::Decimal;
-use synth_queues::law::Part;
+use synth_queues::law::{Part, Size};
 
 /// Mean sizes of which multiples, and squares, are in the range of numbers.
-const MEANS: std::ops::Range<f64> = 1e-150..1e150;
+const MEANS: RangeInclusive<f64> = 1e-150..=1e150;
 
 /// More servers than this are no cluster that one queue is for.
-const MOST_SERVERS: u32 = 100_000;
+const MOST_SERVERS: f64 = 1e5;
 
-impl Record {
+/// What numbers are expected to be, and behind a colon what to write.
+const SERVER_RATE: &str = "a number ≥ 0: write how much work it does in a unit of time";
+const CLASS_RATE: &str =
+    "a number ≥ 0: write how many of its jobs arrive in a unit of time; 0 leaves the class out";
+const SERVERS: &str = "1 to 100000: write how many servers there are";
+const DEGREE: &str = "1 to the number of servers: write on how many servers each job may run";
+
+impl ClusterDocument {
     /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
-    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> CheckedOrFaults<Cluster> {
-        check_unit(&self.time_unit, &mut faults);
-        self.check_size(&mut faults);
-        self.check_servers(&mut faults);
-        self.check_classes(&mut faults);
-        self.check_assignment(&mut faults);
-        if !faults.is_empty() {
-            return Err(faults);
+    pub(super) fn cluster(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Cluster> {
+        let mut at = FaultsAt::document(&mut faults);
+        at.unit(&self.time_unit);
+        let help = "add `mean_size: 1`, or a law: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is of all classes";
+        let (mean, size) = (("mean_size", &mut self.mean_size), ("size", &mut self.size));
+        let exponential = |mean| Size::Exponential { mean };
+        at.one_of("the document", mean, size, exponential, help);
+        self.check_keys(&mut at);
+        if let Some(size) = &self.size {
+            let own = ("work", MEANS);
+            size.check(Part::Size, "the workload", own, &mut at.below("size"));
         }
-        self.build()
+        self.check_servers(&mut at);
+        self.check_classes(&mut at);
+        self.check_assignment(&mut at);
+        match self.size.clone().filter(|_| at.is_empty()) {
+            Some(size) => self.build(size),
+            None => Err(faults),
+        }
     }
 
-    fn check_size(&self, faults: &mut Vec<Fault>) {
-        let unsound = self.size.faults(Part::Size, "the workload", "work");
-        let sound = || self.size.in_range() && MEANS.contains(&self.size.mean());
-        if unsound.is_empty() && !sound() {
-            let message = "the law of sizes is out of the range of numbers";
-            let help = "check its numbers, or choose another unit of work";
-            faults.push(Fault::new(place!("size"), message, help));
-        }
-        faults.extend(within(unsound, &place!("size")));
-    }
-
-    fn check_servers(&self, faults: &mut Vec<Fault>) {
-        let names = self.servers.iter().map(|server| &server.name);
-        check_names("servers", "server", names, faults);
-        for (s, Server { name, rate }) in self.servers.iter().enumerate() {
-            if *rate < Decimal::ZERO {
-                let message =
-                    format!("the rate of server `{name}` is {rate}, expected a number ≥ 0");
-                let help = "write how much work it does in a unit of time";
-                faults.push(Fault::new(place!("servers", s, "rate"), message, help));
+    /// Checks that there are servers and classes, or what is in their place.
+    fn check_keys(&self, at: &mut FaultsAt<'_>) {
+        let is_drawn = self.assignment.is_some() || at.has_fault("assignment");
+        let servers = "list them: `servers: [{name: a, rate: 1}, {name: b, rate: 1}]`";
+        let classes = "list them: `classes: [{name: x, servers: [a, b], arrival_rate: .6}]`";
+        for (key, has, example) in [
+            ("servers", !self.servers.is_empty(), servers),
+            ("classes", !self.classes.is_empty(), classes),
+        ] {
+            if is_drawn && has {
+                let message = format!("the document has both `{key}` and `assignment`");
+                let help = "keep `servers` and `classes`, or `assignment` for servers that are drawn for each job";
+                at.add(key, message, help);
+            } else if !is_drawn && !has {
+                at.add(key, format!("there are no {key}"), example);
             }
         }
     }
 
-    fn check_classes(&self, faults: &mut Vec<Fault>) {
+    fn check_servers(&self, at: &mut FaultsAt<'_>) {
+        at.names(
+            "servers",
+            "server",
+            self.servers.iter().map(|own| &own.name),
+        );
+        for (s, server) in self.servers.iter().enumerate() {
+            let mut at = at.entry("servers", s);
+            at.number("rate", server.rate.value(), 0.0..=f64::MAX, SERVER_RATE);
+        }
+    }
+
+    fn check_classes(&self, at: &mut FaultsAt<'_>) {
         let rates = self.servers.iter().map(|s| (&*s.name, s.rate));
         let rates: HashMap<&str, Decimal> = rates.collect();
-        let names = self.classes.iter().map(|class| &class.name);
-        check_names("classes", "class", names, faults);
+        at.names("classes", "class", self.classes.iter().map(|own| &own.name));
         for (i, class) in self.classes.iter().enumerate() {
-            let (name, rate) = (&class.name, class.arrival_rate);
-            if rate < Decimal::ZERO {
-                let message =
-                    format!("the arrival rate of class `{name}` is {rate}, expected a number > 0");
-                let help =
-                    "write how many of its jobs arrive in a unit of time; 0 leaves the class out";
-                let place = place!("classes", i, "arrival_rate");
-                faults.push(Fault::new(place, message, help));
-            }
-            self.check_servers_of(i, &rates, faults);
+            let (rate, mut at) = (class.arrival_rate.value(), at.entry("classes", i));
+            at.number("arrival_rate", rate, 0.0..=f64::MAX, CLASS_RATE);
+            self.check_servers_of(class, &rates, &mut at);
         }
         let mut classes = self.classes.iter();
         if !self.classes.is_empty() && classes.all(|class| class.arrival_rate == Decimal::ZERO) {
-            let message = "every arrival rate is 0, so nothing arrives";
             let help = "give at least one class an arrival_rate > 0";
-            faults.push(Fault::new(place!("classes"), message, help));
+            at.add(
+                "classes",
+                "every arrival rate is 0, so nothing arrives",
+                help,
+            );
         }
     }
 
-    fn check_servers_of(&self, i: usize, rates: &HashMap<&str, Decimal>, faults: &mut Vec<Fault>) {
-        let ClassRecord { name, servers, .. } = &self.classes[i];
+    fn check_servers_of(
+        &self,
+        class: &ClassRecord,
+        rates: &HashMap<&str, Decimal>,
+        at: &mut FaultsAt<'_>,
+    ) {
+        let ClassRecord { name, servers, .. } = class;
         let mut seen = HashSet::new();
-        let before = faults.len();
         for (n, server) in servers.iter().enumerate() {
-            let here = place!("classes", i, "servers", n);
+            let mut at = at.entry("servers", n);
             if !rates.contains_key(server.as_str()) {
                 let known: Vec<&str> = self.servers.iter().map(|s| &*s.name).collect();
                 let message =
                     format!("class `{name}` names the server `{server}`, which does not exist");
-                let help = suggest(server, "the servers are", &known);
-                faults.push(Fault::new(here, message, help));
+                at.refuse(message, suggest(server, "the servers are", &known));
             } else if !seen.insert(server) {
                 let message = format!("class `{name}` names the server `{server}` twice");
-                faults.push(Fault::new(here, message, "keep it once"));
+                at.refuse(message, "keep it once");
             }
         }
-        let (what, help) = if servers.is_empty() {
+        if servers.is_empty() {
             let help = "name the servers that may run it, or leave the class out";
-            ("has no server", help)
-        } else if faults.len() == before && servers.iter().all(|s| rates[&**s] == Decimal::ZERO) {
+            at.add("servers", format!("class `{name}` has no server"), help);
+        } else if servers
+            .iter()
+            .all(|s| rates.get(&**s) == Some(&Decimal::ZERO))
+        {
             let help = "give one of its servers a rate > 0, or name another server";
-            ("may only run where the rate is 0", help)
-        } else {
-            return;
-        };
-        let message = format!("class `{name}` {what}");
-        faults.push(Fault::new(place!("classes", i, "servers"), message, help));
+            let message = format!("class `{name}` may only run where the rate is 0");
+            at.add("servers", message, help);
+        }
     }
 
-    fn check_assignment(&self, faults: &mut Vec<Fault>) {
+    fn check_assignment(&self, at: &mut FaultsAt<'_>) {
         let Some(assignment) = &self.assignment else {
             return;
         };
-        let random = &assignment.random;
-        let here = |key: &str| place!("assignment", "random", key);
-        if !(1..=MOST_SERVERS).contains(&random.servers) {
-            let message = format!("{} servers, expected 1 to {MOST_SERVERS}", random.servers);
-            let help = "write how many servers there are";
-            faults.push(Fault::new(here("servers"), message, help));
-        }
-        if !(1..=random.servers.max(1)).contains(&random.degree) {
-            let (degree, servers) = (random.degree, random.servers);
-            let message = format!("each job may run on {degree} of {servers} servers");
-            let help = "write a number from 1 to the number of servers";
-            faults.push(Fault::new(here("degree"), message, help));
-        }
-        let (arrivals, arrival_rate) = (
-            place!("assignment", "arrival_rate"),
-            assignment.arrival_rate,
-        );
-        for (place, what, rate) in [
-            (here("rate"), "the rate of a server", random.rate),
-            (arrivals, "the arrival rate", arrival_rate),
-        ] {
-            if rate <= Decimal::ZERO {
-                let message = format!("{what} is {rate}, expected a number > 0");
-                faults.push(Fault::new(place, message, "write a number > 0"));
-            }
-        }
+        let mut at = at.below("assignment");
+        let help = "write how many jobs arrive in a unit of time";
+        at.positive("arrival_rate", assignment.arrival_rate, help);
+        let (random, mut at) = (&assignment.random, at.below("random"));
+        let help = "write how much work a server does in a unit of time";
+        at.positive("rate", random.rate, help);
+        let [servers, degree] = [random.servers, random.degree].map(f64::from);
+        at.number("servers", servers, 1.0..=MOST_SERVERS, SERVERS);
+        at.number("degree", degree, 1.0..=servers.max(1.0), DEGREE);
     }
 
-    /// Builds the cluster of a record without faults.
-    fn build(&self) -> CheckedOrFaults<Cluster> {
+    /// Builds the cluster of a document without faults.
+    fn build(self, size: Size) -> CheckedOrFaults<Cluster> {
         let mut warnings = Vec::new();
-        let mut cluster = Cluster {
-            record: self.clone(),
-            servers: self.servers.clone(),
-            classes: Vec::new(),
+        let (servers, classes) = match &self.assignment {
+            Some(AssignmentRecord { random, .. }) => {
+                let (names, rate) = ((1..=random.servers).map(|n| n.to_string()), random.rate);
+                (
+                    names.map(|name| Server { name, rate }).collect(),
+                    Vec::new(),
+                )
+            }
+            None => (self.servers.clone(), self.classes_on(&mut warnings)),
         };
-        if let Some(AssignmentRecord { random, .. }) = &self.assignment {
-            let (names, rate) = ((1..=random.servers).map(|n| n.to_string()), random.rate);
-            cluster.servers = names.map(|name| Server { name, rate }).collect();
-        } else {
-            cluster.classes = self.classes_on(&mut warnings);
-        }
+        let cluster = Cluster {
+            record: self,
+            size,
+            servers,
+            classes,
+        };
         let served: f64 = cluster.service_rates().iter().sum();
         let arriving = cluster.arrival_rate();
-        let sums = [arriving * self.size.mean(), served, arriving / served];
+        let sums = [arriving * cluster.size.mean(), served, arriving / served];
         if sums.iter().all(|sum| sum.is_normal()) {
             return Ok((cluster, warnings));
         }

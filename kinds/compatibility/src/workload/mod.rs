@@ -6,9 +6,10 @@ mod document;
 mod tests;
 mod trial;
 
-pub use document::{AssignmentRecord, ClassRecord, RandomRecord, Record, Server};
+pub use document::{AssignmentRecord, ClassRecord, ClusterDocument, RandomRecord, Server};
 pub use trial::Trial;
 
+use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation as simulation;
@@ -16,7 +17,8 @@ use synth_simulation as simulation;
 /// A checked workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    record: Record,
+    record: ClusterDocument,
+    size: Size,
     servers: Vec<Server>,
     classes: Vec<Class>,
 }
@@ -34,7 +36,7 @@ pub struct Class {
 
 impl Cluster {
     /// All its numbers.
-    pub fn record(&self) -> &Record {
+    pub fn record(&self) -> &ClusterDocument {
         &self.record
     }
 
@@ -65,7 +67,7 @@ impl Cluster {
 
     /// The law of sizes \[work\], of all jobs alike.
     pub fn size(&self) -> &Size {
-        &self.record.size
+        &self.size
     }
 
     /// λ \[1/time\].
@@ -145,7 +147,8 @@ impl Cluster {
     /// The same with other sizes.
     pub fn with_sizes(&self, size: Size) -> Self {
         let mut other = self.clone();
-        other.record.size = size;
+        other.record.size = Some(size.clone());
+        other.size = size;
         other
     }
 }

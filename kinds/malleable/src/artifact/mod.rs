@@ -8,9 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy::{Online, Rule};
-use super::workload::{Objective, Record, Workload};
+use super::workload::{Objective, PoolDocument, Workload};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
-use synth_core::document::{DocumentError, Parsed, Published};
 pub(super) use synth_simulation::QueueMeasure as Measure;
 
 /// The kind: malleable jobs.
@@ -32,7 +31,7 @@ pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 impl Content for Malleable {
     const NAME: &'static str = "malleable";
 
-    type Workload = Record;
+    type Workload = PoolDocument;
     type Policy = Policy;
     type Quantity = Quantity;
     type Evidence = Evidence;
@@ -40,20 +39,8 @@ impl Content for Malleable {
 
     synth_core::artifact_io!();
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
-        Workload::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Workload::publish(published);
-    }
-
-    fn digest(workload: &Workload) -> String {
-        workload.record().digest()
-    }
-
-    fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Workload> {
-        check::check(artifact, findings)
+    fn check(artifact: &Artifact, workload: &Workload, findings: &mut Findings) {
+        check::check(artifact, workload, findings);
     }
 }
 

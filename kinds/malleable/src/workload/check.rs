@@ -1,14 +1,12 @@
-//! The checks that turn a record into a [`Pool`].
+//! The checks that turn a document into a [`Pool`] or a [`Stream`].
 
 use super::{
-    Curve, Job, Objective, Pool, Record, SizesRecord, Speedup, SpeedupRecord, Stream, Workload,
+    Curve, Job, Objective, Pool, PoolDocument, SizesRecord, Speedup, SpeedupRecord, Stream,
+    Workload,
 };
-use synth_core::document::{
-    CheckedOrFaults, Fault, Place, SENSIBLE, check_names, check_unit, has_fault, place, sensible,
-    within,
-};
+use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, Place, SENSIBLE, place, within};
 use synth_core::number::Decimal;
-use synth_queues::law::Part;
+use synth_queues::law::{Part, Size};
 use synth_simulation::Streams;
 
 /// For more jobs than this no plan is computed.
@@ -25,100 +23,146 @@ const MOST_APART: f64 = 1e12;
 /// The logarithm of how far numbers of servers may be apart.
 const MOST_LOGARITHM: f64 = 60.0;
 
-impl Record {
+/// What numbers are expected to be, and behind a colon why, or what to write.
+const SHAPE: &str = "a number of at least 0.05: the chance that a size is above x is x to the power of -shape, for x ≥ 1";
+const COUNT: &str = "1 to 100000: write how many jobs to draw";
+
+impl PoolDocument {
     /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
-    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> CheckedOrFaults<Workload> {
-        let mut warnings = Vec::new();
-        self.check_scalars(&mut faults);
-        self.check_jobs(&mut faults);
-        self.check_sizes(&mut faults);
-        self.check_arrivals(&mut faults);
-        let mut curves = Vec::new();
-        let jobs = self.build(&mut curves, &mut faults, &mut warnings);
-        self.check_work(&curves, jobs.len(), &mut faults);
-        self.check_range(&curves, &jobs, &mut faults);
-        if !faults.is_empty() {
+    pub(super) fn workload(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Workload> {
+        let (mut warnings, mut curves) = (Vec::new(), Vec::new());
+        let mut at = FaultsAt::document(&mut faults);
+        self.check_keys(&mut at);
+        self.check_scalars(&mut at);
+        self.check_jobs(&mut at);
+        self.check_sizes(&mut at);
+        self.check_arrivals(&mut at);
+        let jobs = self.build(&mut curves, &mut at, &mut warnings);
+        self.check_work(&curves, jobs.len(), &mut at);
+        self.check_range(&curves, &jobs, &mut at);
+        if !at.is_empty() {
             return Err(faults);
         }
-        let record = self.clone();
-        if self.arrivals.is_some() {
+        if let Some(size) = self.arrivals.as_ref().and_then(|own| own.size.clone()) {
             let curve = curves.pop().expect("arrivals have a speedup");
-            return Ok((Workload::Stream(Stream { record, curve }), warnings));
+            let record = self;
+            return Ok((
+                Workload::Stream(Stream {
+                    record,
+                    size,
+                    curve,
+                }),
+                warnings,
+            ));
         }
         let pool = Pool {
-            record,
+            record: self,
             curves,
             jobs,
         };
         Ok((Workload::Pool(pool), warnings))
     }
 
-    fn check_scalars(&self, faults: &mut Vec<Fault>) {
-        check_unit(&self.time_unit, faults);
+    /// Checks that there are jobs, in one way.
+    fn check_keys(&mut self, at: &mut FaultsAt<'_>) {
+        let keys = ["jobs", "sizes", "arrivals"];
+        let has = [
+            !self.jobs.is_empty(),
+            self.sizes.is_some(),
+            self.arrivals.is_some(),
+        ];
+        match has.iter().filter(|has| **has).count() {
+            0 if !keys.iter().any(|key| at.has_fault(key)) => {
+                let help = "list them: `jobs: [{name: a, size: 3}]`, draw their sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or let them arrive: `arrivals: {rate: 2, mean_size: 3}`";
+                at.add("jobs", "there are no jobs", help);
+            }
+            0 | 1 => {}
+            _ => {
+                let message = "the document has more than one of `jobs`, `sizes` and `arrivals`";
+                let help = "keep `jobs`, `sizes` for jobs whose sizes are drawn, or `arrivals` for jobs that come one after the other";
+                at.add("jobs", message, help);
+            }
+        }
+        if let Some(own) = &mut self.arrivals {
+            let (mean, size) = (("mean_size", &mut own.mean_size), ("size", &mut own.size));
+            let exponential = |mean| Size::Exponential { mean };
+            let help =
+                "write `mean_size: 3`, or a law: `size: {law: hyperexponential, mean: 3, scv: 4}`";
+            let mut at = at.below("arrivals");
+            at.one_of("what arrives", mean, size, exponential, help);
+        }
+    }
+
+    fn check_scalars(&self, at: &mut FaultsAt<'_>) {
+        at.unit(&self.time_unit);
         let help = "write how many servers there are, for instance `servers: 64`";
-        sensible(place!("servers"), "servers", self.servers, help, faults);
+        at.positive("servers", self.servers, help);
         let servers = self.servers.value();
         if self.whole_servers && servers.fract() != 0.0 {
             let message = format!("jobs hold whole servers, but there are {servers}");
-            let help = "write a whole number, or leave `whole_servers` out";
-            faults.push(Fault::new(place!("servers"), message, help));
+            at.add(
+                "servers",
+                message,
+                "write a whole number, or leave `whole_servers` out",
+            );
         }
-        self.check_cap(self.cap, &place!("cap"), faults);
+        self.check_cap(self.cap, at);
     }
 
-    fn check_cap(&self, cap: Option<Decimal>, at: &Place, faults: &mut Vec<Fault>) {
-        let Some(cap) = cap else { return };
+    fn check_cap(&self, cap: Option<Decimal>, at: &mut FaultsAt<'_>) {
         let help = "write the most servers that a job can use, or leave it out";
-        sensible(at.clone(), "cap", cap, help, faults);
-        if self.whole_servers && cap.value().fract() != 0.0 {
-            let message = format!("jobs hold whole servers, but the cap is {cap}");
-            faults.push(Fault::new(at.clone(), message, help));
+        at.positive("cap", cap, help);
+        if let Some(cap) = cap.filter(|cap| self.whole_servers && cap.value().fract() != 0.0) {
+            at.add(
+                "cap",
+                format!("jobs hold whole servers, but the cap is {cap}"),
+                help,
+            );
         }
     }
 
-    fn check_jobs(&self, faults: &mut Vec<Fault>) {
-        let names = self.jobs.iter().map(|job| &job.name);
-        check_names("jobs", "job", names, faults);
+    fn check_jobs(&self, at: &mut FaultsAt<'_>) {
+        at.names("jobs", "job", self.jobs.iter().map(|job| &job.name));
         for (i, job) in self.jobs.iter().enumerate() {
-            let name = &job.name;
-            let help = "write how long the job runs on one server";
-            sensible(place!("jobs", i, "size"), "size", job.size, help, faults);
-            if let Some(weight) = job.weight {
-                let help = "write what a unit of the job's time costs, or leave it out";
-                sensible(place!("jobs", i, "weight"), "weight", weight, help, faults);
-                if self.objective != Objective::WeightedFlowTime {
-                    let message =
-                        format!("job `{name}` has a weight, which this objective does not know");
-                    let help = "choose `objective: weighted-flow-time`, or leave the weights out";
-                    faults.push(Fault::new(place!("jobs", i, "weight"), message, help));
-                }
+            let mut at = at.entry("jobs", i);
+            at.positive(
+                "size",
+                job.size,
+                "write how long the job runs on one server",
+            );
+            let help = "write what a unit of the job's time costs, or leave it out";
+            at.positive("weight", job.weight, help);
+            if job.weight.is_some() && self.objective != Objective::WeightedFlowTime {
+                let name = &job.name;
+                let message =
+                    format!("job `{name}` has a weight, which this objective does not know");
+                let help = "choose `objective: weighted-flow-time`, or leave the weights out";
+                at.add("weight", message, help);
             }
-            self.check_cap(job.cap, &place!("jobs", i, "cap"), faults);
+            self.check_cap(job.cap, &mut at);
         }
     }
 
-    fn check_sizes(&self, faults: &mut Vec<Fault>) {
-        let (count, at, help) = match &self.sizes {
-            Some(SizesRecord::Pareto { shape, count, .. }) => {
-                if shape.value() < 0.05 {
-                    let message = format!("shape is {shape}, expected a number of at least 0.05");
-                    let help =
-                        "the chance that a size is above x is x to the power of -shape, for x ≥ 1";
-                    let place = place!("sizes", "pareto", "shape");
-                    faults.push(Fault::new(place, message, help));
-                }
-                let at = place!("sizes", "pareto", "count");
-                (*count as usize, at, "draw from 1 to 100 000 jobs")
+    fn check_sizes(&self, at: &mut FaultsAt<'_>) {
+        let Some(SizesRecord::Pareto { shape, count, .. }) = &self.sizes else {
+            let count = self.jobs.len();
+            if count > MOST_JOBS {
+                at.add(
+                    "jobs",
+                    format!("there are {count} jobs"),
+                    "plan them in parts",
+                );
             }
-            None => (self.jobs.len(), place!("jobs"), "plan them in parts"),
+            return;
         };
-        if count > MOST_JOBS || count == 0 && self.sizes.is_some() {
-            faults.push(Fault::new(at, format!("there are {count} jobs"), help));
-        }
+        let mut at = at.below("sizes");
+        let mut at = at.below("pareto");
+        at.number("shape", shape.value(), 0.05..=f64::MAX, SHAPE);
+        at.number("count", f64::from(*count), 1.0..=MOST_JOBS as f64, COUNT);
     }
 
     /// Checks that a plan takes minutes at most.
-    fn check_work(&self, curves: &[Curve], count: usize, faults: &mut Vec<Fault>) {
+    fn check_work(&self, curves: &[Curve], count: usize, at: &mut FaultsAt<'_>) {
         let (most, what) = match curves {
             [] => return,
             [one] if one.smooth_power(self.servers.value()).is_some() => return,
@@ -128,12 +172,12 @@ impl Record {
         if count > most && self.objective != Objective::Makespan {
             let message = format!("there are {count} jobs with {what}, expected at most {most}");
             let help = "plan them in parts: what this takes grows with the square of their number";
-            faults.push(Fault::new(place!("jobs"), message, help));
+            at.add("jobs", message, help);
         }
     }
 
     /// Checks that numbers are near enough to each other for what is computed of them.
-    fn check_range(&self, curves: &[Curve], jobs: &[Job], faults: &mut Vec<Fault>) {
+    fn check_range(&self, curves: &[Curve], jobs: &[Job], at: &mut FaultsAt<'_>) {
         let sizes = || jobs.iter().map(|job| job.size);
         let least = sizes().fold(f64::INFINITY, f64::min);
         let most = sizes().fold(0.0, f64::max);
@@ -149,37 +193,35 @@ impl Record {
                 "sizes are from {least} to {most}, more than a factor of {MOST_APART:e} apart"
             );
             let help = "leave out the jobs that are nothing beside the others";
-            faults.push(Fault::new(place!("jobs"), message, help));
+            at.add("jobs", message, help);
         } else if makespan && (most / least).ln() / flattest > MOST_LOGARITHM {
             let message = format!(
                 "under k^{flattest} jobs of sizes {least} and {most} would need numbers of servers that no number can hold beside each other"
             );
             let help =
                 "for such speedups more servers are of no use: give the jobs one of k^.1 or more";
-            faults.push(Fault::new(place!("jobs"), message, help));
+            at.add("jobs", message, help);
         }
     }
 
-    fn check_arrivals(&self, faults: &mut Vec<Fault>) {
+    fn check_arrivals(&self, at: &mut FaultsAt<'_>) {
         let Some(arrivals) = &self.arrivals else {
             return;
         };
-        let help = "write how many jobs arrive in a unit of time";
-        let at = place!("arrivals", "rate");
-        sensible(at, "rate", arrivals.rate, help, faults);
-        let here = place!("arrivals", "size");
-        let mut unsound = arrivals.size.faults(Part::Size, "the workload", "work");
-        let sound = || arrivals.size.in_range() && SENSIBLE.contains(&arrivals.size.mean());
-        if unsound.is_empty() && !sound() {
-            let message = "the law of sizes is out of the range of numbers";
-            let help = "check its numbers, or choose another unit of work";
-            unsound.push(Fault::new(Place::DOCUMENT, message, help));
-        }
-        faults.extend(within(unsound, &here));
         if self.objective != Objective::FlowTime {
             let message = "of jobs that arrive only the flow time can be made small";
             let help = "leave `objective` out, or list the jobs: `jobs: [{name: a, size: 3}]`";
-            faults.push(Fault::new(place!("objective"), message, help));
+            at.add("objective", message, help);
+        }
+        let mut at = at.below("arrivals");
+        at.positive(
+            "rate",
+            arrivals.rate,
+            "write how many jobs arrive in a unit of time",
+        );
+        if let Some(size) = &arrivals.size {
+            let own = ("work", SENSIBLE);
+            size.check(Part::Size, "the workload", own, &mut at.below("size"));
         }
     }
 
@@ -212,16 +254,16 @@ impl Record {
     fn build(
         &self,
         curves: &mut Vec<Curve>,
-        faults: &mut Vec<Fault>,
+        at: &mut FaultsAt<'_>,
         warnings: &mut Vec<Fault>,
     ) -> Vec<Job> {
         let shared = (self.speedup.as_ref(), place!("speedup"));
         let mut jobs = Vec::new();
         if self.arrivals.is_some() || self.sizes.is_some() {
             let curve = self.curve(shared, self.cap, curves, warnings);
-            let curve = curve.map_err(|fault| refuse(fault, faults)).ok();
+            let curve = curve.map_err(|fault| refuse(fault, at)).ok();
             let (Some(SizesRecord::Pareto { shape, count, seed }), true) =
-                (self.sizes, faults.is_empty())
+                (self.sizes, at.is_empty())
             else {
                 return jobs;
             };
@@ -243,9 +285,9 @@ impl Record {
                     jobs.push(self.job(job.name.clone(), job.size.value(), weight, curve));
                 }
                 // The speedup of the job could not be read.
-                Err(_) if has_fault(faults, &place!("jobs", i, "speedup")) => {}
+                Err(_) if at.entry("jobs", i).has_fault("speedup") => {}
                 Err(fault) => {
-                    refuse(fault, faults);
+                    refuse(fault, at);
                     // What is wrong with the shared one is said once.
                     if own.is_none() {
                         break;
@@ -271,9 +313,14 @@ impl Record {
     }
 }
 
-/// Adds the fault of a speedup, unless it is only missing because it could not be read.
-fn refuse(fault: Fault, faults: &mut Vec<Fault>) {
-    if !has_fault(faults, &fault.place) {
-        faults.push(fault);
+/// Adds the fault of a speedup, unless the speedup is only missing because it could not be read.
+fn refuse(fault: Fault, at: &mut FaultsAt<'_>) {
+    let steps = fault.place.steps();
+    if !at
+        .all()
+        .iter()
+        .any(|own| own.place.steps().starts_with(steps))
+    {
+        at.extend([fault]);
     }
 }

@@ -6,13 +6,14 @@ mod speedup;
 #[cfg(test)]
 mod tests;
 
-pub use document::{ArrivalsRecord, JobRecord, Record, SizesRecord};
+pub use document::{ArrivalsRecord, JobRecord, PoolDocument, SizesRecord};
 pub(super) use speedup::halved;
 pub use speedup::{Curve, Speedup, SpeedupRecord};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation::JobClass;
@@ -43,7 +44,7 @@ pub enum Workload {
 
 impl Workload {
     /// All its numbers.
-    pub fn record(&self) -> &Record {
+    pub fn record(&self) -> &PoolDocument {
         match self {
             Workload::Pool(pool) => &pool.record,
             Workload::Stream(stream) => &stream.record,
@@ -54,13 +55,14 @@ impl Workload {
 /// Jobs that arrive, with one speedup for all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
-    record: Record,
+    record: PoolDocument,
+    size: Size,
     curve: Curve,
 }
 
 impl Stream {
     /// All its numbers.
-    pub fn record(&self) -> &Record {
+    pub fn record(&self) -> &PoolDocument {
         &self.record
     }
 
@@ -79,19 +81,16 @@ impl Stream {
         &self.curve
     }
 
-    fn arrivals(&self) -> &ArrivalsRecord {
-        let arrivals = self.record.arrivals.as_ref();
-        arrivals.expect("a stream is made of a record with arrivals")
-    }
-
     /// λ \[1/time\].
     pub fn arrival_rate(&self) -> f64 {
-        self.arrivals().rate.value()
+        let arrivals = self.record.arrivals.as_ref();
+        let arrivals = arrivals.expect("a stream is made of a document with arrivals");
+        arrivals.rate.value()
     }
 
     /// The law of sizes \[work\].
     pub fn size(&self) -> &Size {
-        &self.arrivals().size
+        &self.size
     }
 
     /// ρ = λE\[S\]/N, the part of the servers that works where each job has one.
@@ -128,7 +127,7 @@ pub const ALL_JOBS: &str = "jobs";
 /// Jobs that are all there at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
-    record: Record,
+    record: PoolDocument,
     curves: Vec<Curve>,
     jobs: Vec<Job>,
 }
@@ -148,7 +147,7 @@ pub struct Job {
 
 impl Pool {
     /// All its numbers.
-    pub fn record(&self) -> &Record {
+    pub fn record(&self) -> &PoolDocument {
         &self.record
     }
 
@@ -182,7 +181,7 @@ impl Pool {
         &self.curves
     }
 
-    fn of(record: Record) -> Option<Self> {
+    fn of(record: PoolDocument) -> Option<Self> {
         match record.check() {
             Ok(Workload::Pool(pool)) => Some(pool),
             _ => None,

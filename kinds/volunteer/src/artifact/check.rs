@@ -22,10 +22,9 @@ const CAMPAIGNS: Grounds =
     Grounds::Judged("no interval is wider than that of so many campaigns can be");
 
 /// Checks what an artifact says, and notes on which grounds the rest stands.
-pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
-    let campaign = findings.workload(artifact.workload.check())?;
-    findings.within("policy", |f| check_policy(&artifact.policy, &campaign, f));
-    check_claims(artifact, &campaign, findings);
+pub(super) fn check(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
+    findings.within("policy", |f| check_policy(&artifact.policy, campaign, f));
+    check_claims(artifact, campaign, findings);
     if let Some(message) = unusable("the program", &artifact.tool) {
         findings.add("tool", message);
     }
@@ -34,8 +33,6 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Camp
         let message = "expected two at least: an interval needs them";
         findings.add("evidence.campaigns", message);
     }
-    findings.remarks(&["workload.source", "tool"]);
-    Some(campaign)
 }
 
 /// Checks that parameters are in their ranges, and those that the workload has or that follow from it.

@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy::Dispatch;
-use super::workload::{Campaign, Record};
+use super::workload::{Campaign, CampaignDocument};
 use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
-use synth_core::document::{DocumentError, Parsed, Published, digest, to_yaml};
 
 /// The kind: dispatch to volunteers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,9 +27,8 @@ pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 
 impl Content for Volunteer {
     const NAME: &'static str = "volunteer-dispatch";
-    const WORKLOAD: &'static str = "volunteer";
 
-    type Workload = Record;
+    type Workload = CampaignDocument;
     type Policy = Policy;
     type Quantity = Quantity;
     type Evidence = Evidence;
@@ -38,20 +36,8 @@ impl Content for Volunteer {
 
     synth_core::artifact_io!();
 
-    fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
-        Campaign::parse(text, name)
-    }
-
-    fn publish(published: &mut Published) {
-        Campaign::publish(published);
-    }
-
-    fn digest(campaign: &Campaign) -> String {
-        digest(&to_yaml(campaign.record()))
-    }
-
-    fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
-        check::check(artifact, findings)
+    fn check(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
+        check::check(artifact, campaign, findings);
     }
 }
 

@@ -1,15 +1,11 @@
-//! The checks that turn a record into a [`Campaign`].
+//! The checks that turn a document into a [`Campaign`].
 
 use std::collections::HashSet;
-use std::ops::RangeInclusive;
 
-use super::document::{BatchRecord, HostsRecord, Processor, Quality, Record};
+use super::document::{BatchRecord, CampaignDocument, HostsRecord, Processor, Quality};
 use super::{Batch, Campaign, Version};
 use synth_core::artifact::written;
-use synth_core::document::{
-    Fault, Place, SENSIBLE, check_names, check_unit, has_fault, place, sensible, suggest, unusable,
-    within,
-};
+use synth_core::document::{Fault, FaultsAt, SENSIBLE, suggest};
 use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
 
@@ -43,122 +39,72 @@ const QUANTILE: &str =
     "a fraction between 0 and 1: write .8 for when 80 % of the results are there";
 const REFRESH: &str = "1e-5 of the horizon at least: a sixtieth is the default";
 
-/// The faults of what stands at one place.
-struct At<'a> {
-    place: Place,
-    faults: &'a mut Vec<Fault>,
-}
-
-impl<'a> At<'a> {
-    fn new(place: Place, faults: &'a mut Vec<Fault>) -> Self {
-        At { place, faults }
+/// Checks that a list has an entry, and that all have names of their own.
+fn check_list<'n>(
+    key: &str,
+    what: &str,
+    names: impl ExactSizeIterator<Item = &'n String>,
+    at: &mut FaultsAt<'_>,
+) {
+    if names.len() == 0 {
+        at.add(key, format!("there is no {what}"), "list one at least");
     }
-
-    /// Returns the faults of another place.
-    fn place(&mut self, place: Place) -> At<'_> {
-        At::new(place, self.faults)
-    }
-
-    /// Returns whether the value of a key already has a fault, so that it is not missing.
-    fn has_fault(&self, key: &str) -> bool {
-        has_fault(self.faults, &self.place.then(key))
-    }
-
-    fn add(&mut self, key: &str, message: impl Into<String>, help: &str) {
-        let fault = Fault::new(self.place.then(key), message, help);
-        self.faults.push(fault);
-    }
-
-    /// Checks that a number is in its range; where it is not there, it is NaN.
-    fn number(&mut self, key: &str, value: f64, range: RangeInclusive<f64>, expected: &str) {
-        if !value.is_nan() && !range.contains(&value) {
-            let (expected, help) = expected.split_once(": ").unwrap_or((expected, ""));
-            let message = format!("{key} is {value}, expected {expected}");
-            self.add(key, message, help);
-        }
-    }
-
-    /// Checks that a number is positive, if it is there.
-    fn positive(&mut self, key: &str, value: Option<Decimal>, help: &str) {
-        if let Some(value) = value {
-            sensible(self.place.then(key), key, value, help, self.faults);
-        }
-    }
-
-    /// Checks that an owner has both of two keys, or neither of them.
-    fn both(&mut self, owner: &str, keys: [&str; 2], has: [bool; 2], help: &str) {
-        if has[0] != has[1] && !keys.iter().any(|key| self.has_fault(key)) {
-            let [one, other] = keys;
-            let message = format!("{owner} has one of `{one}` and `{other}`, expected both");
-            self.add(one, message, help);
-        }
-    }
-
-    /// Checks that a list has an entry, and that all have names of their own.
-    fn names<'n>(&mut self, key: &str, what: &str, names: impl Iterator<Item = &'n String>) {
-        let names: Vec<&String> = names.collect();
-        if names.is_empty() {
-            self.add(key, format!("there is no {what}"), "list one at least");
-        }
-        check_names(key, what, names.into_iter(), self.faults);
-    }
+    at.names(key, what, names);
 }
 
 fn or_nan(value: Option<Decimal>) -> f64 {
     value.map_or(f64::NAN, Decimal::value)
 }
 
-impl Record {
-    /// Returns the campaign, or all its faults.
-    ///
-    /// # Errors
-    /// A list of all faults, at their places in the record.
-    pub fn check(&self) -> Result<Campaign, Vec<Fault>> {
-        self.checked(Vec::new())
-    }
-
+impl CampaignDocument {
     /// Returns the campaign, or these faults and its own.
-    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Result<Campaign, Vec<Fault>> {
-        check_unit(&self.time_unit, &mut faults);
-        let (place, help) = (place!("horizon"), "write how long the campaign lasts");
-        sensible(place, "the horizon", self.horizon, help, &mut faults);
-        let mut at = At::new(Place::DOCUMENT, &mut faults);
+    pub(super) fn campaign(self, mut faults: Vec<Fault>) -> Result<Campaign, Vec<Fault>> {
+        let mut at = FaultsAt::document(&mut faults);
+        at.unit(&self.time_unit);
+        at.positive("horizon", self.horizon, "write how long the campaign lasts");
         self.check_hosts(&mut at);
         self.check_applications(&mut at);
         self.check_batches(&mut at);
-        self.check_policy(&mut at.place(place!("policy")));
-        if !faults.is_empty() {
+        self.check_policy(&mut at.below("policy"));
+        if !at.is_empty() {
             return Err(faults);
         }
         let campaign = Campaign {
-            record: self.clone(),
             batches: self.expanded(),
             versions: self.versions(),
+            record: self,
         };
         let mut seen = HashSet::new();
         for batch in &campaign.batches {
             if !seen.insert(&batch.name) {
                 let message = format!("a second batch is named `{}`", batch.name);
                 let help = "one that is submitted several times has -1, -2, … behind its name";
-                faults.push(Fault::new(place!("batches", batch.entry), message, help));
+                at.entry("batches", batch.entry).refuse(message, help);
             }
         }
-        campaign.check_work(&mut At::new(Place::DOCUMENT, &mut faults));
-        let is_sound = faults.is_empty();
-        is_sound.then_some(campaign).ok_or(faults)
+        campaign.check_work(&mut at);
+        if faults.is_empty() {
+            Ok(campaign)
+        } else {
+            Err(faults)
+        }
     }
 
-    fn check_hosts(&self, at: &mut At<'_>) {
-        let names = self.hosts.iter().map(|own| &own.name);
-        at.names("hosts", "group of hosts", names);
+    fn check_hosts(&self, at: &mut FaultsAt<'_>) {
+        check_list(
+            "hosts",
+            "group of hosts",
+            self.hosts.iter().map(|own| &own.name),
+            at,
+        );
         let count: f64 = self.hosts.iter().map(|own| f64::from(own.count)).sum();
         at.number("hosts", count, 0.0..=1e5, HOSTS);
         for (i, hosts) in self.hosts.iter().enumerate() {
-            self.check_group(hosts, at.place(place!("hosts", i)));
+            self.check_group(hosts, at.entry("hosts", i));
         }
     }
 
-    fn check_group(&self, hosts: &HostsRecord, mut at: At<'_>) {
+    fn check_group(&self, hosts: &HostsRecord, mut at: FaultsAt<'_>) {
         let owner = format!("`{}`", hosts.name);
         let least = 1e-6 * self.horizon.value();
         at.number("count", f64::from(hosts.count), 1.0..=f64::MAX, COUNT);
@@ -175,8 +121,7 @@ impl Record {
         let help = "write both, as in `gpus: 1, gpu_speed: 20`, or none";
         at.both(&owner, ["gpus", "gpu_speed"], has, help);
         if let Some(turns) = &hosts.availability {
-            let place = at.place.then("availability");
-            let mut at = at.place(place);
+            let mut at = at.below("availability");
             self.check_law("on", Some(&turns.on), ("time on", &owner), &mut at);
             self.check_law("off", Some(&turns.off), ("time off", &owner), &mut at);
         }
@@ -196,7 +141,7 @@ impl Record {
         key: &str,
         law: Option<&Size>,
         (what, owner): (&'static str, &str),
-        at: &mut At<'_>,
+        at: &mut FaultsAt<'_>,
     ) {
         let unit = match what {
             "size" => "work".into(),
@@ -209,21 +154,20 @@ impl Record {
         let Some(law) = law.filter(|law| none.as_ref() != Some(law)) else {
             return;
         };
-        let faults = law.faults(Part::Other(what), owner, &unit);
-        let mean = law.mean();
-        if faults.is_empty() && !SENSIBLE.contains(&mean) {
-            let message = format!("the mean is {mean}, out of the range of sensible numbers");
-            at.add(key, message, "choose other units");
-        }
-        at.faults.extend(within(faults, &at.place.then(key)));
+        law.check(
+            Part::Other(what),
+            owner,
+            (&unit, SENSIBLE),
+            &mut at.below(key),
+        );
     }
 
-    fn check_applications(&self, at: &mut At<'_>) {
+    fn check_applications(&self, at: &mut FaultsAt<'_>) {
         let names = self.applications.iter().map(|own| &own.name);
-        at.names("applications", "application", names);
+        check_list("applications", "application", names, at);
         for (i, application) in self.applications.iter().enumerate() {
             let name = &application.name;
-            let mut at = at.place(place!("applications", i));
+            let mut at = at.entry("applications", i);
             let most = application.instances.map_or(f64::NAN, f64::from);
             let quorum = f64::from(application.quorum);
             at.number("quorum", quorum, 1.0..=20.0, QUORUM);
@@ -232,35 +176,34 @@ impl Record {
                 let help = "list one, as in `versions: [{name: v1, processor: cpu}]`";
                 at.add("versions", format!("`{name}` has no version"), help);
             }
-            let mut seen = HashSet::new();
+            let versions = application.versions.iter();
+            at.names(
+                "versions",
+                &format!("version of `{name}`"),
+                versions.map(|own| &own.name),
+            );
             for (n, version) in application.versions.iter().enumerate() {
-                let mut at = at.place(place!("applications", i, "versions", n));
-                let own = &version.name;
-                if let Some(message) = unusable("the name of a version", own) {
-                    at.add("name", message, "give it a name");
-                } else if !seen.insert(own) {
-                    let message = format!("a second version of `{name}` is named `{own}`");
-                    at.add("name", message, "rename one of them");
-                }
+                let mut at = at.entry("versions", n);
                 let help = "write how fast it is beside others, 1 if it is not known";
-                at.positive("efficiency", Some(version.efficiency), help);
+                at.positive("efficiency", version.efficiency, help);
                 let released = or_nan(version.released);
                 at.number("released", released, 0.0..=f64::MAX, RELEASED);
             }
         }
     }
 
-    fn check_batches(&self, at: &mut At<'_>) {
-        at.names("batches", "batch", self.batches.iter().map(|own| &own.name));
+    fn check_batches(&self, at: &mut FaultsAt<'_>) {
+        let names = self.batches.iter().map(|own| &own.name);
+        check_list("batches", "batch", names, at);
         let (mut jobs, mut count) = (0.0, 0.0);
         for (i, batch) in self.batches.iter().enumerate() {
-            let mut at = at.place(place!("batches", i));
+            let mut at = at.entry("batches", i);
             let (owner, name) = (format!("batch `{}`", batch.name), &*batch.application);
             let known: Vec<&str> = self.applications.iter().map(|own| &*own.name).collect();
             if !known.contains(&name) {
                 let message = format!("there is no application `{name}`");
                 let help = suggest(name, "the applications are", &known);
-                at.add("application", message, &help);
+                at.add("application", message, help);
             }
             self.check_law("size", Some(&batch.size), ("size", &owner), &mut at);
             batch.check(self.horizon.value(), &owner, &mut at);
@@ -271,7 +214,7 @@ impl Record {
         at.number("batches", count, 0.0..=1e3, ALL_BATCHES);
     }
 
-    fn check_policy(&self, at: &mut At<'_>) {
+    fn check_policy(&self, at: &mut FaultsAt<'_>) {
         let own = &self.policy;
         let (first, tight) = (or_nan(own.first_percentile), or_nan(own.tight_percentile));
         at.number("first_percentile", first, 0.0..=100.0, PERCENTAGE);
@@ -327,7 +270,7 @@ impl Record {
 
 impl BatchRecord {
     /// Checks all but its law and its application.
-    fn check(&self, horizon: f64, owner: &str, at: &mut At<'_>) {
+    fn check(&self, horizon: f64, owner: &str, at: &mut FaultsAt<'_>) {
         self.check_quality(owner, at);
         let jobs = self.jobs.map_or(f64::NAN, f64::from);
         at.number("jobs", jobs, 1.0..=f64::MAX, JOBS);
@@ -357,7 +300,7 @@ impl BatchRecord {
 
     /// Checks that it has what its quality needs, and nothing else. A value that could not be read has a fault already, and is
     /// not missing.
-    fn check_quality(&self, owner: &str, at: &mut At<'_>) {
+    fn check_quality(&self, owner: &str, at: &mut FaultsAt<'_>) {
         let word = written(&self.quality);
         let is_stream = self.quality == Quality::Throughput;
         let is_dated = matches!(self.quality, Quality::Short | Quality::Long);
@@ -388,10 +331,10 @@ impl BatchRecord {
 
 impl Campaign {
     /// Checks that it can be simulated: not too many jobs, at once or in all, and not too many turns.
-    fn check_work(&self, at: &mut At<'_>) {
+    fn check_work(&self, at: &mut FaultsAt<'_>) {
         let horizon = self.horizon();
         for (i, hosts) in self.record.hosts.iter().enumerate() {
-            let mut at = at.place(place!("hosts", i));
+            let mut at = at.entry("hosts", i);
             let turns = hosts.availability.as_ref();
             let turn = turns.map_or(f64::NAN, |own| own.on.mean() + own.off.mean());
             at.number("availability", turn, 1e-6 * horizon..=f64::MAX, TURNS);

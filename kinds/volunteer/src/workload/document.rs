@@ -1,60 +1,39 @@
 //! The document of a campaign, as it is read, and as policies record it.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Campaign;
-use synth_core::document::{Document, DocumentError, Parsed, Place, Published, read_file};
+use synth_core::document::{
+    CheckedOrFaults, DocumentError, Fault, Parsed, Spelling, Spellings, WorkloadDocument,
+    unit_of_time,
+};
 use synth_core::number::Decimal;
-use synth_queues::law::{Size, Spelling, Spellings, publish, respell};
+use synth_queues::law::Size;
 
-/// The kind that these documents name.
-pub(super) const KIND: &str = "volunteer";
-
-/// What is spelt in other ways than it is read.
-const SPELLINGS: &Spellings = &[
-    ("horizon", Spelling::Time),
-    ("policy.patience", Spelling::Time),
-    ("policy.refresh", Spelling::Time),
-    ("hosts[].speed", Spelling::LawOrNumber),
-    ("hosts[].gpu_speed", Spelling::LawOrNumber),
-    ("hosts[].buffer", Spelling::LawOrTime),
-    ("hosts[].delay", Spelling::LawOrTime),
-    ("hosts[].contact", Spelling::Time),
-    ("hosts[].availability.on", Spelling::LawOrTime),
-    ("hosts[].availability.off", Spelling::LawOrTime),
-    ("applications[].versions[].released", Spelling::Time),
-    ("batches[].size", Spelling::LawOrTime),
-    ("batches[].submitted", Spelling::Time),
-    ("batches[].every", Spelling::Time),
-    ("batches[].deadline", Spelling::Time),
-    ("batches[].bound", Spelling::Time),
-];
-
-const EXAMPLE: &str = include_str!("example.txt").trim_ascii_end();
-
-/// A campaign with all its numbers.
+/// Batches of jobs on the machines of volunteers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Campaign")]
-pub struct Record {
-    /// Where its figures come from.
+pub struct CampaignDocument {
+    /// Always `volunteer`.
+    pub kind: String,
+    /// Where the numbers come from: any text, which is copied to the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The unit of time.
+    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
+    #[serde(default = "unit_of_time")]
+    #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
     pub time_unit: String,
-    /// How long the campaign lasts, > 0 \[time\].
+    /// How long the campaign lasts \[time\], > 0.
     pub horizon: Decimal,
-    /// Groups of hosts of which each is drawn from the same laws.
+    /// Groups of hosts, each drawn from the same laws.
     pub hosts: Vec<HostsRecord>,
     /// What runs on them.
     pub applications: Vec<ApplicationRecord>,
     /// What is to be done.
     pub batches: Vec<BatchRecord>,
-    /// Parameters that are given and not tuned.
-    #[serde(default, skip_serializing_if = "is_default")]
+    /// Parameters of the dispatch that are fixed, and not tuned.
+    #[serde(default)]
     pub policy: PolicyRecord,
 }
 
@@ -69,7 +48,7 @@ pub struct HostsRecord {
     /// CPU cores of each.
     pub cores: u32,
     /// GPUs of each.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default)]
     pub gpus: u32,
     /// The law of the speed of a core \[work/time\], drawn once a host.
     pub speed: Size,
@@ -173,7 +152,7 @@ pub struct BatchRecord {
     #[serde(default)]
     pub submitted: Decimal,
     /// How often it is submitted.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one")]
     pub times: u32,
     /// How long after the one before \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,76 +213,49 @@ fn unit() -> Decimal {
     Decimal::ONE
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_one(n: &u32) -> bool {
-    *n == 1
-}
-
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Batches of jobs on the machines of volunteers.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct CampaignDocument {
-    #[allow(dead_code, reason = "it was read before")]
-    kind: String,
-    /// Where the numbers come from: any text, which is copied to the policy file.
-    source: Option<String>,
-    /// The unit of all times and rates. Times may have a unit of their own if this is one of time.
-    #[schemars(extend("examples" = ["s", "min", "h", "d"]))]
-    time_unit: Option<String>,
-    /// How long the campaign lasts \[time\], > 0.
-    horizon: Decimal,
-    /// Groups of hosts, each drawn from the same laws.
-    hosts: Vec<HostsRecord>,
-    /// What runs on them.
-    applications: Vec<ApplicationRecord>,
-    /// What is to be done.
-    batches: Vec<BatchRecord>,
-    /// Parameters of the dispatch that are fixed, and not tuned.
-    policy: Option<PolicyRecord>,
+impl WorkloadDocument for CampaignDocument {
+    const KIND: &'static str = "volunteer";
+    const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
+    const SPELLINGS: &'static Spellings = &[
+        ("horizon", Spelling::Time),
+        ("policy.patience", Spelling::Time),
+        ("policy.refresh", Spelling::Time),
+        ("hosts[].speed", Spelling::LawOrNumber),
+        ("hosts[].gpu_speed", Spelling::LawOrNumber),
+        ("hosts[].buffer", Spelling::LawOrTime),
+        ("hosts[].delay", Spelling::LawOrTime),
+        ("hosts[].contact", Spelling::Time),
+        ("hosts[].availability.on", Spelling::LawOrTime),
+        ("hosts[].availability.off", Spelling::LawOrTime),
+        ("applications[].versions[].released", Spelling::Time),
+        ("batches[].size", Spelling::LawOrTime),
+        ("batches[].submitted", Spelling::Time),
+        ("batches[].every", Spelling::Time),
+        ("batches[].deadline", Spelling::Time),
+        ("batches[].bound", Spelling::Time),
+    ];
+
+    type Checked = Campaign;
+
+    fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Campaign> {
+        Ok((self.campaign(faults)?, Vec::new()))
+    }
+
+    fn record(campaign: &Campaign) -> Self {
+        campaign.record().clone()
+    }
 }
 
 impl Campaign {
-    /// Adds documents of this kind to the schema for editors.
-    pub(crate) fn publish(published: &mut Published) {
-        publish::<CampaignDocument>(published, KIND, SPELLINGS);
-    }
-
-    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
-    ///
-    /// # Errors
-    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
-    /// fault found in it.
-    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, Self::parse)
-    }
-
     /// Reads a document; `name` stands for the file in messages.
     ///
     /// # Errors
     /// [`DocumentError::Faults`] with every fault found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        let mut document = Document::parse(text, name, EXAMPLE)?;
-        let misnamed = document.misnamed(KIND)?;
-        respell(&mut document.root, SPELLINGS);
-        let (written, mut faults) = document.read::<CampaignDocument>();
-        faults.extend(misnamed);
-        let Some(written) = written else {
-            return Err(document.refuse(faults));
-        };
-        let record = Record {
-            source: written.source,
-            time_unit: written.time_unit.unwrap_or("time".into()),
-            horizon: written.horizon,
-            hosts: written.hosts,
-            applications: written.applications,
-            batches: written.batches,
-            policy: written.policy.unwrap_or_default(),
-        };
-        let checked = record.checked(faults).map(|own| (own, Vec::new()));
-        document.conclude(checked, |_: &Place| None)
+        CampaignDocument::parse(text, name)
     }
 }

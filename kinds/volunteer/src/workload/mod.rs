@@ -9,8 +9,8 @@ mod tests;
 pub use capacity::{Capacity, LeastTime, Shortage};
 pub(crate) use document::is_default;
 pub use document::{
-    ApplicationRecord, AvailabilityRecord, BatchRecord, HostsRecord, PolicyRecord, Processor,
-    Quality, Record, VersionRecord,
+    ApplicationRecord, AvailabilityRecord, BatchRecord, CampaignDocument, HostsRecord,
+    PolicyRecord, Processor, Quality, VersionRecord,
 };
 
 use synth_queues::law::Size;
@@ -18,7 +18,7 @@ use synth_queues::law::Size;
 /// A checked campaign.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Campaign {
-    record: Record,
+    record: CampaignDocument,
     batches: Vec<Batch>,
     versions: Vec<Version>,
 }
@@ -61,7 +61,7 @@ pub struct Version {
 
 impl Campaign {
     /// Returns all its numbers.
-    pub fn record(&self) -> &Record {
+    pub fn record(&self) -> &CampaignDocument {
         &self.record
     }
 

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
+use synth_core::document::WorkloadDocument as _;
 
 const TEXT: &str = "
 kind: volunteer
@@ -45,65 +46,7 @@ fn a_campaign_has_what_the_document_says() {
     assert_eq!(campaign.shortage(), None);
     // What is recorded is read again.
     let record = campaign.record().clone();
-    assert_eq!(record.check().unwrap(), campaign);
-}
-
-/// What is replaced, by what, and the words of the message.
-const FAULTS: &str = "\
-application: b, size => application: c, size => there is no application `c`
-deadline: 30 => deadline: -1 => deadline is -1, expected a number > 0
-deadline: 30 => bound: 30 => which the quality short needs
-error: .1 => error: 1.1 => expected a chance from 0 to 1
-count: 10 => count: 0 => count is 0, expected 1 at least
-gpu_speed: 50,  =>  => expected both
-jobs: 7 => jobs: 0 => jobs is 0, expected 1 at least
-quorum: 2 => quorum: 0 => expected a whole number from 1 to 20
-every: 50 => every: 500 => after the campaign
-bound: 100 => bound: 100, jobs: 3 => which does not go with the quality throughput
-submitted: 10 => submitted: 2000 => outside of the campaign
-name: labs => name: homes => a second group of hosts is named `homes`
-buffer: 6 => buffer: {law: exponential, mean: -6} => mean
-horizon: 1000 => horizon: 0 => the horizon is 0, expected a number > 0
-horizon: 1000 => horizon: 1000\\npolicy: {first_percentile: 101} => expected a percentage from 0 to 100
-horizon: 1000 => horizon: 1000\\npolicy: {tight_percentile: -1} => expected a percentage from 0 to 100
-horizon: 1000 => horizon: 1000\\npolicy: {quantile: 1} => expected a fraction between 0 and 1
-name: soon => name: fast-2 => a second batch is named `fast-2`
-buffer: 6} => buffer: 6, contact: 1e-9} => expected a millionth of the horizon at least
-jobs: 7 => jobs: -7 => jobs is -7
-buffer: 6 => buffer: 0 => mean buffer of `labs` is 0
-size: 3, quality => size: 1e-9, quality => jobs of `stream` queued
-processor: gpu => processor: tpu => tpu
-quality: afap => quality: soon => soon";
-
-/// Each fault is found, and says where and what to do.
-#[test]
-fn faults_are_found() {
-    for case in FAULTS.lines() {
-        let parts: Vec<String> = case.split(" => ").map(|p| p.replace("\\n", "\n")).collect();
-        let [from, to, message] = &parts[..] else {
-            panic!("{case}")
-        };
-        assert!(TEXT.contains(from), "{from}");
-        let said = read(&TEXT.replace(from, to)).unwrap_err();
-        assert!(said.contains(message), "{to}: {said}");
-        assert!(said.contains("help"), "{said}");
-    }
-}
-
-/// One fault, one message.
-#[test]
-fn a_fault_is_reported_once() {
-    for (from, to) in [
-        ("jobs: 7", "jobs: -7"),
-        ("horizon: 1000", "horizon: 0"),
-        ("horizon: 1000", "horizon: 1000\npolicy: {refresh: 0}"),
-        ("every: 50", "every: 50Gi"),
-        ("gpu_speed: 50", "gpu_speed: 50x"),
-        ("gpus: 1", "gpus: one"),
-    ] {
-        let said = read(&TEXT.replace(from, to)).unwrap_err();
-        assert_eq!(said.matches("error").count(), 1, "{to}: {said}");
-    }
+    assert_eq!(record.recorded(&record.digest()).unwrap(), campaign);
 }
 
 /// What can never be done is known from means alone, with the arithmetic.

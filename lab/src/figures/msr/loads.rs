@@ -11,7 +11,6 @@ use super::jobs;
 use super::theory::{Placed, at_load, full, total};
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::workload::Workload;
-use synth::report::plot::Look;
 
 /// Loads of Figure 4; more of them where First-Fit gives up.
 const LOADS: [f64; 12] = [
@@ -106,7 +105,7 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
 const PUBLISHED: &str = include_str!("borg.csv");
 
 /// The colors of these rules.
-const COLORS: [Look; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];
+const COLORS: [usize; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];
 
 /// Loads that are simulated.
 const SIMULATED: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.9];
@@ -117,7 +116,7 @@ const BURSTS: &str =
 
 /// Reads the published curves.
 fn published() -> Done<Vec<Curve>> {
-    let curve = |(line, color): (&str, Look)| {
+    let curve = |(line, color): (&str, usize)| {
         let (label, means) = line.split_once(',').ok_or("a rule without means")?;
         let points = means.split(',').zip(1..).map(|(mean, tenths)| {
             let mean: f64 = mean.parse()?;

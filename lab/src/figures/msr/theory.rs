@@ -10,7 +10,6 @@ use synth::multiresource::modulation::Modulation;
 use synth::multiresource::simulator::Contender;
 use synth::multiresource::synthesis::{PHASE_LIMIT, SynthesisOptions};
 use synth::multiresource::workload::Workload;
-use synth::report::plot::Look;
 use synth::simulation::Estimate;
 
 /// Mean numbers under one policy \[jobs\].
@@ -67,7 +66,7 @@ pub(super) fn spread(low: f64, high: f64, count: usize) -> Vec<f64> {
 pub(super) type Placed = (f64, Workload, MsrConfig);
 
 /// Returns the exact curve of policies.
-pub(super) fn exact(label: &str, color: Look, policies: &[Placed]) -> Done<Curve> {
+pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> Done<Curve> {
     let point = |(at, w, policy): &Placed| Ok((*at, Some(total(w, policy)?.exact)));
     let points = policies.iter().map(point).collect::<Done<Vec<_>>>()?;
     Ok(Curve::known(label, color, Kind::Exact, points))
@@ -76,7 +75,7 @@ pub(super) fn exact(label: &str, color: Look, policies: &[Placed]) -> Done<Curve
 /// Returns the curves of policies with the paper's bounds and approximation, every `step`-th simulated within so many events.
 pub(super) fn full(
     label: &str,
-    color: Look,
+    color: usize,
     policies: &[Placed],
     (step, events): (usize, u64),
 ) -> Done<Vec<Curve>> {

@@ -1,5 +1,6 @@
 //! Calibration on the past: of the forecasts whose outcome is known the right share has to have started by each quantile.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The shares of jobs that are to start by the times that are said.
@@ -36,7 +37,7 @@ pub struct Calibration {
 }
 
 /// Times by which one, five and nine of ten such jobs start: waits from the moment on \[s\].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Quantiles(pub [f64; 3]);
 
 impl Calibration {

@@ -1,5 +1,6 @@
 //! What other jobs would wait: a map by width and limit, at typical moments of a log.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::calibration::{Calibration, Quantiles};
@@ -9,7 +10,7 @@ use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Kinds, Log, ReplayJob, Stopped};
 
 /// Waits by width and limit. Times are in seconds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Map {
     /// How many moments.
     pub moments: usize,
@@ -22,7 +23,7 @@ pub struct Map {
 }
 
 /// What jobs of one width and limit would wait.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MapCell {
     /// The share that starts at once.
     pub at_once: f64,

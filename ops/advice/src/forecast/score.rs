@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use itertools::Itertools as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::calibration::{Calibration, Quantiles};
@@ -14,7 +15,7 @@ use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Log, NoResult, Speed, Stopped, Walk};
 
 /// A forecast, and what came. Times are in seconds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ScoredForecast {
     /// Line of the job.
     pub line: u32,
@@ -50,7 +51,7 @@ pub struct Scoring<'a> {
 }
 
 /// All forecasts of a log, and how right they were.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Scored {
     /// Those that are counted: behind the first tenth, from which the levels are learned.
     pub forecasts: Vec<ScoredForecast>,
@@ -69,7 +70,7 @@ pub struct Scored {
 }
 
 /// How right forecasts were. Times are in seconds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ForecastRecord {
     /// Of how many.
     pub forecasts: usize,

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use itertools::{Itertools as _, iproduct};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::past::{Past, PastOutcome};
@@ -12,7 +13,7 @@ use synth_multiresource::policy::RuntimeEstimate;
 use synth_traces::replay::{Log, Stopped};
 
 /// What is to be small.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgeObjective {
     /// The mean wait, with a fifth of the weight on the bounded slowdown
@@ -25,7 +26,7 @@ pub enum JudgeObjective {
 }
 
 /// What a rule is chosen by.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Goal {
     /// What is to be small.
     pub objective: JudgeObjective,
@@ -36,7 +37,7 @@ pub struct Goal {
 }
 
 /// A rule that was chosen.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChosenRule {
     /// The rule.
     pub point: RulePoint,

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_multiresource::policy::{
@@ -11,7 +12,7 @@ use synth_traces::replay::{DecisionState, Log};
 use synth_traces::trace::Observed;
 
 /// What an estimate is worth.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct OfEstimate {
     /// Which.
     pub estimate: RuntimeEstimate,

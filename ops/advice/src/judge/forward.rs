@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::choose::{ChosenRule, Goal, choose};
@@ -17,7 +18,7 @@ use synth_traces::replay::{
 };
 
 /// How a log is cut.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct LogWindows {
     /// The part of the span before the first window, in (0, 1).
     pub past: f64,
@@ -28,7 +29,7 @@ pub struct LogWindows {
 }
 
 /// A window, and its rule.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JudgedWindow {
     /// When it begins, after the first submission \[s\].
     pub from: f64,
@@ -224,17 +225,15 @@ impl<'a> Forward<'a> {
         Ok((windows, self.served(walk.ends()), worth))
     }
 
-    /// Chooses a rule on the whole log; also with what the estimates have learned.
+    /// Chooses a rule on the whole log.
     ///
     /// # Errors
     /// As [`chosen`](Self::chosen).
-    pub fn best(&self) -> Result<(ChosenRule, LearnedRuntimes), NoResult> {
+    pub fn best(&self) -> Result<ChosenRule, NoResult> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
         estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
-        let choice = self.choose(&estimates, walk.ends(), f64::INFINITY)?;
-        let learned = estimates.estimator(choice.point.estimate).learned();
-        Ok((choice, learned))
+        self.choose(&estimates, walk.ends(), f64::INFINITY)
     }
 
     /// Chooses a rule from the latest jobs that came before this time.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_core::document::DocumentError;
@@ -15,7 +16,7 @@ use synth_traces::replay::{
 use super::point::RulePoint;
 
 /// What came of jobs. Times are in seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PastOutcome {
     /// How many.
     pub jobs: u64,

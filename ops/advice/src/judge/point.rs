@@ -1,14 +1,16 @@
 //! Points of the family of backfilling rules, in seconds.
 
 use itertools::iproduct;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_multiresource::policy::{
     Backfilling, Estimates, Placement, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
+use synth_verb::VerbResult;
 
 /// A rule of the family: order, estimate, reservations and promise.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RulePoint {
     /// The order of the queue; its offset in seconds.
     pub order: Priority,
@@ -43,7 +45,8 @@ impl RulePoint {
             ..self.order
         };
         Backfilling {
-            order: QueueOrder::Priority(order, self.estimate),
+            order: QueueOrder::Jobs(order),
+            estimate: self.estimate,
             reservations: self.reservations,
             estimates: Estimates::Limits,
             placement: Placement::Best,
@@ -64,9 +67,9 @@ impl RulePoint {
             _ if !matches!(choices.reservations, First | Nobody | Strict) => Err(format!(
                 "`{text}` keeps more than one reservation: the rule of today is easy, first-fit or strict here"
             )),
-            (QueueOrder::Priority(order, estimate), Estimates::Limits) => Ok(RulePoint {
+            (QueueOrder::Jobs(order), Estimates::Limits) => Ok(RulePoint {
                 order,
-                estimate,
+                estimate: choices.estimate,
                 reservations: choices.reservations,
                 longest_wait: None,
             }),
@@ -98,6 +101,32 @@ impl RulePoint {
         let promise = promise.map(|hours| format!(", first after {hours:.1} h"));
         let promise = promise.unwrap_or_default();
         format!("{}+{order}{estimate}{promise}", self.reservations.rule())
+    }
+}
+
+impl RulePoint {
+    /// Returns the rule as a policy of one's own.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn document(&self) -> VerbResult<String> {
+        let order = &self.order;
+        let mut text = format!(
+            "backfilling:\n  order: {{size: {}, share: {}",
+            order.size, order.share
+        );
+        if order.moves() {
+            text += &format!(", age: {}, offset: {} s", order.age, order.offset);
+        }
+        let reservations = serde_json::to_string(&self.reservations)?;
+        text += &format!(
+            "}}\n  estimate: {}\n  reservations: {reservations}\n",
+            self.estimate.name()
+        );
+        if let Some(time) = self.longest_wait {
+            text += &format!("  longest-wait: {time} s\n");
+        }
+        Ok(text)
     }
 }
 

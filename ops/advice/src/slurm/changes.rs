@@ -1,6 +1,7 @@
 //! What a site can change.
 
 use itertools::{Itertools as _, iproduct};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::lines::Lines;
@@ -11,7 +12,7 @@ use synth_slurm::order::A_DECADE;
 use synth_traces::replay::Log;
 
 /// A change of slurm.conf, or of the nodes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SiteChange {
     /// What is changed, in a few words.
     pub what: String,

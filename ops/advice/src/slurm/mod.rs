@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use itertools::Itertools as _;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use changes::SiteChange;
@@ -30,7 +31,7 @@ use synth_slurm::rule::facts;
 use synth_traces::replay::{Blocks, Interval, Kinds, Log, ReplayJob, early};
 
 /// What is advised, and what it is based on. Times are in seconds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Advice {
     /// Jobs of the log.
     pub jobs: u64,
@@ -85,7 +86,7 @@ impl Advice {
 }
 
 /// The waits of jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GroupWaits {
     /// How many.
     pub jobs: u64,
@@ -98,7 +99,7 @@ pub struct GroupWaits {
 }
 
 /// Today's rule in the replay, beside the log.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Likeness {
     /// Mean wait that the log tells.
     pub recorded: f64,
@@ -115,7 +116,7 @@ impl Likeness {
 }
 
 /// What a change brings on the judged jobs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Gain {
     /// What is changed, in words.
     pub what: String,
@@ -139,7 +140,7 @@ impl Gain {
 }
 
 /// The judged jobs of a class or a user.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobGroup {
     /// Its name.
     pub name: String,

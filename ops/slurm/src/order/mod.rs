@@ -101,7 +101,7 @@ impl SlurmOrder {
     pub fn of_policy(checked: &Checked) -> Result<Self, String> {
         let mut family = checked.artifact().policy.clone();
         let called = family.called();
-        let Some(policy) = family.backfilling() else {
+        let Some(policy) = family.by_jobs() else {
             return Err(format!(
                 "the policy ({called}) is no order of jobs by limit, CPUs and wait, and Slurm's priority can be no more: take a rule such as easy+saf, or let a process release the jobs, by `synth export slurm`"
             ));
@@ -146,37 +146,30 @@ impl SlurmOrder {
             Ok(choices) => choices,
             Err(why) => return Some(Err(why)),
         };
-        let QueueOrder::Priority(order, estimate) = choices.order else {
-            return None;
-        };
         if choices.estimates != Estimates::Limits {
             return Some(Err(format!(
                 "`{text}` goes by sizes, which nobody knows when jobs come: {BY_LIMITS}"
             )));
         }
-        Some(SlurmOrder::checked(&BackfillingConfig {
-            order,
-            estimate,
-            learned: Default::default(),
-            reservations: choices.reservations,
-            longest_wait: choices.longest_wait,
-            placement: None,
-        }))
+        Some(SlurmOrder::checked(&BackfillingConfig::new(choices, true)))
     }
 
     /// Returns it with times as they are, and CPUs as its share.
     fn checked(policy: &BackfillingConfig) -> Result<Self, String> {
-        if policy.estimate != RuntimeEstimate::Limit {
+        let QueueOrder::Jobs(order) = policy.order else {
+            return Err("its order is one of types, which Slurm has without any of this: nothing is to be exported".into());
+        };
+        if let Some(estimate) = policy.estimate.filter(|own| *own != RuntimeEstimate::Limit) {
             return Err(format!(
                 "its order goes by estimates ({}) that are learned from jobs as they end, which no lines of configuration can do: {BY_LIMITS}",
-                policy.estimate.name()
+                estimate.name()
             ));
         }
-        if policy.order.size == 0.0 && policy.order.share == 0.0 {
+        if order.size == 0.0 && order.share == 0.0 {
             return Err("its order is that of arrival, which Slurm has without any of this: nothing is to be exported".into());
         }
         Ok(SlurmOrder {
-            priority: policy.order,
+            priority: order,
             reservations: policy.reservations,
             longest_wait: policy.longest_wait,
             counted: Counted::CPUS,

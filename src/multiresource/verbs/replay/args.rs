@@ -1,64 +1,108 @@
 //! What is typed to replay a trace.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::artifact::Changes;
-use crate::kind::{Files, NamesFiles};
+use crate::kind::{Files, NamesFiles, files};
 use crate::multiresource::replay::{Speed, Window};
-use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
-use crate::simulation::Settings;
-use crate::trace::ReadOptions;
-use crate::typed::duration;
+use crate::number::quantity::explained;
+use crate::trace::ReadArgs;
+use crate::typed::fraction;
 
-/// A trace, and how it is replayed.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Replay of a trace")]
-pub struct TraceArgs {
-    /// Replay the jobs of this trace instead of drawing some (`-`: from standard input; .gz is read as it is)
-    #[arg(id = "trace", long = "trace", value_name = "FILE")]
-    pub file: Option<PathBuf>,
+/// Run the jobs of a log again under other rules: the same jobs, to the second
+#[derive(Args)]
+pub struct Arguments {
+    /// The log, plain or packed by gzip (`-`: standard input)
+    #[arg(id = "trace", value_name = "LOG")]
+    pub file: PathBuf,
 
-    /// By how much faster jobs come than they did, such as 5/4; sizes stay
-    #[arg(long, value_name = "A/B", requires = "trace", value_parser = Speed::parse)]
+    /// Policies, by name (`synth rules` lists them, and the words of names with +) or policy file
+    #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
+    pub policies: Vec<String>,
+
+    /// The workload whose types the jobs are, for policy files and --demands rounded
+    #[arg(long, value_name = "FILE")]
+    pub workload: Option<PathBuf>,
+
+    /// Speed arrivals up or slow them down to these loads; the load is the most that is demanded of a resource, relative to its
+    /// capacity [default: as recorded]
+    #[arg(long, value_delimiter = ',', value_parser = fraction, value_name = "ρ,ρ,…")]
+    pub loads: Vec<f64>,
+
+    /// By how much faster jobs arrive than they did, such as 5/4; sizes stay
+    #[arg(long, value_name = "A/B", conflicts_with = "loads", value_parser = Speed::parse)]
     pub speed: Option<Speed>,
 
-    /// What jobs hold under rules by name: policy files always know jobs by the types of their workload
-    #[arg(long, requires = "trace", value_enum, default_value_t = Demands::Exact)]
+    /// Dead time: how long each job holds its capacity before it runs [s]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
+    pub start_latency: Option<Decimal>,
+
+    /// The amounts that jobs hold under rules by name: policy files always know jobs by the types of their workload
+    #[arg(long, value_enum, default_value_t = Demands::Exact)]
     pub demands: Demands,
 
-    /// Leave out jobs that demand more than every type, for every policy, also where they are over 1 % of the work
-    #[arg(long, requires = "trace")]
+    /// Leave out jobs that demand more than every type, for every policy, also if they are over 1 % of the work
+    #[arg(long)]
     pub unknown_out: bool,
 
-    /// Of which jobs measures are: all, or those submitted in a part of the span such as .1,.9 [default: .02,.98]
-    #[arg(long, value_name = "PART", requires = "trace", value_parser = Window::parse)]
+    /// The jobs that are measured: all, or those submitted in a part of the span such as .1,.9 [default: .02,.98]
+    #[arg(long, value_name = "PART", value_parser = Window::parse)]
     pub measure: Option<Window>,
 
-    /// With --trace: where to write what came of each job, as CSV (`-`: to standard output). Without: recorded jobs to
-    /// run once under --policy of `simulate`, a table with the columns type, arrival and size in the policy's time
-    /// unit, as `synth bridge --replay … --jobs` writes them (`-`: from standard input)
+    /// How the site is set up, for the rule slurm: its slurm.conf, or a folder with what a login node printed (`synth
+    /// advise --help` lists the commands); its nodes are the servers
+    #[arg(long, value_name = "FILE|DIR")]
+    pub slurm: Option<PathBuf>,
+
+    /// Replicate the log: whole weeks of it drawn with replacement, 8 times, the same for each policy
+    #[arg(long)]
+    pub resample: bool,
+
+    /// Seed of everything that is drawn
+    #[arg(long, default_value = "1")]
+    pub seed: u64,
+
+    /// Also write the outcome of each job, as CSV (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
 
-    /// Also write how many wait and run over time, as CSV (`-`: to standard output)
-    #[arg(long, value_name = "FILE", requires = "trace")]
+    /// Also write how many jobs wait and run over time, as CSV (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
     pub series: Option<PathBuf>,
 
-    /// Length of a step of the series, such as 1h; a millionth of the span at least [default: a 500th of it]
-    #[arg(long, value_name = "TIME", requires = "series", value_parser = duration)]
-    pub step: Option<Duration>,
+    /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 
-    /// How the site is set up, for the rule slurm: its slurm.conf, or a folder with what a login node printed (`synth
-    /// advise slurm --help` lists the commands); its nodes are the servers
-    #[arg(long, value_name = "FILE|DIR", requires = "trace")]
-    pub slurm: Option<PathBuf>,
+    /// Also write all numbers as CSV, one per line (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Also write a page with the answer in words, tables and pictures (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(super) reading: ReadOptions,
+    pub(super) reading: ReadArgs,
+}
+
+/// Parses a start latency.
+///
+/// # Errors
+/// When it is no number ≥ 0.
+pub fn start_latency(text: &str) -> Result<Decimal, String> {
+    match Decimal::parse(text) {
+        Ok(latency) if latency >= Decimal::ZERO => Ok(latency),
+        Ok(latency) => Err(format!(
+            "the start latency is {latency}, expected a number ≥ 0"
+        )),
+        Err(why) => {
+            let help = explained(text, None).unwrap_or_else(|| why.help());
+            Err(format!("{why}; {help}"))
+        }
+    }
 }
 
 /// What jobs hold under rules by name.
@@ -70,36 +114,19 @@ pub enum Demands {
     Rounded,
 }
 
-/// A trace, policies, and how they are run.
-pub struct Replaying<'a> {
-    /// The trace, and how it is read, measured and replayed.
-    pub trace: &'a TraceArgs,
-    /// The workload whose types its jobs are, where there is one.
-    pub workload: Option<&'a Fleet>,
-    /// Rules by name, or policy files.
-    pub policies: &'a [String],
-    /// Jobs come so fast that the load is each of these; without any at the speed that was typed.
-    pub loads: &'a [f64],
-    /// How long each job holds its room before it runs \[s\], ≥ 0.
-    pub start_latency: Option<Decimal>,
-    /// Whether whole weeks are drawn, too.
-    pub resample: bool,
-    /// What becomes of policy files that were changed after they were written.
-    pub changes: Changes,
-    /// Seed of all that is drawn; and its interrupt ends the replay with what it has.
-    pub settings: &'a Settings,
-}
-
-impl NamesFiles for TraceArgs {
+impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let mut read = Vec::from_iter(self.file.as_deref());
-        let mut written = Vec::from_iter(self.series.as_deref());
-        // Without a trace these are recorded jobs.
-        let jobs = match self.file {
-            Some(_) => &mut written,
-            None => &mut read,
-        };
-        jobs.extend(self.jobs.as_deref());
-        (read, written)
+        let policies = self.policies.iter().map(Path::new);
+        let read = policies
+            .chain([&*self.file])
+            .chain(self.workload.as_deref());
+        let written = [
+            &self.output,
+            &self.csv,
+            &self.html,
+            &self.jobs,
+            &self.series,
+        ];
+        files(read, written.into_iter().flatten())
     }
 }

@@ -3,78 +3,54 @@
 mod args;
 mod busy;
 mod csv;
-mod page;
 mod recorded;
+mod report;
 mod results;
 mod stage;
-mod table;
 mod types;
-mod words;
 
-pub use args::{Replaying, TraceArgs};
+pub use args::{Arguments, start_latency};
+pub use recorded::Recorded;
+pub use results::Replays;
 pub use types::places;
 
 use std::path::Path;
 
 use crate::document::{all_bytes_of, called};
-use crate::kind::{Caller, Notice, VerbOutput, VerbResult, json, refuse};
+use crate::kind::{Caller, Notice, RunVerb, VerbOutput, VerbResult, document, refuse};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
 use recorded::run_once;
-use results::Replays;
 use stage::Stage;
 
-/// Replays a trace; renders what came of it but for the numbers and the page of a comparison.
-fn answered(
-    replaying: &Replaying<'_>,
-    caller: &mut Caller<'_>,
-) -> VerbResult<(Replays, VerbOutput)> {
-    caller.notify(Notice::Interruptible);
-    let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-    let replays = Stage::read(replaying, listener)?.replayed(listener)?;
-    let mut output = VerbOutput {
-        notes: words::notes(&replays, caller.width),
-        table: table::replayed(&replays, caller.width),
-        document: json(&replays)?,
-        negative: replays.failures().next().is_some(),
-        interrupted: replays.interrupted,
-        ..VerbOutput::default()
-    };
-    let documents = &mut output.documents;
-    if let Some(file) = &replaying.trace.jobs {
-        documents.push((file.clone(), csv::visits(&replays)?));
+impl RunVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let stage = Stage::read(self, caller)?;
+        let replays = stage.replayed(&mut caller.doing())?;
+        let failed = replays.failures().next();
+        if let (Some((_, _, why)), [_]) = (&failed, &*self.policies) {
+            return refuse(why.to_string());
+        }
+        let mut output = VerbOutput {
+            report: report::report(&replays, caller.command.clone()),
+            document: document("synth-replay", &replays)?,
+            negative: failed.is_some(),
+            interrupted: replays.interrupted,
+            ..VerbOutput::default()
+        };
+        let documents = &mut output.documents;
+        if let Some(file) = &self.csv {
+            documents.push((file.clone(), output.report.numbers.csv()?));
+        }
+        if let Some(file) = &self.jobs {
+            documents.push((file.clone(), csv::visits(&replays)?));
+        }
+        if let Some(file) = &self.series {
+            documents.push((file.clone(), csv::series(&replays)?));
+        }
+        output.written_to(self.html.as_ref(), self.output.as_ref())
     }
-    if let Some(file) = &replaying.trace.series {
-        documents.push((file.clone(), csv::series(&replays)?));
-    }
-    Ok((replays, output))
-}
-
-/// Replays a trace under one policy.
-///
-/// # Errors
-/// When the policy could not be replayed.
-pub fn simulate(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-    let (replays, output) = answered(replaying, caller)?;
-    match replays.failures().next() {
-        Some((_, _, why)) => refuse(why),
-        None => Ok(output),
-    }
-}
-
-/// Replays a trace under several policies.
-///
-/// # Errors
-/// When the trace cannot be replayed, or the results cannot be rendered.
-pub fn compare(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-    let (replays, output) = answered(replaying, caller)?;
-    let page = page::replay_page(&replays, caller.command.clone());
-    Ok(VerbOutput {
-        csv: csv::replay_csv(&replays)?,
-        page: page.text()?,
-        ..output
-    })
 }
 
 /// Runs recorded jobs once, on a workload and with a start latency where they are given.
@@ -95,8 +71,8 @@ pub fn run_recorded(
     let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
     let run = run_once(jobs, policy, of, settings, changes, listener)?;
     Ok(VerbOutput {
-        table: table::recorded(&run, caller.width),
-        document: json(&run)?,
+        report: report::recorded(&run),
+        document: document("synth-recorded-jobs", &run)?,
         ..VerbOutput::default()
     })
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::artifact::Changes;
@@ -17,7 +18,7 @@ use crate::number::Decimal;
 use crate::simulation::{Sampler, Settings, Streams};
 
 /// What came of recorded jobs. Times are in the policy's unit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Recorded {
     /// The policy's name, or its file.
     pub policy: String,
@@ -43,7 +44,7 @@ pub struct Recorded {
 }
 
 /// What came of several jobs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfJobs {
     /// How many they are.
     pub jobs: u64,
@@ -58,7 +59,7 @@ pub struct OfJobs {
 }
 
 /// What came of the jobs of a type.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OfType {
     /// Its name.
     pub name: String,

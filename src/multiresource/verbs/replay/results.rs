@@ -1,5 +1,6 @@
 //! What comes of a replay.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::multiresource::replay::{
@@ -10,7 +11,7 @@ use crate::simulation::{Estimate, Stretch, over_replications};
 use crate::trace::Account;
 
 /// A trace, and policies on it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Replays {
     /// The trace.
     pub trace: Traced,
@@ -31,7 +32,7 @@ pub struct Replays {
 }
 
 /// A trace that was read.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Traced {
     /// Its file.
     pub file: String,
@@ -70,7 +71,7 @@ pub struct Traced {
 }
 
 /// What became of vectors as types.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Typed {
     /// Types.
     pub types: u64,
@@ -83,7 +84,7 @@ pub struct Typed {
 }
 
 /// Policies at one pace.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AtPace {
     /// By how much faster jobs come than they did.
     pub speed: Speed,
@@ -99,7 +100,7 @@ pub struct AtPace {
 pub const RECORDED: &str = "as recorded";
 
 /// A policy at one pace.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Outcome {
     /// Its name, or its file.
     pub policy: String,
@@ -115,7 +116,7 @@ pub struct Outcome {
 }
 
 /// A policy that was replayed. Times are in seconds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Played {
     /// What was measured.
     pub measured: WindowMeasures,
@@ -152,7 +153,7 @@ pub struct Played {
 }
 
 /// A ratio with its interval, on the same blocks.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Ratio {
     /// The ratio.
     pub value: f64,
@@ -161,7 +162,7 @@ pub struct Ratio {
 }
 
 /// Mean response times over several sequences of jobs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Spread {
     /// By how much faster jobs come than they did.
     pub speed: Speed,
@@ -172,7 +173,7 @@ pub struct Spread {
 }
 
 /// Those of one policy \[s\].
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SpreadOf {
     /// Its name, or its file.
     pub policy: String,
@@ -182,14 +183,6 @@ pub struct SpreadOf {
     pub mean: Option<Estimate>,
     /// Over the mean of the first policy, sequence by sequence.
     pub ratio: Option<Estimate>,
-}
-
-impl Traced {
-    /// Returns what all servers have of each resource, in words.
-    pub fn capacities(&self) -> Vec<String> {
-        let each = self.resources.iter().zip(&self.capacity);
-        each.map(|(name, own)| format!("{name} {own}")).collect()
-    }
 }
 
 impl Replays {

@@ -2,22 +2,23 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::args::{Demands, Replaying};
+use super::args::{Arguments, Demands};
 use super::busy::stretch;
 use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
 use super::types::Types;
-use crate::kind::{self, VerbResult, refuse};
+use crate::kind::{self, Caller, VerbResult, refuse};
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
     Blocks, Clock, DecisionState, Groups, Interval, Kinds, Log, ReplayJob, Speed, Visit,
     WholeParts, Window, WindowMeasures, gathered, replay, resampled, time_series, visits,
 };
 use crate::multiresource::simulator::Contender;
+use crate::multiresource::verbs::known;
 use crate::multiresource::verbs::resolve::has_types_of;
+use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Servers, Source};
 use synth_slurm::configuration::{SlurmSite, of_path};
@@ -25,7 +26,8 @@ use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, prepare};
 
 /// All that a replay needs.
 pub struct Stage<'a> {
-    replaying: &'a Replaying<'a>,
+    args: &'a Arguments,
+    interrupt: Arc<AtomicBool>,
     policies: Vec<Policy>,
     file: String,
     log: Log,
@@ -51,21 +53,20 @@ const REPLICATIONS: u32 = 8;
 /// Steps of a series.
 const STEPS: f64 = 500.0;
 
-/// The same at most: shorter steps than these are lengthened.
-const MOST_STEPS: f64 = 1e6;
-
 impl<'a> Stage<'a> {
     /// Reads policies and trace.
-    pub fn read(replaying: &'a Replaying<'a>, listener: &mut dyn FnMut(&str)) -> VerbResult<Self> {
+    pub fn read(args: &'a Arguments, caller: &mut Caller<'_>) -> VerbResult<Self> {
         // Types are those of the workload that is given, or of the first policy file.
-        let (mut fleet, mut policies) = (replaying.workload.cloned(), Vec::new());
-        for name in replaying.policies {
-            let policy = Policy::resolve(name, None, replaying.changes)?;
+        let fleet = args.workload.as_deref().map(Fleet::read).transpose()?;
+        let mut fleet = fleet.map(|parsed| known(parsed, caller));
+        let mut policies = Vec::new();
+        for name in &args.policies {
+            let policy = Policy::resolve(name, None, caller.changes)?;
             has_types_of(&policy, &mut fleet)?;
             policies.push(policy);
         }
-        let mut options = replaying.trace.reading.clone();
-        let site = replaying.trace.slurm.as_deref().map(of_path).transpose()?;
+        let mut options = args.reading.options()?;
+        let site = args.slurm.as_deref().map(of_path).transpose()?;
         if site.is_some() && options.servers.is_some() {
             return refuse(
                 "the servers are the nodes of the site: leave --capacity and --servers out, or --slurm",
@@ -77,8 +78,9 @@ impl<'a> Stage<'a> {
             .servers
             .or(servers)
             .or(fleet.as_ref().map(Servers::from));
-        let file = replaying.trace.file.as_deref().unwrap_or(Path::new("-"));
-        let (mut log, file) = Log::of_source(&Source::named(file), &options, listener)?;
+        let interrupt = Arc::clone(&caller.interrupt);
+        let listener = &mut caller.doing();
+        let (mut log, file) = Log::of_source(&Source::named(&args.file), &options, listener)?;
         let site = match site {
             None => None,
             Some(mut site) => {
@@ -91,7 +93,7 @@ impl<'a> Stage<'a> {
                 Some((Arc::new(site), facts))
             }
         };
-        let latency = replaying.start_latency.unwrap_or(Decimal::ZERO);
+        let latency = args.start_latency.unwrap_or(Decimal::ZERO);
         let second = log.tick.per_second();
         let parts = WholeParts::of_seconds(latency, second).ok_or_else(|| {
             format!(
@@ -99,12 +101,12 @@ impl<'a> Stage<'a> {
             )
         })?;
         let exact = Kinds::exact(&log);
-        let rounds = replaying.trace.demands == Demands::Rounded;
+        let rounds = args.demands == Demands::Rounded;
         let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
             let fleet = fleet.ok_or(
                 "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
             )?;
-            let mut typed = Types::of(&log, &exact, fleet, replaying.trace.unknown_out)?;
+            let mut typed = Types::of(&log, &exact, fleet, args.unknown_out)?;
             // Dead time is that which is requested, the same for every policy.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
@@ -115,7 +117,8 @@ impl<'a> Stage<'a> {
             None
         };
         Ok(Stage {
-            replaying,
+            args,
+            interrupt,
             policies,
             file,
             groups: Groups::of(&log, &exact),
@@ -134,8 +137,8 @@ impl<'a> Stage<'a> {
     /// why.
     pub fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
         let mut paces = Vec::new();
-        let loads = self.replaying.loads.iter().copied().map(Some);
-        let as_typed = self.replaying.loads.is_empty().then_some(None);
+        let loads = self.args.loads.iter().copied().map(Some);
+        let as_typed = self.args.loads.is_empty().then_some(None);
         for load in loads.chain(as_typed) {
             let at = self.at(self.speed(load)?, listener);
             if !at.policies.is_empty() {
@@ -145,7 +148,7 @@ impl<'a> Stage<'a> {
                 break;
             }
         }
-        let resamples = self.replaying.resample && !self.is_interrupted();
+        let resamples = self.args.resample && !self.is_interrupted();
         let resampled = resamples.then(|| self.resampled(listener)).transpose()?;
         Ok(self.results(paces, resampled))
     }
@@ -154,7 +157,7 @@ impl<'a> Stage<'a> {
     fn speed(&self, load: Option<f64>) -> VerbResult<Speed> {
         let own = self.log.load();
         let speed = match load {
-            None => Some(self.replaying.trace.speed.unwrap_or(Speed::ONE)),
+            None => Some(self.args.speed.unwrap_or(Speed::ONE)),
             Some(load) => Speed::near(load / own),
         };
         let speed = speed.ok_or_else(|| format!(
@@ -173,7 +176,7 @@ impl<'a> Stage<'a> {
 
     /// Returns whether an end is requested.
     fn is_interrupted(&self) -> bool {
-        self.replaying.settings.interrupt.load(Ordering::Relaxed)
+        self.interrupt.load(Ordering::Relaxed)
     }
 
     /// Ticks in a second.
@@ -224,7 +227,7 @@ impl<'a> Stage<'a> {
     ) -> Outcome {
         let failure = replayed.as_ref().err().cloned();
         let mut replayed = replayed.ok().map(Box::new);
-        if self.replaying.trace.jobs.is_none() {
+        if self.args.jobs.is_none() {
             replayed.iter_mut().for_each(|own| own.visits.clear());
         }
         Outcome {
@@ -238,11 +241,11 @@ impl<'a> Stage<'a> {
     /// Mean response times of each policy at the first pace on whole weeks of the trace that are drawn with
     /// replacement, the same for each; of a policy fewer where it cannot serve some.
     fn resampled(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Spread> {
-        let speed = self.speed(self.replaying.loads.first().copied())?;
+        let speed = self.speed(self.args.loads.first().copied())?;
         let week = 7.0 * DAY * self.per_second();
         let mut means = vec![Vec::new(); self.policies.len()];
         for n in 0..REPLICATIONS {
-            let jobs = resampled(&self.log.jobs, week, self.replaying.settings.seed, n).ok_or(
+            let jobs = resampled(&self.log.jobs, week, self.args.seed, n).ok_or(
                 "--resample draws from whole weeks, and the trace has fewer than two: leave it out",
             )?;
             for (policy, means) in self.policies.iter().zip(&mut means) {
@@ -269,12 +272,12 @@ impl<'a> Stage<'a> {
             true => Window::MIDDLE,
             false => Window::ALL,
         };
-        self.replaying.trace.measure.unwrap_or(usual)
+        self.args.measure.unwrap_or(usual)
     }
 
     /// Returns the types by which a policy sees the jobs, if it does.
     fn types_for(&self, policy: &Policy) -> Option<&Types> {
-        let rounds = policy.file.is_some() || self.replaying.trace.demands == Demands::Rounded;
+        let rounds = policy.file.is_some() || self.args.demands == Demands::Rounded;
         self.typed.as_ref().filter(|_| rounds)
     }
 
@@ -315,14 +318,13 @@ impl<'a> Stage<'a> {
         }
         let block = DAY.max(WAITS * measured.mean_wait);
         let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
-        let drawn = |block| Blocks::draw(&submits, window, block, self.replaying.settings.seed);
+        let drawn = |block| Blocks::draw(&submits, window, block, self.args.seed);
         let blocks = drawn(block);
         let interval = |of: fn(&Visit) -> f64| {
             let means = blocks.as_ref()?.means(visits.iter().map(of));
             Interval::of(means.into_iter().flatten())
         };
-        let step = self.replaying.trace.step.map(|step| step.as_secs_f64());
-        let step = step.unwrap_or(span / STEPS).max(span / MOST_STEPS);
+        let step = span / STEPS;
         let ratio = |first: &Played, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| {
             // Of the same blocks: the longer ones of both.
             let interval = drawn(block.max(first.block)).and_then(|blocks| {
@@ -386,7 +388,7 @@ impl<'a> Stage<'a> {
         let kinds = typed.map_or(&self.exact, |typed| &typed.kinds);
         let scene = |fleet, types, clock, latency| DecisionState {
             latency,
-            seed: self.replaying.settings.seed,
+            seed: self.args.seed,
             ..DecisionState::new(jobs, types, fleet, clock)
         };
         if let (Some(_), Some(typed)) = (&policy.file, &self.typed) {
@@ -459,8 +461,8 @@ impl<'a> Stage<'a> {
                 types: self.typed.as_ref().map(|types| types.typed.clone()),
             },
             window: self.window(),
-            start_latency: self.replaying.start_latency.unwrap_or(Decimal::ZERO),
-            seed: self.replaying.settings.seed,
+            start_latency: self.args.start_latency.unwrap_or(Decimal::ZERO),
+            seed: self.args.seed,
             paces,
             resampled,
             interrupted: self.is_interrupted(),

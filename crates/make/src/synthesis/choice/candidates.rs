@@ -5,15 +5,13 @@ use super::options::{ChoiceOptions, Families};
 use crate::synthesis::partition::Partitioned;
 use crate::synthesis::{MsfqOutlook, Synthesis, SynthesisOptions};
 use synth_multiresource::artifact::{
-    AdaptiveMsrConfig, AdaptiveQuickswapConfig, EasyBackfillConfig, EasyByMeanConfig, Family,
-    FirstFitConfig, LeastServersFirstConfig, MaxWeightConfig, MaxWeightSetupConfig,
-    MostServersFirstConfig, Objective, Placement, PooledConfig, PooledEasyConfig, Preemption,
-    ReservingConfig, ServerFillingConfig, StartOrder, StaticQuickswapConfig, Switching, TdcConfig,
-    TdcKnobs, TdcOrder, Zone,
+    AdaptiveMsrConfig, AdaptiveQuickswapConfig, Family, MaxWeightConfig, MaxWeightSetupConfig,
+    Objective, Preemption, ReservingConfig, ServerFillingConfig, StaticQuickswapConfig, Switching,
+    TdcConfig, TdcKnobs, TdcOrder, Zone,
 };
 use synth_multiresource::policy::{
-    BackfillingConfig, LearnedRuntimes, Priority, Reservations, RuntimeEstimate, ServerFilling,
-    has_lengths, time_of_turns,
+    Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, ServerFilling,
+    TypeOrder, has_lengths, time_of_turns,
 };
 use synth_multiresource::schedule::{Packing, worth};
 use synth_multiresource::workload::{Fleet, Workload};
@@ -33,7 +31,10 @@ pub(super) fn all(
     }
     let (mut all, mut skipped) = (Vec::new(), Vec::new());
     let mut add = |policy: Family| {
-        if choice.families.have(policy.name()) && !all.contains(&policy) {
+        let is_sought = [policy.name(), policy.called()]
+            .iter()
+            .any(|name| choice.families.have(name));
+        if is_sought && !all.contains(&policy) {
             all.push(policy);
         }
     };
@@ -43,7 +44,7 @@ pub(super) fn all(
         (Analysed::Server(msr), Preemption::Full) => {
             full(workload, msr).into_iter().for_each(&mut add);
             // Rules that stop jobs do not look at sizes: if these are known, one that stops none may do better.
-            by_priority(workload, None).into_iter().for_each(add);
+            by_priority(workload, true).into_iter().for_each(add);
         }
         (Analysed::Server(msr), Preemption::None | Preemption::Setup) => {
             draining(workload, msr).into_iter().for_each(&mut add);
@@ -75,28 +76,48 @@ pub(super) fn rivals(
 ) -> Vec<Family> {
     match (analysed, options.preemption) {
         (Analysed::Fleet(..), _) => {
-            vec![PooledConfig::plain(StartOrder::Oldest, Placement::First).into()]
+            vec![over_fleet(Backfilling::FIRST_FIT)]
         }
         (_, Preemption::Full) => vec![MaxWeightConfig::plain(workload.types().len()).into()],
-        _ => vec![FirstFitConfig {}.into(), MostServersFirstConfig {}.into()],
+        _ => [Backfilling::FIRST_FIT, Backfilling::MOST_SERVERS_FIRST]
+            .map(on_one_server)
+            .into(),
+    }
+}
+
+/// Returns backfilling with these choices on one server.
+fn on_one_server(choices: Backfilling) -> Family {
+    BackfillingConfig::new(choices, true).into()
+}
+
+/// Returns backfilling with these choices over a fleet.
+fn over_fleet(choices: Backfilling) -> Family {
+    BackfillingConfig::new(choices, false).into()
+}
+
+/// Returns the choices that start jobs in this order on the server with the least free capacity.
+fn ordered(order: TypeOrder) -> Backfilling {
+    Backfilling {
+        order: QueueOrder::Types(order),
+        ..Backfilling::MOST_SERVERS_FIRST
     }
 }
 
 /// Returns the candidates without preemption, except Static Quickswap.
 fn draining(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let mut starts: Vec<Family> = [
-        Family::FirstFit(FirstFitConfig {}),
-        Family::MostServersFirst(MostServersFirstConfig {}),
-        Family::LeastServersFirst(LeastServersFirstConfig {}),
-        Family::EasyByMean(EasyByMeanConfig {}),
+        on_one_server(Backfilling::FIRST_FIT),
+        on_one_server(Backfilling::MOST_SERVERS_FIRST),
+        on_one_server(Backfilling::LEAST_SERVERS_FIRST),
+        on_one_server(Backfilling::easy(Estimates::Means)),
         Family::AdaptiveQuickswap(AdaptiveQuickswapConfig {}),
         Family::Msr(msr.policy.clone()),
     ]
     .into();
     if workload.has_limits() {
-        starts.push(Family::EasyBackfill(EasyBackfillConfig {}));
+        starts.push(on_one_server(Backfilling::easy(Estimates::Limits)));
     }
-    starts.extend(by_priority(workload, None));
+    starts.extend(by_priority(workload, true));
     starts.extend(adaptive_msr(workload, msr));
     starts.extend(tdc(workload, msr));
     starts.extend(reserving(workload, msr));
@@ -105,7 +126,7 @@ fn draining(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
 
 /// Returns backfilling with orders by known limits or sizes; over a fleet with a placement. Ages count from a mean size
 /// on.
-fn by_priority(workload: &Workload, placement: Option<Placement>) -> Vec<Family> {
+fn by_priority(workload: &Workload, is_one_server: bool) -> Vec<Family> {
     if !workload.has_limits() {
         return Vec::new();
     }
@@ -129,14 +150,12 @@ fn by_priority(workload: &Workload, placement: Option<Placement>) -> Vec<Family>
     ];
     let with = |reservations| {
         orders.map(|order| {
-            Family::Backfilling(BackfillingConfig {
-                order,
-                estimate: RuntimeEstimate::Limit,
-                learned: LearnedRuntimes::default(),
+            let choices = Backfilling {
+                order: QueueOrder::Jobs(order),
                 reservations,
-                longest_wait: None,
-                placement,
-            })
+                ..Backfilling::easy(Estimates::Limits)
+            };
+            Family::from(BackfillingConfig::new(choices, is_one_server))
         })
     };
     [with(Reservations::First), with(Reservations::None)].concat()
@@ -327,39 +346,40 @@ fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Fam
 /// Returns the candidates over a fleet: rules in common use, those that reserve capacity, and the partition if it is known
 /// exactly.
 fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
-    let keeping = |order, reserve| PooledConfig {
-        order,
-        placement: Placement::Best,
+    let keeping = |order, reserve| BackfillingConfig {
         reserve,
-        zone: None,
+        ..BackfillingConfig::new(ordered(order), false)
     };
     let mut starts: Vec<Family> = [
-        PooledConfig::plain(StartOrder::Oldest, Placement::First),
-        PooledConfig::plain(StartOrder::Oldest, Placement::Best),
-        PooledConfig::plain(StartOrder::Largest, Placement::Best),
-        PooledConfig::plain(StartOrder::Smallest, Placement::Best),
-        PooledConfig::plain(StartOrder::Fcfs, Placement::Best),
-        keeping(StartOrder::Oldest, 0.7),
-        keeping(StartOrder::Oldest, 1.0),
-        keeping(StartOrder::Oldest, 1.3),
-        keeping(StartOrder::Oldest, 1.5),
-        keeping(StartOrder::Largest, 0.85),
+        Backfilling::FIRST_FIT,
+        ordered(TypeOrder::Arrival),
+        Backfilling::MOST_SERVERS_FIRST,
+        Backfilling::LEAST_SERVERS_FIRST,
+        Backfilling::FCFS,
     ]
-    .map(Family::from)
+    .map(over_fleet)
     .into();
+    let reserves = [
+        (TypeOrder::Arrival, 0.7),
+        (TypeOrder::Arrival, 1.0),
+        (TypeOrder::Arrival, 1.3),
+        (TypeOrder::Arrival, 1.5),
+        (TypeOrder::Largest, 0.85),
+    ];
+    starts.extend(reserves.map(|(order, reserve)| keeping(order, reserve).into()));
     for zone in zones(fleet) {
-        let with_zone = |order| PooledConfig {
+        let with_zone = |order| BackfillingConfig {
             zone: Some(zone.clone()),
             ..keeping(order, 0.0)
         };
-        starts
-            .extend([StartOrder::Oldest, StartOrder::Largest].map(|order| with_zone(order).into()));
+        let orders = [TypeOrder::Arrival, TypeOrder::Largest];
+        starts.extend(orders.map(|order| with_zone(order).into()));
     }
-    starts.push(PooledEasyConfig { limits: false }.into());
+    starts.push(over_fleet(Backfilling::easy(Estimates::Means)));
     if fleet.envelope().has_limits() {
-        starts.push(PooledEasyConfig { limits: true }.into());
+        starts.push(over_fleet(Backfilling::easy(Estimates::Limits)));
     }
-    starts.extend(by_priority(fleet.envelope(), Some(Placement::Best)));
+    starts.extend(by_priority(fleet.envelope(), false));
     let exact = slots.filter(|own| own.numbers.is_some());
     starts.extend(exact.map(|own| own.policy.clone().into()));
     starts

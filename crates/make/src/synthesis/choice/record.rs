@@ -133,13 +133,13 @@ impl Selection<'_> {
                 format!("{}: {kept}", promise.words(unit))
             });
             format!(
-                "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Relax the target, reduce the load, add resources (--size finds how many), or raise --budget (now {:.0e})",
+                "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Relax the target, reduce the load, add resources (`synth size` finds how many), or raise --work (now {:.0e})",
                 selected.name(),
                 lines.collect::<Vec<String>>().join("\n  "),
                 self.trials.budget
             )
         };
-        let unknown = "no run was long enough to tell whether --slo is kept: nothing is written. Give more --budget, or more --time";
+        let unknown = "no run was long enough to tell whether --slo is kept: nothing is written. Give more --work, or more --time";
         Some(Unkept {
             why: trial.map_or_else(|| unknown.into(), nearest),
             policy: selected.name(),

@@ -142,16 +142,39 @@ fn beaten(
     if (0..packing.capacity().len()).any(|j| is_covered(&packing, j, &values, &one)) {
         return None;
     }
-    let (costs, capacity) = costs(&packing, &document.evidence.servers[0].resource_prices);
+    let prices = &document.evidence.servers[0].resource_prices;
     let nodes = NODES / (1 + one.bits() / LONG);
-    let all = Region::all(&packing, capacity);
-    match knapsack::exceeds(&packing, (&values, &costs), all, one, &mut nodes.clone()) {
+    match search(&packing, &values, one, prices, nodes) {
         Verdict::Bounded => None,
         Verdict::Beaten(schedule, _) => Some(format!(
             "schedule {schedule:?} is worth more than 1/ρ at these prices"
         )),
         Verdict::Undecided => Some(format!("could not be verified within {nodes} nodes")),
     }
+}
+
+fn search(
+    packing: &Packing,
+    values: &[BigInt],
+    one: BigInt,
+    prices: &[f64],
+    mut nodes: u64,
+) -> Verdict<BigInt> {
+    let (costs, capacity) = costs(packing, prices);
+    let all = Region::all(packing, capacity);
+    knapsack::exceeds(packing, (values, &costs), all, one, &mut nodes)
+}
+
+/// Returns whether a search over at most this many nodes shows that no schedule is worth more than `one` at these values (K), ≥ 0.
+/// The prices of the resources (R) only decide how long it takes.
+pub fn is_bounded(
+    packing: &Packing,
+    values: &[BigInt],
+    one: &BigInt,
+    prices: &[f64],
+    nodes: u64,
+) -> bool {
+    search(packing, values, one.clone(), prices, nodes) == Verdict::Bounded
 }
 
 /// Returns whether every value is at most the type's share of resource j, where all of the resource is

@@ -80,7 +80,7 @@ impl Least {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::artifact::FirstFitConfig;
+    use crate::policy::{Backfilling, BackfillingConfig};
 
     fn evidence(bound: f64, prices: &[f64]) -> Evidence {
         Evidence {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn first_fit() -> Family {
-        FirstFitConfig {}.into()
+        BackfillingConfig::new(Backfilling::FIRST_FIT, true).into()
     }
 
     fn workload(size: &str) -> Workload {

@@ -20,7 +20,6 @@
 //! derived from it. Whatever the artifact holds, the checker ends, and does not panic:
 //! its searches count their steps.
 
-mod against;
 mod ahead;
 mod branching;
 mod claims;
@@ -38,8 +37,8 @@ mod shape;
 mod simulated;
 mod staged;
 
-pub use against::check_against;
 pub(crate) use evidence::{signs_of_server, worth_of_server};
+pub use fractions::is_bounded;
 
 use std::cell::Cell;
 
@@ -47,6 +46,7 @@ use super::{Artifact, Claim, Evidence, Family, Method, Quantity};
 use crate::policy::OneOrAll;
 use crate::workload::{Fleet, Workload};
 use synth_core::artifact::{Finding, Findings, Subject, find, written};
+use synth_core::document::WorkloadDocument as _;
 
 /// Work that solving the queues of what is claimed may take, roughly in
 /// nanoseconds: what would take more is not derived, and said so.
@@ -58,10 +58,8 @@ const CLAIMS: f64 = 1e10;
 /// # Errors
 /// All that is wrong.
 pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> {
-    let mut findings = Findings::default();
-    check_with(artifact, work, &mut findings);
-    let wrong = findings.into_list();
-    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    artifact.check_by(|fleet, findings| check_with(artifact, fleet, work, findings))?;
+    Ok(())
 }
 
 /// Takes out of an artifact just synthesized those claims from simulation that the checker would refuse: they contradict what is
@@ -106,13 +104,12 @@ pub fn retract(artifact: &mut Artifact) -> Vec<String> {
 /// Where a concurrent route has more stages than can be listed, what is claimed from it is
 /// refused; without such a claim the artifact may pass, its stability unexamined.
 ///
-pub(super) fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option<Fleet> {
-    let fleet = findings.workload(artifact.workload.check())?;
+pub(super) fn check_with(artifact: &Artifact, fleet: &Fleet, work: f64, findings: &mut Findings) {
+    if let Err(why) = fleet.counts_amounts() {
+        return findings.add("workload.servers", why);
+    }
     let budget = Cell::new(CLAIMS.min(work));
-    let document = Document::new(artifact, &fleet, &budget);
-    document.check(findings);
-    findings.remarks(&["workload.source", "workload.unserved", "tool"]);
-    Some(fleet)
+    Document::new(artifact, fleet, &budget).check(findings);
 }
 
 /// The parts of a policy file, for a fleet whose record was checked. No text: that is `synth_core::document`.
@@ -200,7 +197,7 @@ impl<'a> Document<'a> {
             let expected = if self.fleet.is_one_server() {
                 "a rule of one server"
             } else {
-                "a rule over all servers: pooled, pooled-easy or partition"
+                "a rule over all servers: backfilling with a `placement`, or partition"
             };
             return findings.differs(rule, format!("`{}`", self.rule.name()), expected);
         }

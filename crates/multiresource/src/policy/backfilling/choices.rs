@@ -1,5 +1,10 @@
 //! The choices of the rule, and the order of the queue.
 
+use schemars::JsonSchema;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
 use super::estimates::Estimates;
 use super::estimator::RuntimeEstimate;
 use super::priority::Priority;
@@ -13,6 +18,8 @@ use crate::workload::Workload;
 pub struct Backfilling {
     /// Who is next.
     pub order: QueueOrder,
+    /// The estimate of a job's size by which an order of jobs ranks it.
+    pub estimate: RuntimeEstimate,
     /// Who is not delayed by those that pass.
     pub reservations: Reservations,
     /// How long jobs are taken to be; without reservations nothing hangs on it.
@@ -24,25 +31,47 @@ pub struct Backfilling {
     pub longest_wait: Option<f64>,
 }
 
-/// Who is next in the queue. Of equals it is the oldest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The order of the queue. Ties are broken by arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum QueueOrder {
-    /// The oldest.
+    /// The same order for all jobs of a type.
+    Types(TypeOrder),
+    /// Each job has a priority of its own.
+    Jobs(Priority),
+}
+
+/// An order of the queue that depends on the types of jobs alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TypeOrder {
+    /// The oldest job first.
     Arrival,
-    /// The one of the largest dominant share `max_j D_ij / P_j`; with one resource, of most servers.
+    /// The largest dominant share `max_j D_ij / P_j` first; with one resource, the most servers.
     Largest,
-    /// The one of the smallest.
+    /// The smallest dominant share first.
     Smallest,
-    /// The one of the highest [priority](crate::workload::JobType::priority) of its type.
-    TypePriority,
-    /// By what each job promises, with this estimate of its size.
-    Priority(Priority, RuntimeEstimate),
+    /// The highest [priority](crate::workload::JobType::priority) of its type first.
+    Priority,
+}
+
+impl<'de> Deserialize<'de> for QueueOrder {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let order = if value.is_object() {
+            Priority::deserialize(value).map(QueueOrder::Jobs)
+        } else {
+            TypeOrder::deserialize(value).map(QueueOrder::Types)
+        };
+        order.map_err(D::Error::custom)
+    }
 }
 
 impl Backfilling {
     /// First-Fit.
     pub const FIRST_FIT: Self = Backfilling {
-        order: QueueOrder::Arrival,
+        order: QueueOrder::Types(TypeOrder::Arrival),
+        estimate: RuntimeEstimate::Limit,
         reservations: Reservations::None,
         estimates: Estimates::Means,
         placement: Placement::First,
@@ -63,7 +92,7 @@ impl Backfilling {
     /// "Stochastic models of load balancing and scheduling in cloud computing clusters", INFOCOM 2012, who show that it
     /// is not throughput-optimal. "Best" is read as the largest dominant share of the whole server.
     pub const MOST_SERVERS_FIRST: Self = Backfilling {
-        order: QueueOrder::Largest,
+        order: QueueOrder::Types(TypeOrder::Largest),
         placement: Placement::Best,
         ..Self::FIRST_FIT
     };
@@ -71,7 +100,7 @@ impl Backfilling {
     /// Least Servers First, first named "smallest number of processes first" (Majumdar, Eager, Bunt, "Scheduling in
     /// multiprogrammed parallel systems", SIGMETRICS 1988). Where small jobs keep coming, large ones wait without end.
     pub const LEAST_SERVERS_FIRST: Self = Backfilling {
-        order: QueueOrder::Smallest,
+        order: QueueOrder::Types(TypeOrder::Smallest),
         ..Self::MOST_SERVERS_FIRST
     };
 
@@ -108,17 +137,20 @@ impl Classes {
     };
 
     pub fn new(order: QueueOrder, workload: &Workload) -> Self {
+        let QueueOrder::Types(order) = order else {
+            return Self::BY_AGE;
+        };
         let types = workload.types().iter();
         let ranks: Vec<f64> = match order {
-            QueueOrder::Largest | QueueOrder::Smallest => workload.dominant_shares(),
-            QueueOrder::TypePriority => types.map(|job| job.priority().value()).collect(),
-            QueueOrder::Arrival | QueueOrder::Priority(..) => return Self::BY_AGE,
+            TypeOrder::Arrival => return Self::BY_AGE,
+            TypeOrder::Largest | TypeOrder::Smallest => workload.dominant_shares(),
+            TypeOrder::Priority => types.map(|job| job.priority().value()).collect(),
         };
         let mut types: Vec<usize> = (0..ranks.len()).collect();
         types.sort_by(|&a, &b| ranks[b].total_cmp(&ranks[a]));
         let classes = types.chunk_by(|&a, &b| ranks[a] == ranks[b]);
         let mut classes: Vec<Vec<usize>> = classes.map(<[usize]>::to_vec).collect();
-        if order == QueueOrder::Smallest {
+        if order == TypeOrder::Smallest {
             classes.reverse();
         }
         Classes { classes }

@@ -24,7 +24,7 @@ mod shortest;
 mod tests;
 
 pub use by_priority::Guess;
-pub use choices::{Backfilling, QueueOrder};
+pub use choices::{Backfilling, QueueOrder, TypeOrder};
 pub(super) use choices::{Classes, oldest};
 pub(super) use estimates::Estimated;
 pub use estimates::Estimates;
@@ -71,17 +71,14 @@ impl Backfilling {
         servers: usize,
         learned: &LearnedRuntimes,
     ) -> Box<dyn Policy> {
-        let QueueOrder::Priority(_, estimate) = self.order else {
-            return self.by_type(workload, servers);
-        };
         let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
-        let estimator = Estimator::new(estimate, DAY / seconds, learned);
+        let estimator = Estimator::new(self.estimate, DAY / seconds, learned);
         self.by_guess(workload, servers, estimator.into())
     }
 
     /// The same with estimates from elsewhere, if its order looks at some.
     pub fn by_guess(self, workload: &Workload, servers: usize, guess: Guess) -> Box<dyn Policy> {
-        let QueueOrder::Priority(priority, _) = self.order else {
+        let QueueOrder::Jobs(priority) = self.order else {
             return self.by_type(workload, servers);
         };
         let queue = ByPriority::new(&self, priority, guess, workload, servers);

@@ -1,72 +1,127 @@
-//! Backfilling in an order of one's own: its settings, and its names.
+//! Backfilling as policy files have it, and how the command line names its points.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     Backfilling, Estimates, LearnedRuntimes, Priority, QueueOrder, Reservations, RuntimeEstimate,
+    TypeOrder, named::PRESETS,
 };
-use crate::policy::hosts::Placement;
-use crate::policy::rule::{PolicyConfig, TuningContext, require_known};
+use crate::policy::hosts::{Placement, Zone};
+use crate::policy::pooled::{Pooled, RESERVES};
+use crate::policy::rule::{PolicyConfig, TuningContext, require_known, settings_in_words};
 use crate::policy::{Policy, Unsuitable};
 use crate::workload::{Fleet, KnownSize, Workload};
-use synth_core::artifact::Findings;
+use synth_core::artifact::{Findings, nonnegative};
 use synth_core::number::{in_words, shown};
 
-/// Backfilling in an order of one's own: order, reservations, estimates and placement.
+/// Backfilling: the order of the queue, reservations, estimates of sizes, and placement. First-Fit, first come first served,
+/// Best-Fit, EASY and conservative backfilling are points of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackfillingConfig {
-    /// Who is next.
-    pub order: Priority,
-    /// What the order takes for the size of a job.
-    pub estimate: RuntimeEstimate,
+    /// The order of the queue.
+    pub order: QueueOrder,
+    /// The waiting jobs that no later job may delay.
+    pub reservations: Reservations,
+    /// How the size of each job is estimated; if absent, every job is expected to take the mean of its type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<RuntimeEstimate>,
     /// What has been learned of jobs, with which the estimates begin.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub learned: LearnedRuntimes,
-    /// Who is not delayed by those that pass.
-    pub reservations: Reservations,
     /// A job that has waited for longer goes to the head of the queue, in order of arrival, and has a reservation
     /// \[time\], ≥ 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<f64>,
-    /// Over the servers of a fleet: where a job starts.
+    /// On which server of a fleet a job starts; absent on one server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// ζ ≥ 0: a job starts only where capacity remains for ζ times the jobs of each shorter type that arrive while it runs
+    /// and that are served at once.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reserve: f64,
+    /// Servers on which only some types start, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<Zone>,
 }
 
-/// The work of an event beyond that of First-Fit.
-const WORK: f64 = 3.0;
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+fn is_nothing(learned: &LearnedRuntimes) -> bool {
+    *learned == LearnedRuntimes::default()
+}
 
 impl BackfillingConfig {
-    /// Returns the policy with these choices, for such servers.
+    /// Returns the settings with these choices: for one server, or with a placement over the servers of a fleet.
+    pub fn new(choices: Backfilling, is_one_server: bool) -> Self {
+        let estimate = match choices.estimates {
+            Estimates::Means => None,
+            Estimates::Limits | Estimates::Inflated(_) => Some(choices.estimate),
+        };
+        BackfillingConfig {
+            order: choices.order,
+            reservations: choices.reservations,
+            estimate,
+            learned: LearnedRuntimes::default(),
+            longest_wait: choices.longest_wait,
+            placement: (!is_one_server).then_some(choices.placement),
+            reserve: 0.0,
+            zone: None,
+        }
+    }
+
+    /// Returns the settings with these choices, which come from a user.
     ///
     /// # Errors
-    /// Where its order is none of each job's own, or goes by sizes, which nobody knows when jobs come.
+    /// When the order goes by sizes, which no scheduler knows when jobs arrive, or the reservations do not suit the servers.
     pub fn of(choices: Backfilling, fleet: &Fleet) -> Result<Self, Unsuitable> {
-        let QueueOrder::Priority(order, estimate) = choices.order else {
-            return Err(Unsuitable("its order is of types alone".into()));
-        };
         if choices.estimates != Estimates::Limits {
             let why = "no policy file goes by sizes, which nobody knows when jobs come: take limit, ratio, history or tree";
             return Err(Unsuitable(why.into()));
         }
         choices.reservations.suit(fleet)?;
-        Ok(BackfillingConfig {
-            order,
-            estimate,
-            learned: LearnedRuntimes::default(),
-            reservations: choices.reservations,
-            longest_wait: choices.longest_wait,
-            placement: (!fleet.is_one_server()).then_some(choices.placement),
-        })
+        Ok(BackfillingConfig::new(choices, fleet.is_one_server()))
+    }
+
+    /// Returns the order of each job's own, if it has one.
+    pub fn priority(&self) -> Option<&Priority> {
+        match &self.order {
+            QueueOrder::Jobs(priority) => Some(priority),
+            QueueOrder::Types(_) => None,
+        }
+    }
+
+    /// Returns the order of types, if it has one.
+    fn type_order(&self) -> Option<TypeOrder> {
+        match self.order {
+            QueueOrder::Types(order) => Some(order),
+            QueueOrder::Jobs(_) => None,
+        }
+    }
+
+    /// Returns whether capacity is kept for some types.
+    fn keeps_capacity(&self) -> bool {
+        self.reserve > 0.0 || self.zone.is_some()
+    }
+
+    /// Returns whether no job has a reservation beyond being first.
+    fn is_greedy(&self) -> bool {
+        matches!(self.reservations, Reservations::None | Reservations::Strict)
     }
 
     fn choices(&self) -> Backfilling {
+        let estimates = match self.estimate {
+            Some(_) => Estimates::Limits,
+            None => Estimates::Means,
+        };
         Backfilling {
-            order: QueueOrder::Priority(self.order, self.estimate),
+            order: self.order,
+            estimate: self.estimate.unwrap_or_default(),
             reservations: self.reservations,
-            estimates: Estimates::Limits,
+            estimates,
             placement: self.placement.unwrap_or_default(),
             longest_wait: self.longest_wait,
         }
@@ -75,29 +130,74 @@ impl BackfillingConfig {
 
 impl PolicyConfig for BackfillingConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        let choices = self.choices();
+        if self.keeps_capacity() {
+            return Box::new(Pooled::new(self, fleet));
+        }
+        let mut choices = self.choices();
+        let is_easy_over_fleet = self.priority().is_none() && self.pools();
+        if is_easy_over_fleet && self.estimate.is_some() && !fleet.envelope().has_limits() {
+            // Without a word about limits, sizes are the limits.
+            choices.estimates = Estimates::Inflated(1.0);
+        }
         choices.with_learned(fleet.envelope(), fleet.servers(), &self.learned)
     }
 
     fn words(&self, workload: &Workload) -> String {
         let unit = workload.time_unit();
-        let (size, from) = by(self.estimate);
-        let promise = match self.longest_wait {
-            Some(time) => format!(
-                "; after {} of waiting a job goes first",
-                in_words(time, unit)
-            ),
-            None => String::new(),
+        let size = match self.estimate {
+            None => "mean size of their types",
+            Some(RuntimeEstimate::Limit) => "limit",
+            Some(_) => "estimate",
         };
+        let order = match &self.order {
+            QueueOrder::Types(TypeOrder::Arrival) => "first come, first served".into(),
+            QueueOrder::Types(TypeOrder::Largest) => "largest dominant share first".into(),
+            QueueOrder::Types(TypeOrder::Smallest) => "smallest dominant share first".into(),
+            QueueOrder::Types(TypeOrder::Priority) => {
+                "highest priority of their types first".into()
+            }
+            QueueOrder::Jobs(priority) => priority.words(size, unit),
+        };
+        let overdue = self.longest_wait.map_or(String::new(), |time| {
+            let time = in_words(time, unit);
+            format!(" A job that has waited for {time} goes first.")
+        });
+        let estimate = match self.estimate {
+            None | Some(RuntimeEstimate::Limit) => "",
+            Some(RuntimeEstimate::Ratio) => {
+                " The estimate of a job is its limit times the usual ratio of size to limit."
+            }
+            Some(RuntimeEstimate::History) => {
+                " The estimate of a job is learned from the last jobs of the same user, share and limit."
+            }
+            Some(RuntimeEstimate::Tree) => {
+                " The estimate of a job is a regression on its request and on earlier jobs."
+            }
+        };
+        let placement = match self.placement {
+            None => "",
+            Some(Placement::First) => " A job starts on the first server where it fits.",
+            Some(Placement::Best) => {
+                " A job starts on the server with the least free capacity where it fits."
+            }
+        };
+        let reserve = match self.reserve {
+            0.0 => String::new(),
+            zeta => format!(
+                " Capacity is kept for shorter jobs: a job of type i starts only where, next to the jobs that are longer than type j, at least {zeta} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of each shorter type j still fit on all servers."
+            ),
+        };
+        let zone = self
+            .zone
+            .as_ref()
+            .map_or(String::new(), |zone| zone.words(workload));
         format!(
-            "Backfilling, without preemption: {}; {}{promise}.{from}",
-            self.order.words(size, unit),
-            self.reservations.words()
+            "Backfilling without preemption; order of the queue: {order}. {}.{overdue}{estimate}{placement}{reserve}{zone}",
+            self.reservations.words(self.estimate.is_some()),
         )
     }
 
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
-        self.order.check(findings);
         if let Some(time) = self.longest_wait
             && !(time >= 0.0 && time.is_finite())
         {
@@ -106,6 +206,53 @@ impl PolicyConfig for BackfillingConfig {
         if let Err(why) = self.reservations.suit(fleet) {
             findings.add("reservations", why.0);
         }
+        nonnegative("reserve", self.reserve, findings);
+        if let Some(zone) = &self.zone {
+            zone.check(fleet, findings);
+        }
+        let mut only = |path: &'static str, is_absent: bool, place: &str| {
+            if !is_absent {
+                findings.add(path, format!("is possible only {place}"));
+            }
+        };
+        if self.keeps_capacity() {
+            let path = if self.zone.is_some() {
+                "zone"
+            } else {
+                "reserve"
+            };
+            only(path, self.pools(), "over a fleet, with a placement");
+            let is_in_arrival_order = self.type_order() == Some(TypeOrder::Arrival);
+            let is_known = match self.reservations {
+                Reservations::None => self.type_order().is_some(),
+                Reservations::Strict => is_in_arrival_order,
+                _ => false,
+            };
+            only(
+                path,
+                is_known,
+                "without reservations and in an order of types",
+            );
+        }
+        match self.order {
+            QueueOrder::Jobs(priority) => {
+                only(
+                    "order",
+                    self.estimate.is_some(),
+                    "with an estimate of sizes",
+                );
+                priority.check(findings);
+            }
+            QueueOrder::Types(_) => {
+                let by_jobs = "with an order of jobs, such as {\"size\": 1, \"share\": 0}";
+                let is_learned = !matches!(self.estimate, None | Some(RuntimeEstimate::Limit));
+                only("estimate", !is_learned, by_jobs);
+                only("learned", is_nothing(&self.learned), by_jobs);
+                only("longest_wait", self.longest_wait.is_none(), by_jobs);
+                let are_few = matches!(self.reservations, Reservations::Few(_));
+                only("reservations", !are_few, by_jobs);
+            }
+        }
     }
 
     fn pools(&self) -> bool {
@@ -113,15 +260,32 @@ impl PolicyConfig for BackfillingConfig {
     }
 
     fn needs_limits(&self) -> bool {
-        self.estimate == RuntimeEstimate::Limit
+        self.estimate == Some(RuntimeEstimate::Limit)
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        if self.keeps_capacity() {
+            return Some("pooled");
+        }
+        let is_one_server = self.placement.is_none();
+        let presets = PRESETS.iter();
+        let mut own = presets.filter(|(_, preset)| *self == Self::new(*preset, is_one_server));
+        own.next().map(|(name, _)| *name)
     }
 
     fn added_work(&self, _: &Workload) -> f64 {
-        WORK
+        match self.reservations {
+            _ if self.priority().is_some() => 3.0,
+            _ if self.pools() || self.is_greedy() => 0.0,
+            Reservations::All => 20.0,
+            _ => 2.0,
+        }
     }
 
     fn knobs_in_words(&self, _: &Workload) -> Option<String> {
-        let order = &self.order;
+        let Some(order) = self.priority() else {
+            return self.keeps_capacity().then(|| settings_in_words(self))?;
+        };
         let knobs = [order.size, order.share, order.age, order.offset];
         let knobs = ["size", "share", "age", "offset"].into_iter().zip(knobs);
         let knobs = knobs.filter(|(_, knob)| *knob != 0.0);
@@ -134,15 +298,39 @@ impl PolicyConfig for BackfillingConfig {
     }
 
     fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
-        let mut grids = vec![
-            (&mut self.order.share, SHARES),
-            (&mut self.order.size, SIZES),
-        ];
-        // An age without an offset would be no order.
-        if self.order.age > 0.0 {
-            grids.push((&mut self.order.age, AGES));
+        let is_greedy = self.is_greedy();
+        match &mut self.order {
+            QueueOrder::Jobs(order) => {
+                let mut grids = vec![(&mut order.share, SHARES), (&mut order.size, SIZES)];
+                // An age without an offset would be no order.
+                if order.age > 0.0 {
+                    grids.push((&mut order.age, AGES));
+                }
+                grids
+            }
+            // A reserve of zero stays zero.
+            QueueOrder::Types(_) if is_greedy && self.placement.is_some() => {
+                let grid: &[f64] = if self.reserve > 0.0 { RESERVES } else { &[] };
+                vec![(&mut self.reserve, grid)]
+            }
+            QueueOrder::Types(_) => Vec::new(),
         }
-        grids
+    }
+
+    fn other_axes(&self, context: &TuningContext<'_>) -> usize {
+        self.zone.as_ref().map_or(0, |_| context.servers.len())
+    }
+
+    fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
+        let zone = self.zone.as_mut()?;
+        let (own, all) = (&mut zone.servers[axis], context.servers[axis]);
+        let step = (all / 50).max(1);
+        *own = if up {
+            Some(*own + step).filter(|more| *more <= all)?
+        } else {
+            own.checked_sub(step)?
+        };
+        (zone.servers.iter().sum::<u32>() > 0).then_some(())
     }
 }
 
@@ -193,7 +381,8 @@ impl Backfilling {
             }
         };
         Ok(Backfilling {
-            order: QueueOrder::Priority(*priority, by),
+            order: QueueOrder::Jobs(*priority),
+            estimate: by,
             reservations,
             placement: match reservations {
                 Reservations::None => Placement::First,
@@ -220,27 +409,4 @@ impl Backfilling {
         };
         Ok(Backfilling { estimates, ..self }.over(fleet))
     }
-}
-
-/// Returns what is taken for a job's size, and where that is from, in words.
-fn by(estimate: RuntimeEstimate) -> (&'static str, &'static str) {
-    match estimate {
-        RuntimeEstimate::Limit => ("limit", ""),
-        RuntimeEstimate::Ratio => (
-            "estimate",
-            " A job's estimate is its limit times the ratio of size to limit that is usual.",
-        ),
-        RuntimeEstimate::History => (
-            "estimate",
-            " A job's estimate is from the last jobs like it: of its user, with its share and its limit.",
-        ),
-        RuntimeEstimate::Tree => (
-            "estimate",
-            " A job's estimate is from a regression on what jobs promise and on those before them.",
-        ),
-    }
-}
-
-fn is_nothing(learned: &LearnedRuntimes) -> bool {
-    *learned == LearnedRuntimes::default()
 }

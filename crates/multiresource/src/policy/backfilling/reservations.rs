@@ -75,22 +75,24 @@ impl Reservations {
         })
     }
 
-    /// Says it in words.
-    pub(super) fn words(self) -> String {
-        let passing = "others pass that end before or leave that room, by their limits";
-        match self {
-            Reservations::None => "no job has a reservation: whichever fits starts".into(),
-            Reservations::Strict => "nobody passes the head".into(),
+    /// Describes them in a sentence, for jobs with limits or with the mean sizes of their types.
+    pub(super) fn words(self, by_limits: bool) -> String {
+        let sizes = match by_limits {
+            true => "limits",
+            false => "the mean sizes of their types",
+        };
+        let jobs = match self {
+            Reservations::None => return "Any job that fits starts, in this order".into(),
+            Reservations::Strict => return "No job starts before the head of the queue".into(),
             Reservations::First | Reservations::Few(1) => {
-                format!("the head has a reservation, and {passing}")
+                "The head of the queue has a reservation".into()
             }
             Reservations::Few(count) => {
-                format!("the first {count} that do not fit have reservations, and {passing}")
+                format!("The first {count} jobs that do not fit have reservations")
             }
-            Reservations::All => {
-                format!("all that do not fit have reservations, and {passing}")
-            }
-        }
+            Reservations::All => "All jobs that do not fit have reservations".to_owned(),
+        };
+        format!("{jobs}; others start before them if, by {sizes}, that delays no reservation")
     }
 
     /// Checks that so many reservations are known for such servers.

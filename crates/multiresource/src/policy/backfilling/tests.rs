@@ -20,19 +20,26 @@ fn policy(words: &str) -> BackfillingConfig {
     BackfillingConfig::of(choices, &fleet()).unwrap()
 }
 
+fn jobs(own: &mut BackfillingConfig) -> &mut Priority {
+    match &mut own.order {
+        QueueOrder::Jobs(priority) => priority,
+        QueueOrder::Types(order) => panic!("{order:?}"),
+    }
+}
+
 /// Each bad number is named with its place and its value; none is accepted.
 #[test]
 fn bad_numbers_are_refused_with_their_places() {
     type Spoil = fn(&mut BackfillingConfig);
     let cases: [(Spoil, &str, &str); 11] = [
-        (|own| own.order.size = f64::NAN, "order.size", "no number"),
-        (|own| own.order.size = 1e3, "order.size", "1000"),
-        (|own| own.order.share = -21.0, "order.share", "-21"),
-        (|own| own.order.age = -1.0, "order.age", "-1"),
-        (|own| own.order.age = 1e-3, "order.age", "0.001"),
-        (|own| own.order.offset = 0.0, "order.offset", "0"),
+        (|own| jobs(own).size = f64::NAN, "order.size", "no number"),
+        (|own| jobs(own).size = 1e3, "order.size", "1000"),
+        (|own| jobs(own).share = -21.0, "order.share", "-21"),
+        (|own| jobs(own).age = -1.0, "order.age", "-1"),
+        (|own| jobs(own).age = 1e-3, "order.age", "0.001"),
+        (|own| jobs(own).offset = 0.0, "order.offset", "0"),
         (
-            |own| own.order.offset = f64::NAN,
+            |own| jobs(own).offset = f64::NAN,
             "order.offset",
             "no number",
         ),
@@ -48,7 +55,7 @@ fn bad_numbers_are_refused_with_their_places() {
             "1 at least",
         ),
         (
-            |own| own.order.age = f64::INFINITY,
+            |own| jobs(own).age = f64::INFINITY,
             "order.age",
             "more than",
         ),
@@ -130,25 +137,25 @@ fn it_reads_as_people_say_it() {
     let words = |own: &BackfillingConfig| own.words(envelope.envelope());
     let said = words(&own);
     for part in [
-        "shortest limit first; ",
-        "the head has a reservation",
-        "; after 18 h of waiting a job goes first.",
+        "order of the queue: shortest limit first. ",
+        "The head of the queue has a reservation; others start before them if, by limits",
+        " A job that has waited for 18 h goes first.",
     ] {
         assert!(said.contains(part), "{said}");
     }
     for (name, part) in [
         ("easy+saf", "smallest area (limit × share) first"),
-        ("easy+widest", ": largest share first; the head has"),
+        ("easy+widest", ": largest share first. The head of"),
         (
             "easy+wfp3",
             "largest (wait + 1 min)^3 / (limit^3 × share^-1) first",
         ),
         (
             "first-fit+sjf+history",
-            "shortest estimate first; no job has a reservation",
+            "shortest estimate first. Any job that fits starts",
         ),
         ("easy+fcfs", "first come, first served"),
-        ("conservative+sjf", "all that do not fit have reservations"),
+        ("conservative+sjf", "All jobs that do not fit have"),
     ] {
         let said = words(&policy(name));
         assert!(said.contains(part), "{said}");
@@ -187,9 +194,10 @@ fn orders_of_ones_own_are_read() {
         age: 2.0,
         offset: 600.0,
     };
-    assert_eq!((own.order, own.longest_wait), (order, Some(1080.0)));
+    assert_eq!(own.priority(), Some(&order));
+    assert_eq!(own.longest_wait, Some(1080.0));
     assert_eq!(own.reservations, Reservations::Few(2));
-    assert_eq!(own.estimate, RuntimeEstimate::History);
+    assert_eq!(own.estimate, Some(RuntimeEstimate::History));
     for (from, to, said) in [
         ("10h", "soon", "`soon` is no time"),
         ("10h", "0", "order.offset: 0, expected a time"),

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::room::Packed;
 use crate::schedule::Packing;
-use crate::workload::Fleet;
+use crate::workload::{Fleet, Shape, Workload};
+use synth_core::artifact::Findings;
 
 /// The first servers of each shape, on which jobs of other types do not start: so that jobs that stay do not break up
 /// servers that others need whole, or several at once.
@@ -22,6 +23,64 @@ pub struct Zone {
     pub types: Vec<usize>,
     /// By shape (H): how many of its servers.
     pub servers: Vec<u32>,
+}
+
+impl Zone {
+    /// Describes the zone in a sentence.
+    pub(super) fn words(&self, workload: &Workload) -> String {
+        let names = self.types.iter().map(|i| workload.types()[*i].name());
+        let kept = self.servers.iter().enumerate().filter(|(_, n)| **n > 0);
+        let kept = kept.map(|(shape, n)| match self.servers.len() {
+            1 => format!("the first {n} servers"),
+            _ => format!("the first {n} servers of shape {}", shape + 1),
+        });
+        format!(
+            " A zone is kept: on {} only jobs of {} start; they start elsewhere, too.",
+            kept.collect::<Vec<_>>().join(" and "),
+            names.collect::<Vec<_>>().join(", ")
+        )
+    }
+
+    /// Checks that the zone fits the fleet, and that each type has servers where it may start.
+    pub(super) fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        let (types, shapes, path) = (fleet.types(), fleet.shapes(), "zone.servers");
+        let known = |i: &usize| *i < types.len();
+        let twice = (1..self.types.len()).any(|k| self.types[..k].contains(&self.types[k]));
+        if self.types.is_empty() || twice || !self.types.iter().all(known) {
+            findings.differs(
+                "zone.types",
+                format!("{:?}", self.types),
+                "types, each once",
+            );
+        }
+        findings.length(path, self.servers.len(), shapes.len(), "server shape");
+        if !findings.is_clear("zone") {
+            return;
+        }
+        for (reserved, shape) in self.servers.iter().zip(shapes) {
+            let (name, count) = (shape.name(), shape.count());
+            if *reserved > count {
+                let message = format!("{reserved} of {name}, of which there are {count}");
+                findings.add(path, message);
+            }
+        }
+        let others = types
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !self.types.contains(i));
+        for (i, kind) in others {
+            let holds = |(shape, _): &(&Shape, &u32)| shape.types().contains(&i);
+            let holding = shapes.iter().zip(&self.servers).filter(holds);
+            let left = holding.map(|(shape, reserved)| shape.count().saturating_sub(*reserved));
+            let (left, nodes, name) = (left.sum::<u32>(), kind.nodes(), kind.name());
+            if left < nodes {
+                let message = format!(
+                    "`{name}` can start on {left} servers that are not in the zone, expected {nodes} at least"
+                );
+                findings.add(path, message);
+            }
+        }
+    }
 }
 
 /// On which of the servers that have room.

@@ -1,9 +1,11 @@
 //! The rule: clocks, drains, setups, and what is backfilled.
 
+use fixedbitset::FixedBitSet;
+
 use super::settings::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preemption};
 use super::slots::Slots;
 use crate::policy::room::{covers, reduce};
-use crate::policy::type_set::TypeSet;
+use crate::policy::type_set::next;
 use crate::policy::{Event, Policy, System, in_words};
 use crate::schedule::largest;
 use crate::workload::Workload;
@@ -32,7 +34,7 @@ pub struct Msr {
     working: bool,
     slots: Slots,
     /// Types whose clocks run.
-    clocked: TypeSet,
+    clocked: FixedBitSet,
     /// Whether no job fitted after the last decision that could have started any job.
     full: bool,
     /// Room that is neither in use nor reserved, while slots are admitted.
@@ -65,7 +67,7 @@ impl Msr {
             position: 0,
             working: true,
             slots: Slots::new(policy.schedule(0)),
-            clocked: TypeSet::none_of(types),
+            clocked: FixedBitSet::with_capacity(types),
             full: false,
             room: vec![0; workload.resources().len()],
             policy: policy.clone(),
@@ -79,14 +81,14 @@ impl Msr {
 
     fn is_moving(&self, i: usize) -> bool {
         match self.policy.route.drain {
-            Drain::Concurrent => self.slots.moving.has(i),
-            Drain::Sequential => self.slots.moving.next(0) == Some(i),
+            Drain::Concurrent => self.slots.moving.contains(i),
+            Drain::Sequential => next([&self.slots.moving], 0) == Some(i),
         }
     }
 
     fn set_clock(&mut self, i: usize, rate: f64, system: &mut System) {
         system.set_clock(1 + i, rate);
-        self.clocked.put(i, rate > 0.0);
+        self.clocked.set(i, rate > 0.0);
     }
 
     fn depart(&mut self, clock: usize, system: &mut System) {
@@ -113,7 +115,7 @@ impl Msr {
             return;
         }
         let mut from = 0;
-        while let Some(i) = self.slots.moving.next_of_either(&self.slots.short, from) {
+        while let Some(i) = next([&self.slots.moving, &self.slots.short], from) {
             while system.running(i) > self.slots.target[i] {
                 system.stop(i);
             }
@@ -128,7 +130,7 @@ impl Msr {
         while let Some(i) = self.next_to_lower(system) {
             self.lower(i, system);
         }
-        if self.slots.moving.next(0).is_none() {
+        if next([&self.slots.moving], 0).is_none() {
             self.arrive(system);
         } else if self.policy.route.admission == Admission::Eager {
             self.admit(system);
@@ -149,8 +151,8 @@ impl Msr {
             }
         };
         match self.policy.route.drain {
-            Drain::Concurrent => slots.moving.iter().find(at_once),
-            Drain::Sequential => slots.moving.next(0).filter(at_once),
+            Drain::Concurrent => slots.moving.ones().find(at_once),
+            Drain::Sequential => next([&slots.moving], 0).filter(at_once),
         }
     }
 
@@ -184,7 +186,7 @@ impl Msr {
         self.working = true;
         // No type holds more slots than the schedule gives it.
         let mut from = 0;
-        while let Some(i) = self.slots.short.next(from) {
+        while let Some(i) = next([&self.slots.short], from) {
             self.slots.set(i, self.slots.target[i], system);
             from = i + 1;
         }
@@ -196,13 +198,13 @@ impl Msr {
     /// Eager admission: raises the counts of types with too few slots, in type order, each
     /// by as many as fit beside all slots that hold room.
     fn admit(&mut self, system: &mut System) {
-        if self.slots.short.next(0).is_none() {
+        if next([&self.slots.short], 0).is_none() {
             return;
         }
         for (j, room) in self.room.iter_mut().enumerate() {
             *room = system.free(j);
         }
-        for i in self.slots.empty.iter() {
+        for i in self.slots.empty.ones() {
             // Slots without a job hold room that the system counts as free; where backfilled
             // jobs use it, no room is left to admit into.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
@@ -211,7 +213,7 @@ impl Msr {
             }
         }
         let mut from = 0;
-        while let Some(i) = self.slots.short.next(from) {
+        while let Some(i) = next([&self.slots.short], from) {
             let mut serving = self.slots.serving[i];
             while serving < self.slots.target[i] && self.take_room(i, serving, system) {
                 serving += 1;
@@ -237,7 +239,7 @@ impl Msr {
     /// Starts what the slots call for, then offers what is left.
     fn fill(&mut self, system: &mut System) {
         let mut from = 0;
-        while let Some(i) = self.slots.empty.next(from) {
+        while let Some(i) = next([&self.slots.empty], from) {
             self.fill_type(i, system);
             from = i + 1;
         }
@@ -277,7 +279,7 @@ impl Msr {
     /// Preempts backfilled jobs, the youngest first, until a job of type i fits.
     fn evict(&mut self, i: usize, system: &mut System) -> bool {
         while !system.fits(i) {
-            let surplus = self.slots.surplus.iter();
+            let surplus = self.slots.surplus.ones();
             let youngest =
                 surplus.max_by_key(|&h| system.youngest_running(h).map(|job| job.number));
             let Some(h) = youngest else { return false };
@@ -290,7 +292,7 @@ impl Msr {
     /// The clocks of slots on their way out: those that no job's completion ends.
     fn set_clocks(&mut self, system: &mut System) {
         let mut from = 0;
-        while let Some(i) = self.slots.moving.next_of_either(&self.clocked, from) {
+        while let Some(i) = next([&self.slots.moving, &self.clocked], from) {
             let rate = self.is_moving(i).then(|| self.clock_rate(i, system));
             self.set_clock(i, rate.unwrap_or(0.0), system);
             from = i + 1;
@@ -317,7 +319,7 @@ impl Msr {
             self.slots.aim(i, self.policy.schedule(position)[i], system);
             self.slots.set_setups(i, system.held(i), system);
             self.slots.set(i, system.running(i), system);
-            self.clocked.put(i, system.clocks()[1 + i] > 0.0);
+            self.clocked.set(i, system.clocks()[1 + i] > 0.0);
         }
         self.position = position;
         self.working = false;
@@ -350,7 +352,7 @@ impl Msr {
         };
         // The room that is held has not changed.
         self.refill(event, system);
-        if self.clocked.has(i) || self.is_moving(i) {
+        if self.clocked.contains(i) || self.is_moving(i) {
             self.set_clock(i, self.clock_rate(i, system), system);
         }
     }
@@ -365,7 +367,7 @@ impl Msr {
         let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
-            Drain::Sequential => before && slots.moving.next(0).is_none_or(|first| first >= i),
+            Drain::Sequential => before && next([&slots.moving], 0).is_none_or(|first| first >= i),
         };
         if moving && system.running(i) < slots.serving[i] {
             self.slots.set(i, self.slots.serving[i] - 1, system);
@@ -466,6 +468,6 @@ impl Policy for Msr {
         for i in 0..self.shares.len() {
             system.offer(i, 0);
         }
-        self.clocked = TypeSet::none_of(self.shares.len());
+        self.clocked = FixedBitSet::with_capacity(self.shares.len());
     }
 }

@@ -94,7 +94,6 @@ pub enum Backfill {
 /// What becomes of a draining slot that holds no job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum EmptySlots {
     /// It keeps its clock, so that the chain does not depend on the queue: what is analysed.
     Phantom,

@@ -1,7 +1,8 @@
 //! The slots that types have on the way from one working schedule to the next.
 
+use fixedbitset::FixedBitSet;
+
 use super::super::System;
-use super::super::type_set::TypeSet;
 
 /// The slots of each type, beside its jobs in service and the slots that the schedule ahead gives it.
 ///
@@ -16,19 +17,19 @@ pub(super) struct Slots {
     /// Slots in the schedule ahead.
     pub target: Vec<u32>,
     /// Types on their way out: they hold more than the schedule ahead gives them, or slots in setup.
-    pub moving: TypeSet,
+    pub moving: FixedBitSet,
     /// Types with fewer slots than the schedule ahead gives them.
-    pub short: TypeSet,
+    pub short: FixedBitSet,
     /// Types with slots without a job.
-    pub empty: TypeSet,
+    pub empty: FixedBitSet,
     /// Types with jobs without a slot, backfilled.
-    pub surplus: TypeSet,
+    pub surplus: FixedBitSet,
 }
 
 impl Slots {
     /// Those of this schedule, all without a job.
     pub fn new(schedule: &[u32]) -> Self {
-        let none = TypeSet::none_of(schedule.len());
+        let none = FixedBitSet::with_capacity(schedule.len());
         let mut slots = Slots {
             serving: schedule.to_vec(),
             setups: vec![0; schedule.len()],
@@ -39,7 +40,7 @@ impl Slots {
             surplus: none,
         };
         for (i, count) in schedule.iter().enumerate() {
-            slots.empty.put(i, *count > 0);
+            slots.empty.set(i, *count > 0);
         }
         slots
     }
@@ -73,16 +74,16 @@ impl Slots {
     pub fn look(&mut self, i: usize, system: &System) {
         let (serving, running, target) = (self.serving[i], system.running(i), self.target[i]);
         let exceeds = self.setups[i] > 0 || serving.max(running) > target;
-        self.moving.put(i, exceeds);
-        self.short.put(i, serving < target);
-        self.empty.put(i, running < serving);
-        self.surplus.put(i, running > serving);
+        self.moving.set(i, exceeds);
+        self.short.set(i, serving < target);
+        self.empty.set(i, running < serving);
+        self.surplus.set(i, running > serving);
     }
 
     /// Whether a job waits that the schedule ahead has a place for.
     pub fn is_awaited(&self, system: &System) -> bool {
         // Where fewer run than the schedule ahead has slots, slots are lacking or empty.
         let awaited = |i| system.running(i) < self.target[i] && system.waiting(i) > 0;
-        self.short.iter().any(awaited) || self.empty.iter().any(awaited)
+        self.short.ones().any(awaited) || self.empty.ones().any(awaited)
     }
 }

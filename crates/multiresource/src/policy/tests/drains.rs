@@ -4,7 +4,7 @@ use super::*;
 use crate::policy::drain::Drains;
 use crate::policy::room::Packed;
 use crate::policy::{
-    Family, FirstFitConfig, Guard, GuardedConfig, MsrConfig, Preemption, ReservingConfig, Route,
+    BackfillingConfig, Family, Guard, GuardedConfig, MsrConfig, Preemption, ReservingConfig, Route,
     TdcConfig, TdcKnobs, TdcOrder, section_seven,
 };
 use crate::schedule::Packing;
@@ -181,7 +181,7 @@ fn a_guard_takes_over_and_lets_go() {
         ..section_seven(Preemption::None, Route::ALL[0], 0.1)
     };
     let policy = GuardedConfig {
-        rule: Box::new(Family::FirstFit(FirstFitConfig {})),
+        rule: Box::new(BackfillingConfig::new(Backfilling::FIRST_FIT, true).into()),
         guard: Guard::Msr(guard),
         from: 6,
         until: 3,

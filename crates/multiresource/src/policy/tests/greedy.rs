@@ -73,8 +73,14 @@ fn a_job_of_higher_priority_that_does_not_fit_is_passed_unless_the_order_is_stri
   - {name: seven, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1, priority: 5}\n";
     let workload = Workload::parse(text, "priorities").unwrap().workload;
     for (strict, ends) in [(false, ["+0:4", "", "+1:3"]), (true, ["", "+1:3", "+0:4"])] {
-        let placement = None;
-        let mut stage = driven(&workload, &PriorityConfig { strict, placement });
+        let name = if strict {
+            "strict-priority"
+        } else {
+            "priority"
+        };
+        let rule = NAMED_RULES.iter().find(|rule| rule.name == name).unwrap();
+        let policy = (rule.settings)(&workload.clone().into(), None).unwrap();
+        let mut stage = driven(&workload, &policy);
         let arrive = [0, 0, 0, 1, 0].map(|i| stage.arrive(i));
         assert_eq!(arrive, ["+0:0", "+0:1", "+0:2", "", ""]);
         assert_eq!([0, 0, 0].map(|i| stage.end(i)), ends, "strict: {strict}");

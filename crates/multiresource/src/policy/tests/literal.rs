@@ -208,14 +208,14 @@ fn easy_backfilling_as_it_reads() {
     let workload = section7();
     let shares = workload.dominant_shares();
     let orders = [
-        (QueueOrder::Arrival, 0.0),
-        (QueueOrder::Largest, -1.0),
-        (QueueOrder::Smallest, 1.0),
+        (TypeOrder::Arrival, 0.0),
+        (TypeOrder::Largest, -1.0),
+        (TypeOrder::Smallest, 1.0),
     ];
     let inflated = |own| [(own, 1.0), (own, 4.0)];
     for ((order, sign), inflation) in orders.into_iter().flat_map(inflated) {
         let choices = Backfilling {
-            order,
+            order: QueueOrder::Types(order),
             ..Backfilling::easy(Estimates::Inflated(inflation))
         };
         let policy = choices.rule(&workload, 1);
@@ -283,7 +283,7 @@ fn by_priority(
     let workload = section7();
     let shares = workload.dominant_shares();
     let choices = Backfilling {
-        order: QueueOrder::Priority(order, RuntimeEstimate::Limit),
+        order: QueueOrder::Jobs(order),
         longest_wait: Some(longest_wait),
         reservations,
         ..Backfilling::easy(Estimates::Inflated(4.0))

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::policy::{PartitionConfig, Placement, PooledConfig, StartOrder, Zone};
+use crate::policy::{BackfillingConfig, PartitionConfig, Placement, Zone};
 use crate::workload::Fleet;
 
 fn fleet(jobs: &str) -> Fleet {
@@ -23,10 +23,27 @@ pub(crate) fn three_kinds() -> Fleet {
     )
 }
 
+const ARRIVAL: QueueOrder = QueueOrder::Types(TypeOrder::Arrival);
+const LARGEST: QueueOrder = QueueOrder::Types(TypeOrder::Largest);
+
+fn over_fleet(
+    order: QueueOrder,
+    reservations: Reservations,
+    placement: Placement,
+) -> BackfillingConfig {
+    let choices = Backfilling {
+        order,
+        reservations,
+        placement,
+        ..Backfilling::FIRST_FIT
+    };
+    BackfillingConfig::new(choices, false)
+}
+
 /// All jobs and all servers, as a reader would do it by hand.
 struct Literal {
     fleet: Fleet,
-    policy: PooledConfig,
+    policy: BackfillingConfig,
     /// By server: jobs of each type, or parts of them.
     running: Vec<Vec<u32>>,
     /// Waiting jobs with their types, oldest first.
@@ -34,7 +51,7 @@ struct Literal {
 }
 
 impl Literal {
-    fn new(fleet: &Fleet, policy: &PooledConfig) -> Self {
+    fn new(fleet: &Fleet, policy: &BackfillingConfig) -> Self {
         Literal {
             running: vec![vec![0; fleet.types().len()]; fleet.servers()],
             waiting: Vec::new(),
@@ -132,7 +149,7 @@ impl Literal {
         let fit = (0..self.running.len()).filter(|n| self.with(i, *n).is_some());
         let may = fit.filter(|n| self.keeps(i, *n) && self.lets_in(i, *n));
         let mut may: Vec<usize> = may.collect();
-        if self.policy.placement == Placement::Best {
+        if self.policy.placement == Some(Placement::Best) {
             may.sort_by_key(|n| (self.level(*n), *n));
         }
         may.truncate(self.fleet.types()[i].nodes() as usize);
@@ -147,11 +164,11 @@ impl Literal {
             let mut order = self.waiting.clone();
             let by = |(number, i): &(u64, usize), sign: f64| (sign * shares[*i], *number);
             let compare = |a: (f64, u64), b: (f64, u64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-            match self.policy.order {
-                StartOrder::Fcfs => order.truncate(1),
-                StartOrder::Oldest => {}
-                StartOrder::Largest => order.sort_by(|a, b| compare(by(a, -1.0), by(b, -1.0))),
-                StartOrder::Smallest => order.sort_by(|a, b| compare(by(a, 1.0), by(b, 1.0))),
+            match (self.policy.order, self.policy.reservations) {
+                (_, Reservations::Strict) => order.truncate(1),
+                (ARRIVAL, _) => {}
+                (LARGEST, _) => order.sort_by(|a, b| compare(by(a, -1.0), by(b, -1.0))),
+                (_, _) => order.sort_by(|a, b| compare(by(a, 1.0), by(b, 1.0))),
             }
             let next = order
                 .iter()
@@ -167,7 +184,7 @@ impl Literal {
 }
 
 /// Random arrivals and ends; what starts, and where.
-fn agrees(fleet: &Fleet, policy: &PooledConfig, seed: u64) -> usize {
+fn agrees(fleet: &Fleet, policy: &BackfillingConfig, seed: u64) -> usize {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut rule = policy.build(fleet);
     let mut system = System::of_fleet(fleet, 0, false);
@@ -210,19 +227,17 @@ fn agrees(fleet: &Fleet, policy: &PooledConfig, seed: u64) -> usize {
 #[ignore = "takes over five seconds; CI runs it"]
 fn rules_do_what_they_say() {
     let fleet = three_kinds();
-    for order in [
-        StartOrder::Fcfs,
-        StartOrder::Oldest,
-        StartOrder::Largest,
-        StartOrder::Smallest,
+    for (order, reservations) in [
+        (ARRIVAL, Reservations::Strict),
+        (ARRIVAL, Reservations::None),
+        (LARGEST, Reservations::None),
+        (QueueOrder::Types(TypeOrder::Smallest), Reservations::None),
     ] {
         for placement in [Placement::First, Placement::Best] {
             for reserve in [0.0, 0.5, 1.5] {
-                let policy = PooledConfig {
-                    order,
-                    placement,
+                let policy = BackfillingConfig {
                     reserve,
-                    zone: None,
+                    ..over_fleet(order, reservations, placement)
                 };
                 let refused: usize = (0..2).map(|seed| agrees(&fleet, &policy, seed)).sum();
                 assert!(refused > 40, "jobs wait: {refused}");
@@ -242,14 +257,13 @@ fn a_zone_is_for_its_types() {
             (Placement::Best, 0.0),
             (Placement::Best, 0.5),
         ] {
-            let policy = PooledConfig {
-                order: StartOrder::Oldest,
-                placement,
+            let policy = BackfillingConfig {
                 reserve: if types.len() == 1 { reserve } else { 0.0 },
                 zone: Some(Zone {
                     types: types.clone(),
                     servers: servers.clone(),
                 }),
+                ..over_fleet(ARRIVAL, Reservations::None, placement)
             };
             let refused: usize = (0..2).map(|seed| agrees(&fleet, &policy, seed)).sum();
             assert!(refused > 40, "jobs wait: {refused}");
@@ -268,9 +282,13 @@ pub(crate) fn with_gangs() -> Fleet {
 #[test]
 fn jobs_of_several_servers_start_on_all_of_them() {
     let fleet = with_gangs();
-    for order in [StartOrder::Fcfs, StartOrder::Oldest, StartOrder::Largest] {
+    for (order, reservations) in [
+        (ARRIVAL, Reservations::Strict),
+        (ARRIVAL, Reservations::None),
+        (LARGEST, Reservations::None),
+    ] {
         for placement in [Placement::First, Placement::Best] {
-            let policy = PooledConfig::plain(order, placement);
+            let policy = over_fleet(order, reservations, placement);
             assert!(agrees(&fleet, &policy, 1) > 20);
         }
     }

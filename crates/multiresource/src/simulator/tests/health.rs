@@ -1,7 +1,8 @@
 //! What a run must not say: means where there are none, or where it is too short for them.
 
 use super::*;
-use crate::artifact::{Guard, GuardedConfig, LeastServersFirstConfig, MsrConfig};
+use crate::artifact::{BackfillingConfig, Guard, GuardedConfig, MsrConfig};
+use crate::policy::Backfilling;
 
 const SMALL: &str = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
 const BIG: &str = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
@@ -128,7 +129,10 @@ fn a_rule_that_is_unstable_is_stable_under_guard() {
             "name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1",
         ],
     );
-    let rule = Family::LeastServersFirst(LeastServersFirstConfig {});
+    let rule = Family::from(BackfillingConfig::new(
+        Backfilling::LEAST_SERVERS_FIRST,
+        true,
+    ));
     let settings = events(4_000_000);
     let alone = Contender::from(rule.clone());
     let run = alone.simulate(&workload, &settings, quiet).unwrap();

@@ -32,27 +32,6 @@ fn one_type_is_the_queue_with_many_servers() {
     }
 }
 
-/// Demands of nearly half: two cells carry two jobs at once, three cells one, which rate 1.6 is too much for.
-#[test]
-fn a_grid_carries_what_its_cells_carry() {
-    let jobs = [
-        "demand: {cpu: 4.9}, arrival_rate: .9, mean_size: 1",
-        "demand: {cpu: 5}, arrival_rate: .7, mean_size: 1",
-    ];
-    let workload = one_server("", 10, &jobs);
-    for name in ["k-mw", "k-mw-nonpreemptive"] {
-        let run = |cells: u32, workload: &Workload| {
-            let rule = rule(&format!("{name}:{cells}"));
-            rule.simulate(workload, &events(2_000_000), quiet).unwrap()
-        };
-        let two = 1.0 + erlang_c(2, 1.6) / (2.0 - 1.6);
-        agrees(run(2, &workload).mean_response, two, 0.04, name);
-        let half = workload.scaled(0.5).unwrap();
-        agrees(run(3, &half).mean_response, 1.0 / (1.0 - 0.8), 0.1, name);
-        assert_ne!(run(3, &workload).health, Health::Settled, "{name}");
-    }
-}
-
 /// Where sizes are known, EASY by what is known is EASY by sizes, number for number; limits of twice the sizes
 /// make a difference, and where only types are known none of these rules runs.
 #[test]

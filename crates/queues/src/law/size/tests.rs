@@ -168,26 +168,8 @@ fn a_law_of_one_stage_is_exponential_by_any_name() {
 }
 
 #[test]
-fn every_law_is_named_and_has_a_text_of_its_own() {
-    let laws = laws();
-    let texts: Vec<String> = laws.iter().map(Size::canonical).collect();
-    assert_eq!(
-        texts,
-        [
-            "exponential 3e0",
-            "erlang 3 4e0",
-            "hyperexponential 2 3e-1 7e-1 2e0 5e-1",
-            "balanced-hyperexponential 1e0 4e0",
-            "coxian 2 5e-1 1e0 5e-1",
-            "deterministic 3e0",
-            "lognormal 3e0 4e0",
-            "weibull 1e0 4e0",
-            "pareto 1e0 3e0 4e0",
-            "uniform 1e0 4e0",
-            "empirical 3 1e0 2e0 6e0",
-        ]
-    );
-    for size in laws {
+fn every_law_is_named_and_read_back() {
+    for size in laws() {
         let json = serde_json::to_string(&size).unwrap();
         assert!(json.contains(&format!("\"law\":\"{}\"", size.law())));
         assert_eq!(serde_json::from_str::<Size>(&json).unwrap(), size);

@@ -151,7 +151,7 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
         reasons(&trace),
         [(Reason::OutsideSpan, 1), (Reason::Initial, 4)]
     );
-    let window = trace.account().window.as_ref().unwrap();
+    let window = trace.account.window.as_ref().unwrap();
     assert!(window.contains("2026-04-01T03:00:00"), "{window}");
     // Where it begins may be said.
     let from = ReadOptions {
@@ -169,7 +169,7 @@ fn the_rows_of_sacct_begin_with_their_first_end() {
         ..from
     };
     let (_, trace) = read(&text(&rows), &too_early);
-    assert!(trace.account().remarks[0].starts_with("warning: the log seems to be complete from"));
+    assert!(trace.account.remarks[0].starts_with("warning: the log seems to be complete from"));
 }
 
 /// Jobs of hours to days on 2048 CPUs: the load from the window's beginning on is that of the jobs submitted in it. Ends
@@ -305,8 +305,8 @@ fn what_is_not_evident_is_asked() {
     let short = (0..40).map(|n| Row::new(4 * HOUR * n, 0, 3 * HOUR, 4));
     let rows: Vec<Row> = std::iter::once(long).chain(short).collect();
     let (_, trace) = read(&text(&rows), &on("cpu=8"));
-    assert_eq!((trace.begin(), &trace.account().window), (None, &None));
-    let remark = &trace.account().remarks[0];
+    assert_eq!((trace.begin(), &trace.account.window), (None, &None));
+    let remark = &trace.account.remarks[0];
     assert!(
         remark.starts_with("warning: before the first end, 2026-04-01T03:00:00"),
         "{remark}"

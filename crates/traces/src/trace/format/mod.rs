@@ -1,9 +1,7 @@
 //! The formats of files.
 
-mod azure;
-mod borg;
 mod foreign;
-mod openb;
+mod nodes;
 mod rows;
 mod sacct;
 mod swf;
@@ -21,11 +19,11 @@ use super::fields::Fault;
 use super::{Account, Observed, ReadOptions, Servers, Source, Tick, TraceError, input};
 pub(super) use rows::Rows;
 
-pub use openb::nodes;
+pub use nodes::nodes;
 pub use sacct::EXPORT;
 
 /// A format of traces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TraceFormat {
     /// The Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al., 1999): processors, and memory
@@ -34,15 +32,6 @@ pub enum TraceFormat {
     /// Slurm's accounting, as `sacct -aXP` prints it with a header: `cpu`, `memory` in GiB, `gpu`, or any TRES by its
     /// own name. Ticks are seconds; local times are taken as they stand.
     Sacct,
-    /// Pods of Alibaba's cluster-trace-gpu-v2023: `cpu` in cores, `memory` in GiB, `gpu` in GPUs and fractions. Ticks
-    /// are seconds.
-    Openb,
-    /// Virtual machines of AzureTracesForPacking2020: `cpu`, `memory`, `hdd`, `ssd` and `nic`, in fractions of the
-    /// machine that is chosen of them. Ticks are seconds.
-    Azure,
-    /// Events of instances of Google's clusterdata-2019: `cpu` and `memory`, in fractions of the largest machine. Ticks
-    /// are microseconds.
-    Borg,
     /// A table with a header, of which is said what stands in which column.
     Csv,
 }
@@ -53,23 +42,7 @@ impl TraceFormat {
         match self {
             TraceFormat::Swf => "swf",
             TraceFormat::Sacct => "sacct",
-            TraceFormat::Openb => "openb",
-            TraceFormat::Azure => "azure",
-            TraceFormat::Borg => "borg",
             TraceFormat::Csv => "csv",
-        }
-    }
-
-    /// Returns what to do where lines are too far out of order.
-    pub(super) fn sort(self) -> &'static str {
-        match self {
-            TraceFormat::Swf => {
-                "sort the file by the time of submission, such as with `sort -n -k 2`"
-            }
-            TraceFormat::Borg => {
-                "a job is known once it ends, and a million ended while it ran: export a part of the collections, or a shorter span"
-            }
-            _ => "sort the file by the time of submission",
         }
     }
 
@@ -77,34 +50,7 @@ impl TraceFormat {
     pub(super) fn help(self) -> &'static str {
         match self {
             TraceFormat::Sacct => sacct::EXPORT_HELP,
-            _ => "Name another --format, or csv and the --columns",
-        }
-    }
-
-    /// Returns what a demand may be of, and how much one is.
-    fn amounts(self) -> &'static str {
-        match self {
-            TraceFormat::Azure => "cpu, memory, hdd, ssd and nic, fractions of a machine",
-            TraceFormat::Borg => "cpu and memory, fractions of the largest machine",
-            _ => "cpu, memory [GiB] and gpu",
-        }
-    }
-
-    /// Returns how the servers are to be named in the options.
-    fn servers(self) -> &'static str {
-        match self {
-            TraceFormat::Openb => {
-                "--servers NODES.csv, the trace's list of nodes, or --servers \"40xcpu=96,memory=384,gpu=8\""
-            }
-            TraceFormat::Azure => {
-                "--servers, so many of 1 each, such as --servers 500xcpu=1,memory=1"
-            }
-            TraceFormat::Borg => {
-                "--servers, such as --servers \"4000xcpu=.6,memory=.5;800xcpu=1,memory=1\""
-            }
-            _ => {
-                "--capacity, such as --capacity cpu=128,memory=512, or --servers, such as --servers 40xcpu=96,memory=384"
-            }
+            _ => "Name another format by --read format=…, or csv and the --columns",
         }
     }
 
@@ -116,21 +62,14 @@ impl TraceFormat {
         if first.starts_with(b";") || numbers.count() >= rows::SWF_FIELDS {
             return Some(TraceFormat::Swf);
         }
-        let has = |separator: u8, names: [&str; 2]| {
-            let mut names = names.iter().map(|name| name.as_bytes());
-            let fields = || first.split(move |byte| *byte == separator);
-            names.all(|name| fields().any(|field| unquoted(field).eq_ignore_ascii_case(name)))
+        let has = |name: &str| {
+            let mut fields = first.split(|byte| *byte == b'|').map(unquoted);
+            fields.any(|field| field.eq_ignore_ascii_case(name.as_bytes()))
         };
-        let known = [
-            (TraceFormat::Sacct, b'|', ["Submit", "State"]),
-            (TraceFormat::Openb, b',', ["cpu_milli", "creation_time"]),
-            (TraceFormat::Azure, b',', ["vmTypeId", "starttime"]),
-            (TraceFormat::Borg, b',', ["collection_id", "instance_index"]),
-        ];
-        let mut known = known.into_iter();
-        let known = known.find(|(_, separator, names)| has(*separator, *names));
-        let table = || rows::separator(first).map(|_| TraceFormat::Csv);
-        known.map(|(format, ..)| format).or_else(table)
+        if has("Submit") && has("State") {
+            return Some(TraceFormat::Sacct);
+        }
+        rows::separator(first).map(|_| TraceFormat::Csv)
     }
 }
 
@@ -142,8 +81,7 @@ pub(in crate::trace) struct Raw {
     pub submit: i64,
     /// When it started \[ticks\], where that is known.
     pub start: Option<i64>,
-    /// How long it held its room \[ticks\]; of a censored job how long at least, of an initial one how long after the
-    /// start. It never ran where that is negative.
+    /// How long it held its room \[ticks\]; of a censored job how long at least. It never ran where that is negative.
     pub size: i64,
     /// When it ended \[ticks\], where a line tells it: a suspended job ends later than its size after its start.
     pub end: Option<i64>,
@@ -230,8 +168,6 @@ pub(in crate::trace) enum Fate {
     Broken,
     /// The line counts a part of it.
     Part,
-    /// None of the servers that are looked at holds it; its demand of them is not known.
-    Unplaced,
     /// It needs a type of a resource, such as a model of GPU, that no server has.
     OtherType,
 }
@@ -294,7 +230,7 @@ pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, Tra
     foreign::check(&text, is_unknown, is_auto).map_err(refused)?;
     let format = choose(options.format, first).map_err(refused)?;
     without_use(format, options).map_err(refused)?;
-    read(format, name, input, options)
+    read(format, name, (start, input), options)
 }
 
 /// Checks that all options mean something for this format.
@@ -306,30 +242,27 @@ fn without_use(format: TraceFormat, options: &ReadOptions) -> Result<(), String>
             "--partition and --user are for files of the formats sacct and swf, and this one is read as {own}: leave them out"
         ));
     }
-    for (option, of, is_set) in [
-        ("--amounts", TraceFormat::Csv, options.amounts.is_some()),
-        ("--columns", TraceFormat::Csv, !options.columns.is_empty()),
-        ("--unit", TraceFormat::Csv, !options.units.is_empty()),
-        ("--vm-types", TraceFormat::Azure, options.vm_types.is_some()),
-    ] {
-        if is_set && of != format {
-            let of = of.name();
-            return Err(format!(
-                "{option} is for files of the format {of}, and this one is read as {own}: leave it out, or name --format {of}"
-            ));
-        }
+    let typed = [
+        ("--read amounts", options.amounts.is_some()),
+        ("--columns", !options.columns.is_empty()),
+        ("--read unit", !options.units.is_empty()),
+    ];
+    let typed = typed.into_iter().find(|(_, is_set)| *is_set);
+    if let Some((option, _)) = typed.filter(|_| format != TraceFormat::Csv) {
+        return Err(format!(
+            "{option} is for files of the format csv, and this one is read as {own}: leave it out, or name --read format=csv"
+        ));
     }
     Ok(())
 }
 
-/// Begins to read a file of this format.
+/// Begins to read a file of this format, from its beginning and all of it.
 pub(super) fn read(
     format: TraceFormat,
     name: String,
-    input: Box<dyn BufRead>,
+    (mut start, input): (Vec<u8>, Box<dyn BufRead>),
     options: &ReadOptions,
 ) -> Result<Opened, TraceError> {
-    let (mut start, input) = beginning(&name, input)?;
     if start.len() as u64 == LOOK {
         let whole = start.iter().rposition(|byte| *byte == b'\n');
         start.truncate(whole.unwrap_or(LOOK as usize));
@@ -388,21 +321,20 @@ fn choose(named: Option<TraceFormat>, first: &[u8]) -> Result<TraceFormat, Strin
     if first.is_empty() {
         return Err("the file is empty".into());
     }
-    let (found, is_certain) = (TraceFormat::found(first), |own: &TraceFormat| {
-        *own != TraceFormat::Csv
-    });
-    if let (Some(named), Some(found)) = (named.filter(is_certain), found.filter(is_certain))
-        && named != found
+    let found = TraceFormat::found(first);
+    let differ = |a: TraceFormat, b| a != b && a != TraceFormat::Csv && b != TraceFormat::Csv;
+    if let (Some(named), Some(found)) = (named, found)
+        && differ(named, found)
     {
         let (first, found, named) = (short(first), found.name(), named.name());
         return Err(format!(
-            "it is {found}, not {named}, by its first line `{first}`: name --format {found}, or none"
+            "it is {found}, not {named}, by its first line `{first}`: name --read format={found}, or none"
         ));
     }
     named.or(found).ok_or_else(|| {
         let (first, all) = (short(first), TraceFormat::value_variants().iter());
         let all = all.map(|own| own.name()).format(", ");
-        format!("no known format begins with `{first}`: name one with --format ({all})")
+        format!("no known format begins with `{first}`: name one by --read format=… ({all})")
     })
 }
 
@@ -421,9 +353,6 @@ impl File<'_> {
         match self.format {
             TraceFormat::Swf => swf::open(self),
             TraceFormat::Sacct => sacct::open(self),
-            TraceFormat::Openb => openb::open(self),
-            TraceFormat::Azure => azure::open(self),
-            TraceFormat::Borg => borg::open(self),
             TraceFormat::Csv => table::open(self),
         }
     }
@@ -434,9 +363,9 @@ impl File<'_> {
     /// When none were, or the file is no table.
     fn table(self) -> Result<(Servers, Rows), TraceError> {
         let Some(servers) = self.options.servers.clone() else {
-            let (name, help) = (&self.name, self.format.servers());
             return Err(TraceError::Refused(format!(
-                "{name} does not say what its jobs ran on: give {help}"
+                "{} does not say what its jobs ran on: give --capacity, such as --capacity cpu=128,memory=512, or --servers, such as --servers 40xcpu=96,memory=384",
+                self.name
             )));
         };
         Ok((servers, Rows::open(&self.name, self.format, self.input)?))

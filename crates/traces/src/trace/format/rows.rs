@@ -32,8 +32,6 @@ pub(in crate::trace) struct Rows {
     pub number: u32,
     /// What stands between two fields.
     separator: u8,
-    /// The line that was read last has not been returned as a row yet.
-    is_pending: bool,
     /// The names of the columns; none where fields stand between blanks.
     header: Vec<String>,
     /// From where to where each field of the line reaches, without the blanks and the quotation marks around it.
@@ -57,7 +55,6 @@ impl Rows {
             } else {
                 b','
             },
-            is_pending: false,
             header: Vec::new(),
             bounds: Vec::new(),
         }
@@ -121,29 +118,18 @@ impl Rows {
         Rows::open(&source.name(), format, input::open(&source)?)
     }
 
-    /// Reads the comments before the first row; returns whether there is one.
-    pub fn comments(&mut self, mut read: impl FnMut(&[u8])) -> Result<bool, TraceError> {
-        while !self.is_pending && self.next_line()? {
-            match comment(&self.line) {
-                Some(text) => read(text),
-                None => self.is_pending = !self.is_blank(),
-            }
-        }
-        Ok(self.is_pending)
-    }
-
     /// Goes on to the next row that has as many fields as there are columns; the others are noted as faults. `false`
     /// at the end.
     ///
     /// # Errors
     /// When the file cannot be read further.
     pub fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
-        while std::mem::take(&mut self.is_pending) || self.next_line()? {
+        while self.next_line()? {
             if self.is_blank() {
                 continue;
             }
             let cut = match self.format {
-                TraceFormat::Swf if comment(&self.line).is_some() => continue,
+                TraceFormat::Swf if self.line.trim_ascii_start().starts_with(b";") => continue,
                 TraceFormat::Swf => self.cut_at_blanks(),
                 _ => self.cut().and_then(|()| self.count()),
             };
@@ -310,14 +296,6 @@ impl Rows {
         found.find_map(Result::transpose).transpose()
     }
 
-    /// Returns that the format reports nothing of this resource.
-    pub fn unreported(&self, resource: &str) -> TraceError {
-        let (name, amounts) = (self.format.name(), self.format.amounts());
-        self.wrong(format!(
-            "{name} tells {amounts} of a job, and the servers have `{resource}`"
-        ))
-    }
-
     /// It is not what was expected of it.
     pub fn wrong(&self, why: impl Display) -> TraceError {
         TraceError::Refused(format!("{}: {why}", self.name))
@@ -390,11 +368,6 @@ impl Rows {
         }
         Ok(amount.unwrap_or(0.0))
     }
-}
-
-/// Returns the text of a comment.
-fn comment(line: &[u8]) -> Option<&[u8]> {
-    line.trim_ascii_start().strip_prefix(b";")
 }
 
 /// Returns how many blanks the text begins with, of which none stands between fields.

@@ -33,12 +33,19 @@ const KIB: f64 = 1_048_576.0;
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let mut rows = Rows::new(&file.name, file.format, file.input);
+    let lines = file.start.split(|byte| *byte == b'\n');
+    let mut lines = lines
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty());
     let mut size = [None; 2];
-    let has_rows = rows.comments(|text| {
+    let is_comment = |line: &[u8]| {
+        let text = line.strip_prefix(b";");
         for (size, key) in size.iter_mut().zip(["MaxProcs", "MaxNodes"]) {
-            *size = size.or_else(|| header(text, key));
+            *size = size.or_else(|| header(text?, key));
         }
-    })?;
+        text.is_some()
+    };
+    let has_rows = !lines.all(is_comment);
     let size = size[0].or(size[1]).or((!has_rows).then_some(Decimal::ONE));
     let servers = size.map(|size| {
         let capacity = vec![size];

@@ -6,7 +6,8 @@ use std::io::Cursor;
 
 use itertools::Itertools as _;
 
-use super::{File, Line, Opened, Raw, Reader, Rows, TraceFormat};
+use super::sacct::{State, state};
+use super::{Fate, File, Line, Opened, Raw, Reader, Rows, TraceFormat};
 use crate::trace::account::name;
 use crate::trace::fields::{
     Fault, amount, clock_ticks, instant, is_placeholder, is_unknown, number, ticks,
@@ -18,7 +19,7 @@ use units::{CALENDAR, is_read, notation};
 
 /// What may be taken beside resources, each with the names that its column may have where none is said. (`nodes` may as
 /// well be the resource that is meant.)
-const ROLES: [(&str, &str); 10] = [
+const ROLES: [(&str, &str); 11] = [
     (
         "time",
         "time,submit,submitted,submit_time,arrival,arrival_time",
@@ -37,7 +38,15 @@ const ROLES: [(&str, &str); 10] = [
     ("user", "user"),
     ("batch", "batch"),
     ("censored", "censored"),
+    ("status", "status"),
 ];
+/// Published logs, by two columns that no other has, with what stands in which column, as `--columns` names it: pods of Alibaba's
+/// cluster-trace-gpu-v2023 (Q. Weng et al., Beware of Fragmentation, USENIX ATC 2023).
+const PRESETS: [([&str; 2], &str); 1] = [(
+    ["cpu_milli", "creation_time"],
+    "time=creation_time,start=scheduled_time,end=deletion_time,id=name,status=pod_phase,cpu=cpu_milli/1000,\
+     memory=memory_mib/1024,gpu=num_gpu*gpu_milli/1000",
+)];
 /// Names of the column of ends.
 const END: &str = "end,ended,end_time,stop,finish";
 /// Words in the name of a column of amounts that are of each server.
@@ -53,6 +62,12 @@ struct Times {
     unit: f64,
     /// The notation of instants in one number, unless they count units.
     notation: Option<&'static str>,
+}
+
+/// An amount of a resource: the product of these columns over a number.
+struct Amount {
+    columns: Vec<usize>,
+    over: f64,
 }
 
 /// The columns that are looked at, from 0.
@@ -71,8 +86,10 @@ struct Columns {
     user: Option<usize>,
     batch: Option<usize>,
     censored: Option<usize>,
+    /// What became of jobs, in a word such as FAILED.
+    status: Option<usize>,
     /// By resource.
-    amounts: Vec<usize>,
+    amounts: Vec<Amount>,
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
@@ -90,6 +107,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     }
     let mut found = Found {
         options,
+        columns: columns_of(&rows, options)?,
         rows: &rows,
         by_name: Vec::new(),
         read: Vec::new(),
@@ -118,14 +136,17 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         user: found.column("user")?,
         batch: found.column("batch")?,
         censored: found.column("censored")?,
+        status: None,
         amounts: Vec::new(),
     };
-    for resource in &servers.resources {
-        let column = found.column(resource)?;
-        let column = column.ok_or_else(|| found.missing(resource))?;
-        columns.amounts.push(column);
+    if found.named("status").is_some() {
+        columns.status = found.column("status")?;
     }
-    let (id, has_ids) = (found.column("id")?, found.named("id").is_some());
+    for resource in &servers.resources {
+        columns.amounts.push(found.amount(resource)?);
+    }
+    let has_ids = options.columns.iter().any(|(own, _)| own == "id");
+    let id = found.column("id")?;
     let is_named = found.named("nodes").is_some();
     let (mut by_name, mut read) = (found.by_name, found.read);
     let again = || {
@@ -156,9 +177,27 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     Ok((tick, servers, rows, Box::new(columns)))
 }
 
+/// Returns what the options name, or the preset of a published log.
+fn columns_of(rows: &Rows, options: &ReadOptions) -> Result<Vec<(String, String)>, TraceError> {
+    for (marks, columns) in PRESETS.iter().filter(|_| options.columns.is_empty()) {
+        let marks = marks.map(|name| rows.column(name));
+        if marks
+            .into_iter()
+            .collect::<Result<Option<Vec<_>>, _>>()?
+            .is_some()
+        {
+            let pairs = columns.split(',').filter_map(|own| own.split_once('='));
+            return Ok(pairs.map(|(what, own)| (what.into(), own.into())).collect());
+        }
+    }
+    Ok(options.columns.clone())
+}
+
 /// Which column has what.
 struct Found<'a> {
     options: &'a ReadOptions,
+    /// The columns that are named.
+    columns: Vec<(String, String)>,
     rows: &'a Rows,
     /// What was taken from a column of another name than its own, or was not needed, and `--columns` does not name it.
     by_name: Vec<String>,
@@ -169,18 +208,44 @@ struct Found<'a> {
 impl Found<'_> {
     /// Returns the column that was named for this.
     fn named(&self, what: &str) -> Option<&String> {
-        let mut pairs = self.options.columns.iter();
+        let mut pairs = self.columns.iter();
         pairs.find(|(own, _)| own == what).map(|(_, column)| column)
+    }
+
+    /// Returns the column of this name, which is read.
+    fn read(&mut self, name: &str) -> Result<usize, TraceError> {
+        let rows = self.rows;
+        let none = || suggest(name, "the file's columns", &rows.header());
+        let none = || rows.wrong(format!("no column `{name}`; {}", none()));
+        let column = rows.column(name)?.ok_or_else(none)?;
+        self.read.push(column);
+        Ok(column)
+    }
+
+    /// Returns the columns of the amount of a resource.
+    fn amount(&mut self, resource: &str) -> Result<Amount, TraceError> {
+        let named = self.named(resource).cloned().unwrap_or_default();
+        let quotient = named.rsplit_once('/');
+        let quotient = quotient.and_then(|(own, over)| Some((own, over.parse::<f64>().ok()?)));
+        if named.contains(['*', '/']) && self.rows.column(&named)?.is_none() {
+            let (product, over) = quotient.unwrap_or((&named, 1.0));
+            let columns = product.split('*').map(|name| self.read(name));
+            let columns = columns.collect::<Result<_, _>>()?;
+            return Ok(Amount { columns, over });
+        }
+        let column = self.column(resource)?;
+        let column = column.ok_or_else(|| self.missing(resource))?;
+        Ok(Amount {
+            columns: vec![column],
+            over: 1.0,
+        })
     }
 
     /// Returns the column that was named for this, else the one whose name says it.
     fn column(&mut self, what: &str) -> Result<Option<usize>, TraceError> {
         let rows = self.rows;
-        if let Some(column) = self.named(what) {
-            let none = || suggest(column, "the file's columns", &rows.header());
-            let none = || rows.wrong(format!("no column `{column}`; {}", none()));
-            self.read.push(rows.column(column)?.ok_or_else(none)?);
-            return Ok(self.read.last().copied());
+        if let Some(name) = self.named(what).cloned() {
+            return self.read(&name).map(Some);
         }
         let role = ROLES.iter().find(|(role, _)| *role == what);
         let names = role.map_or(what, |(_, names)| names).split(',');
@@ -207,7 +272,7 @@ impl Found<'_> {
             let seconds = seconds_in(name).filter(|_| OF.contains(&own.as_str()));
             let Some(seconds) = seconds else {
                 return Err(TraceError::Refused(format!(
-                    "--unit {own}={name}: write time=us, ms, s, min, h or d, or the same for start, end, size or limit alone; amounts of resources count as in --capacity"
+                    "--read unit: {own}={name}: write unit=us, ms, s, min, h or d for all times, or unit.start, unit.end, unit.size or unit.limit for one column; amounts of resources count as in --capacity"
                 )));
             };
             let is_own = self.options.units.iter().any(|(own, _)| own == what);
@@ -283,7 +348,7 @@ impl Columns {
                 }
                 Some(notation) => {
                     return Err(rows.wrong(format!(
-                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --unit {what}=s if they are seconds, else write dates such as 2026-03-01T12:00"
+                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --read unit.{what}=s if they are seconds, else write dates such as 2026-03-01T12:00"
                     )));
                 }
             }
@@ -304,8 +369,11 @@ impl Columns {
             let nodes = count(rows.get(column));
             has_counts &= nodes.is_some();
             lines += 1;
-            let amounts = self.amounts.iter().map(|own| amount(rows.get(*own)));
-            let amounts: Vec<f64> = amounts.map(Option::unwrap_or_default).collect();
+            let held = |own: &Amount| {
+                let amounts = own.columns.iter().map(|column| amount(rows.get(*column)));
+                amounts.product::<Option<f64>>().unwrap_or_default() / own.over
+            };
+            let amounts: Vec<f64> = self.amounts.iter().map(held).collect();
             let count = nodes.unwrap_or(1);
             let all = amounts.iter().map(|own| own * f64::from(count));
             let fits = match is_one {
@@ -321,8 +389,8 @@ impl Columns {
             too_large.clear();
         }
         let name = rows.header()[column];
-        let says_each = |own: &usize| {
-            let name = rows.header()[*own].to_ascii_lowercase();
+        let says_each = |own: &Amount| {
+            let name = rows.header()[own.columns[0]].to_ascii_lowercase();
             EACH.iter().any(|word| name.contains(word))
         };
         let is_named_each = !self.amounts.is_empty() && self.amounts.iter().all(says_each);
@@ -337,7 +405,7 @@ impl Columns {
         let why = why.map(|line| format!(", since otherwise the job in line {line} does not fit"));
         let why = why.unwrap_or_default();
         self.convention = options.amounts.is_none().then(|| format!(
-            "jobs run on several servers (column `{name}`): their amounts are read as those of {of}{why}. If they are those {other}, use --amounts {option}"
+            "jobs run on several servers (column `{name}`): their amounts are read as those of {of}{why}. If they are those {other}, use --read amounts={option}"
         ));
         Ok(has_counts)
     }
@@ -412,8 +480,12 @@ fn count(field: &[u8]) -> Option<u32> {
 
 impl Reader for Columns {
     fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
-        for (demand, column) in demand.iter_mut().zip(&self.amounts) {
-            *demand = rows.demand(*column, account)?;
+        for (demand, amount) in demand.iter_mut().zip(&self.amounts) {
+            let mut columns = amount.columns.iter();
+            let product = columns.try_fold(1.0, |product, column| {
+                Ok(product * rows.demand(*column, account)?)
+            });
+            *demand = product? / amount.over;
         }
         let submit = self.get((rows, account), Some(self.time), None)?;
         let submit = submit.ok_or_else(|| rows.fault(self.time.column, "a time"))?;
@@ -446,8 +518,13 @@ impl Reader for Columns {
         if nodes > 1 {
             account.remarks.extend(self.convention.take());
         }
+        let status = rows.text(self.status).to_ascii_uppercase();
         Ok(Some(Raw {
             start,
+            fate: match state(&status) {
+                Some(State::Ended(fate)) => fate,
+                _ => Fate::Completed,
+            },
             is_open: runs && held.is_none_or(|held| held < 0),
             nodes,
             is_each: self.is_each,

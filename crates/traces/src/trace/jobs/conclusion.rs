@@ -21,7 +21,7 @@ impl Trace {
     /// # Errors
     /// When too many lines are faulty, no job takes part, or too much work is in jobs larger than the servers.
     pub(super) fn conclude(&mut self) -> Result<(), TraceError> {
-        let (name, account) = (&self.rows.name, &mut self.account);
+        let account = &self.account;
         let most = self.options.faults.unwrap_or(FAULTS);
         let share = account.count(Reason::Fault) as f64 / account.lines as f64;
         if share > most {
@@ -29,10 +29,10 @@ impl Trace {
             let lost = ": the load then lacks their jobs, whose work is unknown";
             let lost = if share > NOTICED_FAULTS { lost } else { "" };
             let mut help = format!(
-                "mend the lines, name another --format, or leave them out with --faults {enough}%{lost}"
+                "mend the lines, name another format by --read format=…, or leave them out with --faults {enough}%{lost}"
             );
             if share > MOST_FAULTS {
-                help = "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into();
+                help = "which is hardly a file of this format: name another format by --read format=…, or mend what stands in all these lines".into();
             }
             let (faults, lines) = (account.count(Reason::Fault), account.lines);
             let (format, most, why) = (self.rows.format.name(), 100.0 * most, account.faulty());
@@ -45,7 +45,7 @@ impl Trace {
             if self.options.partition.is_some() {
                 why += &format!("\nits partitions are: {}", account.partitions());
             }
-            return Err(TraceError::Empty(format!("{name}: no job takes part{why}")));
+            return Err(self.rows.wrong(format!("no job takes part{why}")));
         }
         self.is_whole(most)?;
         let (first, last) = self.span.unwrap_or_default();
@@ -60,7 +60,7 @@ impl Trace {
         }
         let account = &mut self.account;
         for (r, name) in self.servers.resources.iter().enumerate() {
-            let mut vectors = self.demands.vectors().iter();
+            let mut vectors = self.demands.vectors.iter();
             let has_fractions = vectors.any(|own| own[r].fract() != 0.0);
             let mut shapes = self.servers.shapes.iter();
             let has_several = shapes.any(|shape| shape.capacity[r].value() > 1.0);

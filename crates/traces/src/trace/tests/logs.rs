@@ -24,7 +24,7 @@ fn read_log(name: &str, options: &ReadOptions) -> Option<(Vec<TraceJob>, Trace)>
 
 /// Σ of size times the amount of resource j, whole in these logs.
 fn work(jobs: &[TraceJob], trace: &Trace, j: usize) -> f64 {
-    let vectors = trace.demands().vectors();
+    let vectors = &trace.demands.vectors;
     let of = |job: &TraceJob| job.size as f64 * vectors[job.demand as usize][j];
     jobs.iter().map(of).sum()
 }
@@ -36,13 +36,13 @@ fn a_log_of_a_supercomputer() {
         return;
     };
     assert_eq!(jobs.len(), 4606);
-    assert_eq!(trace.servers().total(), [128.0]);
-    assert_eq!(trace.account().count(Reason::NeverRan), 355);
-    assert_eq!(trace.account().count(Reason::PastLimit), 309);
-    assert_eq!(trace.demands().vectors().len(), 49);
+    assert_eq!(trace.servers.total(), [128.0]);
+    assert_eq!(trace.account.count(Reason::NeverRan), 355);
+    assert_eq!(trace.account.count(Reason::PastLimit), 309);
+    assert_eq!(trace.demands.vectors.len(), 49);
     assert_eq!(work(&jobs, &trace, 0), 387_596_226.0);
     // One over 128 is a power of two, so that the sum of fractions is exact as well.
-    assert_eq!(trace.account().work * 128.0, 387_596_226.0);
+    assert_eq!(trace.account.work * 128.0, 387_596_226.0);
 }
 
 #[test]

@@ -1,19 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
-mod azure;
-mod borg;
-mod broken;
+mod cases;
 mod logs;
-mod openb;
 mod order;
-mod people;
 mod random;
-mod rules;
-mod sacct;
-mod table;
 
 use std::io::Write;
 
+use super::typed::edge;
 use super::*;
 
 /// A file with this text, read to its end.
@@ -34,15 +28,10 @@ fn read_till_it_ends(
 }
 
 fn drain(trace: &mut Trace) -> (Vec<TraceJob>, Result<(), TraceError>) {
-    let mut jobs = Vec::new();
-    let ended = loop {
-        match trace.next_job() {
-            Ok(Some(job)) => jobs.push(job),
-            Ok(None) => break Ok(()),
-            Err(why) => break Err(why),
-        }
-    };
-    (jobs, ended)
+    match trace.jobs(|_| true) {
+        Ok(jobs) => (jobs.unwrap(), Ok(())),
+        Err(why) => (Vec::new(), Err(why)),
+    }
 }
 
 pub(crate) fn file(text: &[u8]) -> tempfile::NamedTempFile {
@@ -60,16 +49,6 @@ fn refused(text: &[u8], options: &ReadOptions) -> String {
     why.replace(&source.name(), "FILE")
 }
 
-/// The faults of a file with this text, and how many jobs are left.
-fn faults(text: &str, options: &ReadOptions) -> (Vec<String>, usize) {
-    let options = ReadOptions {
-        faults: Some(1.0),
-        ..options.clone()
-    };
-    let (jobs, trace, _) = read_till_it_ends(text.as_bytes(), &options);
-    (trace.account().faults.clone(), jobs.len())
-}
-
 pub(crate) fn on(capacity: &str) -> ReadOptions {
     ReadOptions {
         servers: Some(Servers::shapes(capacity).unwrap()),
@@ -79,7 +58,7 @@ pub(crate) fn on(capacity: &str) -> ReadOptions {
 
 /// By reason how many lines.
 pub(crate) fn rows(trace: &Trace) -> Vec<(Reason, u64)> {
-    let rows = trace.account().rows.iter();
+    let rows = trace.account.rows.iter();
     rows.map(|row| (row.reason, row.lines)).collect()
 }
 
@@ -97,7 +76,7 @@ const LEFT_OUT: [Reason; 8] = [
 
 /// Conservation: each line that stands for a job takes part or is counted once among those left out.
 pub(crate) fn assert_accounted(trace: &Trace) {
-    let account = trace.account();
+    let account = &trace.account;
     let out: u64 = LEFT_OUT.iter().map(|reason| account.count(*reason)).sum();
     assert_eq!(account.lines, account.jobs + out, "{account:?}");
     assert!(account.work.is_finite() && account.rows.iter().all(|row| row.work.is_finite()));
@@ -118,5 +97,39 @@ fn swf(lines: &[String]) -> Vec<u8> {
 fn each_reason_says_what_is_left_out() {
     for reason in LEFT_OUT {
         assert_eq!(reason.done(), "left out");
+    }
+}
+
+#[test]
+fn an_edge_is_a_date_or_a_time_after_the_first_job() {
+    for date in ["20260303164600", "1772556360000"] {
+        assert_eq!(edge(date), edge("2026-03-03T16:46:00"));
+    }
+    assert_eq!(edge("3600"), Ok(TraceEdge::After(3600.0)));
+    assert!(edge("20260303").is_err());
+    let why = edge("2024-02-30").unwrap_err();
+    assert!(why.ends_with("nor a date such as 2026-10-01"), "{why}");
+}
+
+#[test]
+fn a_list_of_nodes_tells_the_servers() {
+    let list = b"sn,cpu_milli,memory_mib,gpu,model\nn0,32000,262144,0,\nn1,96000,393216,8,V100M32\nn2,32000,262144,0,\n";
+    let servers = nodes(file(list).path()).unwrap();
+    let text = servers.to_string();
+    assert_eq!(
+        text,
+        "2xcpu=32,memory=256;1xcpu=96,memory=384,gpu:devices=8"
+    );
+    for (list, why) in [
+        ("sn,cpu\n", "no list of nodes"),
+        ("cpu_milli,memory_mib,gpu\n", "no line stands for a node"),
+        (
+            "cpu_milli,memory_mib,gpu\n1,2,x\n",
+            "line 2, column 5: found `x`",
+        ),
+        ("cpu_milli,memory_mib,gpu\n1,2\n", "line 2, column 4"),
+    ] {
+        let found = nodes(file(list.as_bytes()).path()).unwrap_err();
+        assert!(found.to_string().contains(why), "{found}");
     }
 }

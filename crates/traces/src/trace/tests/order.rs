@@ -1,6 +1,6 @@
-//! The order of lines, and files in unusual shape.
+//! Long files, the order of lines, and files that are packed.
 
-use std::io::Write;
+use std::io::{self, BufRead, Read, Write};
 
 use flate2::{Compression, write::GzEncoder};
 
@@ -23,7 +23,7 @@ fn lines(count: u64) -> Vec<String> {
 
 /// What does not depend on the place in the file.
 fn reported(jobs: &[TraceJob], trace: &Trace) -> Vec<(i64, u64, u64)> {
-    let demand = |job: &TraceJob| trace.demands().vectors()[job.demand as usize][0] as u64;
+    let demand = |job: &TraceJob| trace.demands.vectors[job.demand as usize][0] as u64;
     let reported = jobs.iter().map(|job| (job.submit, job.size, demand(job)));
     reported.collect()
 }
@@ -36,9 +36,9 @@ fn shuffled_lines_equal_sorted_ones() {
         shuffled.swap(n, n * 7919 % sorted.len());
     }
     let (jobs, trace) = read(&swf(&sorted), &ReadOptions::default());
-    assert_eq!(trace.account().count(Reason::Unsorted), 0);
+    assert_eq!(trace.account.count(Reason::Unsorted), 0);
     let (others, other) = read(&swf(&shuffled), &ReadOptions::default());
-    assert!(other.account().count(Reason::Unsorted) > 500);
+    assert!(other.account.count(Reason::Unsorted) > 500);
     assert!(others.is_sorted_by_key(|job| (job.submit, job.line)));
     let sort = |mut reported: Vec<(i64, u64, u64)>| {
         reported.sort_unstable();
@@ -48,7 +48,7 @@ fn shuffled_lines_equal_sorted_ones() {
         sort(reported(&jobs, &trace)),
         sort(reported(&others, &other))
     );
-    assert_eq!(trace.account().work, other.account().work);
+    assert_eq!(trace.account.work, other.account.work);
     let backwards: Vec<String> = sorted.into_iter().rev().collect();
     let (others, other) = read(&swf(&backwards), &ReadOptions::default());
     assert_eq!(
@@ -56,7 +56,7 @@ fn shuffled_lines_equal_sorted_ones() {
         sort(reported(&jobs, &trace))
     );
     // The three of an instant have no order among themselves.
-    assert_eq!(other.account().count(Reason::Unsorted), 666);
+    assert_eq!(other.account.count(Reason::Unsorted), 666);
 }
 
 #[test]
@@ -64,26 +64,6 @@ fn jobs_of_one_instant_come_in_the_order_of_the_file() {
     let text = swf(&vec![line("7", "5", "4", "20", "1"); 100]);
     let (jobs, _) = read(&text, &ReadOptions::default());
     assert!(jobs.iter().map(|job| job.line).eq(3..103));
-}
-
-#[test]
-fn a_million_lines_may_stand_between_and_no_more() {
-    let late = line("0", "5", "4", "20", "1");
-    let early = line("9", "5", "4", "20", "1");
-    let text = |early_ones: usize| swf(&[early.repeat(early_ones), late.clone()]);
-    let (jobs, _) = read(&text(Trace::MOST_OUT_OF_ORDER), &ReadOptions::default());
-    assert_eq!(jobs[0].submit, 0);
-    let (reported, _, ended) =
-        read_till_it_ends(&text(Trace::MOST_OUT_OF_ORDER + 2), &ReadOptions::default());
-    let why = ended.unwrap_err().to_string();
-    assert!(
-        why.ends_with(
-            "line 1000005: submitted before a job of more than 1000000 lines earlier: sort the file by the time of \
-             submission, such as with `sort -n -k 2`"
-        ),
-        "{why}"
-    );
-    assert!(reported.len() > 1);
 }
 
 #[test]
@@ -95,7 +75,7 @@ fn packed_files_are_read_as_they_are() {
     for packed in [packed(&plain), two] {
         let (unpacked, other) = read(&packed, &ReadOptions::default());
         assert_eq!(jobs, unpacked);
-        assert_eq!(trace.account(), other.account());
+        assert_eq!(trace.account, other.account);
     }
 }
 
@@ -108,7 +88,7 @@ fn what_was_read_of_a_packed_file_that_is_cut_is_reported() {
         why.contains(" after line ") && why.ends_with(": it is cut off; fetch it again"),
         "{why}"
     );
-    assert!(trace.account().lines > 100);
+    assert!(trace.account.lines > 100);
     let mut damaged = packed.clone();
     let middle = packed.len() / 2;
     damaged[middle..middle + 64].fill(0);
@@ -123,63 +103,57 @@ fn what_was_read_of_a_packed_file_that_is_cut_is_reported() {
 }
 
 #[test]
-fn ends_of_lines_blanks_and_late_headers_are_no_matter() {
-    let (a, b) = (
-        line("5", "10", "4", "20", "1"),
-        line("6", "3", "2", "20", "1"),
+fn a_line_of_two_million_bytes_is_refused() {
+    let text = [
+        HEADER.as_bytes(),
+        line("5", "10", "4", "20", "1").as_bytes(),
+        &vec![b'7'; 2 << 20],
+    ]
+    .concat();
+    let why = refused(&text, &ReadOptions::default());
+    assert_eq!(
+        why,
+        "cannot read FILE after line 3: the next line has more than a million bytes"
     );
-    let plain = swf(&[a.clone(), b.clone()]);
-    let (jobs, _) = read(&plain, &ReadOptions::default());
-    let short = |jobs: &[TraceJob]| {
-        jobs.iter()
-            .map(|job| (job.submit, job.size))
-            .collect::<Vec<_>>()
-    };
-    let windows = String::from_utf8(plain.clone())
-        .unwrap()
-        .replace('\n', "\r\n");
-    let spaced = format!("\n  \n{HEADER}\t {a}   \r\n; Note: late\n{b}      \n\n \t \n");
-    let unended = String::from_utf8(plain.clone()).unwrap();
-    for text in [windows, spaced, unended.trim_end().to_owned()] {
-        let (others, trace) = read(text.as_bytes(), &ReadOptions::default());
-        assert_eq!(short(&jobs), short(&others), "{text}");
-        assert_eq!(trace.account().lines, 2);
+}
+
+/// Lines that are generated as they are read.
+struct Endless {
+    line: Vec<u8>,
+    at: usize,
+    left: usize,
+}
+
+impl Read for Endless {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.line.len() && self.left > 0 {
+            (self.at, self.left) = (0, self.left - 1);
+        }
+        let count = (&self.line[self.at..]).read(into)?;
+        self.at += count;
+        Ok(count)
     }
 }
 
 #[test]
-fn more_columns_and_fractions_are_reported_once_a_line() {
-    let wide = line("5", "10", "4", "20", "1").replace('\n', " 0 0 0\n");
-    let text = swf(&[wide.clone(), wide, line("6.5", "3", "2", "20", "1")]);
-    let (_, trace) = read(&text, &ReadOptions::default());
-    assert_eq!(
-        rows(&trace),
-        [(Reason::MoreText, 2), (Reason::RoundedTime, 1)]
-    );
-}
-
-#[test]
-fn files_without_jobs_are_told_apart() {
-    assert_eq!(
-        refused(b"", &ReadOptions::default()),
-        "FILE: the file is empty"
-    );
-    assert_eq!(
-        refused(b" \n\r\n", &ReadOptions::default()),
-        "FILE: the file is empty"
-    );
-    let none = "FILE: no job takes part: no line stands for a job";
-    assert_eq!(refused(HEADER.as_bytes(), &ReadOptions::default()), none);
-    assert_eq!(refused(b"; only a comment", &ReadOptions::default()), none);
-    assert_eq!(refused(b"time,size,cpu\n", &on("cpu=4")), none);
-    let why = refused(b"time,size,cpu\n1,2,3\n", &ReadOptions::default());
+fn ten_million_faults_are_counted_and_ten_are_kept() {
+    let line = b"1 2 x\n".to_vec();
+    let (at, left) = (line.len(), 10_000_000);
+    let lines = Endless { line, at, left };
+    let input: Box<dyn BufRead> = Box::new(io::BufReader::new(lines));
+    let options = on("cpu=4");
+    let opened = format::read(
+        TraceFormat::Swf,
+        "lines".into(),
+        (Vec::new(), input),
+        &options,
+    )
+    .unwrap();
+    let mut trace = Trace::of(opened, &options);
+    let why = drain(&mut trace).1.unwrap_err().to_string();
     assert!(
-        why.contains("does not say what its jobs ran on: give --capacity, such as"),
+        why.contains("10000000 of 10000000 lines") && why.contains("and 9999990 more"),
         "{why}"
     );
-    let (jobs, _) = read(
-        &swf(&[line("5", "10", "4", "20", "1")]),
-        &ReadOptions::default(),
-    );
-    assert_eq!(jobs.len(), 1);
+    assert_eq!(trace.account.faults.len(), Account::FAULTS);
 }

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 
 /// A good file of each format.
-fn seeds() -> [(TraceFormat, String); 6] {
+fn seeds() -> [(TraceFormat, String); 4] {
     let many =
         |header: &str, lines: &[&str]| format!("{header}\n{}", (lines.join("\n") + "\n").repeat(3));
     [
@@ -33,31 +33,12 @@ fn seeds() -> [(TraceFormat, String); 6] {
             ),
         ),
         (
-            TraceFormat::Openb,
+            TraceFormat::Csv,
             many(
                 "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time",
                 &[
                     "a,6000,12288,1,460,,LS,Running,427061,12902960,427061",
                     "b,1,2,0,0,\"V,W\",LS,Failed,5,9,",
-                ],
-            ),
-        ),
-        (
-            TraceFormat::Azure,
-            many(
-                "vmId,tenantId,vmTypeId,priority,starttime,endtime",
-                &["1,7,10,0,-3.5,0.5", "2,7,10,1,0.25,1.25", "3,8,11,0,13,"],
-            ),
-        ),
-        (
-            TraceFormat::Borg,
-            many(
-                "time,type,collection_id,instance_index,alloc_collection_id,cpus,memory",
-                &[
-                    "600,SUBMIT,1,0,,.25,.5",
-                    "600,3,1,0,,.25,.5",
-                    "600,FINISH,1,0,,.25,.5",
-                    "600,3,2,0,,.25,.5",
                 ],
             ),
         ),
@@ -103,15 +84,15 @@ fn read_whatever(text: &[u8], options: &ReadOptions) -> (u64, u64) {
     };
     let (jobs, _) = drain(&mut trace);
     assert_accounted(&trace);
-    let account = trace.account();
+    let account = &trace.account;
     assert_eq!(jobs.len() as u64, account.jobs);
     assert!(jobs.is_sorted_by_key(|job| job.submit));
     for job in &jobs {
         assert!(job.size > 0 && (job.limit == 0 || job.limit >= job.size));
         assert!(
             trace
-                .servers()
-                .hold(&trace.demands().vectors()[job.demand as usize], 1)
+                .servers
+                .hold(&trace.demands.vectors[job.demand as usize], 1)
         );
     }
     (account.jobs, account.count(Reason::Fault))
@@ -119,13 +100,10 @@ fn read_whatever(text: &[u8], options: &ReadOptions) -> (u64, u64) {
 
 #[test]
 fn every_line_is_accounted_for() {
-    let types = file(b"vmTypeId,machineId,core,memory\n10,16,.5,.25\n");
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     for (format, seed) in seeds() {
         let options = ReadOptions {
             format: Some(format),
-            vm_types: (format == TraceFormat::Azure).then(|| types.path().into()),
-            machine: Some("16".into()),
             faults: Some(1.0),
             ..on("cpu=128,memory=1024")
         };

@@ -1,6 +1,6 @@
 //! Several charts in one SVG file: a grid, with one legend below it.
 
-use super::{Axis, Curve, DASHED, Frame, INK, Look, Style, key, stroke, text};
+use super::{Chart, Frame, Style, key, text};
 
 /// Charts in a grid, and their legend.
 pub struct Sheet {
@@ -11,21 +11,7 @@ pub struct Sheet {
     /// The charts, row by row.
     pub charts: Vec<Chart>,
     /// The label of each curve, with its look and its style.
-    pub legend: Vec<(String, Look, Style)>,
-}
-
-/// A chart of a sheet.
-pub struct Chart {
-    /// Its title.
-    pub title: String,
-    /// The horizontal axis.
-    pub across: Axis,
-    /// The vertical axis.
-    pub up: Axis,
-    /// The curves, of which the first is below the others.
-    pub curves: Vec<Curve>,
-    /// Vertical lines with their labels.
-    pub lines: Vec<(f64, String)>,
+    pub legend: Vec<(String, usize, Style)>,
 }
 
 /// Height of a row of the legend, and its margin.
@@ -39,7 +25,7 @@ impl Sheet {
         let (width, height) = self.size;
         let charts = (0_u32..).zip(&self.charts).map(|(n, chart)| {
             let place = (n % self.columns * width, n / self.columns * height);
-            moved(place, &chart.elements(self.size))
+            moved(place, &elements(chart, self.size))
         });
         let rows = (self.charts.len() as u32).div_ceil(self.columns);
         let (width, bottom) = (width * self.columns, height * rows);
@@ -57,25 +43,18 @@ impl Sheet {
     }
 }
 
-impl Chart {
-    fn elements(&self, (width, height): (u32, u32)) -> String {
-        let (width, height) = (width - TITLES.0, height - TITLES.1);
-        let mut frame = Frame::new((width, height), 0, true, (&self.across, &self.up));
-        frame.curves(&self.curves);
-        for ((at, label), row) in self.lines.iter().zip(0..) {
-            let ends = [self.up.low, self.up.high].map(|end| (*at, end));
-            frame.line(&(stroke(INK, 1) + DASHED), ends);
-            let down = f64::from(16 + 20 * row);
-            frame.text(ends[1], (6.0, down), "start", label);
-        }
-        let above = text((f64::from(width / 2), 20.0), "middle", &self.title);
-        let aside = text((0.0, 0.0), "middle", &self.up.title);
-        format!(
-            "<g font-size=\"17\">{above}</g>\n<g transform=\"translate(18 {}) rotate(-90)\">{aside}</g>\n{}",
-            height / 2,
-            moved(TITLES, &frame.picture().body)
-        )
-    }
+/// Returns a chart of this size with its titles.
+fn elements(chart: &Chart, (width, height): (u32, u32)) -> String {
+    let (width, height) = (width - TITLES.0, height - TITLES.1);
+    let mut frame = Frame::new((width, height), 0, &chart.across, &chart.up);
+    frame.chart(chart);
+    let above = text((f64::from(width / 2), 20.0), "middle", &chart.title);
+    let aside = text((0.0, 0.0), "middle", &chart.up.title);
+    format!(
+        "<g font-size=\"17\">{above}</g>\n<g transform=\"translate(18 {}) rotate(-90)\">{aside}</g>\n{}",
+        height / 2,
+        moved(TITLES, &frame.picture().body)
+    )
 }
 
 /// Returns elements at another place.

@@ -17,15 +17,14 @@ use synth_core::artifact::{Findings, KnownNames};
 const NEAR: f64 = 1e-9;
 
 /// Checks what an artifact says, and notes on which grounds the rest stands.
-pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Workload> {
-    let workload = findings.workload(artifact.workload.check())?;
+pub(super) fn check(artifact: &Artifact, workload: &Workload, findings: &mut Findings) {
     let mut seen = HashSet::new();
     let time = &workload.record().time_unit;
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
         claim.is_plain(&path, &KnownNames::default(), time, &mut seen, findings);
     }
-    match (&workload, &artifact.policy) {
+    match (workload, &artifact.policy) {
         (Workload::Pool(pool), Policy::Plan(plan)) => {
             plan::check(pool, plan, artifact, findings);
         }
@@ -42,8 +41,6 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Work
             findings.add("policy", "jobs arrive: expected a rule that is online");
         }
     }
-    findings.remarks(&["workload.source", "tool"]);
-    Some(workload)
 }
 
 /// Returns the ends between which a function of one valley is least, after so many thirds were left out.

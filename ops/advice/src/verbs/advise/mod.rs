@@ -1,11 +1,11 @@
 //! What a site should change, from its own jobs.
 
-mod words;
+mod report;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use clap::{Args, Subcommand};
+use clap::{Args, ValueEnum};
 use itertools::Itertools as _;
 
 use crate::slurm::advise;
@@ -15,27 +15,18 @@ use synth_slurm::rule::prepare;
 use synth_traces::replay::Log;
 use synth_traces::trace::{self, Source};
 use synth_typed::{positive, time};
-use synth_verb::{Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, files, json, refuse};
+use synth_verb::{
+    Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files, refuse,
+};
 
 /// What a site should change, from its own jobs: who gains, who loses, and how sure that is
 #[derive(Args)]
-pub struct Advise {
-    /// Of which scheduler
-    #[command(subcommand)]
-    of: Of,
-}
-
-#[derive(Subcommand)]
-enum Of {
-    /// What of slurm.conf to change, who gains and who loses by it, and how sure that is: from the jobs of the last weeks,
-    /// replayed as Slurm schedules them
-    Slurm(Arguments),
-}
-
-/// What is typed.
-#[derive(Args)]
 #[command(after_help = about())]
-struct Arguments {
+pub struct Advise {
+    /// The scheduler of the site
+    #[arg(value_enum, value_name = "SCHEDULER")]
+    of: Scheduler,
+
     /// What sacct printed of some weeks, plain or packed by gzip [default: sacct is run, here and now]
     #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
     trace: Option<PathBuf>,
@@ -67,7 +58,14 @@ struct Arguments {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
+}
+
+/// The scheduler of a site.
+#[derive(Clone, Copy, ValueEnum)]
+enum Scheduler {
+    /// What of slurm.conf to change: from the jobs of the last weeks, replayed as Slurm schedules them
+    Slurm,
 }
 
 /// Seconds in a week.
@@ -96,23 +94,16 @@ constraints and dependencies are not part of the replay; nothing is advised wher
 
 impl NamesFiles for Advise {
     fn files(&self) -> Files<'_> {
-        let Of::Slurm(own) = &self.of;
-        let slurm = own.slurm.iter().filter(|path| path.is_file());
-        let written = own.output.iter().chain(&own.html);
-        files(own.trace.iter().chain(slurm), written)
+        let slurm = self.slurm.iter().filter(|path| path.is_file());
+        let written = self.output.iter().chain(&self.html);
+        files(self.trace.iter().chain(slurm), written)
     }
 }
 
 impl RunVerb for Advise {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let Of::Slurm(own) = &self.of;
-        own.run(caller)
-    }
-}
-
-impl Arguments {
-    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let (interrupt, width) = (caller.interrupt.clone(), caller.width);
+        let Scheduler::Slurm = self.of;
+        let interrupt = caller.interrupt.clone();
         let command = caller.command.clone();
         let mut listener = caller.doing();
         if self.reading.servers.is_some() {
@@ -121,7 +112,7 @@ impl Arguments {
         let (mut site, source, remarks) = self.site(&mut listener)?;
         let reading = trace::ReadOptions {
             servers: Some(site.servers().0),
-            ..self.reading.clone()
+            ..self.reading.options()?
         };
         let (mut log, _) = Log::of_source(&source, &reading, &mut listener)?;
         let out = prepare(&mut site, &mut log)?;
@@ -138,22 +129,17 @@ impl Arguments {
         let of_log = log.account.remarks.iter().cloned();
         let before = remarks.into_iter().chain(of_log).chain(out);
         advice.remarks.splice(0..0, before);
-        let mut documents = Vec::new();
-        if let Some(file) = &self.html {
-            documents.push((file.clone(), words::page(&advice, command)?));
-        }
-        if let Some(file) = &self.output {
-            documents.push((file.clone(), json(&advice)?));
-        }
-        Ok(VerbOutput {
-            table: words::text(&advice, width),
-            notes: words::notes(&advice, &log, width),
+        let output = VerbOutput {
+            report: report::report(&advice, &log, command),
+            document: document("synth-advice", &advice)?,
             negative: !advice.is_checked(),
-            documents,
             ..VerbOutput::default()
-        })
+        };
+        output.written_to(self.html.as_ref(), self.output.as_ref())
     }
+}
 
+impl Advise {
     /// Returns how the site is set up, and its jobs: from files, or as a login node tells them.
     fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(SlurmSite, Source, Vec<String>)> {
         if let Some(file) = &self.trace {

@@ -1,7 +1,7 @@
 //! When jobs will start.
 
 mod live;
-mod words;
+mod report;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use synth_traces::replay::{Log, NoResult, Speed};
 use synth_traces::trace;
 use synth_traces::trace::Source;
 use synth_verb::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, json, refuse,
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
 /// When jobs will start: scored on a log, or of a live partition
@@ -29,6 +29,10 @@ pub struct Arguments {
     /// waits there now
     #[arg(id = "trace", value_name = "LOG|slurm")]
     trace: PathBuf,
+
+    /// With `slurm`: the partition whose waiting jobs are forecast
+    #[arg(long, value_name = "NAME")]
+    partition: Option<String>,
 
     /// With `slurm`: the past of the partition, as sacct writes it (`synth advise slurm --help` has the command); forecasts
     /// are calibrated on it
@@ -64,7 +68,7 @@ pub struct Arguments {
     metrics: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
 }
 
 const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
@@ -106,33 +110,33 @@ impl RunVerb for Arguments {
 impl Arguments {
     /// Returns the partition of the live Slurm whose jobs are forecast; `None` if forecasts are scored on a log.
     fn live_partition(&self) -> Option<&str> {
-        let partition = self.reading.partition.as_deref();
+        let partition = self.partition.as_deref();
         partition.filter(|_| self.trace == Path::new("slurm"))
     }
 
     /// Scores forecasts on a log.
     fn scored(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
-        let width = caller.width;
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (log, file) = Log::of_source(&Source::named(&self.trace), &self.reading, listener)?;
+        let (log, file) = Log::of_source(
+            &Source::named(&self.trace),
+            &self.reading.options()?,
+            listener,
+        )?;
         let scored = match self.score((&log, self.every as usize), &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last job"));
             }
             scored => scored?,
         };
-        let mut documents = Vec::new();
-        if let Some(file) = &self.output {
-            documents.push((file.clone(), json(&scored)?));
-        }
-        documents.extend(self.metrics(scored.record.as_ref(), ("log", &file)));
-        Ok(VerbOutput {
-            table: words::tables(&scored, &self.policy, width),
-            notes: words::notes(&log, &scored, &file, width),
-            documents,
+        let mut output = VerbOutput {
+            report: report::scored(&log, &scored, &file, &self.policy),
+            document: document("synth-forecast", &scored)?,
             ..VerbOutput::default()
-        })
+        };
+        let metrics = self.metrics(scored.record.as_ref(), ("log", &file));
+        output.documents.extend(metrics);
+        output.written_to(None, self.output.as_ref())
     }
 
     fn score(
@@ -162,15 +166,15 @@ impl Arguments {
         record: Option<&ForecastRecord>,
         of: (&str, &str),
     ) -> Option<(PathBuf, String)> {
-        let text = |file: &PathBuf| (file.clone(), words::metrics(record, of, &self.policy));
+        let text = |file: &PathBuf| (file.clone(), report::metrics(record, of, &self.policy));
         self.metrics.as_ref().map(text)
     }
 
     /// Forecasts the jobs that wait in a partition.
     fn live(&self, partition: &str, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
-        let width = caller.width;
-        let past = self.log.as_deref().map(|file| (file, &self.reading));
+        let reading = self.reading.options()?;
+        let past = self.log.as_deref().map(|file| (file, &reading));
         let live = live::live(
             &Slurm::new(partition),
             past,
@@ -186,7 +190,7 @@ impl Arguments {
             },
         )?;
         Ok(VerbOutput {
-            table: words::live(&live, &self.policy, width),
+            report: report::live(&live, &self.policy),
             documents: Vec::from_iter(self.metrics(live.record.as_ref(), ("partition", partition))),
             notes: live.notes,
             ..VerbOutput::default()

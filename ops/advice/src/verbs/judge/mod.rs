@@ -1,22 +1,23 @@
 //! Which order of the queue is best on a log: chosen on what came before, judged on what came after.
 
+mod report;
 mod results;
-mod words;
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
 use crate::judge::{ChosenRule, Forward, Goal, JudgeObjective, LogWindows, RulePoint};
+pub use results::Judged;
 use results::Judging;
-use synth_core::number::seconds_in;
-use synth_multiresource::policy::BackfillingConfig;
-use synth_multiresource::workload::Fleet;
 use synth_traces::replay::{Log, Speed};
-use synth_traces::trace::{self, Servers, Source};
+use synth_traces::trace::{self, Source};
 use synth_typed::{fraction, part, positive, time};
-use synth_verb::{Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, json};
+use synth_verb::{
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
+};
 
 /// Which order of the queue is best on a log: chosen on what came before, judged on what came after
 #[derive(Args)]
@@ -57,8 +58,12 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
+    /// Also select an order on the whole log, and write it as a policy of your own, for `synth analyze`
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+
     #[command(flatten)]
-    reading: trace::ReadOptions,
+    reading: trace::ReadArgs,
 }
 
 /// What a rule is chosen by.
@@ -88,52 +93,30 @@ impl Criteria {
         }
     }
 
-    /// Whether a promise that was typed is not kept on the past.
-    fn breaks(&self, choice: &ChosenRule) -> bool {
-        self.longest.is_some() && !choice.keeps
-    }
-
-    /// Chooses the rule that is best on a log, for the jobs of this fleet.
+    /// Selects the order that is best on the whole log, and returns it as a policy of one's own.
     ///
     /// # Errors
-    /// When the log is too short, where no rule keeps the promise on it, and when it is interrupted.
-    pub fn best(
-        &self,
-        (file, reading): (&Path, &trace::ReadOptions),
-        fleet: &Fleet,
-        caller: &mut Caller<'_>,
-    ) -> VerbResult<Result<BackfillingConfig, String>> {
-        caller.notify(Notice::Interruptible);
-        let mut reading = reading.clone();
-        reading.servers = reading.servers.or_else(|| Some(Servers::from(fleet)));
-        let (log, name) = Log::of_source(&Source::named(file), &reading, &mut |what| {
-            caller.notify(Notice::Doing(what))
-        })?;
-        caller.notify(Notice::Doing("trying rules on the log"));
+    /// When the log is too short, and when it is interrupted.
+    fn selected(&self, log: &Log, interrupt: &Arc<AtomicBool>) -> VerbResult<String> {
         let windows = LogWindows {
             past: 0.5,
             every: f64::INFINITY,
             speed: Speed::ONE,
         };
-        let interrupt = caller.interrupt.clone();
-        let forward = Forward::new(&log, windows, self.goal(&log), &interrupt)?;
-        let (choice, learned) = forward.best()?;
-        let rule = choice.point.name();
+        let forward = Forward::new(log, windows, self.goal(log), interrupt)?;
+        let choice = forward.best()?;
         if self.breaks(&choice) {
-            return Ok(Err(format!(
-                "no rule keeps the promise on {name}; {rule} comes nearest: promise more with --longest"
-            )));
+            let nearest = choice.point.name();
+            return refuse(format!(
+                "no order keeps --longest on the whole log; {nearest} comes nearest: allow a longer wait"
+            ));
         }
-        caller.notify(Notice::Known(&format!(
-            "Of {} rules on {name} it is {rule}: what is minimized is {:.2} times that of {} there. What such a choice brings on what comes after: synth judge {name}",
-            choice.tried,
-            choice.ratio,
-            self.now.name()
-        )));
-        let unit = fleet.envelope().time_unit();
-        let second = 1.0 / seconds_in(unit).unwrap_or(1.0);
-        let policy = BackfillingConfig::of(choice.point.choices(second), fleet)?;
-        Ok(Ok(BackfillingConfig { learned, ..policy }))
+        choice.point.document()
+    }
+
+    /// Whether a promise that was typed is not kept on the past.
+    fn breaks(&self, choice: &ChosenRule) -> bool {
+        self.longest.is_some() && !choice.keeps
     }
 }
 
@@ -145,7 +128,8 @@ are those that people run, each on all windows: that one of them would have been
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        files([&self.trace], self.output.iter().chain(&self.html))
+        let written = [&self.output, &self.html, &self.policy];
+        files([&self.trace], written.into_iter().flatten())
     }
 }
 
@@ -153,9 +137,12 @@ impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();
-        let width = caller.width;
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (log, file) = Log::of_source(&Source::named(&self.trace), &self.reading, listener)?;
+        let (log, file) = Log::of_source(
+            &Source::named(&self.trace),
+            &self.reading.options()?,
+            listener,
+        )?;
         let speed = match self.load {
             None => self.speed.unwrap_or(Speed::ONE),
             Some(load) => Speed::near(load / log.load())
@@ -173,27 +160,24 @@ impl RunVerb for Arguments {
             seed: self.seed,
             interrupt: &interrupt,
         };
+        let policy = self.policy.as_ref().map(|file| -> VerbResult<_> {
+            listener("selecting an order on the whole log");
+            Ok((file.clone(), self.criteria.selected(&log, &interrupt)?))
+        });
         let judged = match judging.run(listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last window"));
             }
             judged => judged?,
         };
-        let (page, document) = (
-            words::page(&judged, caller.command.clone())?,
-            json(&judged)?,
-        );
-        let files = [(&self.html, &page), (&self.output, &document)].into_iter();
-        let files = files.filter_map(|(file, text)| Some((file.clone()?, text.clone())));
         let mut windows = judged.windows.iter();
-        Ok(VerbOutput {
-            table: words::tables(&judged, width),
-            notes: words::notes(&log, &judged, width),
+        let output = VerbOutput {
+            report: report::report(&log, &judged, caller.command.clone()),
+            documents: Vec::from_iter(policy.transpose()?),
             negative: windows.any(|window| self.criteria.breaks(&window.choice)),
-            documents: files.collect(),
-            document,
-            page,
+            document: document("synth-judgement", &judged)?,
             ..VerbOutput::default()
-        })
+        };
+        output.written_to(self.html.as_ref(), self.output.as_ref())
     }
 }

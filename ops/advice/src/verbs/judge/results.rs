@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use itertools::Itertools as _;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::judge::{
@@ -29,7 +30,7 @@ pub struct Judging<'a> {
 }
 
 /// All results. Times are in seconds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Judged {
     /// The log.
     pub file: String,
@@ -60,7 +61,7 @@ pub struct Judged {
 }
 
 /// What a row is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The rule of today.
@@ -76,7 +77,7 @@ pub enum Role {
 }
 
 /// A rule on all windows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Row {
     /// Its name.
     pub rule: String,
@@ -95,7 +96,7 @@ pub struct Row {
 }
 
 /// The longest waits that were promised in the windows.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Promise {
     /// The least and the greatest of them.
     pub longest: [f64; 2],
@@ -106,7 +107,7 @@ pub struct Promise {
 }
 
 /// A class of jobs, by quartiles of what they hold and how long they run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Class {
     /// The least and the most that they hold, of what all servers have together.
     pub share: [f64; 2],

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A job that was estimated, and has ended.
@@ -16,7 +17,7 @@ pub struct JudgedJob {
 }
 
 /// Whose jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Users {
     /// Of all.
@@ -28,7 +29,7 @@ pub enum Users {
 }
 
 /// What estimates of these jobs are worth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Worth {
     /// Whose jobs.
     pub users: Users,

@@ -119,8 +119,8 @@ impl Columns {
         }
         let within = |own: Times| Times { unit, ..own };
         let (what, other) = match self.has_end {
-            true => ("limits", "limit=s"),
-            false => ("lengths of time", "size=s,limit=s"),
+            true => ("limits", "unit.limit=s"),
+            false => ("lengths of time", "unit.size=s,unit.limit=s"),
         };
         if !self.has_end {
             self.held = within(self.held);
@@ -131,7 +131,7 @@ impl Columns {
             None => "as the dates next to them",
         };
         Ok(Some(format!(
-            "{what} are read in {name}, {why}: if they are seconds, give --unit {other}"
+            "{what} are read in {name}, {why}: if they are seconds, give --read {other}"
         )))
     }
 }

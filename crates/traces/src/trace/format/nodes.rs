@@ -1,0 +1,45 @@
+//! Lists of nodes.
+
+use std::path::Path;
+
+use super::{Rows, TraceFormat};
+use crate::trace::fields::{AMOUNT, Fault};
+use crate::trace::{ServerShape, Servers, TraceError};
+use synth_core::number::Decimal;
+
+/// Returns the servers of a list of nodes, which has the columns `cpu_milli`, `memory_mib` and `gpu`, as the one
+/// of Alibaba's cluster-trace-gpu-v2023: nodes that are alike are one shape, with `cpu` in cores, `memory` in GiB and
+/// `gpu` in GPUs, whatever their model.
+///
+/// # Errors
+/// When the file cannot be read or is no such list; any faulty line is an error.
+pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
+    let mut rows = Rows::of_file(path, TraceFormat::Csv)?;
+    let names = rows.header().join(", ");
+    let why = format!(
+        "it is no list of nodes, which has the columns cpu_milli, memory_mib and gpu; its columns are {names}"
+    );
+    let column = |name: &str| rows.column(name)?.ok_or_else(|| rows.wrong(&why));
+    let columns = [
+        (column("cpu_milli")?, 1000.0),
+        (column("memory_mib")?, 1024.0),
+        (column("gpu")?, 1.0),
+    ];
+    let mut capacities: Vec<Vec<Decimal>> = Vec::new();
+    rows.read_all(|rows| {
+        let amount = |(column, unit): &(usize, f64)| {
+            let amount = rows.amount(*column)?.unwrap_or(0.0) / unit;
+            Decimal::new(amount).ok_or_else(|| rows.fault(*column, AMOUNT))
+        };
+        capacities.push(columns.iter().map(amount).collect::<Result<_, Fault>>()?);
+        Ok(())
+    })?;
+    if capacities.is_empty() {
+        return Err(rows.wrong("no line stands for a node"));
+    }
+    Ok(Servers {
+        resources: ["cpu", "memory", "gpu"].map(String::from).to_vec(),
+        devices: vec!["gpu".into()],
+        shapes: ServerShape::group(capacities),
+    })
+}

@@ -1,0 +1,150 @@
+//! How a log is read, as it is typed.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum as _};
+
+use super::{ReadOptions, Servers, TraceEdge, TraceFormat, nodes};
+use synth_core::number::{instant, stamp};
+use synth_typed::{share, time};
+
+/// How the lines of a log are read. The log itself is an argument `trace` next to these.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How the log is read")]
+pub struct ReadArgs {
+    /// The servers that its jobs ran on: one server, such as cpu=128,memory=512, a fleet, such as
+    /// "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each fraction of a gpu on one device), or a file that lists nodes
+    /// (cpu_milli, memory_mib, gpu) [default: those that the log tells]
+    #[arg(long, visible_alias = "capacity", value_name = "SHAPES", requires = "trace", value_parser = servers)]
+    pub servers: Option<Servers>,
+
+    /// The columns of a table (csv) by their meaning, such as time=submit_s,size=held_s,cpu=cores; an amount may be the product
+    /// of columns over a number, such as gpu=num_gpu*gpu_milli/1000
+    #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    columns: Vec<(String, String)>,
+
+    /// Details: format=swf, if it is not recognized; in a table unit=ms for all times or unit.limit=min for one column, and
+    /// amounts=total or per-node, if a job on several servers has those of all of them together or of each; past-limit=kill
+    /// ends jobs at their limits, which are raised otherwise; censored=end takes jobs that still ran at the end to have ended
+    /// then
+    #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    read: Vec<(String, String)>,
+
+    /// The beginning: a date (2026-10-01, 2026-10-01T12:00, by the log's own clock), or a time after the first job (120d, or a
+    /// number of seconds). Jobs that ran or waited then are the initial state [default: the first job, or the time from which
+    /// the rows are complete, as in the output of sacct -S]
+    #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
+    from: Option<TraceEdge>,
+
+    /// The end, likewise; later jobs are left out
+    #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
+    to: Option<TraceEdge>,
+
+    /// Only these jobs: partition=NAME, user=NAME, status=completed
+    #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    only: Vec<(String, String)>,
+
+    /// The share of faulty lines, and of work in jobs larger than any server, that may be left out, such as 5% [default:
+    /// 1%]
+    #[arg(long, value_name = "SHARE", requires = "trace", value_parser = share)]
+    faults: Option<f64>,
+}
+
+impl ReadArgs {
+    /// Returns the options that were typed.
+    ///
+    /// # Errors
+    /// When a key or a value of `--read` or `--only` is unknown; lists those that are known.
+    pub fn options(&self) -> Result<ReadOptions, String> {
+        let mut options = ReadOptions {
+            servers: self.servers.clone(),
+            columns: self.columns.clone(),
+            from: self.from,
+            to: self.to,
+            faults: self.faults,
+            ..ReadOptions::default()
+        };
+        for (key, value) in &self.read {
+            let column = key.strip_prefix("unit.");
+            match (column.map_or(&**key, |_| "unit"), &**value) {
+                ("format", name) => {
+                    let format = TraceFormat::from_str(name, true);
+                    options.format = Some(format.map_err(|_| unknown_format(name))?);
+                }
+                ("unit", unit) => {
+                    let of = column.unwrap_or("time");
+                    options.units.push((of.to_owned(), unit.to_owned()));
+                }
+                ("amounts", "total") => options.amounts = Some(false),
+                ("amounts", "per-node") => options.amounts = Some(true),
+                ("past-limit", "raise") | ("censored", "part") => {}
+                ("past-limit", "kill") => options.kill = true,
+                ("censored", "end") => options.censored_end = true,
+                _ => {
+                    return Err(format!(
+                        "--read {key}={value}: expected format=…, unit=…, unit.COLUMN=…, amounts=total or per-node, past-limit=raise or kill, or censored=part or end"
+                    ));
+                }
+            }
+        }
+        for (key, value) in &self.only {
+            match (&**key, &**value) {
+                ("partition", name) => options.partition = Some(name.to_owned()),
+                ("user", name) => options.user = Some(name.to_owned()),
+                ("status", "started") => {}
+                ("status", "completed") => options.completed_only = true,
+                _ => {
+                    return Err(format!(
+                        "--only {key}={value}: expected partition=NAME, user=NAME, or status=started or completed"
+                    ));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Returns the message about a format that does not exist.
+fn unknown_format(name: &str) -> String {
+    let known = TraceFormat::value_variants().iter();
+    let known = known.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
+    let known: Vec<String> = known.collect();
+    format!("--read format={name}: the formats are {}", known.join(", "))
+}
+
+/// A date, or a time after the first job.
+pub(super) fn edge(text: &str) -> Result<TraceEdge, String> {
+    // A number alone counts seconds, unless it is too large for that.
+    let at = match text.parse().ok().and_then(stamp) {
+        Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {
+            return Err(format!(
+                "`{text}` may be a date or a number of seconds: write such as 2026-03-01, or {text}s"
+            ));
+        }
+        Some((at, _)) => Some(at),
+        None => instant(text.as_bytes()),
+    };
+    at.map_or_else(
+        || time(text).map(TraceEdge::After),
+        |at| Ok(TraceEdge::At(at)),
+    )
+    .map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
+}
+
+/// Shapes of servers, as they are written or as a file lists them.
+fn servers(text: &str) -> Result<Servers, String> {
+    if !text.contains('=') && Path::new(text).is_file() {
+        nodes(Path::new(text)).map_err(|why| why.to_string())
+    } else {
+        Servers::shapes(text)
+    }
+}
+
+/// A key and its value.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=');
+    let pair = pair.filter(|(what, column)| !what.is_empty() && !column.is_empty());
+    let (what, column) =
+        pair.ok_or_else(|| format!("`{text}` is no pair: write such as time=submit_s"))?;
+    Ok((what.trim().into(), column.trim().into()))
+}

@@ -1,0 +1,95 @@
+//! The reports of policy files: what they are for, and what is claimed of them.
+
+use itertools::{Itertools as _, chain};
+
+use super::{Column, Report, Section, entry, within};
+use crate::{cells, table};
+use synth_core::artifact::{Artifact, Claim, Content, Method as _, Quantity, Standing, Unmet};
+
+/// Returns the report of a policy file: what it is for, which program made it, where its workload comes from, what it does in
+/// these paragraphs, and its claims; `unmet` returns what a claim assumes and the workload does not meet.
+pub fn policy_report<K: Content>(
+    what: &str,
+    artifact: &Artifact<K>,
+    source: Option<&str>,
+    does: impl IntoIterator<Item = String>,
+    unmet: impl Fn(&Claim<K::Quantity>) -> Unmet,
+) -> Report {
+    let made = format!("A scheduling policy for {what}, made by {}.", artifact.tool);
+    let source = source.map(|source| format!("Workload: {source}"));
+    Report {
+        summary: chain!([made], source, does).collect(),
+        sections: claims(&artifact.claims, unmet),
+        ..Report::default()
+    }
+}
+
+/// The most rows of a table of claims.
+const MOST: usize = 40;
+
+/// Returns claims as tables: of those on the whole policy alone a row for each quantity; of others a row for each subject and a
+/// column for each quantity. Probabilities, and claims on single servers, are left out. `unmet` returns what a claim assumes and
+/// the workload does not meet.
+pub fn claims<'a, Q: Quantity>(
+    claims: impl IntoIterator<Item = &'a Claim<Q>>,
+    unmet: impl Fn(&Claim<Q>) -> Unmet,
+) -> Vec<Section> {
+    let is_shown =
+        |own: &&Claim<Q>| own.server.is_none() && own.at.is_none() && own.longer_than.is_none();
+    let claims = claims.into_iter().filter(is_shown).collect_vec();
+    let subject = |own: &Claim<Q>| {
+        let parts = [&own.job_type, &own.batch, &own.job];
+        parts.into_iter().flatten().next().cloned()
+    };
+    let value = |own: &Claim<Q>| (own.value, own.half_width.unwrap_or(0.0));
+    // Quantities of the whole policy alone have a row each.
+    let of_parts = claims.iter().filter(|own| subject(own).is_some());
+    let of_parts = of_parts.map(|own| own.quantity).unique().collect_vec();
+    let of_all = claims
+        .iter()
+        .filter(|own| !of_parts.contains(&own.quantity));
+    let all = table!("It promises", of_all, own => {
+        "quantity" => own.quantity.row().label,
+        "value" => within(value(own).0, value(own).1),
+        "unit" => &own.unit,
+    });
+    let mut section = Section::new("It promises", ["of"]);
+    for quantity in &of_parts {
+        let unit = claims.iter().find(|own| own.quantity == *quantity);
+        let unit = unit.map_or("", |own| &own.unit);
+        section.columns.push(Column::of(quantity.row().label, unit));
+    }
+    let subjects = claims.iter().map(|own| subject(own)).unique();
+    let subjects = subjects.sorted_by_key(Option::is_none).collect_vec();
+    for of in subjects.iter().take(MOST).filter(|_| !of_parts.is_empty()) {
+        let own = claims.iter().filter(|own| subject(own) == *of);
+        let own = own.collect_vec();
+        let cells = of_parts.iter().map(|quantity| {
+            let found = own.iter().find(|own| own.quantity == *quantity);
+            found.map(|own| value(own)).into()
+        });
+        let of = of.as_deref().unwrap_or("all");
+        section.rows.push(cells![of; cells]);
+    }
+    if let Some(more @ 1..) = subjects.len().checked_sub(MOST) {
+        section.notes.push(format!("… and of {more} more."));
+    }
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for own in &claims {
+        let mut how = match own.method.standing() {
+            Standing::Exact => "Exact",
+            Standing::Simulated => "Simulated, with 95 % intervals",
+            Standing::Bound => "Bounds",
+            Standing::Approximation => "Approximations",
+        }
+        .to_owned();
+        if let Some(assumed) = unmet(own).words() {
+            how += &format!(", as if {assumed}");
+        }
+        entry(&mut groups, how).push(own.quantity.row().label);
+    }
+    let notes = groups.iter();
+    let notes = notes.map(|(how, own)| format!("{how}: {}.", own.iter().unique().format(", ")));
+    section.notes.extend(notes);
+    vec![all, section]
+}

@@ -1,0 +1,482 @@
+//! The report of a comparison over loads. It knows no kind of workload: what the runs of one measure in addition comes with
+//! [`Besides`].
+
+use clap::ValueEnum;
+use itertools::{Itertools as _, chain};
+
+use super::plot::{Chart, Curve, Figure, Point, Scale, short};
+use super::run::{ending, schedules};
+use super::{Cell, Column, Numbers, Report, Section, below, entry, list, number, span};
+use crate::{cells, numbers};
+use synth_simulation::sweep::{self, AtLoad, CellOutcome, Comparison};
+use synth_simulation::{Ending, Estimate, Health, Ranked, Run, Stretch};
+
+/// What one kind of workload adds to a comparison; `M` and `C` are what its runs measure in addition.
+#[derive(Clone, Debug)]
+pub struct Besides<'a, M, C> {
+    /// What arrives, and where: `3 job types on cpu and memory`.
+    pub about: String,
+    /// Names of the parts that [`Shares`] are of: resources, or servers.
+    pub parts: Vec<&'a str>,
+    /// Fractions that a run has for each part.
+    pub shares: &'a [Shares<M, C>],
+    /// Counts that a run has, by name.
+    pub counts: &'a [(&'static str, fn(&Run<M, C>) -> u64)],
+    /// Frequencies that a run has, per unit of time, by name.
+    pub frequencies: &'a [(&'static str, OfRun<M, C>)],
+    /// Takes from a run what was recorded of it for a figure.
+    pub take_stretch: fn(&mut Run<M, C>) -> Option<Stretch>,
+}
+
+/// An estimate that a run has, if it has means.
+pub type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;
+
+/// A fraction of each part.
+#[derive(Clone, Copy, Debug)]
+pub struct Shares<M, C> {
+    /// Its name for programs: `utilization`.
+    pub quantity: &'static str,
+    /// Its name for people, which may follow that of a part: `in use`.
+    pub words: &'static str,
+    /// The fractions of a run, by part; empty if it has none.
+    pub of: fn(&Run<M, C>) -> &[f64],
+}
+
+impl<M, C> Besides<'_, M, C> {
+    /// Returns the additions of a kind whose runs measure nothing in addition.
+    pub fn new(about: String) -> Self {
+        Besides {
+            about,
+            parts: Vec::new(),
+            shares: &[],
+            counts: &[],
+            frequencies: &[],
+            take_stretch: |_| None,
+        }
+    }
+}
+
+/// What a comparison tabulates in addition to the mean response time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mean {
+    /// `E[N]`, the mean number of jobs in the system
+    Number,
+    /// The mean response time in which jobs count by the work that they bring
+    Weighted,
+}
+
+/// Returns the report of a comparison; `recorded` has what was recorded of policies at the highest load.
+pub fn comparison_report<M, C>(
+    besides: &Besides<'_, M, C>,
+    comparison: &Comparison<M, C>,
+    means: &[Mean],
+    recorded: &[(String, Stretch)],
+) -> Report {
+    let header = &comparison.header;
+    let unit = &*header.workload.time_unit;
+    let all = Compared {
+        besides,
+        comparison,
+        unit,
+    };
+    let labels = comparison.names().map(|name| comparison.label(name));
+    let source = header.workload.source.as_ref();
+    let source = source.unwrap_or(&header.workload.file);
+    // The answer is about the highest of the loads at which the most policies have means.
+    let rankings = comparison.rankings.iter();
+    let rankings = rankings.sorted_by(|a, b| a.load.total_cmp(&b.load));
+    let at = rankings.max_by_key(|at| at.ranking.order.len());
+    let means = means.iter().map(|mean| match mean {
+        Mean::Number => all.table("E[N]", "jobs", |run| run.mean_number),
+        Mean::Weighted => all.table("Weighted E[T]", unit, |run| run.weighted_response),
+    });
+    let sections = chain!(
+        [all.main(), all.ratios()],
+        means,
+        at.map(|at| all.waits(at)),
+        [all.over_loads(), all.trajectories()],
+        all.schedules(recorded)
+    );
+    Report {
+        title: format!("{} on “{source}”", list(&labels.collect_vec())),
+        summary: at.map(|at| all.headline(at)).into_iter().collect(),
+        warnings: all.warnings(),
+        sections: sections.collect(),
+        method: all.method(),
+        command: header.command(),
+        numbers: all.numbers(),
+    }
+}
+
+const MEANS: &str = "Over all jobs, with 95 % confidence intervals. * No policy is significantly faster at that load.";
+
+const RATIOS: &str = "From the same arrivals and sizes for each policy; all intervals at a load hold together at 95 %.";
+
+struct Compared<'a, M, C> {
+    besides: &'a Besides<'a, M, C>,
+    comparison: &'a Comparison<M, C>,
+    unit: &'a str,
+}
+
+impl<M, C> Compared<'_, M, C> {
+    fn place(&self, load: f64) -> String {
+        self.comparison.header.place(load)
+    }
+
+    /// Names the policies that no other is significantly faster than.
+    fn headline(&self, at: &AtLoad) -> String {
+        let (place, order) = (self.place(at.load), &at.ranking.order);
+        let leaders = order.iter().filter(|own| own.places[0] == 1);
+        let leaders = leaders.map(|own| self.comparison.label(&own.policy));
+        match &*leaders.collect_vec() {
+            [] => format!("No policy has a mean at {place}."),
+            [one] if order.len() == 1 => format!("At {place} only {one} has a mean."),
+            [one] => format!("At {place} {one} has the shortest mean response time."),
+            several => format!(
+                "At {place} any of {} may have the shortest mean response time.",
+                list(several)
+            ),
+        }
+    }
+
+    /// Returns a row for each policy, and a column for each load.
+    fn by_load(&self, title: &str, unit: &str, cell: impl Fn(&str, &AtLoad) -> Cell) -> Section {
+        let rankings = &self.comparison.rankings;
+        let mut section = Section::new(title, ["policy"]);
+        let places = rankings.iter().map(|at| self.place(at.load));
+        let columns = places.map(|place| Column::of(&place, unit));
+        section.columns.extend(columns);
+        for name in self.comparison.names() {
+            let cells = rankings.iter().map(|at| cell(name, at));
+            let name = self.comparison.titled(name);
+            section.rows.push(cells![name; cells]);
+        }
+        section
+    }
+
+    fn table(&self, title: &str, unit: &str, of: OfRun<M, C>) -> Section {
+        self.by_load(title, unit, |name, at| {
+            let run = self.comparison.settled(name, at.load);
+            run.and_then(of).into()
+        })
+    }
+
+    fn main(&self) -> Section {
+        let title = "E[T], the mean response time";
+        let mut section = self.by_load(title, self.unit, |name, at| {
+            let is_best = |own: &Ranked| own.policy == name && own.places[0] == 1;
+            let cell = self.comparison.cell(name, at.load);
+            let run = match cell.map(|cell| &cell.outcome) {
+                None => return "not run".into(),
+                Some(CellOutcome::Failure(_)) => return "failed".into(),
+                Some(CellOutcome::Run(run)) => run,
+            };
+            match run.health {
+                Health::Unsettled => "unsettled".into(),
+                Health::Unstable => "unstable".into(),
+                Health::Settled if at.ranking.order.iter().any(is_best) => {
+                    Cell::Best(Box::new(run.mean_response.into()))
+                }
+                Health::Settled => run.mean_response.into(),
+            }
+        });
+        // Means that are known without a run.
+        if let Some(first) = self.comparison.exact.first() {
+            let loads = self.comparison.rankings.iter().map(|at| at.load);
+            let exact = loads.map(|load| self.comparison.exact(load));
+            let exact = exact.map(|own| Cell::from(own.map(|own| own.mean_response)));
+            section.rows.push(cells![&first.name; exact]);
+        }
+        section.note(MEANS)
+    }
+
+    fn ratios(&self) -> Section {
+        let title = "E[T], times that of the fastest policy";
+        let section = self.by_load(title, "1", |name, at| {
+            let Some(fastest) = at.ranking.order.first() else {
+                return Cell::None;
+            };
+            let Some(pair) = at.ranking.pair(&fastest.policy, name) else {
+                return Some(1.0).filter(|_| fastest.policy == name).into();
+            };
+            let half_width = pair.simultaneous_half_width;
+            match pair.apart && half_width >= pair.ratio.mean - 1.0 {
+                true => format!("≥ {}", below(pair.least)).into(),
+                false => (pair.ratio.mean, half_width).into(),
+            }
+        });
+        section.note(RATIOS)
+    }
+
+    /// Explains what is missing: each reason once, with its loads.
+    fn warnings(&self) -> Vec<String> {
+        let (cells, all) = (&self.comparison.cells, self.comparison.header.cells());
+        let (begun, all) = (cells.len(), all.count());
+        let cut = format!("INTERRUPTED: {begun} of {all} cells were begun, the last not finished.");
+        let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+        for cell in cells {
+            let why = match &cell.outcome {
+                CellOutcome::Failure(why) => why.clone(),
+                CellOutcome::Run(run) if run.health == Health::Unsettled => {
+                    let why = run.unsettled.as_ref().map(|why| format!(", {why}"));
+                    format!("unsettled{}", why.unwrap_or_default())
+                }
+                CellOutcome::Run(_) => continue,
+            };
+            let why = format!("{}: {why}", self.comparison.label(&cell.policy));
+            entry(&mut reasons, why).push(self.place(cell.load));
+        }
+        let reasons = reasons.into_iter();
+        let reasons = reasons.map(|(why, places)| format!("At {} {why}.", list(&places)));
+        let cut = self.comparison.interrupted.then_some(cut);
+        chain!(cut, reasons).collect()
+    }
+
+    /// Returns the mean wait of each class at a load.
+    fn waits(&self, at: &AtLoad) -> Section {
+        let title = format!("Mean wait by type at {}", self.place(at.load));
+        let mut section = Section::new(title, ["type"]);
+        section.is_detail = true;
+        let names = self.comparison.names();
+        let runs = names.filter_map(|own| Some((own, self.comparison.settled(own, at.load)?)));
+        for (name, run) in runs {
+            let column = Column::of(&self.comparison.titled(name), self.unit);
+            section.columns.push(column);
+            section.rows.resize(run.types.len() + 1, cells!["all"]);
+            for (row, own) in section.rows.iter_mut().zip(&run.types) {
+                row[0] = Cell::from(&own.name);
+                row.push(own.mean_waiting.into());
+            }
+            section.rows[run.types.len()].push(run.mean_waiting.into());
+        }
+        section
+    }
+
+    fn over_loads(&self) -> Section {
+        type Of<'a, M, C> = &'a dyn Fn(&Run<M, C>) -> Option<Estimate>;
+        let percentile = |run: &Run<M, C>, n: usize| Some(Estimate::exact(run.percentiles?[n]));
+        let times: [(&str, Of<'_, M, C>); 5] = [
+            ("Mean response time", &|run| run.mean_response),
+            ("Weighted by load", &|run| run.weighted_response),
+            ("Median", &|run| percentile(run, 0)),
+            ("95th percentile", &|run| percentile(run, 1)),
+            ("99th percentile", &|run| percentile(run, 2)),
+        ];
+        let mut figures = Vec::new();
+        for (name, of) in times {
+            let title = format!("{name} [{}]", self.unit);
+            figures.push(self.figure(&title, Scale::Log, of));
+        }
+        for shares in self.besides.shares {
+            for (n, part) in self.besides.parts.iter().enumerate() {
+                let title = format!("{part} {} [%]", shares.words);
+                let of = |run: &Run<M, C>| Some(Estimate::exact(100.0 * (shares.of)(run).get(n)?));
+                figures.push(self.figure(&title, Scale::Linear, &of));
+            }
+        }
+        let note = "The response time of all jobs on logarithmic scales, with 95 % confidence intervals; a cross above marks a policy that is unstable at that load. Percentiles are known within 1.6 %. Weighted by load, a type counts by the share of the server that it keeps busy, not by its number of jobs.";
+        Section::of_figures("Over the load", note, figures)
+    }
+
+    /// Draws a quantity of settled runs over the loads.
+    fn figure(
+        &self,
+        title: &str,
+        scale: Scale,
+        of: &dyn Fn(&Run<M, C>) -> Option<Estimate>,
+    ) -> Option<Figure> {
+        let mut loads = self.comparison.header.loads.clone();
+        loads.sort_by(f64::total_cmp);
+        let curve = |(n, name): (usize, &str)| {
+            let run = |load: f64| self.comparison.settled(name, load);
+            let point = |load: &f64| Some(Point::new(*load, of(run(*load)?)?));
+            let points = loads.iter().filter_map(point).collect();
+            let mut curve = Curve::new(n, self.comparison.titled(name), points);
+            curve.unstable.clone_from(&loads);
+            curve
+                .unstable
+                .retain(|load| self.comparison.unstable(name, *load));
+            curve
+        };
+        let curves = self.comparison.names().enumerate().map(curve);
+        let scales = [Scale::Linear, scale];
+        Chart::around(title, ["load ρ", ""], scales, curves.collect()).figure()
+    }
+
+    fn trajectories(&self) -> Section {
+        let figure = |load: &f64| {
+            let title = format!("Jobs in the system at {}", self.place(*load));
+            let curve = |(n, name): (usize, &str)| {
+                let run = self.comparison.run(name, *load);
+                let points = run.map_or(Vec::new(), trajectory);
+                Curve::line(n, self.comparison.titled(name), points)
+            };
+            let curves = self.comparison.names().enumerate().map(curve);
+            let across = format!("time [{}]", self.unit);
+            Chart::around(&title, [&across, ""], [Scale::Log; 2], curves.collect()).figure()
+        };
+        let figures = self.comparison.header.loads.iter().map(figure);
+        let note = "Mean over the replications from the empty system on, both axes logarithmic. A level line is a settled run; one that goes on climbing is unstable. Lines end where a run's precision was reached or its budget spent.";
+        Section::of_figures("Jobs in the system over time", note, figures)
+    }
+
+    /// Draws what ran when, in the same stretch of time under each policy.
+    fn schedules(&self, recorded: &[(String, Stretch)]) -> Option<Section> {
+        let (_, first) = recorded.first()?;
+        let loads = self.comparison.header.loads.iter().copied();
+        let text = format!(
+            "{} at {} of a short run from the empty system on, with the same jobs for each policy: the stretch, two mean runs of the largest jobs long (but the mean time of 50 arrivals at least, and of 600 at most), before whose end the most work arrived among 12 000 arrivals.",
+            span((first.to - first.from, 0.0), self.unit),
+            self.place(loads.fold(0.0, f64::max))
+        );
+        let own = recorded.iter();
+        let own = own.map(|(name, own)| (self.comparison.titled(name), own));
+        Some(schedules(&own.collect_vec(), self.unit, &text))
+    }
+
+    fn method(&self) -> Vec<(&'static str, String)> {
+        let header = &self.comparison.header;
+        let (of, own) = (&header.workload, &header.settings);
+        let runs = || self.comparison.cells.iter().filter_map(sweep::Cell::run);
+        let endings = runs().map(|run| ending(run.ending)).counts();
+        let endings = endings.into_iter().sorted();
+        let endings = endings.map(|(how, count)| format!("{count} {how}"));
+        let millions = runs().map(|run| run.events as f64).sum::<f64>() / 1e6;
+        let warm_up = runs().map(|run| run.warm_up).fold(0.0, f64::max);
+        let mut digests = format!("workload: {}", of.digest);
+        for policy in &header.policies {
+            if let Some(digest) = &policy.digest {
+                digests += &format!("; {}: {digest}", self.comparison.label(&policy.name));
+            }
+        }
+        let load = short(of.load);
+        let about = &self.besides.about;
+        let precision = short(100.0 * own.precision);
+        let time = own.time_seconds.map_or(String::new(), |time| {
+            format!(", or after {time} s (its numbers then depend on the machine)")
+        });
+        vec![
+            (
+                "Workload",
+                format!(
+                    "{}: {about}; its own load is ρ = {load}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.",
+                    of.file
+                ),
+            ),
+            ("Digests", digests),
+            (
+                "Simulation",
+                format!(
+                    "{} independent replications from seed {}. A run ends at a relative precision of {precision} %, which is examined after a million events and then each time after twice as many, or after {} events{time}. Runs: {}; {} million events in all.",
+                    own.replications,
+                    own.seed,
+                    own.events,
+                    endings.format(", "),
+                    number(millions)
+                ),
+            ),
+            (
+                "Warm-up",
+                format!(
+                    "A tenth of each run, at least 3 mean residual sizes of the longest jobs, is cut off; the longest was {} {} in a replication.",
+                    number(warm_up),
+                    self.unit
+                ),
+            ),
+            ("Intervals", INTERVALS.into()),
+            ("Stability", STABILITY.into()),
+        ]
+    }
+
+    /// Returns all numbers: `stable` is 1 for a policy with means, and 0 for an unstable one; `ratio_to_fastest` is compared with
+    /// the fastest policy at that load, with an interval that holds together with the others there.
+    fn numbers(&self) -> Numbers {
+        let (mut numbers, time) = (Numbers::new(&["load", "policy", "type"]), self.unit);
+        let flag = |is: bool| f64::from(u8::from(is));
+        let place = |own: Option<[f64; 3]>, n: usize| own.map(|own| own[n]);
+        for cell in &self.comparison.cells {
+            let Some(run) = cell.run() else { continue };
+            let load = cell.load.to_string();
+            let key = &[&*load, &cell.policy, "all"];
+            let is_settled = run.health == Health::Settled;
+            numbers!(numbers, key => {
+                "stable [1]" => (run.health != Health::Unsettled).then(|| flag(is_settled)),
+                "interrupted [1]" => flag(run.ending == Ending::Interrupted),
+                "events [1]" => run.events,
+                format!("simulated_time [{time}]") => run.simulated_time,
+                format!("warm_up [{time}]") => run.warm_up,
+                format!("mean_response [{time}]") => run.mean_response,
+                format!("mean_waiting [{time}]") => run.mean_waiting,
+                format!("response_p50 [{time}]") => place(run.percentiles, 0),
+                format!("response_p95 [{time}]") => place(run.percentiles, 1),
+                format!("response_p99 [{time}]") => place(run.percentiles, 2),
+                format!("waiting_p50 [{time}]") => place(run.waiting_percentiles, 0),
+                format!("waiting_p95 [{time}]") => place(run.waiting_percentiles, 1),
+                format!("waiting_p99 [{time}]") => place(run.waiting_percentiles, 2),
+                format!("weighted_response [{time}]") => run.weighted_response,
+                "mean_number [jobs]" => run.mean_number,
+                "fairness_jain [1]" => run.fairness,
+                "ratio_to_fastest [1]" => self.to_fastest(cell),
+            });
+            for (quantity, of) in self.besides.counts {
+                numbers.add(key, Column::of(quantity, "1"), of(run));
+            }
+            for (quantity, of) in self.besides.frequencies.iter().filter(|_| is_settled) {
+                numbers.add(key, Column::of(quantity, &format!("1/{time}")), of(run));
+            }
+            for shares in self.besides.shares.iter().filter(|_| is_settled) {
+                for (part, share) in self.besides.parts.iter().zip((shares.of)(run)) {
+                    let quantity = format!("{}.{part}", shares.quantity);
+                    numbers.add(key, Column::of(&quantity, "1"), *share);
+                }
+            }
+            for own in &run.types {
+                let key = &[&*load, &cell.policy, &own.name];
+                numbers!(numbers, key => {
+                    format!("mean_response [{time}]") => own.mean_response,
+                    format!("mean_waiting [{time}]") => own.mean_waiting,
+                    format!("response_p50 [{time}]") => place(own.percentiles, 0),
+                    format!("response_p95 [{time}]") => place(own.percentiles, 1),
+                    format!("response_p99 [{time}]") => place(own.percentiles, 2),
+                    format!("waiting_p50 [{time}]") => place(own.waiting_percentiles, 0),
+                    format!("waiting_p95 [{time}]") => place(own.waiting_percentiles, 1),
+                    format!("waiting_p99 [{time}]") => place(own.waiting_percentiles, 2),
+                    "slowdown [1]" => own.slowdown,
+                    "mean_number [jobs]" => own.mean_number,
+                    "mean_in_service [jobs]" => own.mean_in_service,
+                    "completions [jobs]" => Some(own.completions).filter(|_| is_settled),
+                    "left [jobs]" => own.left,
+                });
+            }
+        }
+        numbers
+    }
+
+    /// Returns how many times as long a cell's policy takes as the fastest one at its load; `None` for the fastest itself.
+    fn to_fastest(&self, cell: &sweep::Cell<M, C>) -> Option<(f64, f64)> {
+        let mut rankings = self.comparison.rankings.iter();
+        let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits())?;
+        let fastest = &at.ranking.order.first()?.policy;
+        let pair = at.ranking.pair(&cell.policy, fastest)?;
+        Some((pair.ratio.mean, pair.simultaneous_half_width))
+    }
+}
+
+const INTERVALS: &str = "95 % confidence, by batch means of independent replications; of queues wider by the factor 1/(1 − d), d the relative half-width, since a run that saw few long queues also saw too small a spread. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); the statements about a load hold together at 95 % (Bonferroni over all pairs of policies there).";
+
+const STABILITY: &str = "A policy is called unstable if the number of jobs in the system, or of jobs of one type, climbs from quarter to quarter of the run, and by more than chance explains. It is unsettled if the run was too short to tell: of each type 32 jobs have to be done and to stay for at most a twentieth of a replication, the numbers in system may not change too slowly (their means over sixteenths of a replication are correlated by at most 0.6) and need a level (MSER-5, White 1997), and 10 mean residual sizes of the longest jobs must remain after the warm-up. Neither has means.";
+
+/// Points of a trajectory, at most.
+const POINTS: usize = 128;
+
+/// Returns the number in system in the middle of each interval, several of them taken together.
+fn trajectory<M, C>(run: &Run<M, C>) -> Vec<Point> {
+    let (numbers, length) = &run.path;
+    let size = numbers.len().div_ceil(POINTS).max(1);
+    let points = numbers.chunks(size).enumerate().map(|(n, few)| {
+        let count = few.len() as f64;
+        let at = (n * size) as f64 * length + count * length / 2.0;
+        Point::exact(at, few.iter().sum::<f64>() / count)
+    });
+    points.filter(|point| point.value > 0.0).collect()
+}

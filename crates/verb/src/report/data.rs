@@ -1,0 +1,360 @@
+//! A result as data: what a verb returns. The renderers make text for a terminal, a page and CSV of it.
+
+use std::error::Error;
+
+use itertools::{Itertools as _, chain};
+
+use super::plot::{Figure, Picture};
+use super::{Csv, decimals, number, percentage, readable, within};
+use synth_simulation::Estimate;
+
+/// The result of a verb.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Its title, which a page shows.
+    pub title: String,
+    /// The answer in a few sentences; the first paragraph is the headline.
+    pub summary: Vec<String>,
+    /// Facts that a reader has to know before using the numbers.
+    pub warnings: Vec<String>,
+    /// Its tables and figures.
+    pub sections: Vec<Section>,
+    /// How the numbers were found: terms and explanations, which a page shows.
+    pub method: Vec<(&'static str, String)>,
+    /// The command that makes it again, without the files that results go to.
+    pub command: String,
+    /// All numbers, for other programs.
+    pub numbers: Numbers,
+}
+
+impl From<String> for Report {
+    fn from(text: String) -> Self {
+        Report {
+            summary: vec![text],
+            ..Report::default()
+        }
+    }
+}
+
+/// Numbers for other programs: of each its keys, the quantity, the value, the ends of the 95 % interval (empty if there is
+/// none), and the unit.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    /// The names of the keys.
+    pub keys: &'static [&'static str],
+    lines: Vec<Vec<String>>,
+}
+
+impl Numbers {
+    /// Returns no numbers yet, with keys of these names.
+    pub fn new(keys: &'static [&'static str]) -> Self {
+        let lines = Vec::new();
+        Numbers { keys, lines }
+    }
+
+    /// Adds a value of a quantity with its unit (see [`Column`]) and its keys, if it is a finite number.
+    pub fn add(&mut self, keys: &[&str], of: impl Into<Column>, value: impl Into<Cell>) {
+        let values = value.into().values().filter(|own| own[0].is_finite());
+        let Some(values) = values else { return };
+        let Column { name, unit } = of.into();
+        let values = values.map(|own| match own.is_finite() {
+            true => own.to_string(),
+            false => String::new(),
+        });
+        let keys = keys.iter().map(|own| (*own).to_owned());
+        self.lines
+            .push(chain!(keys, [name], values, [unit]).collect());
+    }
+
+    /// Returns the numbers as CSV, one a line.
+    ///
+    /// # Errors
+    /// When the text cannot be put together.
+    pub fn csv(&self) -> Result<String, Box<dyn Error>> {
+        let heads = ["quantity", "value", "low", "high", "unit"];
+        let mut table = Csv::titled(chain!(self.keys, &heads))?;
+        for line in &self.lines {
+            table.row(line)?;
+        }
+        table.text()
+    }
+}
+
+/// A table with its notes and figures; each of them may be missing.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// Its title.
+    pub title: String,
+    /// The columns of the table.
+    pub columns: Vec<Column>,
+    /// The rows of the table. Cells that are missing at the end are empty.
+    pub rows: Vec<Vec<Cell>>,
+    /// Lines to be copied as they are.
+    pub lines: Vec<String>,
+    /// Remarks, a paragraph each.
+    pub notes: Vec<String>,
+    /// Figures, which a page shows.
+    pub figures: Vec<Figure>,
+    /// Whether only a page shows it.
+    pub is_detail: bool,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// The name of the quantity.
+    pub name: String,
+    /// Its unit: nothing for words, `#` for whole numbers, `1` for pure numbers, `%` for fractions, which are shown as
+    /// percentages. Times are shown in a unit in which they are easily read.
+    pub unit: String,
+}
+
+impl From<&str> for Column {
+    /// Reads `name [unit]`; without a unit it is a column of words.
+    fn from(head: &str) -> Self {
+        let parts = head.strip_suffix(']').and_then(|own| own.rsplit_once(" ["));
+        let (name, unit) = parts.unwrap_or((head, ""));
+        Column::of(name, unit)
+    }
+}
+
+impl From<String> for Column {
+    fn from(head: String) -> Self {
+        Column::from(&*head)
+    }
+}
+
+impl Column {
+    /// Returns a column with this name and unit.
+    pub fn of(name: &str, unit: &str) -> Self {
+        let (name, unit) = (name.to_owned(), unit.to_owned());
+        Column { name, unit }
+    }
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// There is no value.
+    None,
+    /// Words.
+    Text(String),
+    /// A number.
+    Number(f64),
+    /// A number and the half-width of its 95 % interval.
+    Within(f64, f64),
+    /// A number and the ends of its 95 % interval.
+    Between(f64, [f64; 2]),
+    /// A number behind a sign such as `≥`.
+    Signed(&'static str, f64),
+    /// A number that no other of its column is significantly better than.
+    Best(Box<Cell>),
+}
+
+/// Returns the cells of a row: each value as a cell, then cells from an iterator behind a semicolon.
+#[macro_export]
+macro_rules! cells {
+    ($($cell:expr),* $(,)?) => { vec![$($crate::report::Cell::from($cell)),*] };
+    ($($cell:expr),*; $more:expr) => {{
+        let mut cells = $crate::cells![$($cell),*];
+        cells.extend($more);
+        cells
+    }};
+}
+
+/// Returns a section with a title: for each item of an iterator a row, which has a cell under each head (see [`Column`]).
+#[macro_export]
+macro_rules! table {
+    ($title:expr, $rows:expr, $row:pat => { $($head:expr => $cell:expr),* $(,)? }) => {{
+        let heads = [$($crate::report::Column::from($head)),*];
+        let mut section = $crate::report::Section::new($title, heads);
+        for $row in $rows {
+            section.rows.push($crate::cells![$($cell),*]);
+        }
+        section
+    }};
+}
+
+/// Adds numbers with the same keys, each with its quantity and unit (see [`Numbers::add`](crate::report::Numbers::add)).
+#[macro_export]
+macro_rules! numbers {
+    ($numbers:expr, $keys:expr => { $($of:expr => $value:expr),* $(,)? }) => {
+        $($numbers.add($keys, $of, $value);)*
+    };
+}
+
+macro_rules! into_cell {
+    ($($from:ty: $own:ident => $cell:expr;)*) => {$(
+        impl From<$from> for Cell {
+            fn from($own: $from) -> Self {
+                $cell
+            }
+        }
+    )*};
+}
+
+into_cell! {
+    &str: own => Cell::Text(own.to_owned());
+    &String: own => Cell::Text(own.clone());
+    &Option<String>: own => Cell::from(own.as_ref());
+    String: own => Cell::Text(own);
+    f64: own => Cell::Number(own);
+    u64: own => Cell::Number(own as f64);
+    u32: own => Cell::Number(f64::from(own));
+    usize: own => Cell::Number(own as f64);
+    (f64, f64): own => Cell::Within(own.0, own.1);
+    (f64, Option<[f64; 2]>): own => own.1.map_or(Cell::Number(own.0), |ends| Cell::Between(own.0, ends));
+    Estimate: own => Cell::Within(own.mean, own.half_width);
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(own: Option<T>) -> Self {
+        own.map_or(Cell::None, Into::into)
+    }
+}
+
+impl Cell {
+    /// Returns the value and the ends of its interval, which are not numbers if they are not known.
+    fn values(&self) -> Option<[f64; 3]> {
+        match self {
+            Cell::None | Cell::Text(_) => None,
+            Cell::Number(value) | Cell::Signed(_, value) => Some([*value, f64::NAN, f64::NAN]),
+            Cell::Within(value, half) => Some([*value, value - half, value + half]),
+            Cell::Between(value, [low, high]) => Some([*value, *low, *high]),
+            Cell::Best(own) => own.values(),
+        }
+    }
+
+    /// Returns whether there is nothing to show.
+    fn is_blank(&self) -> bool {
+        match self {
+            Cell::None => true,
+            Cell::Text(text) => text.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Returns the text of a cell in a column of this unit, whose numbers are multiplied by `factor`.
+    fn text(&self, unit: &str, factor: f64) -> String {
+        let plain = |value: f64| match unit {
+            "#" => format!("{value:.0}"),
+            "%" => percentage(value),
+            _ => number(factor * value),
+        };
+        match self {
+            Cell::None if unit.is_empty() => String::new(),
+            Cell::None => "–".into(),
+            Cell::Text(text) => text.clone(),
+            Cell::Number(value) => plain(*value),
+            Cell::Signed(sign, value) => format!("{sign} {}", plain(*value)),
+            Cell::Within(value, half) if *half > 0.0 => within(factor * value, factor * half),
+            Cell::Within(value, _) => plain(*value),
+            Cell::Between(value, ends) => {
+                let all = [*value, ends[0], ends[1]].map(|own| factor * own);
+                let shown = match decimals(0.5 * (all[2] - all[1])) {
+                    Some(digits) => all.map(|own| format!("{own:.digits$}")),
+                    None => all.map(number),
+                };
+                format!("{} [{}, {}]", shown[0], shown[1], shown[2])
+            }
+            Cell::Best(own) => own.text(unit, factor) + " *",
+        }
+    }
+}
+
+/// A table as it is shown.
+pub(super) struct Shown {
+    /// The head of each column, and whether it holds words.
+    pub heads: Vec<(String, bool)>,
+    /// The rows: the text of each cell, and its class in a style sheet.
+    pub rows: Vec<Vec<(String, &'static str)>>,
+}
+
+impl Section {
+    /// Returns a section without rows, with these heads.
+    pub fn new<C: Into<Column>>(
+        title: impl Into<String>,
+        columns: impl IntoIterator<Item = C>,
+    ) -> Self {
+        Section {
+            title: title.into(),
+            columns: columns.into_iter().map(Into::into).collect(),
+            ..Section::default()
+        }
+    }
+
+    /// Returns a section of figures, which a page shows; those that are missing are left out.
+    pub fn of_figures(
+        title: impl Into<String>,
+        note: impl Into<String>,
+        figures: impl IntoIterator<Item = Option<Figure>>,
+    ) -> Self {
+        Section {
+            title: title.into(),
+            notes: vec![note.into()],
+            figures: figures.into_iter().flatten().collect(),
+            is_detail: true,
+            ..Section::default()
+        }
+    }
+
+    /// Returns the section with this remark, too.
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Returns whether there is nothing to show.
+    pub(super) fn is_empty(&self) -> bool {
+        let is_silent = self.lines.is_empty() && (self.is_detail || self.notes.is_empty());
+        self.rows.is_empty() && self.figures.is_empty() && is_silent
+    }
+
+    /// Returns the heads and the cells as they are shown. Columns without any value are left out.
+    pub(super) fn shown(&self) -> Shown {
+        let cells = |n: usize| self.rows.iter().filter_map(move |row| row.get(n));
+        let mut shown = Shown {
+            heads: Vec::new(),
+            rows: vec![Vec::new(); self.rows.len()],
+        };
+        for (n, column) in self.columns.iter().enumerate() {
+            if cells(n).all(Cell::is_blank) {
+                continue;
+            }
+            let alike = self.columns.iter().positions(|own| own.unit == column.unit);
+            let values = alike.flat_map(cells).filter_map(Cell::values);
+            let (unit, factor) = match &*column.unit {
+                "" | "#" | "1" => (String::new(), 1.0),
+                "%" => (" [%]".into(), 100.0),
+                unit => {
+                    let (unit, factor) = readable(unit, values.map(|own| own[0]));
+                    (format!(" [{unit}]"), factor)
+                }
+            };
+            let is_words = column.unit.is_empty();
+            shown
+                .heads
+                .push((format!("{}{unit}", column.name), is_words));
+            for (own, row) in shown.rows.iter_mut().zip(&self.rows) {
+                let class = match row.get(n) {
+                    Some(Cell::Best(_)) => "best",
+                    Some(Cell::Text(_)) if is_words => "words",
+                    Some(Cell::Text(_)) => "none",
+                    _ => "",
+                };
+                let text = row
+                    .get(n)
+                    .map_or(String::new(), |cell| cell.text(&column.unit, factor));
+                own.push((text, class));
+            }
+        }
+        shown
+    }
+
+    /// Returns the legend of all figures: each label once, with its key.
+    pub(super) fn keys(&self) -> Vec<&(String, Picture)> {
+        let keys = self.figures.iter().flat_map(|own| &own.keys);
+        keys.unique_by(|(label, _)| label).collect()
+    }
+}

@@ -1,0 +1,245 @@
+//! Reports as text for a terminal.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+use itertools::{Itertools as _, chain};
+
+use super::data::{Report, Section};
+
+/// Width of text where no terminal is narrower, in characters.
+pub const WIDTH: usize = 100;
+
+/// Words in a cell are not broken into lines shorter than this.
+const NARROWEST: usize = 16;
+
+/// The most columns of words that name a row: a table that goes on below repeats them.
+const KEYS: usize = 2;
+
+/// Spaces around the content of a column, and the one that separates it from the next; there is none after the last column.
+const PADDING: usize = 3;
+
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+impl Report {
+    /// Returns the report as text, at most `width` characters wide.
+    pub fn text(&self, width: usize) -> String {
+        let texts = chain!(&self.summary, &self.warnings).map(|text| wrap(text, width));
+        let sections = self.sections.iter().filter(|own| !own.is_detail);
+        paragraphs(chain!(texts, sections.map(|own| own.text(width))))
+    }
+}
+
+impl Section {
+    /// Returns the section as text, at most `width` characters wide; lines to be copied are not wrapped.
+    pub fn text(&self, width: usize) -> String {
+        if self.is_empty() {
+            return String::new();
+        }
+        let title = wrap(&self.title, width);
+        let shown = self.shown();
+        let columns = shown
+            .heads
+            .iter()
+            .enumerate()
+            .map(|(n, (head, is_words))| Lines {
+                cells: chain!(
+                    [head.clone()],
+                    shown.rows.iter().map(|row| row[n].0.clone())
+                )
+                .collect(),
+                is_words: *is_words,
+            });
+        let columns = columns.collect_vec();
+        let table = match columns.is_empty() {
+            true => String::new(),
+            false => table(&columns, width + 1),
+        };
+        let lines = self.lines.join("\n");
+        let body = [table, lines].into_iter().filter(|own| !own.is_empty());
+        let titled = chain!(Some(title).filter(|own| !own.is_empty()), body).join("\n");
+        let notes = self.notes.iter().map(|note| wrap(note, width)).join("\n");
+        paragraphs([titled, notes])
+    }
+}
+
+/// Joins the texts that are not empty, with an empty line between two of them.
+pub fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
+    texts.into_iter().filter(|own| !own.is_empty()).join("\n\n")
+}
+
+/// A column of a table as text: its head, then its cells.
+#[derive(Clone)]
+struct Lines {
+    cells: Vec<String>,
+    is_words: bool,
+}
+
+impl Lines {
+    /// Returns its width with the space around it.
+    fn width(&self) -> usize {
+        let widths = self.cells.iter().map(|cell| width(cell));
+        widths.max().unwrap_or(0) + PADDING
+    }
+}
+
+/// Returns a table as text, without spaces at the ends of lines. If it is wider than `most` characters, its heads and its
+/// words are wrapped; if that is not enough, further columns follow below, next to the columns that name the rows. No cell
+/// is cut.
+fn table(columns: &[Lines], most: usize) -> String {
+    let shown = wrapped(columns, most);
+    let keys = shown.iter().take_while(|own| own.is_words).count();
+    let keys = keys.clamp(1, KEYS);
+    let ends = shown.iter().scan(0, |end, own| {
+        *end += own.width();
+        Some(*end)
+    });
+    let fitting = ends.take_while(|end| *end <= most).count().max(keys + 1);
+    if fitting >= columns.len() {
+        return laid_out(&shown);
+    }
+    let first = laid_out(&wrapped(&columns[..fitting], most));
+    let rest = [&columns[..keys], &columns[fitting..]].concat();
+    format!("{first}\n\n{}", table(&rest, most))
+}
+
+/// Returns the columns, with heads and words wrapped if they are too wide.
+fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
+    let mut columns = columns.to_vec();
+    let total = |columns: &[Lines]| columns.iter().map(Lines::width).sum::<usize>();
+    if total(&columns) <= most {
+        return columns;
+    }
+    for column in &mut columns {
+        let cells = column.cells[1..].iter().map(|cell| width(cell));
+        column.cells[0] = wrap(&column.cells[0], cells.max().unwrap_or(0));
+    }
+    // The first column names the row and stays whole.
+    let all = total(&columns);
+    let words = columns.iter_mut().skip(1).filter(|own| own.is_words);
+    let words: Vec<&mut Lines> = words.collect();
+    let others = all - words.iter().map(|own| own.width()).sum::<usize>();
+    let limit = most.saturating_sub(others) / words.len().max(1);
+    for cell in words.into_iter().flat_map(|own| &mut own.cells) {
+        *cell = wrap(cell, limit.saturating_sub(PADDING).max(NARROWEST));
+    }
+    columns
+}
+
+/// Returns columns, one at least, as text.
+fn laid_out(columns: &[Lines]) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_style(STYLE);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(columns.iter().map(|column| &column.cells[0]));
+    for (n, column) in columns.iter().enumerate() {
+        if let Some(shown) = table.column_mut(n).filter(|_| !column.is_words) {
+            shown.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for row in 1..columns[0].cells.len() {
+        table.add_row(columns.iter().map(|column| &column.cells[row]));
+    }
+    table.trim_fmt()
+}
+
+/// Returns the characters of the longest line.
+fn width(cell: &str) -> usize {
+    let lines = cell.lines().map(|line| line.chars().count());
+    lines.max().unwrap_or(0)
+}
+
+/// Returns the text in lines of at most this many characters, broken between words; a longer word has a line of its own.
+pub fn wrap(text: &str, most: usize) -> String {
+    text.split('\n')
+        .map(|line| wrap_line(line, most))
+        .join("\n")
+}
+
+fn wrap_line(text: &str, most: usize) -> String {
+    let (mut wrapped, mut length) = (String::new(), 0);
+    for word in text.split(' ') {
+        let more = word.chars().count();
+        if length > 0 {
+            let fits = length + 1 + more <= most;
+            wrapped.push(if fits { ' ' } else { '\n' });
+            length = if fits { length + 1 } else { 0 };
+        }
+        wrapped.push_str(word);
+        length += more;
+    }
+    wrapped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cells, table};
+
+    fn widest(text: &str) -> usize {
+        let widths = text.lines().map(|line| line.chars().count());
+        widths.max().unwrap_or(0)
+    }
+
+    #[test]
+    fn words_are_wrapped_and_numbers_are_not() {
+        let does = "first come, first served, and nobody overtakes";
+        let section = table!("Rules", [("fcfs", (36.8107, 0.156), does)], (name, mean, does) => {
+            "rule" => name,
+            "E[T] [s]" => mean,
+            "what it does" => does,
+            "not known" => Option::<f64>::None,
+        });
+        let wide = section.text(100);
+        assert_eq!(wide.lines().count(), 4, "{wide}");
+        assert!(wide.contains("E[T] [s]") && !wide.contains("not known"));
+        let narrow = section.text(50);
+        assert!(widest(&narrow) <= 50, "{narrow}");
+        assert!(narrow.contains("36.81 ± 0.16"), "{narrow}");
+        assert_eq!(narrow.lines().count(), 5, "{narrow}");
+    }
+
+    #[test]
+    fn columns_without_space_follow_below() {
+        let mut section = Section::new("", ["policy"]);
+        let heads = (0..9).map(|n| format!("ρ = .{n} [s]").into());
+        section.columns.extend(heads);
+        let row = [(1234.5, 12.3); 9].map(Into::into);
+        section.rows.push(cells!["first-fit"; row]);
+        let text = section.text(80);
+        assert!(widest(&text) <= 80, "{text}");
+        assert_eq!(text.matches("1234 ± 12").count(), 9, "{text}");
+        assert_eq!(text.matches("first-fit").count(), 2, "{text}");
+    }
+
+    /// Times are in one readable unit, shares in percent, counts whole; intervals have the digits that mean something.
+    #[test]
+    fn cells_are_shown_in_the_unit_of_their_column() {
+        let section = table!("", [(7200.0, 0.125, 12_u64), (86_400.0, 2e-5, 3)], (time, share, count) => {
+            "of" => "a",
+            "wait [s]" => time,
+            "ratio [1]" => (0.7271, Some([0.6502, 0.8101])),
+            "share [%]" => share,
+            "jobs [#]" => count,
+        });
+        let text = section.text(100);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .skip(2)
+            .map(|own| {
+                own.split("  ")
+                    .map(str::trim)
+                    .filter(|own| !own.is_empty())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            rows[0],
+            ["a", "2.000", "0.727 [0.650, 0.810]", "12.5", "12"]
+        );
+        assert_eq!(
+            rows[1],
+            ["a", "24.00", "0.727 [0.650, 0.810]", "< 0.1", "3"]
+        );
+        assert!(text.contains("wait [h]"), "{text}");
+    }
+}

@@ -1,0 +1,19 @@
+//! Reads workload documents of every kind. Each is accepted or refused, without a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use synth_core::artifact::Content;
+
+/// Reads a document as a workload of one kind.
+fn read<K: Content>(text: &str) {
+    if let Err(error) = K::parse(text, "fuzz.yaml") {
+        assert!(!error.to_string().trim().is_empty());
+    }
+}
+
+fuzz_target!(|text: &str| {
+    read::<synth_multiresource::artifact::Multiresource>(text);
+    read::<synth_compatibility::artifact::Compatibility>(text);
+    read::<synth_malleable::artifact::Malleable>(text);
+    read::<synth_volunteer::artifact::Volunteer>(text);
+});

@@ -1,0 +1,206 @@
+//! The cost over the switching rate, as CSV and as a page.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use clap::Args;
+use itertools::Itertools as _;
+
+use synth::kind::{
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse,
+};
+use synth::multiresource::artifact::{Preemption, Route};
+use synth::multiresource::synthesis::{self, SweepPoint, SynthesisOptions};
+use synth::multiresource::workload::Workload;
+use synth::report::plot::{Chart, Curve, Point, Scale, Style};
+use synth::report::{Csv, Report};
+use synth::typed::{WorkloadFile, positive, seconds, time};
+
+/// Evaluate the cost over the switching rate, for each route: CSV, and a picture
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    workload: WorkloadFile,
+
+    /// What may happen to a running job when the schedule changes
+    #[arg(long, value_enum, default_value_t = Preemption::None)]
+    preemption: Preemption,
+
+    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
+    setup_rate: Option<f64>,
+
+    /// One route only
+    #[arg(long)]
+    route: Option<Route>,
+
+    /// How much work may go into exact analysis, as for a synthesis
+    #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
+    effort: f64,
+
+    /// Switching rates for each route, on a logarithmic scale around the best, which is added
+    #[arg(long, value_name = "N", default_value = "40", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    points: u64,
+
+    /// Seconds, or such as 10min, that all of it may take: the rates that were evaluated by then are told
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    time: Option<f64>,
+
+    /// Where the table goes, as CSV; standard output if not given
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Also write a page with the curves (`-`: to standard output)
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
+        files(self.workload.typed(), self.output.iter().chain(&self.html))
+    }
+}
+
+impl RunVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let parsed = Workload::read(self.workload.file()?)?;
+        for warning in &parsed.warnings {
+            caller.notify(Notice::Known(warning));
+        }
+        let workload = parsed.workload;
+        let options = SynthesisOptions {
+            setup_rate: self.setup_rate,
+            route: self.route,
+            effort: self.effort,
+            end: self.time.map(|limit| Instant::now() + seconds(limit)),
+            ..SynthesisOptions::new(self.preemption)
+        };
+        caller.notify(Notice::Doing("solving the program"));
+        let (points, interrupt) = (self.points as usize, Arc::clone(&caller.interrupt));
+        let begun = || {
+            caller.notify(Notice::Interruptible);
+            caller.notify(Notice::Doing("evaluating switching rates"));
+        };
+        let swept = synthesis::sweep(&workload, &options, points, &interrupt, begun)?;
+        let cut = match options.end {
+            _ if interrupt.load(Ordering::Relaxed) => Some("Interrupted"),
+            Some(end) if Instant::now() >= end => Some("The time is over"),
+            _ => None,
+        };
+        let note = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
+        let mut answered = VerbOutput::default();
+        answered.notes.extend(note);
+        if swept.is_empty() {
+            return match cut {
+                Some(_) => Ok(answered),
+                None => refuse(
+                    "there is nothing to sweep: one schedule serves all types, and is never left",
+                ),
+            };
+        }
+        let csv = sweep_csv(&workload, &swept)?;
+        if let Some(file) = &self.html {
+            let command = caller.command.clone();
+            let page = sweep_page(&workload, &swept, command)?;
+            answered.documents.push((file.clone(), page));
+        }
+        match &self.output {
+            Some(file) => answered.documents.push((file.clone(), csv)),
+            None => answered.report = VerbOutput::of_table(csv).report,
+        }
+        Ok(answered)
+    }
+}
+
+type Drawn<T> = Result<T, Box<dyn Error>>;
+
+/// Writes one line a point; empty where there is no exact value.
+///
+/// # Errors
+/// When the text cannot be put together.
+fn sweep_csv(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
+    let unit = workload.time_unit();
+    let mut table = Csv::titled([
+        "route".to_owned(),
+        format!("switching_rate [1/{unit}]"),
+        format!("mean_response [{unit}]"),
+        format!("weighted_response [{unit}]"),
+        format!("lower_bound [{unit}]"),
+        format!("approximation [{unit}]"),
+        format!("upper_bound [{unit}]"),
+    ])?;
+    let exact = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
+    for point in swept {
+        table.row([
+            &point.route.to_string(),
+            &point.switching_rate.to_string(),
+            &exact(point.mean_response),
+            &exact(point.weighted_response),
+            &point.lower.to_string(),
+            &point.approximation.to_string(),
+            &point.upper.to_string(),
+        ])?;
+    }
+    table.text()
+}
+
+fn value(point: &SweepPoint) -> f64 {
+    point.mean_response.unwrap_or(point.approximation)
+}
+
+/// Times above this many times the least are not drawn.
+const DRAWN: f64 = 300.0;
+
+/// Returns the mean response time over the switching rate, a curve for each route: exact, or the approximation (which the
+/// legend tells) if a point has no exact value.
+///
+/// # Errors
+/// When the page cannot be rendered.
+fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Drawn<String> {
+    let unit = workload.time_unit();
+    let by_route = swept
+        .iter()
+        .into_group_map_by(|point| point.route.to_string());
+    let routes = by_route.into_iter().sorted_by(|a, b| a.0.cmp(&b.0));
+    let routes = routes.map(|(route, points)| {
+        let is_exact = points.iter().all(|point| point.mean_response.is_some());
+        let how = if is_exact { "" } else { " (approximation)" };
+        (format!("{route}{how}"), points)
+    });
+    let routes = routes.collect_vec();
+    let least = swept.iter().map(value).fold(f64::INFINITY, f64::min);
+    let curve = |(n, (label, points)): (usize, &(String, Vec<&SweepPoint>))| {
+        let points = points.iter();
+        let points = points.map(|point| Point::exact(point.switching_rate, value(point)));
+        let shown = points.filter(|p| p.value <= DRAWN * least);
+        Curve {
+            style: Style::Line,
+            ..Curve::new(n, label, shown.collect())
+        }
+    };
+    let curves = routes.iter().enumerate().map(curve);
+    let title = format!("Mean response time [{unit}]");
+    let across = format!("α [1/{unit}]");
+    let (across, up) = ((&*across, Scale::Log), ("", Scale::Log));
+    let chart = Chart::around(&title, across, up, curves.collect());
+    let best = routes.iter().filter_map(|(route, points)| {
+        let best = points.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
+        Some((route, best?))
+    });
+    let mut section = table!("The best switching rate of each route", best, (route, best) => {
+        "route" => route,
+        format!("E[T] [{unit}]") => value(best),
+        format!("at α [1/{unit}]") => best.switching_rate,
+    });
+    section.figures.extend(chart.figure());
+    let report = Report {
+        title: "Mean response time over the switching rate".into(),
+        sections: vec![section],
+        command,
+        ..Report::default()
+    };
+    report.page()
+}

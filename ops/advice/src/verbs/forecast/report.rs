@@ -1,0 +1,166 @@
+//! The reports of forecasts.
+
+use super::live::Live;
+use crate::forecast::{ForecastRecord, LEVELS, Map, Scored};
+use crate::verbs::account_of;
+use synth_operator::Metrics;
+use synth_traces::replay::Log;
+use synth_verb::report::{Cell, Column, Report, Section, counted, length, percent, span};
+use synth_verb::{cells, table};
+
+/// Returns how right forecasts were on a log, under this rule.
+pub fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Report {
+    let [waited, jobs] = scored.waited;
+    let jobs = counted(jobs as f64, "job");
+    let (mean, longest, waiting) = scored.took;
+    let took = format!(
+        "{file}: a forecast took {} on average, and at most {} with {} waiting.",
+        span((mean, 0.0), "s"),
+        span((longest, 0.0), "s"),
+        counted(waiting as f64, "job")
+    );
+    let mut report = Report::from(format!("Of {jobs} under {rule}, {waited} waited."));
+    report.summary.push(took);
+    report.warnings = warnings(log, scored);
+    match &scored.record {
+        None => report.summary[0] += " There is nothing to score.",
+        Some(record) => report.sections.extend([errors(record), shares(record)]),
+    }
+    report.sections.extend(scored.map.as_ref().map(map));
+    report.sections.push(account_of(&log.account, log.censored));
+    report
+}
+
+/// With fewer forecasts, shares are not reliable.
+const FEW: usize = 300;
+
+fn warnings(log: &Log, scored: &Scored) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !log.has_limits {
+        warnings.push(
+            "The log has no limits: sizes are drawn from the sizes of jobs of the same user."
+                .to_owned(),
+        );
+    }
+    if log.jobs.iter().all(|job| job.user == 0) {
+        warnings.push("The log has no users: sizes are drawn from those of jobs with the same limit and demand, independently.".into());
+    }
+    let forecasts = scored.record.as_ref().map_or(FEW, |own| own.forecasts);
+    if forecasts < FEW {
+        let few = counted(forecasts as f64, "forecast");
+        warnings.push(format!(
+            "{few} are few: their shares are uncertain, and levels are learned from some hundreds."
+        ));
+    }
+    warnings
+}
+
+fn errors(record: &ForecastRecord) -> Section {
+    let known = |own: f64| Some(own).filter(|own| !own.is_nan());
+    let limits = (known(record.error_by_limits), known(record.before_limits));
+    let forecasts = counted(record.forecasts as f64, "forecast");
+    let rows = [
+        (&*forecasts, (Some(record.error), None)),
+        ("limits taken for run times", limits),
+    ];
+    let section = table!("", rows, (what, (error, before)) => {
+        "starts are predicted by" => what,
+        "median error [s]" => error,
+        "start before that [%]" => before,
+    });
+    section.note("The error is that of the time by which half of such jobs start.")
+}
+
+/// The names of the levels.
+const NAMES: [&str; 3] = ["one of ten", "half", "nine of ten"];
+
+fn shares(record: &ForecastRecord) -> Section {
+    table!("", NAMES.into_iter().enumerate(), (n, name) => {
+        "start by the time predicted for" => name,
+        "should [%]" => LEVELS[n],
+        "did [%]" => record.started[n],
+        "without calibration [%]" => record.uncalibrated[n],
+    })
+}
+
+fn map(map: &Map) -> Section {
+    let moments = counted(map.moments as f64, "moment");
+    let title = format!("Waits by demand and limit, at {moments} of the second half of the log");
+    let mut section = Section::new(title, ["demand"]);
+    for limit in &map.limits {
+        let limit = match limit.is_finite() {
+            true => format!("limit {}", length(*limit)),
+            false => "no limit".into(),
+        };
+        let heads = [format!("{limit}: half [s]"), "90 % [s]".into()];
+        section.columns.extend(heads.map(Column::from));
+    }
+    for (width, row) in map.widths.iter().zip(&map.cells) {
+        let waits = row.iter().flat_map(|cell| cell.waits.0[1..].iter());
+        section
+            .rows
+            .push(cells![width; waits.map(|own| Cell::from(*own))]);
+    }
+    section
+}
+
+/// Returns when each job of a partition starts, or why that is not known, and how right such forecasts were.
+pub fn live(live: &Live, rule: &str) -> Report {
+    let clock = |wait: f64| {
+        let minutes = ((live.now as f64 + wait) / 60.0).ceil() as i64;
+        let minutes = minutes.rem_euclid(24 * 60);
+        let (hour, minute) = (minutes / 60, minutes % 60);
+        match wait.is_finite() {
+            true => format!("{hour:02}:{minute:02} UTC, in {}", length(wait)),
+            false => "not known".into(),
+        }
+    };
+    let jobs = live.jobs.iter().map(|own| (&own.row, own.answer.as_ref()));
+    let section = table!("", jobs, (row, answer) => {
+        "job" => row.key.id.to_string(),
+        "user" => &row.user,
+        "half of such start by" => answer.ok().map(|own| clock(own.waits.0[1])),
+        "nine of ten by" => answer.ok().map(|own| clock(own.waits.0[2])),
+        "if all run to their limits" => answer.ok().map(|own| clock(own.by_limits)),
+        "not known" => answer.err(),
+    });
+    let mut report = Report::default();
+    if live.jobs.iter().all(|own| own.answer.is_err()) {
+        let none = "No job waits that will start by itself.";
+        report.summary.push(none.into());
+    }
+    report.sections.push(section);
+    if let Some(record) = &live.record {
+        let [_, half, most] = record.started.map(percent);
+        let forecasts = counted(record.forecasts as f64, "forecast");
+        let error = length(record.error);
+        report.summary.push(format!(
+            "Of {forecasts} on the log of the past under {rule}, {half} started by the time of half, {most} by that of nine of ten; the time of half was off by {error} (median)."
+        ));
+    }
+    report
+}
+
+/// What each metric is.
+const HELP: &str = "\
+forecasts: Forecasts of the past that were compared with what came.
+started_ratio: The share of jobs that started by the time that was said of this quantile.
+error_seconds: Median error of the time by which half were to start.
+error_by_limits_seconds: The same where limits are taken for run times.
+";
+
+/// Returns a record as text that Prometheus reads; without one no forecast was compared. `of` is a label: of what it is.
+pub fn metrics(record: Option<&ForecastRecord>, of: (&str, &str), rule: &str) -> String {
+    let mut metrics = Metrics::new("synth_forecast_", HELP, &[of, ("policy", rule)]);
+    metrics.set("forecasts", record.map_or(0.0, |own| own.forecasts as f64));
+    if let Some(record) = record {
+        for (level, share) in LEVELS.iter().zip(record.started) {
+            *metrics.value("started_ratio", &[("quantile", &level.to_string())]) = share;
+        }
+        metrics.set("error_seconds", record.error);
+        if !record.error_by_limits.is_nan() {
+            metrics.set("error_by_limits_seconds", record.error_by_limits);
+        }
+    }
+    metrics.text()
+}

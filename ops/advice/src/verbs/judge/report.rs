@@ -1,0 +1,203 @@
+//! The report of a judgement.
+
+use itertools::Itertools as _;
+
+use super::results::{Judged, Role, Row};
+use crate::judge::{JudgedWindow, PastOutcome};
+use crate::verbs::{account_of, ends};
+use synth_traces::replay::{Interval, Log};
+use synth_verb::report::plot::front;
+use synth_verb::report::{Report, Section, counted, length, percent};
+use synth_verb::table;
+
+/// Returns the report; `command` makes it again.
+pub fn report(log: &Log, judged: &Judged, command: String) -> Report {
+    let past = percent(judged.cut.past);
+    Report {
+        title: format!("Orders of the queue on {}", judged.file),
+        summary: vec![headline(judged), of_log(log, judged)],
+        warnings: warnings(judged),
+        sections: vec![
+            rules(judged),
+            windows(&judged.windows),
+            classes(judged),
+            estimates(judged),
+            account_of(&log.account, log.censored),
+        ],
+        method: vec![
+            (
+                "Walk-forward",
+                format!(
+                    "The order of each window is selected from the time before it, and starts with the jobs that its predecessor left. The first {past} of the span precede the first window."
+                ),
+            ),
+            ("Selection", SELECTION.into()),
+            (
+                "Intervals",
+                format!(
+                    "95 %, by moving blocks of time, from seed {}; those of ratios are of the same blocks.",
+                    judged.seed
+                ),
+            ),
+        ],
+        command,
+        ..Report::default()
+    }
+}
+
+const SELECTION: &str = "Candidates are replayed on the past as it was, on weeks of it drawn with replacement, and at a load of 0.85 where it had less. The one with the least mean logarithm of the objective relative to the current rule is selected.";
+
+const RULES: &str = "Ratios are relative to the current rule, with 95 % intervals. Bounded slowdown: the mean of max(1, response / max(size, 10 s)). In hindsight: that one of these orders would have been better is known only afterwards. Sizes known: no scheduler has them.";
+
+fn headline(judged: &Judged) -> String {
+    let [now, selected] = [&judged.rules[0], &judged.rules[1]];
+    let [own, other] = [selected, now].map(|row| row.outcome.mean_wait);
+    let windows = counted(judged.windows.len() as f64, "window");
+    let mut text = format!(
+        "The orders that are selected for {windows}, each from the time before it, have a mean wait of {} instead of {} under {}.",
+        length(own),
+        length(other),
+        now.rule
+    );
+    if let Some(promise) = judged.promise {
+        let windows = counted(promise.windows as f64, "window");
+        let longest = range(promise.longest, length);
+        text += &format!(
+            " The guaranteed longest wait, {longest}, was kept in {} of {windows}.",
+            promise.kept
+        );
+    }
+    if own >= other {
+        text += &format!(" On this log a selection does not pay: keep {}.", now.rule);
+    }
+    text
+}
+
+fn of_log(log: &Log, judged: &Judged) -> String {
+    let servers: u32 = log.servers.shapes.iter().map(|shape| shape.count).sum();
+    let without = log.jobs.iter().filter(|job| job.promised.is_infinite());
+    format!(
+        "{}: {} on {}, load {:.3}; {} have no limit.",
+        judged.file,
+        counted(judged.jobs as f64, "job"),
+        counted(f64::from(servers), "server"),
+        judged.load,
+        without.count()
+    )
+}
+
+fn warnings(judged: &Judged) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let broken = judged.windows.iter().filter(|own| !own.choice.keeps);
+    let broken = broken.count();
+    if broken > 0 {
+        let windows = counted(broken as f64, "window");
+        warnings.push(format!(
+            "In {windows} no order keeps the guarantee on the past; the nearest one is selected."
+        ));
+    }
+    let learned = match (judged.has_limits, judged.has_users) {
+        (false, true) => {
+            "The log has no limits: sizes are estimated from the last jobs of the same user, for the current rule, too."
+        }
+        (false, false) => {
+            "The log has no limits: sizes are estimated from the last jobs with the same demand, for the current rule, too."
+        }
+        (true, false) => {
+            "The log has no users: estimates are learned from jobs with the same demand and limit."
+        }
+        (true, true) => return warnings,
+    };
+    warnings.push(learned.into());
+    warnings
+}
+
+/// Returns the name of a role.
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Now => "current",
+        Role::Chosen => "selected",
+        Role::Hindsight => "in hindsight",
+        Role::Yardstick => "sizes known",
+        Role::Recorded => "recorded",
+    }
+}
+
+/// Returns one mean relative to another, with its interval; `None` if the other is 0.
+fn ratio(own: f64, other: f64, interval: Option<Interval>) -> Option<(f64, Option<[f64; 2]>)> {
+    (other > 0.0).then(|| (own / other, ends(interval)))
+}
+
+fn rules(judged: &Judged) -> Section {
+    let now = judged.rules[0].outcome;
+    let slowdown = |own: &PastOutcome| own.mean_bounded_slowdown;
+    let mut section = table!("Rules on the jobs of all windows", &judged.rules, row => {
+        "rule" => &row.rule,
+        "role" => role(row.role),
+        "mean wait [s]" => row.outcome.mean_wait,
+        "ratio [1]" => ratio(row.outcome.mean_wait, now.mean_wait, row.wait_ratio),
+        "bounded slowdown [1]" => slowdown(&row.outcome),
+        "ratio [1]" => ratio(slowdown(&row.outcome), slowdown(&now), row.slowdown_ratio),
+        "p99 wait [s]" => row.outcome.p99_wait,
+        "longest wait [s]" => row.outcome.longest_wait,
+    });
+    let replayed = judged.rules.iter().filter(|row| row.role != Role::Recorded);
+    let point = |row: &Row| {
+        (
+            row.rule.clone(),
+            row.outcome.mean_wait,
+            row.outcome.longest_wait,
+        )
+    };
+    let points = replayed.map(point).collect_vec();
+    section
+        .figures
+        .extend(front(["mean wait", "longest wait"], "s", &points));
+    section.note(RULES)
+}
+
+fn windows(windows: &[JudgedWindow]) -> Section {
+    let section = table!("Selected orders", windows, own => {
+        "rule" => own.choice.point.name(),
+        "from day [1]" => own.from / 86_400.0,
+        "jobs [#]" => own.jobs[1] - own.jobs[0],
+        "selected on jobs [#]" => own.past,
+        "objective, relative [1]" => own.choice.ratio,
+        "guarantee" => (!own.choice.keeps).then_some("not kept on the past"),
+    });
+    section.note("The objective is that of the past, relative to the current rule there.")
+}
+
+/// `1.6 to 6.3 %`.
+fn range([least, most]: [f64; 2], of: impl Fn(f64) -> String) -> String {
+    match least == most {
+        true => of(least),
+        false => format!("{} to {}", of(least), of(most)),
+    }
+}
+
+fn classes(judged: &Judged) -> Section {
+    table!("Who gains, and who loses", &judged.classes, own => {
+        "jobs that hold" => range(own.share, percent),
+        "and run" => range(own.size, length),
+        "jobs [#]" => own.jobs,
+        "mean wait, current [s]" => own.now,
+        "selected [s]" => own.chosen,
+        "ratio [1]" => ratio(own.chosen, own.now, None),
+    })
+}
+
+fn estimates(judged: &Judged) -> Section {
+    let estimates = judged.estimates.iter();
+    let each = estimates.flat_map(|own| own.worth.iter().map(|worth| (own.estimate, worth)));
+    let each = each.filter(|(_, worth)| worth.jobs > 0);
+    table!("Estimates of sizes", each, (estimate, own) => {
+        "estimate" => format!("{estimate:?}").to_lowercase(),
+        "users" => format!("{:?}", own.users).to_lowercase(),
+        "jobs [#]" => own.jobs,
+        "pairs in order [%]" => own.in_order,
+        "estimate/size: 5 % [1]" => own.ratios.map(|own| own[0]),
+        "median [1]" => own.ratios.map(|own| own[2]),
+        "95 % [1]" => own.ratios.map(|own| own[4]),
+    })
+}

@@ -1,0 +1,157 @@
+//! Which policy was selected by simulation, and why.
+
+use itertools::Itertools as _;
+
+use super::optimum::{allowed, knowing};
+use super::stability::Stability;
+use crate::multiresource::artifact::Objective;
+use crate::multiresource::synthesis::{
+    Basis, CLOSE, CandidateLog, ChoiceLog, Chosen, Floor, Steadiness, USUAL,
+};
+use crate::report::{Cell, Section, below, list};
+use synth_verb::table;
+
+/// Names the selected policy, and explains why it was selected.
+pub fn selected(chosen: &Chosen, stability: Stability) -> String {
+    let name = chosen.artifact.policy.followed().called();
+    let proved = match stability {
+        Stability::Unproved => "",
+        Stability::Guard(_) | Stability::Partition(_) => "; its guard proves that it is stable",
+        _ => "; it is proved to be stable",
+    };
+    let why = match &chosen.basis {
+        Basis::Settled => match &chosen.choice {
+            Some(record) if record.decided => {
+                let others = record.candidates.len() - 1;
+                format!("none of {others} others is better by {} %", 100.0 * CLOSE)
+            }
+            Some(record) if !record.promises.is_empty() => {
+                "it keeps the guarantees with the least doubt, or at the least cost".into()
+            }
+            record => {
+                let count = record.as_ref().map_or(1, |record| record.candidates.len());
+                format!("it has the least of {count} that were compared")
+            }
+        },
+        Basis::Fairest(other, less) => format!(
+            "it is within {} % of the best candidate ({other}), and its worst-off job type has a {:.0} % lower slowdown",
+            100.0 * CLOSE,
+            100.0 * less
+        ),
+        Basis::StaysLeast => "no policy was seen to settle, and with it jobs stayed least".into(),
+        Basis::RunsAway => "it was named, and it was seen to run away at this load".into(),
+        Basis::Guarded => "all policies were seen to run away; its guard carries the load".into(),
+        Basis::Unseen => "no run was long enough to say anything about any policy".into(),
+        Basis::Analysis => "by analysis no policy can be better by 1 %".into(),
+        Basis::Given => "its family was asked for".into(),
+    };
+    let cut = match chosen.is_cut {
+        true => {
+            " The selection was cut short by the time limit or an interrupt: this is the best so far, and another machine may select another."
+        }
+        false => "",
+    };
+    format!("Selected: {name}; {why}{proved}.{cut}")
+}
+
+/// Candidates in the table, if not all are asked for.
+const SHOWN: usize = 6;
+
+/// Returns the candidates, the selected one first, with how far each is from what no policy can beat, if that is known.
+pub fn candidates(record: &ChoiceLog, unit: &str, floor: Option<&Floor>, in_full: bool) -> Section {
+    let other = match record.objective.other() {
+        Objective::Mean => "E[T], times [1]",
+        _ => "weighted E[T], times [1]",
+    };
+    let is_steady = |own: &CandidateLog| own.outcome == Steadiness::Steady;
+    let best = record.candidates.first().and_then(|own| own.value);
+    let value = |own: &CandidateLog| match (own.outcome, own.at_least, best) {
+        (Steadiness::Unsettled, ..) => "unsettled".into(),
+        (Steadiness::Behind, ..) => "far behind".into(),
+        (Steadiness::Unstable, ..) => "unstable".into(),
+        (_, Some(times), Some(best)) => format!("≥ {}", below(times * best.mean)).into(),
+        _ => Cell::from(own.value.map(|own| (own.mean, own.half_width))),
+    };
+    let gap = |own: &CandidateLog| {
+        let steady = own.value.filter(|_| is_steady(own))?;
+        Some(steady.mean / floor?.least - 1.0)
+    };
+    let candidates = record.candidates.iter();
+    let candidates = candidates.take(if in_full { usize::MAX } else { SHOWN });
+    let mut section = table!("Candidates", candidates, own => {
+        "policy" => &own.name,
+        format!("{} [{unit}]", record.objective.label()) => value(own),
+        "times [1]" => match own.at_least {
+            Some(least) => format!("≥ {}", below(least)).into(),
+            None => Cell::from(own.ratio.map(|own| (own.mean, own.half_width))),
+        },
+        "above the bound [%]" => gap(own),
+        other => own.other_ratio.map(|own| (own.mean, own.half_width)),
+        "slowdowns [1]" => own.slowdown_ratio,
+        "tried [#]" => own.tried,
+        "guarantees" => (own.kept == Some(false)).then_some("not kept"),
+        "parameters" => own.knobs.as_ref().filter(|_| in_full),
+    });
+    let (events, count) = (record.events as f64, record.replications);
+    section.notes.push(format!("Simulated: {events:.2e} events, {count} replications, seed {}; 95 % intervals. Times: the ratio to the first, on the same arrivals and sizes; ≥: left out once it was that much worse at 95 %. Slowdowns: the largest E[T_i]/E[S_i] of a type over the smallest.", record.seed));
+    section.notes.extend(remark(record));
+    section
+}
+
+/// Advises whether to change the policy at all, and whether the selection is certain.
+fn remark(record: &ChoiceLog) -> Option<String> {
+    let [own, others @ ..] = record.candidates.as_slice() else {
+        return None;
+    };
+    let names = |is: &dyn Fn(&CandidateLog) -> bool| {
+        let some = others.iter().filter(|own| is(own));
+        some.map(|own| own.name.as_str()).collect_vec()
+    };
+    let name = &own.name;
+    let raise = format!("raise --work (now {:.0e})", record.budget as f64);
+    let better = names(&CandidateLog::is_better);
+    let open = names(&|own| !record.decided && record.is_open(own));
+    let level = names(&|own| own.is_level() && USUAL.contains(&&*own.name));
+    Some(
+        if !others.is_empty()
+            && others
+                .iter()
+                .all(|own| own.outcome == Steadiness::Unsettled)
+        {
+            format!(
+                "The runs of all alternatives were too short to compare them with it: {raise} before you rely on this selection."
+            )
+        } else if !better.is_empty() {
+            format!("Significantly better: {}.", list(&better))
+        } else if USUAL.contains(&&**name) {
+            format!(
+                "If your scheduler already runs {name}, change nothing: no alternative is significantly better."
+            )
+        } else if !level.is_empty() && !name.ends_with("priority") {
+            format!(
+                "If you run {}, change nothing: it is as good, within 1 % or chance.",
+                list(&level)
+            )
+        } else if !open.is_empty() {
+            format!(
+                "It is not known whether {name} is better than {}: {raise}.",
+                list(&open)
+            )
+        } else {
+            return None;
+        },
+    )
+}
+
+/// Describes what no policy can beat, and whether one may come near.
+pub fn unbeaten(floor: &Floor, unit: &str) -> String {
+    let (what, allowed) = (floor.objective.label(), allowed(floor.preemption));
+    let (knowing, least) = (knowing(floor.knows_sizes), below(floor.least));
+    let near = match floor.is_near_optimum {
+        true => "is about that",
+        false => "may be well above that",
+    };
+    format!(
+        "No policy {allowed}{knowing} has less {what} than {least} {unit}, which is proved, and the optimum {near} (`synth optimum`)."
+    )
+}

@@ -1,0 +1,242 @@
+//! How much load a policy, or any policy, can carry, and what to buy for more.
+
+use itertools::Itertools as _;
+
+use crate::multiresource::artifact::{Artifact, Evidence, Family, Guard, Quantity};
+use crate::multiresource::policy::time_of_turns;
+use crate::multiresource::program::PROOF_GAP;
+use crate::multiresource::synthesis::{Upgrade, Upgrades};
+use crate::multiresource::workload::{Fleet, Workload};
+use crate::report::{Cell, Section, load, number, percent};
+use synth_verb::table;
+
+use super::unmet_by;
+
+/// What is known about a policy's stability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stability {
+    /// Proved, by the loads `ρ_i < 1`.
+    Loads,
+    /// Proved, since `Σ λ_i/(μ_i c_i)` is this, below 1.
+    Turns(f64),
+    /// Proved, since a policy with loads `ρ_i < 1` takes over from this many jobs in the system on.
+    Guard(u64),
+    /// Proved, since a job weighs the more the more of its type there are.
+    Weights,
+    /// Proved, since all servers work while there is work for them.
+    Fills,
+    /// Proved, since slots for each type take over from this many jobs in the system on.
+    Partition(u64),
+    /// Not proved.
+    Unproved,
+}
+
+impl Stability {
+    /// Returns what is known about that of a policy.
+    pub fn of(workload: &Workload, policy: &Family) -> Self {
+        match policy {
+            _ if !policy.is_proved_stable(workload) => Stability::Unproved,
+            Family::Guarded(policy) => match &policy.guard {
+                Guard::Partition(_) => Stability::Partition(policy.from),
+                _ => Stability::Guard(policy.from),
+            },
+            Family::MaxWeight(_) => Stability::Weights,
+            Family::ServerFilling(_) => Stability::Fills,
+            Family::StaticQuickswap(_) => Stability::Turns(time_of_turns(workload)),
+            _ => Stability::Loads,
+        }
+    }
+
+    /// Describes it; `seen` tells whether the policy was seen to settle, if it was simulated.
+    pub fn words(self, is_fleet: bool, seen: Option<bool>) -> String {
+        match self {
+            Stability::Unproved if is_fleet && seen.is_none() => "proved only for exponential sizes and Poisson arrivals, since each type has more slots than work".into(),
+            Stability::Unproved => match seen {
+                Some(true) => "seen in simulation at this load, not proved",
+                Some(false) => "neither proved nor seen, as its runs did not settle",
+                None => "not proved for these sizes or arrivals, and not simulated: `synth simulate` does that",
+            }.into(),
+            Stability::Turns(time) => format!("proved, since Σ λ_i/(μ_i c_i) = {} < 1", number(time)),
+            Stability::Guard(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on an MSR policy takes over, whose loads ρ_i are below 1"),
+            Stability::Partition(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on each type has slots of its own, with loads ρ_i below 1"),
+            Stability::Loads if is_fleet => "proved, since each type has more slots than work".into(),
+            Stability::Loads => "proved, by the loads ρ_i < 1".into(),
+            Stability::Weights => "proved for any load below 1, since a job weighs more the more of its type there are (a Lyapunov function)".into(),
+            Stability::Fills => "proved for any load below 1, since all servers work whenever there are jobs for them".into(),
+        }
+    }
+}
+
+/// Describes the load and how far it is proved, with `best`, the load of the best schedules, if the policy has others; then
+/// the bottlenecks.
+pub fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String {
+    let Evidence {
+        load: own,
+        gap,
+        proven,
+        ..
+    } = artifact.evidence;
+    let proof = match proven {
+        true if fleet.gangs().next().is_some() => {
+            "at least, which is proved; jobs on several servers are taken apart".into()
+        }
+        true => format!("proved to a relative gap of {PROOF_GAP:.0e}"),
+        false => {
+            format!("NOT PROVED: at most, with a gap of {gap:.2e}; a longer --time searches on")
+        }
+    };
+    let best = best.map_or(String::new(), |best| {
+        format!(
+            " These schedules are not the best ones, with which the load is {}.",
+            load(best)
+        )
+    });
+    let bottlenecks = bottlenecks(fleet, artifact).join(", ");
+    format!(
+        "Load: ρ = {} of the maximum that any policy can sustain ({proof}).{best} Bottlenecks, by share of the shadow prices: {bottlenecks}.",
+        load(own)
+    )
+}
+
+/// Returns the resources that limit the load, the most limiting first: each with its share of the price of all servers.
+fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Vec<String> {
+    let mut all = Vec::new();
+    for (shape, at) in fleet.shapes().iter().zip(&artifact.evidence.servers) {
+        for (resource, price) in shape.server().resources().iter().zip(&at.resource_prices) {
+            let price = f64::from(shape.count()) * resource.units() as f64 * price;
+            all.push((price, shape.name(), resource.name()));
+        }
+    }
+    let total: f64 = all.iter().map(|own| own.0).sum();
+    all.retain(|own| own.0 / total > 1e-9);
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let words = all.into_iter().map(|(price, shape, resource)| {
+        let share = percent(price / total);
+        match fleet.is_one_server() {
+            true => format!("{resource} ({share})"),
+            false => format!("{resource} of {shape} ({share})"),
+        }
+    });
+    words.collect()
+}
+
+/// Returns the part of each resource (R) that the jobs need, whatever the shapes.
+pub fn demand(fleet: &Fleet) -> Vec<f64> {
+    let used = |j: usize| {
+        let types = fleet.types().iter();
+        let pieces = types.map(|kind| kind.offered_pieces() * kind.demand()[j].value());
+        pieces.sum::<f64>()
+    };
+    let capacity = fleet.capacity().into_iter().enumerate();
+    capacity.map(|(j, capacity)| used(j) / capacity).collect()
+}
+
+/// Describes how much the arrival rates can grow, under any policy and under this one.
+pub fn growth(fleet: &Fleet, artifact: &Artifact) -> String {
+    // Factors on all arrival rates: below the first some policy keeps up (with gangs it is a bound), from the second on none does.
+    let evidence = &artifact.evidence;
+    let [of_any, of_none] = [evidence.load, evidence.bound].map(|load| 1.0 / load);
+    let [any, none] = [of_any, of_none].map(number);
+    let limits = if fleet.gangs().next().is_some() {
+        format!(
+            "no policy is stable from {none} times these arrivals on; with jobs on several servers the limit may be lower"
+        )
+    } else if of_any >= of_none * (1.0 - PROOF_GAP) {
+        format!(
+            "some policy is stable below {any} times these arrivals, and none above, which is proved"
+        )
+    } else {
+        format!(
+            "some policy is stable below {any} times these arrivals, and none from {none} times on"
+        )
+    };
+    let own = match of_this(artifact, fleet) {
+        None => "up to which load this policy is stable is not proved (`synth compare --loads` shows it)".into(),
+        Some(factor) => {
+            let loads = [Quantity::Load, Quantity::LoadUnderGuard];
+            let claims = artifact.claims.iter();
+            let claims = claims.filter(|claim| loads.contains(&claim.quantity));
+            let workload = fleet.envelope();
+            let mut assumed = claims.filter_map(|claim| unmet_by(claim, artifact, workload).words());
+            let how = match (assumed.next(), Stability::of(workload, &artifact.policy)) {
+                (Some(assumed), _) => format!("computed as if {assumed}"),
+                (None, Stability::Unproved) => "by its loads".into(),
+                (None, _) => "which is proved".into(),
+            };
+            format!("this policy is stable below {} times, {how}", number(factor))
+        }
+    };
+    format!("If all arrival rates grow alike: {limits}; {own}.")
+}
+
+/// Returns the factor on all arrival rates below which the policy is stable, under what is assumed about sizes and arrivals
+/// there; `None` if that is not known. Loads scale with the arrivals: the largest of them is 1 at that factor.
+fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
+    let workload = fleet.envelope();
+    let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {
+        (Family::Partition(policy), _) => {
+            let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
+            let slots = policy.jobs(0, &nodes);
+            let pairs = fleet.types().iter().zip(slots);
+            let loads = pairs.map(|(kind, slots)| kind.offered_load() / slots as f64);
+            (policy.assignments.len() == 1).then(|| loads.fold(0.0, f64::max))
+        }
+        (Family::Msr(_), _) => largest(artifact, Quantity::Load),
+        (Family::Guarded(_), _) => largest(artifact, Quantity::LoadUnderGuard),
+        (_, Stability::Turns(_)) => Some(time_of_turns(workload)),
+        (_, Stability::Weights | Stability::Fills) => Some(artifact.evidence.load),
+        _ => None,
+    };
+    load.map(|load| 1.0 / load)
+}
+
+/// Returns the largest load of a type that is claimed.
+fn largest(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
+    let claims = artifact.claims.iter();
+    let loads = claims.filter(|own| own.quantity == quantity && own.job_type.is_some());
+    loads.map(|own| own.value).reduce(f64::max)
+}
+
+/// Relative changes below this are none.
+const SAME: f64 = 5e-5;
+
+/// Returns the purchases that lower the load, the most helpful first; `load` is that of the best policy now.
+pub fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section {
+    let helps = |step: &&Upgrade| load / step.load > 1.0 + SAME;
+    let (helping, idle): (Vec<_>, Vec<_>) = upgrades.found.iter().partition(helps);
+    let mut section = table!("What to buy first", helping, step => {
+        "purchase" => name(fleet, step),
+        "load ρ [1]" => match step.proven {
+            true => Cell::Number(step.load),
+            false => Cell::Signed("≤", step.load),
+        },
+        "more load [%]" => load / step.load - 1.0,
+    });
+    if !idle.is_empty() {
+        let names = idle.iter().map(|step| name(fleet, step)).join("; ");
+        section
+            .notes
+            .push(format!("Without effect on the load: {names}."));
+    }
+    if upgrades.skipped > 0 {
+        let skipped = upgrades.skipped;
+        section.notes.push(format!(
+            "{skipped} more purchases were not examined: there was no time left for them."
+        ));
+    }
+    section
+}
+
+/// Returns the name of a purchase: the least amount with which other jobs fit together.
+fn name(fleet: &Fleet, step: &Upgrade) -> String {
+    let Some(resource) = &step.resource else {
+        return format!("1 more server {}", step.shape);
+    };
+    let more = step.more;
+    let shape = fleet.shapes().iter().find(|s| s.name() == step.shape);
+    match shape.map_or(1, |shape| shape.count()) {
+        _ if fleet.is_one_server() => format!("{more} more {resource}"),
+        1 => format!("{more} more {resource} on {}", step.shape),
+        count => format!("{more} more {resource} on each of {count} {}", step.shape),
+    }
+}

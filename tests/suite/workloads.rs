@@ -1,0 +1,54 @@
+//! Faulty workloads of all kinds, a line each in `tests/corpus/workloads/faults.txt`.
+
+use crate::common::*;
+use synth::artifact::Content;
+use synth::document::DocumentError;
+use synth::kind::Kind;
+use synth::kinds::{self, Visitor};
+
+/// Returns the faults of a document and the report of them, if it is of the kind.
+#[derive(Clone, Copy)]
+struct Faults<'a>(&'a str);
+
+impl Visitor for Faults<'_> {
+    type Output = Option<(Vec<String>, String)>;
+
+    fn visit<K: Kind>(self) -> Self::Output {
+        let kind = format!("kind: {}\n", K::Content::WORKLOAD);
+        if !self.0.starts_with(&kind) {
+            return None;
+        }
+        match K::Content::parse(self.0, "w.yaml") {
+            Err(DocumentError::Faults { faults, report }) => {
+                Some((faults.iter().map(ToString::to_string).collect(), report))
+            }
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("no fault in {}", self.0),
+        }
+    }
+}
+
+/// Each line replaces a part of the document above it, and is reported in these words, with what to do; a fault that has
+/// a cause is not reported a second time.
+#[test]
+fn faulty_workloads_are_refused() {
+    for section in text("tests/corpus/workloads/faults.txt").split("\n\n") {
+        let (document, cases) = section.split_once("\n---\n").unwrap();
+        for case in cases.lines() {
+            let parts: Vec<String> = case.split(" => ").map(|p| p.replace("\\n", "\n")).collect();
+            let [from, to, words] = &parts[..] else {
+                panic!("{case}")
+            };
+            has(document, from);
+            let changed = document.replacen(from, to, 1) + "\n";
+            let found = kinds::each(Faults(&changed)).into_iter().flatten().next();
+            let (faults, report) = found.unwrap_or_else(|| panic!("{case}: of no kind"));
+            let is_reported = faults.iter().any(|fault| fault.contains(words.trim_end()));
+            assert!(is_reported, "{case}: {faults:#?}");
+            assert!(
+                report.contains("= help: ") && report.contains("w.yaml:"),
+                "{report}"
+            );
+        }
+    }
+}

@@ -25,6 +25,36 @@ pub struct JobView {
     pub servers: Vec<usize>,
 }
 
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitReason {
+    /// Its type.
+    pub job_type: usize,
+    /// Jobs that are before it where it waits: older ones of its type, or of all types those before it in the order.
+    pub ahead: usize,
+    /// Whether the rule has one order of all types.
+    pub is_of_all: bool,
+    /// Whether it would fit nowhere if no other job ran: others use the room.
+    pub is_shut_out: bool,
+    /// What the rule does at present.
+    pub doing: Option<String>,
+}
+
+impl WaitReason {
+    /// Describes what the job waits for.
+    pub fn place(&self) -> String {
+        let of = if self.is_of_all { "" } else { " of its type" };
+        match self.ahead {
+            _ if self.is_shut_out => {
+                "others use the capacity that it needs, or nodes are down".into()
+            }
+            0 => format!("it is the next{of}"),
+            1 => format!("1 job{of} is before it"),
+            ahead => format!("{ahead} jobs{of} are before it"),
+        }
+    }
+}
+
 /// So many jobs that ended are kept.
 const KEPT: usize = 20_000;
 
@@ -57,6 +87,29 @@ impl Scheduler {
             } else {
                 Vec::new()
             },
+        })
+    }
+
+    /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
+    pub fn waits(&self, job: &str) -> Option<WaitReason> {
+        let known = self
+            .known
+            .get(job)
+            .filter(|known| !self.is_running(known))?;
+        let is_in = matches!(known.place, Place::In(_));
+        let (mut ahead, mut doing, mut of_all) = (0, None, None);
+        if let Place::In(own) = known.place {
+            of_all = self.site.rule.ahead(known.job_type, own);
+            let queue = self.site.queue(known.job_type);
+            ahead = queue.take_while(|id| ***id != *job).count();
+            doing = self.doing();
+        }
+        Some(WaitReason {
+            job_type: known.job_type,
+            ahead: of_all.unwrap_or(ahead),
+            is_of_all: of_all.is_some(),
+            is_shut_out: !is_in,
+            doing,
         })
     }
 

@@ -202,7 +202,7 @@ impl Desk {
         let (job, nodes) = (view.work.called(), on.join(" "));
         let text = format!("{job} runs on {nodes}, and not where it was decided");
         round.note(Some(uid), Concern::Elsewhere, text);
-        let id = match &*known.id == &**uid {
+        let id = match *known.id == **uid {
             true => format!("{uid}#"),
             false => uid.to_string(),
         };

@@ -149,8 +149,9 @@ fn scaling_changes_the_rate_of_every_process() {
         // However a factor is rounded, what comes out is a workload that an artifact can carry.
         through(&fleet.scaled(1.0 / 3.0).unwrap());
         if fleet.types()[0].arrival_rate() > 1.0 {
-            let factors = [f64::MAX, f64::from_bits(1)];
-            factors.map(|factor| report(fleet.scaled(factor).unwrap_err()));
+            for factor in [f64::MAX, f64::from_bits(1)] {
+                report(fleet.scaled(factor).unwrap_err());
+            }
         }
     }
 }

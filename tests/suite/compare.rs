@@ -249,7 +249,7 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
     );
     has(
         &table,
-        "Only first-fit has a mean; vms.json is not measured",
+        "At ρ = 0.6 only first-fit has a mean",
     );
     has(
         &fs::read_to_string(html).unwrap(),

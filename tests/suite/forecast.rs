@@ -85,7 +85,7 @@ fn what_a_log_does_not_tell_is_said() {
         "nothing to score",
     );
     let full = folder.write("log.swf", &log(50, true));
-    has(&stderr(&works(&format!("forecast {full}"))), "are few");
+    has(&stdout(&works(&format!("forecast {full}"))), "are few");
     for (typed, words) in [
         ("--policy server-filling", "stops jobs"),
         ("--policy esy", "did you mean"),
@@ -162,7 +162,7 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
         fails(&format!("forecast {typed}"), words);
     }
     // Behind a job without a limit nobody knows when the second starts; with a past lengths are drawn from it.
-    has(&stdout(&bare), "nobody knows");
+    has(&stdout(&bare), "not known");
     let printed = stdout(&run(&format!(
         "forecast slurm --partition synth --log {past}"
     )));

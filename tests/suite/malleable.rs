@@ -524,7 +524,7 @@ fn comparisons_are_reported_in_every_form() {
     for part in [
         "any policy, at least",
         "which is the optimum",
-        "--exponents 0.3,0.9",
+        "--exponents .3,.9",
     ] {
         has(&page, part);
     }

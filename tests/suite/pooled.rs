@@ -117,7 +117,7 @@ fn lies_about_a_fleet_are_refused() {
         /guard/schedules/0/0 | [9, 9, 9] | does not fit
         /guard/weights | [0.5] | 1
         /rule | {\"tdc\": {}} | tdc
-        /rule | {\"first-fit\": {}} | expected a rule over all servers",
+        /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | expected a rule over all servers",
     );
     lies(
         &valid,
@@ -158,7 +158,7 @@ fn a_fleet_goes_through_all_verbs() {
     let output = works(&format!(
         "{make} --verbose --family partition --output {slots}"
     ));
-    has(&stderr(&output), "over all jobs, exactly");
+    has(&stderr(&output), "Exact: load, mean number, mean response.");
     for file in [&policy, &slots] {
         works(&format!("check {file}"));
         works(&format!("show {file}"));

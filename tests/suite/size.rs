@@ -90,8 +90,8 @@ fn a_larger_budget_does_not_change_the_answer() {
             folder.name("p.json")
         ));
         has(
-            &stderr(&found),
-            &format!("meets the target: {k} cpu; now 11 cpu.\n"),
+            &stdout(&found),
+            &format!("meets --slo: {k} cpu; now 11 cpu."),
         );
     }
 }
@@ -169,7 +169,7 @@ fn names_and_promises_that_no_size_meets_are_refused() {
     );
     // e^{−2} = .1353
     has(
-        &stderr(&refused),
+        &stdout(&refused),
         "13.5 % of these jobs run longer than that",
     );
 }

@@ -201,7 +201,7 @@ fn every_family_tells_what_to_buy() {
         let printed = stderr(&output);
         assert_eq!(code(&output), 0, "{model} {more}: {printed}");
         assert!(
-            printed.contains("How far the load can grow: "),
+            printed.contains("If all arrival rates grow alike: "),
             "{model} {more}: {printed}"
         );
         let upgrades = &folder.json("log.json")["upgrades"];

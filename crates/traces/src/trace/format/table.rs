@@ -187,8 +187,12 @@ impl Columns {
                     words.push(format!("{what} as {notation}"))
                 }
                 Some(notation) => {
+                    let unit = match what {
+                        "time" => "unit".to_owned(),
+                        what => format!("unit.{what}"),
+                    };
                     return Err(rows.wrong(format!(
-                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --read unit.{what}=s if they are seconds, else write dates such as 2026-03-01T12:00"
+                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --read {unit}=s if they are seconds, else write dates such as 2026-03-01T12:00"
                     )));
                 }
             }

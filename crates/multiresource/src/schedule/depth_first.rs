@@ -58,10 +58,10 @@ where
         }
     }
 
-    /// Back to a server of which so much is free (R units), which costs `left`.
-    pub fn restart(&mut self, room: &[u64], left: N) {
+    /// Back to the empty server, which costs `left`.
+    pub fn restart(&mut self, left: N) {
         self.taken.clear();
-        self.room.copy_from_slice(room);
+        self.room.copy_from_slice(self.packing.capacity());
         (self.value, self.left) = (N::from(0), left);
     }
 

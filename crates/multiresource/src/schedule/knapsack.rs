@@ -14,9 +14,6 @@ pub struct Knapsack {
     shares: Vec<Vec<f64>>,
     /// What the whole of each resource costs; together 1.
     prices: Vec<f64>,
-    /// What all of each resource is, in units, and what of it there is room for.
-    capacity: Vec<u64>,
-    room: Vec<u64>,
     /// Steps after which the best that was found is taken.
     steps: usize,
     walk: DepthFirst<f64>,
@@ -65,8 +62,6 @@ impl Knapsack {
         Knapsack {
             shares: (0..resources).map(of_one).collect(),
             prices: vec![1.0 / resources as f64; resources],
-            capacity: packing.capacity().to_vec(),
-            room: packing.capacity().to_vec(),
             steps: usize::MAX,
             walk: DepthFirst::new(packing, Vec::with_capacity(packing.types()), 1.0),
         }
@@ -78,27 +73,19 @@ impl Knapsack {
     }
 
     /// Replaces `best`, a schedule within the bounds, by the best one within them: whether it is
-    /// worth more, where `room` is what is left of the server (R units). Of equals the first stays. Values and bounds are by
-    /// type; sums of values stay below 2^53. If all jobs within the bounds fit, they are the best, without a search.
-    pub fn improve(
-        &mut self,
-        room: &[u64],
-        values: &[u64],
-        bounds: &[u32],
-        best: &mut [u32],
-    ) -> bool {
-        if self.walk.packing.fits_in(bounds, room) {
+    /// worth more. Of equals the first stays. Values and bounds are by type; sums of values stay below 2^53. If all jobs
+    /// within the bounds fit, they are the best, without a search.
+    pub fn improve(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {
+        if self.walk.packing.fits(bounds) {
             let improves = best != bounds;
             best.copy_from_slice(bounds);
             return improves;
         }
-        self.room.copy_from_slice(room);
         self.choose_prices(values, bounds);
-        let left = self.price_of_room();
         let pairs = best.iter().zip(values);
         let mut record: f64 = pairs.map(|(u, v)| f64::from(*u) * *v as f64).sum();
         let walk = &mut self.walk;
-        walk.restart(&self.room, left);
+        walk.restart(1.0);
         let bar = |record: f64| (record + 1.0) * (1.0 - ROUNDING);
         let mut improved = false;
         for _ in 0..self.steps {
@@ -156,19 +143,7 @@ impl Knapsack {
         // Infinite for what costs nothing.
         let efficiency = |item: &Item<f64>| item.value / item.cost;
         items.sort_unstable_by(|a, b| efficiency(b).total_cmp(&efficiency(a)));
-        let left = self.price_of_room();
-        bound(self.walk.items.iter(), left)
-    }
-
-    /// What the room costs; all of the server costs 1.
-    fn price_of_room(&self) -> f64 {
-        if self.room == self.capacity {
-            return 1.0;
-        }
-        let pairs = self.room.iter().zip(&self.capacity).zip(&self.prices);
-        let shared = pairs.filter(|((_, all), _)| **all > 0);
-        let cost = shared.map(|((room, all), price)| *room as f64 / *all as f64 * price);
-        cost.sum::<f64>() / self.prices.iter().sum::<f64>()
+        bound(self.walk.items.iter(), 1.0)
     }
 }
 
@@ -203,14 +178,11 @@ mod tests {
                 let within = |u: &&Schedule| u.iter().zip(&bounds).all(|(u, b)| u <= b);
                 let best = all.iter().filter(within).map(worth).max().unwrap();
                 let mut found = vec![0; packing.types()];
-                assert_eq!(
-                    knapsack.improve(packing.capacity(), &values, &bounds, &mut found),
-                    best > 0
-                );
+                assert_eq!(knapsack.improve(&values, &bounds, &mut found), best > 0);
                 assert!(packing.fits(&found) && within(&&found));
                 assert_eq!(worth(&found), best, "{model}: {values:?} within {bounds:?}");
                 let again = found.clone();
-                assert!(!knapsack.improve(packing.capacity(), &values, &bounds, &mut found));
+                assert!(!knapsack.improve(&values, &bounds, &mut found));
                 assert_eq!(found, again);
             }
         }

@@ -10,9 +10,7 @@ use super::choose::{ChosenRule, Goal, choose};
 use super::estimates::{Estimates, OfEstimate};
 use super::past::{Past, served};
 use super::point::RulePoint;
-use synth_multiresource::policy::{
-    Backfilling, Estimates as Lengths, Estimator, LearnedRuntimes, Policy,
-};
+use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Policy};
 use synth_traces::replay::{
     Clock, DecisionState, Kinds, Log, NoResult, ReplayJob, Speed, Walk, early, gathered, resampled,
 };

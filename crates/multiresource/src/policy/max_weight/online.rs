@@ -230,8 +230,7 @@ impl Bound {
             self.bounds[i] = u64::from(self.most[i]).min(jobs) as u32;
             *count = (*count).min(self.bounds[i]);
         }
-        self.knapsack
-            .improve(system.capacity(), &self.values, &self.bounds, chosen);
+        self.knapsack.improve(&self.values, &self.bounds, chosen);
     }
 }
 

@@ -7,7 +7,6 @@ use serde::Serialize;
 use synth_multiresource::policy::{
     Backfilling, Estimates, Placement, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
-use synth_verb::VerbResult;
 
 /// A rule of the family: order, estimate, reservations and promise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -109,7 +108,7 @@ impl RulePoint {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn document(&self) -> VerbResult<String> {
+    pub fn document(&self) -> serde_json::Result<String> {
         let order = &self.order;
         let mut text = format!(
             "backfilling:\n  order: {{size: {}, share: {}",

@@ -111,7 +111,7 @@ impl Criteria {
                 "no order keeps --longest on the whole log; {nearest} comes nearest: allow a longer wait"
             ));
         }
-        choice.point.document()
+        Ok(choice.point.document()?)
     }
 
     /// Whether a promise that was typed is not kept on the past.

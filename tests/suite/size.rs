@@ -134,7 +134,7 @@ fn a_larger_budget_decides_a_promise_that_is_just_kept() {
     let claim = |budget: &str| {
         let policy = folder.name("p.json");
         works(&format!(
-            "size {file} --preemption none --family first-fit --work {budget} --slo 't: wait 95 % < 1.12' -o {policy}"
+            "{file} --preemption none --family first-fit --work {budget} --slo 't: wait 95 % < 1.12' -o {policy}"
         ));
         let policy = folder.json("p.json");
         let mut claims = policy["claims"].as_array().unwrap().iter();

@@ -10,12 +10,12 @@ use clap::Args;
 use itertools::Itertools as _;
 
 use synth::kind::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse,
+    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse, table,
 };
 use synth::multiresource::artifact::{Preemption, Route};
 use synth::multiresource::synthesis::{self, SweepPoint, SynthesisOptions};
 use synth::multiresource::workload::Workload;
-use synth::report::plot::{Chart, Curve, Point, Scale, Style};
+use synth::report::plot::{Chart, Curve, Point, Scale};
 use synth::report::{Csv, Report};
 use synth::typed::{WorkloadFile, positive, seconds, time};
 
@@ -176,16 +176,12 @@ fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Dra
         let points = points.iter();
         let points = points.map(|point| Point::exact(point.switching_rate, value(point)));
         let shown = points.filter(|p| p.value <= DRAWN * least);
-        Curve {
-            style: Style::Line,
-            ..Curve::new(n, label, shown.collect())
-        }
+        Curve::line(n, label, shown.collect())
     };
     let curves = routes.iter().enumerate().map(curve);
     let title = format!("Mean response time [{unit}]");
     let across = format!("α [1/{unit}]");
-    let (across, up) = ((&*across, Scale::Log), ("", Scale::Log));
-    let chart = Chart::around(&title, across, up, curves.collect());
+    let chart = Chart::around(&title, [&across, ""], [Scale::Log; 2], curves.collect());
     let best = routes.iter().filter_map(|(route, points)| {
         let best = points.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
         Some((route, best?))

@@ -141,10 +141,10 @@ class Comparison(Result):
         unknown: dict[str, Any] = dict.fromkeys(("mean_response", "mean_response_low", "mean_response_high"))
         for own in self.numbers.rows():
             row = rows.setdefault(tuple(own[key] for key in keys), {**{key: own[key] for key in keys}, **unknown})
-            quantity, value, half = str(own["quantity"]), own["value"], own.get("half_width")
-            row[quantity] = value
-            if isinstance(value, (int, float)) and isinstance(half, (int, float)):
-                row[f"{quantity}_low"], row[f"{quantity}_high"] = value - half, value + half
+            quantity = str(own["quantity"])
+            row[quantity] = own["value"]
+            if isinstance(own["low"], (int, float)):
+                row[f"{quantity}_low"], row[f"{quantity}_high"] = own["low"], own["high"]
         return Table.of_rows(list(rows.values()))
 
     def surely_faster(self, policy: Entrant, other: Entrant, load: Optional[float] = None) -> Optional[bool]:

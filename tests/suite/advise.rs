@@ -49,15 +49,15 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
         "advise slurm {log} --slurm {conf} -o {json} --html {page}"
     ));
     let text = stdout(&run);
-    has(&text, "Slurm as it is set up, replayed, makes");
+    has(&text, "in a replay of the current\nconfiguration");
     has(&text, "1. ");
     has(&text, "--partition batch");
     has(&text, "user ann");
     has(
         &text,
-        "\n  JobSubmitPlugins=require_timelimit,lua  # was require_timelimit\n",
+        "\nJobSubmitPlugins=require_timelimit,lua  # was require_timelimit\n",
     );
-    has(&text, "\n  JobSubmitPlugins=require_timelimit\n");
+    has(&text, "\nJobSubmitPlugins=require_timelimit\n");
     let advice: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     for (key, line) in [
         (
@@ -80,7 +80,7 @@ fn the_order_of_short_jobs_is_advised_with_who_pays() {
     let (own, other) = (wait.as_f64().unwrap(), today.as_f64().unwrap());
     assert!((own - other).abs() < 1e-6 * other, "{own} {other}");
     let page = std::fs::read_to_string(page).unwrap();
-    has(&page, "Who gains, and who waits longer?");
+    has(&page, "Who gains, and who waits longer");
     let plugins = page.matches("JobSubmitPlugins=require_timelimit");
     assert_eq!(plugins.count(), 2, "the new line and the old one");
 }
@@ -118,11 +118,8 @@ fn nothing_is_advised_where_the_log_tells_no_waits() {
         ),
     );
     let text = stdout(&run).replace('\n', " ");
-    has(
-        &text,
-        "nothing here can be checked against what happened. Nothing is advised",
-    );
-    has(&text, "tried alone");
+    has(&text, "cannot be checked against what happened");
+    has(&text, "What was tried");
     assert!(
         !text.contains("1. ") && !text.contains("as advised"),
         "{text}"
@@ -166,8 +163,8 @@ esac",
         .unwrap();
     assert!(run.status.success(), "{}", stderr(&run));
     has(&stdout(&run), "1. ");
-    has(&stderr(&run), "now-336hours");
-    has(&stderr(&run), "sacctmgr");
+    has(&stdout(&run), "now-336hours");
+    has(&stdout(&run), "sacctmgr");
 }
 
 /// Answers begin with the assumptions about the site, and jobs above a limit are left out with a row and its line.
@@ -189,24 +186,21 @@ fn assumptions_come_first_and_jobs_above_limits_are_left_out() {
     let site = folder.name("site");
     let advised = ends(1, &format!("advise slurm {log} --slurm {site}"));
     let replayed = works(&format!("replay {log} --slurm {site} --policies slurm"));
-    for (first, notes) in [
-        (stdout(&advised), stderr(&advised)),
-        (stderr(&replayed), stderr(&replayed)),
-    ] {
-        let first = first.replace('\n', " ");
-        assert!(
-            first.starts_with("partition batch: OverSubscribe=FORCE:2 is not followed"),
-            "{first}"
-        );
-        has(&first, "PriorityWeightFairshare=9, but shares are unknown");
-        has(&first, "sacctmgr -P show assoc tree");
-        let notes = notes.replace('\n', " ");
-        has(&notes, "above a limit of the site");
+    for report in [stdout(&advised), stdout(&replayed)] {
+        let report = report.replace('\n', " ");
+        let (first, notes) = report.split_once("Lines of the log").unwrap();
         has(
-            &notes,
+            first,
+            "partition batch: OverSubscribe=FORCE:2 is not followed",
+        );
+        has(first, "PriorityWeightFairshare=9, but shares are unknown");
+        has(first, "sacctmgr -P show assoc tree");
+        has(notes, "above a limit of the site");
+        has(
+            notes,
             "MaxTRESPU cpu=15 of QOS normal: line 2 (16 CPUs, 1 node, limit 400 min), first of 252 jobs",
         );
-        has(&notes, "the reservations maint are not followed");
+        has(notes, "the reservations maint are not followed");
     }
 }
 

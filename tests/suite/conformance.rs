@@ -618,7 +618,7 @@ fn vectors_are_reproduced() {
         let text = vector.artifact.to_string();
         let checked = Checked::parse(&text, &name).unwrap();
         let rule = &checked.artifact().policy;
-        kinds.extend([rule.name(), rule.followed().name()]);
+        kinds.extend([rule.called(), rule.followed().called()]);
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
         for (n, step) in vector.steps.iter().enumerate() {
@@ -645,12 +645,11 @@ fn vectors_are_reproduced() {
         "msr",
         "partition",
         "pooled",
-        "pooled-easy",
-        "priority",
         "randomized-timers",
         "reserving",
         "server-filling",
         "static-quickswap",
+        "strict-priority",
         "tdc",
     ];
     assert_eq!(kinds, BTreeSet::from(all));

@@ -70,12 +70,12 @@ fn what_a_log_does_not_tell_is_said() {
     let folder = Folder::new();
     let bare = folder.write("bare.swf", &log(300, false));
     let run = works(&format!("forecast {bare} --policy easy+fcfs"));
-    has(&stdout(&run), "no limits that could be taken for run times");
+    has(&stdout(&run), "The log has no limits");
     has(
-        &stderr(&run),
-        "lengths are drawn from how long jobs of the same user ran",
+        &stdout(&run),
+        "sizes are drawn from the sizes of jobs of the same user",
     );
-    has(&stderr(&run), "The log tells no users");
+    has(&stdout(&run), "The log has no users");
     let idle = folder.write(
         "idle.swf",
         "; MaxProcs: 4\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n",
@@ -85,7 +85,7 @@ fn what_a_log_does_not_tell_is_said() {
         "nothing to score",
     );
     let full = folder.write("log.swf", &log(50, true));
-    has(&stderr(&works(&format!("forecast {full}"))), "are few");
+    has(&stdout(&works(&format!("forecast {full}"))), "are few");
     for (typed, words) in [
         ("--policy server-filling", "stops jobs"),
         ("--policy esy", "did you mean"),
@@ -145,10 +145,10 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
     let bare = run("forecast slurm --partition synth");
     has(&stderr(&bare), "There is no log of past jobs");
     for words in [
-        "14 (ann): never",
-        "15 (ann): waits for other jobs",
-        "16 (ann): has a begin time",
-        "17 (ann): held: its owner can release it",
+        "never: it asks",
+        "waits for other",
+        "has a begin time",
+        "held: its owner",
     ] {
         has(&stdout(&bare), words);
     }
@@ -162,7 +162,7 @@ fn jobs_of_a_partition_have_a_row_or_a_reason() {
         fails(&format!("forecast {typed}"), words);
     }
     // Behind a job without a limit nobody knows when the second starts; with a past lengths are drawn from it.
-    has(&stdout(&bare), "nobody knows");
+    has(&stdout(&bare), "not known");
     let printed = stdout(&run(&format!(
         "forecast slurm --partition synth --log {past}"
     )));

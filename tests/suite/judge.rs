@@ -48,9 +48,12 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
         "judge {file} --every 1d -o {document} --html {page}"
     ));
     let printed = stdout(&run);
-    has(&printed.replace('\n', " "), "Rules chosen for 2 windows");
+    has(
+        &printed.replace('\n', " "),
+        "The orders that are selected for 2 windows",
+    );
     for role in [
-        "today",
+        "current",
         "chosen in each window",
         "in hindsight",
         "sizes known",

@@ -516,12 +516,15 @@ fn comparisons_are_reported_in_every_form() {
         .as_f64()
         .unwrap();
     let lines = std::fs::read_to_string(lines).unwrap();
-    has(&lines, &format!("equi,0.9,flow_time,{equi},0,h"));
+    has(
+        &lines,
+        &format!("equi,0.9,flow_time,{equi},{equi},{equi},h"),
+    );
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "any policy, at least",
         "which is the optimum",
-        "--exponents 0.3,0.9",
+        "--exponents .3,.9",
     ] {
         has(&page, part);
     }

@@ -146,7 +146,7 @@ fn strict_turns_are_a_policy_with_exact_means() {
         "{mean}"
     );
     let checked = stderr(&works(&format!("check {at}")));
-    has(&checked, "7 claims about 2 types, 7 derived anew");
+    has(&checked, "7 claims about 2 types, 7 derived again");
     let lie = changed(&policy, |p| {
         for own in p["claims"].as_array_mut().unwrap() {
             if own["quantity"] != "load" {
@@ -190,6 +190,6 @@ fn two_derivations_of_strict_turns_agree() {
         works(&format!(
             "--workload {workload} --family msfq-strict --output {at}"
         ));
-        has(&stderr(&works(&format!("check {at}"))), "7 derived anew");
+        has(&stderr(&works(&format!("check {at}"))), "7 derived again");
     }
 }

@@ -97,7 +97,7 @@ fn lies_about_a_fleet_are_refused() {
     let (load, mean) = (place("load_under_guard"), place("mean_response"));
     let zone = |types: &str, servers: &str, words: &str| {
         format!(
-            "/policy/guarded/rule | {{\"pooled\": {{\"order\": \"oldest\", \"placement\": \"best\", \"reserve\": 0.0, \"zone\": {{\"types\": {types}, \"servers\": {servers}}}}}}} | {words}\n"
+            "/policy/guarded/rule | {{\"backfilling\": {{\"order\": \"arrival\", \"reservations\": \"none\", \"placement\": \"best\", \"zone\": {{\"types\": {types}, \"servers\": {servers}}}}}}} | {words}\n"
         )
     };
     let zones = zone("[0]", "[9, 0]", "of which there are")
@@ -117,7 +117,7 @@ fn lies_about_a_fleet_are_refused() {
         /guard/schedules/0/0 | [9, 9, 9] | does not fit
         /guard/weights | [0.5] | 1
         /rule | {\"tdc\": {}} | tdc
-        /rule | {\"first-fit\": {}} | expected a rule over all servers",
+        /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | expected a rule over all servers",
     );
     lies(
         &valid,
@@ -137,7 +137,7 @@ fn gangs_get_a_zone() {
         "models/gangs.yaml --preemption none --work 4e7 --log {log}"
     ));
     let policy = json(&output);
-    let zone = &policy["policy"]["guarded"]["rule"]["pooled"]["zone"];
+    let zone = &policy["policy"]["guarded"]["rule"]["backfilling"]["zone"];
     assert_eq!(zone["types"].as_array().unwrap().len(), 2, "{zone}");
     let log = folder.json("log.json");
     let candidates = log["choice"]["candidates"].as_array().unwrap();
@@ -154,11 +154,11 @@ fn a_fleet_goes_through_all_verbs() {
     let [policy, slots] = ["p.json", "s.json"].map(|name| folder.name(name));
     let make = format!("{workload} --preemption none");
     let output = works(&format!("{make} --work 2e6 --output {policy}"));
-    has(&stderr(&output), "stability: proved, by a guard");
+    has(&stderr(&output), "Stability: proved, by a guard");
     let output = works(&format!(
         "{make} --verbose --family partition --output {slots}"
     ));
-    has(&stderr(&output), "over all jobs, exactly");
+    has(&stderr(&output), "Exact: load, mean number, mean response.");
     for file in [&policy, &slots] {
         works(&format!("check {file}"));
         works(&format!("show {file}"));

@@ -90,8 +90,8 @@ fn a_larger_budget_does_not_change_the_answer() {
             folder.name("p.json")
         ));
         has(
-            &stderr(&found),
-            &format!("meets the target: {k} cpu; now 11 cpu.\n"),
+            &stdout(&found),
+            &format!("meets --slo: {k} cpu; now 11 cpu."),
         );
     }
 }
@@ -134,7 +134,7 @@ fn a_larger_budget_decides_a_promise_that_is_just_kept() {
     let claim = |budget: &str| {
         let policy = folder.name("p.json");
         works(&format!(
-            "size {file} --preemption none --family first-fit --work {budget} --slo 't: wait 95 % < 1.12' -o {policy}"
+            "{file} --preemption none --family first-fit --work {budget} --slo 't: wait 95 % < 1.12' -o {policy}"
         ));
         let policy = folder.json("p.json");
         let mut claims = policy["claims"].as_array().unwrap().iter();
@@ -169,7 +169,7 @@ fn names_and_promises_that_no_size_meets_are_refused() {
     );
     // e^{−2} = .1353
     has(
-        &stderr(&refused),
+        &stdout(&refused),
         "13.5 % of these jobs run longer than that",
     );
 }

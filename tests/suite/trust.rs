@@ -180,7 +180,7 @@ fn a_policy_without_claims_says_so() {
     let file = folder.write("p.json", &document.to_string());
     let output = works(&format!("check {file} --accept-changes"));
     let text = stderr(&output);
-    has(&text, "nothing is claimed of the policy");
+    has(&text, "0 claims about 3 types");
     assert!(stdout(&output).is_empty());
 }
 
@@ -265,7 +265,7 @@ fn limits_that_nobody_knows_are_refused() {
         assert!(
             forged
                 .iter()
-                .any(|f| f.contains("easy-backfill asks for the limits of jobs")),
+                .any(|f| f.contains("backfilling asks for the limits of jobs")),
             "{forged:#?}"
         );
     }
@@ -431,7 +431,7 @@ fn lies_about_preemptive_rules_are_refused() {
         &vector("guarded-setup"),
         "/policy/guarded",
         "/guard/setup_rate | 20.0 | the setups of the rule
-        /rule | {\"first-fit\": {}} | the setups of the rule",
+        /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | the setups of the rule",
     );
 }
 

@@ -137,7 +137,7 @@ fn what_was_changed_is_found() {
 fn verbs_of_other_kinds_are_named() {
     let here = Here::new(TEXT);
     let help = stdout(&works(&format!("{} --help", here.path("w.yaml"))));
-    has(&help, "multiresource: sweep-alpha");
+    has(&help, "multiresource: analyze");
     assert!(!stdout(&works("--help")).contains("Verbs of other kinds"));
 }
 

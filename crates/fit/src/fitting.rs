@@ -228,7 +228,7 @@ impl<'a> Fitting<'a> {
             JobDocument {
                 name: self.name(own),
                 nodes: Some(nodes),
-                demand: self.jobs.trace.servers().demand(&demand),
+                demand: self.jobs.trace.servers.demand(&demand),
                 arrivals: Some(arrivals),
                 size: Some(size(&own.law, self.jobs.per_second as f64)),
                 limit: own.limit.map(short),

@@ -31,8 +31,6 @@ pub struct Stint {
     pub start: f64,
     /// When it ended \[time\]; that may be after it.
     pub end: f64,
-    /// From its arrival to this start \[time\].
-    pub waited: f64,
 }
 
 impl Stretch {
@@ -57,14 +55,5 @@ impl Stretch {
             idle += (end - since - used).max(0.0);
         }
         idle / (self.to - self.from)
-    }
-
-    /// Returns the job that waited longest of those that hold the most and start here, if one waited.
-    pub fn awaited(&self) -> Option<&Stint> {
-        let starts = |own: &&Stint| own.start >= self.from && own.start < self.to;
-        let started = self.stints.iter().filter(starts);
-        let waited = started.filter(|own| own.waited > 0.0);
-        let by_part = |a: &&Stint, b: &&Stint| a.part.total_cmp(&b.part);
-        waited.max_by(|a, b| by_part(a, b).then(a.waited.total_cmp(&b.waited)))
     }
 }

@@ -21,9 +21,6 @@ pub struct Distance {
     pub health: Health,
     /// The objective \[time\].
     pub response: Option<Estimate>,
-    /// How far that is above the bound, as a fraction.
-    #[serde(skip)]
-    pub over: Option<f64>,
 }
 
 /// What no policy can beat, and how far policies are from it.
@@ -31,16 +28,14 @@ pub struct Distance {
 pub struct Least {
     /// The load ρ.
     load: f64,
-    /// The preemption that policies have.
-    preemption: Preemption,
-    /// γ, with setups \[1/time\].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    setup_rate: Option<f64>,
+    /// Which policies are compared, and by what.
+    #[serde(flatten)]
+    sought: Problem,
     /// None of them has less \[time\].
     pub lower_bound: f64,
     /// Of the dynamic program, where there is one.
     #[serde(flatten)]
-    boxed: Option<Boxed>,
+    optimum: Option<Optimum>,
     /// The bound of linear programs, where they were solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     linear: Option<Linear>,
@@ -49,27 +44,6 @@ pub struct Least {
     refused: Option<String>,
     /// Simulated policies.
     pub policies: Vec<Distance>,
-}
-
-/// What a dynamic program found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Boxed {
-    /// No policy has less \[time\].
-    lower_bound_in_box: f64,
-    /// The optimum of the box is at most that \[time\].
-    upper_bound_in_box: f64,
-    /// The most jobs of each type: those that wait, or with preemption all.
-    most_jobs: Vec<usize>,
-    /// States of the box.
-    states: usize,
-    /// Sweeps over all boxes.
-    sweeps: usize,
-    /// What the last growth of the box changed, relatively.
-    growth: Option<f64>,
-    /// Whether the bounds are not as close as required: interrupted, or out of time.
-    interrupted: bool,
-    /// Whether the box is not as large as required: a larger one would have too many states.
-    full: bool,
 }
 
 /// What linear programs found.
@@ -93,32 +67,21 @@ impl Least {
         bound: Option<&Bound>,
     ) -> Self {
         let refused = found.as_ref().err().map(ToString::to_string);
-        let boxed = found.ok().map(|found| Boxed {
-            lower_bound_in_box: found.lower,
-            upper_bound_in_box: found.upper_in_box,
-            most_jobs: found.limits,
-            states: found.states,
-            sweeps: found.sweeps,
-            // Of a program that was cut off it is that of one that is not solved.
-            growth: Some(found.growth).filter(|g| g.is_finite() && found.ended != Ended::Cut),
-            interrupted: found.ended == Ended::Cut,
-            full: found.ended == Ended::Full,
-        });
+        let optimum = found.ok();
         let linear = bound.map(|bound| Linear {
             bound: bound.least,
             method: method(&bound.proof),
             knows_sizes: knows_sizes(&bound.proof),
         });
         let both = [
-            boxed.as_ref().map(|own| own.lower_bound_in_box),
+            optimum.as_ref().map(|own| own.lower),
             linear.as_ref().map(|own| own.bound),
         ];
         Least {
             load,
-            preemption: sought.preemption,
-            setup_rate: sought.setup_rate,
+            sought,
             lower_bound: both.into_iter().flatten().fold(0.0, f64::max),
-            boxed,
+            optimum,
             linear,
             refused,
             policies: Vec::new(),
@@ -190,8 +153,13 @@ pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
 }
 
 /// Returns the bounds, and how far policies are above them.
-pub fn optimum(found: &Least, workload: &Workload, objective: Objective) -> Report {
+pub fn optimum(found: &Least, workload: &Workload) -> Report {
     let unit = workload.time_unit();
+    let Problem {
+        preemption,
+        objective,
+        ..
+    } = found.sought;
     let (what, symbol) = words(objective);
     // A dynamic program is about policies that know only the type of each job.
     let proved = found
@@ -199,7 +167,7 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective) -> Repo
         .as_ref()
         .filter(|own| own.bound == found.lower_bound);
     let knowing = knowing(proved.is_some_and(|own| own.knows_sizes));
-    let (allowed, low) = (allowed(found.preemption), below(found.lower_bound));
+    let (allowed, low) = (allowed(preemption), below(found.lower_bound));
     let by = match proved {
         Some(_) => "which the linear program proves",
         None => "by the dynamic program, in floating point",
@@ -212,26 +180,29 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective) -> Repo
         let text = format!("Linear program: {bound} {unit}, proved by {method}.");
         report.summary.push(text);
     }
-    if let Some(own) = &found.boxed {
-        let grown = own.growth.map_or(String::new(), |growth| {
-            format!(
-                "; its last growth by half changed {} %",
-                number(100.0 * growth)
-            )
-        });
+    if let Some(own) = &found.optimum {
+        let jobs = match preemption {
+            Preemption::None => "waiting jobs",
+            _ => "jobs",
+        };
         report.summary.push(format!(
-            "Dynamic program: at most {} {}, {} states, {} sweeps, the optimum there between {} and {} {unit}{grown}.",
-            own.most_jobs.iter().join(" × "),
-            if found.preemption == Preemption::None { "waiting jobs" } else { "jobs" },
+            "Dynamic program: at most {} {jobs}, {} states, {} sweeps, the optimum there between {} and {} {unit}.",
+            own.limits.iter().join(" × "),
             own.states,
             own.sweeps,
-            below(own.lower_bound_in_box),
-            number(own.upper_bound_in_box),
+            below(own.lower),
+            number(own.upper_in_box),
         ));
-        let why = match (own.interrupted, own.full) {
-            (true, _) => Some("interrupted, --time, or sweeps that come no closer"),
-            (_, true) => Some("a larger box has more states than --states"),
-            _ => None,
+        // Of a program that was cut off the growth is that of one that is not solved.
+        if own.growth.is_finite() && own.ended != Ended::Cut {
+            let change = number(100.0 * own.growth);
+            let growth = format!("The last growth of its box by half changed {change} %.");
+            report.summary.push(growth);
+        }
+        let why = match own.ended {
+            Ended::Cut => Some("interrupted, --time, or sweeps that come no closer"),
+            Ended::Full => Some("a larger box has more states than --states"),
+            Ended::Close => None,
         };
         report.warnings.extend(
             why.map(|why| format!("CUT SHORT ({why}): the bound holds, and would be higher.")),
@@ -241,6 +212,9 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective) -> Repo
     report
         .warnings
         .extend(refused.map(|why| format!("No dynamic program: {why}.")));
+    // A dynamic program that was cut short at once has no bound yet.
+    let bound = Some(found.lower_bound).filter(|bound| *bound > 0.0);
+    let over = |own: &Distance| Some(own.response?.mean / bound? - 1.0);
     report.sections.push(table!("", &found.policies, own => {
         "policy, simulated" => &own.policy,
         format!("{symbol} [{unit}]") => match own.health {
@@ -248,7 +222,7 @@ pub fn optimum(found: &Least, workload: &Workload, objective: Objective) -> Repo
             Health::Unsettled => "unsettled".into(),
             Health::Settled => Cell::from(own.response),
         },
-        "over the bound [%]" => own.over,
+        "over the bound [%]" => over(own),
     }));
     report
 }

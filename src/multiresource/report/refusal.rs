@@ -1,20 +1,24 @@
 //! Why no policy keeps up: the proof, what is over-committed, and the way out.
 
-use itertools::Itertools as _;
 use num_rational::BigRational;
 
 use super::stability::{demand, upgrades};
 use crate::multiresource::program::LOAD_MARGIN;
 use crate::multiresource::synthesis::{Overload, Upgrades};
 use crate::multiresource::workload::Fleet;
-use crate::report::{Report, load, number, percent};
+use crate::report::{Report, load, number};
 use synth_verb::table;
 
 /// Returns the reason why a workload is refused, its proof, and the way out.
 pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
     let certificate = &overload.certificate;
     let resources = fleet.envelope().resources().iter().zip(demand(fleet));
-    let resources = resources.map(|(own, share)| format!("{} {}", own.name(), percent(share)));
+    let demand = table!("Demand for each resource", resources, (own, share) => {
+        "resource" => own.name(),
+        "demand [%]" => share,
+    });
+    let demand = demand
+        .note("A demand of 100 % or more is over-committed; below that the jobs do not pack.");
     let worth = match fleet.is_one_server() {
         true => "no schedule is worth more",
         false => "all servers together are worth no more",
@@ -34,11 +38,10 @@ pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
         summary: vec![
             overloaded(fleet, overload) + ".",
             format!(
-                "Demand for each resource: {}; a demand of 100 % or more is over-committed, and below that the jobs do not pack. The arrival rates would have to shrink below {shrink} times the present ones, all alike, or the servers to grow.",
-                resources.format(", ")
+                "The arrival rates would have to shrink below {shrink} times the present ones, all alike, or the servers to grow."
             ),
         ],
-        sections: vec![prices, upgrades(fleet, steps, certificate.load)],
+        sections: vec![demand, prices, upgrades(fleet, steps, certificate.load)],
         ..Report::default()
     }
 }

@@ -1,6 +1,6 @@
 //! The report of a policy file, for a reader who has never seen it.
 
-use super::stability::{growth, load_of};
+use super::stability::{bottlenecks, growth, load_of};
 use super::{guarantees, schedules, start_latency, unmet_by};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Quantity};
 use crate::multiresource::workload::Fleet;
@@ -25,7 +25,6 @@ pub fn show(checked: &Checked) -> Report {
     does.extend(start_latency(workload));
     let words = artifact.policy.words(workload);
     does.extend(words.split('\n').map(str::to_owned));
-    does.push(growth(fleet, artifact));
     does.extend(
         artifact
             .claims
@@ -38,6 +37,8 @@ pub fn show(checked: &Checked) -> Report {
     let promised = artifact.claims.iter();
     let promised = promised.filter(|own| PROMISED.contains(&own.quantity));
     report.sections = vec![
+        bottlenecks(fleet, artifact),
+        growth(fleet, artifact),
         guarantees(artifact),
         schedules(artifact, workload),
         rates(artifact),

@@ -66,35 +66,17 @@ impl SizeVerdict {
         !matches!(self, SizeVerdict::Overloaded(_) | SizeVerdict::NoRoom(_))
     }
 
-    fn cell(&self) -> &'static str {
+    /// Returns the verdict in words.
+    pub fn words(&self) -> &str {
         match self {
             SizeVerdict::Surely => "meets the target",
             SizeVerdict::Kept => "borderline, probably meets it",
             SizeVerdict::NotFound => "borderline, probably misses it",
             SizeVerdict::Broken => "misses the target",
-            SizeVerdict::RunsAway => "runs away",
-            SizeVerdict::Overloaded(_) => "overloaded",
-            SizeVerdict::NoRoom(_) => "no room",
-        }
-    }
-
-    /// Says why a size is not enough; `policy` is the nearest.
-    pub fn words(&self, policy: Option<&str>) -> String {
-        let policy = policy.unwrap_or("the policy");
-        match self {
-            SizeVerdict::Surely | SizeVerdict::Kept => format!("{policy} meets it"),
-            SizeVerdict::NotFound => format!(
-                "the nearest policy found, {policy}, misses it by less than its 95 % interval; a larger --work decides that"
-            ),
-            SizeVerdict::Broken => format!(
-                "the nearest policy found, {policy}, misses it by more than its 95 % interval"
-            ),
-            SizeVerdict::RunsAway => "all policies that were tried were seen to run away".into(),
-            SizeVerdict::Overloaded(true) => "no policy carries the load, which is proved".into(),
-            SizeVerdict::Overloaded(false) => {
-                "whether a policy carries the load is not known".into()
-            }
-            SizeVerdict::NoRoom(why) => why.clone(),
+            SizeVerdict::RunsAway => "all policies that were tried run away",
+            SizeVerdict::Overloaded(true) => "no policy carries the load, which is proved",
+            SizeVerdict::Overloaded(false) => "not known whether a policy carries the load",
+            SizeVerdict::NoRoom(why) => why,
         }
     }
 }
@@ -134,12 +116,6 @@ impl Sizing<'_> {
         if own.verdict != SizeVerdict::Surely {
             report.warnings.push(format!("That is borderline: runs with --work {budget:.0e} for each size did not decide it, so raise it, or buy one more."));
         }
-        for size in [self.least.saturating_sub(1), self.least + 1] {
-            let other = self.looked.get(&size).filter(|own| !own.verdict.is_kept());
-            report.summary.extend(
-                other.map(|own| format!("With {}: {}.", own.words, own.verdict.words(own.policy))),
-            );
-        }
         if self.interrupted {
             let note = "INTERRUPTED: smaller sizes were not all examined; this is the best so far.";
             report.warnings.push(note.into());
@@ -154,7 +130,7 @@ impl Sizing<'_> {
         let near = self.least.saturating_sub(1)..=self.least + 1;
         let shown = self.looked.iter();
         let shown = shown.filter(|(size, _)| **size == self.present || near.contains(size));
-        let mut section = Section::new("", [self.what, ""]);
+        let mut section = Section::new("", [self.what, "", "policy"]);
         for promise in self.promises {
             let column = Column::of(&promise.words(unit), "%");
             section.columns.push(column);
@@ -176,7 +152,11 @@ impl Sizing<'_> {
             let now = if *size == self.present { " (now)" } else { "" };
             let count = own.words.strip_suffix(self.what).unwrap_or(&own.words);
             let run = own.run.as_ref();
-            let mut row = cells![format!("{}{now}", count.trim_end()), own.verdict.cell()];
+            let mut row = cells![
+                format!("{}{now}", count.trim_end()),
+                own.verdict.words(),
+                own.policy
+            ];
             row.extend(self.promises.iter().map(|promise| {
                 let share = run.and_then(|run| share(run, promise, self.workload));
                 Cell::from(share)

@@ -2,12 +2,12 @@
 
 use itertools::Itertools as _;
 
-use crate::multiresource::artifact::{Artifact, Evidence, Family, Guard, Quantity};
+use crate::multiresource::artifact::{Artifact, Family, Guard, Quantity};
 use crate::multiresource::policy::time_of_turns;
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::synthesis::{Upgrade, Upgrades};
 use crate::multiresource::workload::{Fleet, Workload};
-use crate::report::{Cell, Section, load, number, percent};
+use crate::report::{Cell, Section, load, number};
 use synth_verb::table;
 
 use super::unmet_by;
@@ -67,16 +67,11 @@ impl Stability {
     }
 }
 
-/// Describes the load and how far it is proved, with `best`, the load of the best schedules, if the policy has others; then
-/// the bottlenecks.
+/// Describes the load and how far it is proved, with `best`, the load of the best schedules, if the policy has others.
 pub fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String {
-    let Evidence {
-        load: own,
-        gap,
-        proven,
-        ..
-    } = artifact.evidence;
-    let proof = match proven {
+    let evidence = &artifact.evidence;
+    let (own, gap) = (load(evidence.load), evidence.gap);
+    let proof = match evidence.proven {
         true if fleet.gangs().next().is_some() => {
             "at least, which is proved; jobs on several servers are taken apart".into()
         }
@@ -86,20 +81,14 @@ pub fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String 
         }
     };
     let best = best.map_or(String::new(), |best| {
-        format!(
-            " These schedules are not the best ones, with which the load is {}.",
-            load(best)
-        )
+        let best = load(best);
+        format!(" These schedules are not the best ones, with which the load is {best}.")
     });
-    let bottlenecks = bottlenecks(fleet, artifact).join(", ");
-    format!(
-        "Load: ρ = {} of the maximum that any policy can sustain ({proof}).{best} Bottlenecks, by share of the shadow prices: {bottlenecks}.",
-        load(own)
-    )
+    format!("Load: ρ = {own} of the maximum that any policy can sustain ({proof}).{best}")
 }
 
 /// Returns the resources that limit the load, the most limiting first: each with its share of the price of all servers.
-fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Vec<String> {
+pub fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
     let mut all = Vec::new();
     for (shape, at) in fleet.shapes().iter().zip(&artifact.evidence.servers) {
         for (resource, price) in shape.server().resources().iter().zip(&at.resource_prices) {
@@ -110,14 +99,11 @@ fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Vec<String> {
     let total: f64 = all.iter().map(|own| own.0).sum();
     all.retain(|own| own.0 / total > 1e-9);
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let words = all.into_iter().map(|(price, shape, resource)| {
-        let share = percent(price / total);
-        match fleet.is_one_server() {
-            true => format!("{resource} ({share})"),
-            false => format!("{resource} of {shape} ({share})"),
-        }
-    });
-    words.collect()
+    table!("Bottlenecks", all, (price, shape, resource) => {
+        "resource" => resource,
+        "servers" => (!fleet.is_one_server()).then_some(shape),
+        "of the shadow prices [%]" => price / total,
+    })
 }
 
 /// Returns the part of each resource (R) that the jobs need, whatever the shapes.
@@ -131,42 +117,39 @@ pub fn demand(fleet: &Fleet) -> Vec<f64> {
     capacity.map(|(j, capacity)| used(j) / capacity).collect()
 }
 
-/// Describes how much the arrival rates can grow, under any policy and under this one.
-pub fn growth(fleet: &Fleet, artifact: &Artifact) -> String {
-    // Factors on all arrival rates: below the first some policy keeps up (with gangs it is a bound), from the second on none does.
+/// Returns by how much all arrival rates can grow alike, under any policy and under this one.
+pub fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     let evidence = &artifact.evidence;
-    let [of_any, of_none] = [evidence.load, evidence.bound].map(|load| 1.0 / load);
-    let [any, none] = [of_any, of_none].map(number);
-    let limits = if fleet.gangs().next().is_some() {
-        format!(
-            "no policy is stable from {none} times these arrivals on; with jobs on several servers the limit may be lower"
-        )
-    } else if of_any >= of_none * (1.0 - PROOF_GAP) {
-        format!(
-            "some policy is stable below {any} times these arrivals, and none above, which is proved"
-        )
-    } else {
-        format!(
-            "some policy is stable below {any} times these arrivals, and none from {none} times on"
-        )
-    };
-    let own = match of_this(artifact, fleet) {
-        None => "up to which load this policy is stable is not proved (`synth compare --loads` shows it)".into(),
-        Some(factor) => {
-            let loads = [Quantity::Load, Quantity::LoadUnderGuard];
-            let claims = artifact.claims.iter();
-            let claims = claims.filter(|claim| loads.contains(&claim.quantity));
-            let workload = fleet.envelope();
-            let mut assumed = claims.filter_map(|claim| unmet_by(claim, artifact, workload).words());
-            let how = match (assumed.next(), Stability::of(workload, &artifact.policy)) {
-                (Some(assumed), _) => format!("computed as if {assumed}"),
-                (None, Stability::Unproved) => "by its loads".into(),
-                (None, _) => "which is proved".into(),
-            };
-            format!("this policy is stable below {} times, {how}", number(factor))
+    // With gangs the load is a bound: with jobs on several servers the limit may be lower.
+    let is_bound = fleet.gangs().next().is_some();
+    let [some, none] = [evidence.load, evidence.bound].map(|load| 1.0 / load);
+    let is_tight = some >= none * (1.0 - PROOF_GAP);
+    let proof = is_tight.then_some("proved").unwrap_or_default();
+    let own = of_this(artifact, fleet);
+    let loads = [Quantity::Load, Quantity::LoadUnderGuard];
+    let claims = artifact.claims.iter();
+    let claims = claims.filter(|claim| loads.contains(&claim.quantity));
+    let workload = fleet.envelope();
+    let mut assumed = claims.filter_map(|claim| unmet_by(claim, artifact, workload).words());
+    let how = match (own, assumed.next()) {
+        (None, _) => "not known; `synth compare --loads` shows it".into(),
+        (_, Some(assumed)) => format!("computed as if {assumed}"),
+        _ if Stability::of(workload, &artifact.policy) == Stability::Unproved => {
+            "by its loads".into()
         }
+        _ => "proved".into(),
     };
-    format!("If all arrival rates grow alike: {limits}; {own}.")
+    let some = Some(some).filter(|_| !is_bound);
+    let rows = [
+        ("this policy is stable below", own, &*how),
+        ("some policy is stable below", some, proof),
+        ("no policy is stable above", Some(none), proof),
+    ];
+    table!("If all arrival rates grow alike", rows, (what, times, how) => {
+        "" => what,
+        "times the present ones [1]" => times,
+        "known" => how,
+    })
 }
 
 /// Returns the factor on all arrival rates below which the policy is stable, under what is assumed about sizes and arrivals

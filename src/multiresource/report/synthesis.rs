@@ -3,7 +3,7 @@
 use itertools::Itertools as _;
 
 use super::selection::{candidates, selected, unbeaten};
-use super::stability::{Stability, growth, load_of, upgrades};
+use super::stability::{Stability, bottlenecks, growth, load_of, upgrades};
 use super::{claim, guarantees, schedules, unmet_by};
 use crate::multiresource::artifact::{
     Artifact, Backfill, EmptySlots, Method, MsrConfig, Preemption, Quantity, unmet,
@@ -92,10 +92,11 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
         }
     }
     report.sections.push(guarantees(artifact));
+    report.sections.push(bottlenecks(fleet, artifact));
     let load = best.unwrap_or(artifact.evidence.load);
     report.sections.push(upgrades(fleet, &log.upgrades, load));
     if in_full {
-        report.summary.push(growth(fleet, artifact));
+        report.sections.push(growth(fleet, artifact));
         report.summary.extend(floor.map(|own| unbeaten(own, unit)));
         if let Some(own) = found.analysis() {
             report.summary.push(movement(workload, own));

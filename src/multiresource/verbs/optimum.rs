@@ -140,11 +140,11 @@ impl RunVerb for Arguments {
                 notes.push(format!("{}: {why}", policy.name));
                 continue;
             }
-            let distance = self.distance(&policy, &fleet, &settings, least.lower_bound)?;
+            let distance = self.distance(&policy, &fleet, &settings)?;
             least.policies.push(distance);
         }
         let output = VerbOutput {
-            report: report::optimum(&least, fleet.envelope(), self.minimize),
+            report: report::optimum(&least, fleet.envelope()),
             document: crate::kind::document("synth-optimum", &least)?,
             documents,
             negative: !notes.is_empty(),
@@ -208,13 +208,12 @@ impl Arguments {
         Ok((solved, Some(bound)))
     }
 
-    /// Simulates a policy, and says how far it is above the bound.
+    /// Simulates a policy.
     fn distance(
         &self,
         policy: &NamedPolicy<MultiresourceKind>,
         fleet: &Fleet,
         settings: &Settings,
-        bound: f64,
     ) -> VerbResult<Distance> {
         let run = policy.rule.simulate_on(fleet, settings, |_| ())?;
         let response = match self.minimize {
@@ -222,13 +221,10 @@ impl Arguments {
             Objective::Weighted => run.weighted_response,
             Objective::P99 => run.p99_response,
         };
-        // A dynamic program that was cut short at once has no bound yet.
-        let bounded = response.filter(|_| bound > 0.0);
         Ok(Distance {
             policy: policy.name.clone(),
             health: run.health,
             response,
-            over: bounded.map(|e| e.mean / bound - 1.0),
         })
     }
 }

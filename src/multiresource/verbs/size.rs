@@ -161,9 +161,9 @@ impl<'a> Sizes<'a> {
             return Ok(Err(match tries.last_key_value() {
                 Some((_, (last, _))) if !interrupted => SynthesisAnswer::Refused {
                     why: format!(
-                        "no size was found that keeps --slo, up to {}: there, {}. Nothing is written: relax the target, or raise --work",
+                        "no size up to {} was found that keeps --slo (there: {}). Nothing is written: relax the target, or raise --work",
                         last.words,
-                        last.verdict.words(last.policy)
+                        last.verdict.words()
                     )
                     .into(),
                     decided: true,

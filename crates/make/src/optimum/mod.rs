@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 
 use preemptive::Preemptive;
 use region::{Dynamic, Region};
+use schemars::JsonSchema;
+use serde::Serialize;
 use sweep::Sweeps;
 use synth_multiresource::artifact::{Objective, Preemption};
 use synth_multiresource::bound::costs;
@@ -32,11 +34,12 @@ use synth_multiresource::schedule::{Packing, enumerate, maximal};
 use synth_multiresource::workload::{JobType, Workload};
 
 /// Which policies are compared, and by what.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Problem {
     /// What policies may do.
     pub preemption: Preemption,
     /// γ, where that is with setups \[1/time\].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub setup_rate: Option<f64>,
     /// What is least.
     pub objective: Objective,
@@ -126,7 +129,8 @@ fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {
 const BYTES: f64 = 20.0;
 
 /// Why a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ended {
     /// The bounds are as close, and the last growth of the box changed as little, as requested.
     Close,
@@ -137,19 +141,23 @@ pub enum Ended {
 }
 
 /// The optimum of one system.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Optimum {
     /// No policy with this preemption has less \[time\].
+    #[serde(rename = "lower_bound_in_box")]
     pub lower: f64,
     /// The least cost in the box is at most this \[time\].
+    #[serde(rename = "upper_bound_in_box")]
     pub upper_in_box: f64,
     /// The most jobs of each type in the box: those that wait, or with preemption all.
+    #[serde(rename = "most_jobs")]
     pub limits: Vec<usize>,
     /// States of the last box.
     pub states: usize,
     /// Sweeps over all boxes.
     pub sweeps: usize,
-    /// What the last growth of the box changed, relatively.
+    /// What the last growth of the box changed, relatively; not a number before the box has grown.
+    #[schemars(with = "Option<f64>")]
     pub growth: f64,
     /// Why it ended.
     pub ended: Ended,

@@ -86,7 +86,6 @@ impl Kept {
                         part: parts.of_types[i],
                         start: now,
                         end: f64::INFINITY,
-                        waited: now - job.arrived,
                     },
                 )),
             }

@@ -120,7 +120,7 @@ impl Log {
         let (censored, mut own): (Vec<_>, Vec<_>) =
             (read.into_iter().flatten()).partition(|job: &TraceJob| job.seen == Observed::Censored);
         let Some(first) = own.first().map(|job| job.submit) else {
-            let why = "every job still ran when the trace ended, so that no size is known: `--censored end` takes what was seen of them";
+            let why = "every job still ran when the trace ended, so that no size is known: `--read censored=end` takes what was seen of them";
             return Err(TraceError::Refused(why.into()));
         };
         let begin = trace.begin().unwrap_or(first);

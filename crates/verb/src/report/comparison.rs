@@ -349,40 +349,34 @@ impl<M, C> Compared<'_, M, C> {
                 digests += &format!("; {}: {digest}", self.comparison.label(&policy.name));
             }
         }
-        let load = short(of.load);
-        let about = &self.besides.about;
         let precision = short(100.0 * own.precision);
         let time = own.time_seconds.map_or(String::new(), |time| {
             format!(", or after {time} s (its numbers then depend on the machine)")
         });
+        let workload = format!(
+            "{}: {}; its own load is ρ = {}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.",
+            of.file,
+            self.besides.about,
+            short(of.load)
+        );
+        let simulation = format!(
+            "{} independent replications from seed {}. A run ends at a relative precision of {precision} %, which is examined after a million events and then each time after twice as many, or after {} events{time}. Runs: {}; {} million events in all.",
+            own.replications,
+            own.seed,
+            own.events,
+            endings.format(", "),
+            number(millions)
+        );
+        let warm_up = format!(
+            "A tenth of each run, at least 3 mean residual sizes of the longest jobs, is cut off; the longest was {} {} in a replication.",
+            number(warm_up),
+            self.unit
+        );
         vec![
-            (
-                "Workload",
-                format!(
-                    "{}: {about}; its own load is ρ = {load}, and all arrival rates are scaled alike to reach each load. A load of 1 is the most that any policy can serve.",
-                    of.file
-                ),
-            ),
+            ("Workload", workload),
             ("Digests", digests),
-            (
-                "Simulation",
-                format!(
-                    "{} independent replications from seed {}. A run ends at a relative precision of {precision} %, which is examined after a million events and then each time after twice as many, or after {} events{time}. Runs: {}; {} million events in all.",
-                    own.replications,
-                    own.seed,
-                    own.events,
-                    endings.format(", "),
-                    number(millions)
-                ),
-            ),
-            (
-                "Warm-up",
-                format!(
-                    "A tenth of each run, at least 3 mean residual sizes of the longest jobs, is cut off; the longest was {} {} in a replication.",
-                    number(warm_up),
-                    self.unit
-                ),
-            ),
+            ("Simulation", simulation),
+            ("Warm-up", warm_up),
             ("Intervals", INTERVALS.into()),
             ("Stability", STABILITY.into()),
         ]
@@ -393,7 +387,6 @@ impl<M, C> Compared<'_, M, C> {
     fn numbers(&self) -> Numbers {
         let (mut numbers, time) = (Numbers::new(&["load", "policy", "type"]), self.unit);
         let flag = |is: bool| f64::from(u8::from(is));
-        let place = |own: Option<[f64; 3]>, n: usize| own.map(|own| own[n]);
         for cell in &self.comparison.cells {
             let Some(run) = cell.run() else { continue };
             let load = cell.load.to_string();
@@ -407,17 +400,13 @@ impl<M, C> Compared<'_, M, C> {
                 format!("warm_up [{time}]") => run.warm_up,
                 format!("mean_response [{time}]") => run.mean_response,
                 format!("mean_waiting [{time}]") => run.mean_waiting,
-                format!("response_p50 [{time}]") => place(run.percentiles, 0),
-                format!("response_p95 [{time}]") => place(run.percentiles, 1),
-                format!("response_p99 [{time}]") => place(run.percentiles, 2),
-                format!("waiting_p50 [{time}]") => place(run.waiting_percentiles, 0),
-                format!("waiting_p95 [{time}]") => place(run.waiting_percentiles, 1),
-                format!("waiting_p99 [{time}]") => place(run.waiting_percentiles, 2),
                 format!("weighted_response [{time}]") => run.weighted_response,
                 "mean_number [jobs]" => run.mean_number,
                 "fairness_jain [1]" => run.fairness,
                 "ratio_to_fastest [1]" => self.to_fastest(cell),
             });
+            numbers.percentiles(key, "response", time, run.percentiles);
+            numbers.percentiles(key, "waiting", time, run.waiting_percentiles);
             for (quantity, of) in self.besides.counts {
                 numbers.add(key, Column::of(quantity, "1"), of(run));
             }
@@ -435,18 +424,14 @@ impl<M, C> Compared<'_, M, C> {
                 numbers!(numbers, key => {
                     format!("mean_response [{time}]") => own.mean_response,
                     format!("mean_waiting [{time}]") => own.mean_waiting,
-                    format!("response_p50 [{time}]") => place(own.percentiles, 0),
-                    format!("response_p95 [{time}]") => place(own.percentiles, 1),
-                    format!("response_p99 [{time}]") => place(own.percentiles, 2),
-                    format!("waiting_p50 [{time}]") => place(own.waiting_percentiles, 0),
-                    format!("waiting_p95 [{time}]") => place(own.waiting_percentiles, 1),
-                    format!("waiting_p99 [{time}]") => place(own.waiting_percentiles, 2),
                     "slowdown [1]" => own.slowdown,
                     "mean_number [jobs]" => own.mean_number,
                     "mean_in_service [jobs]" => own.mean_in_service,
                     "completions [jobs]" => Some(own.completions).filter(|_| is_settled),
                     "left [jobs]" => own.left,
                 });
+                numbers.percentiles(key, "response", time, own.percentiles);
+                numbers.percentiles(key, "waiting", time, own.waiting_percentiles);
             }
         }
         numbers

@@ -66,6 +66,14 @@ impl Numbers {
             .push(chain!(keys, [name], values, [unit]).collect());
     }
 
+    /// Adds the median, the 95th and the 99th percentile of a quantity in this unit.
+    pub fn percentiles(&mut self, keys: &[&str], of: &str, unit: &str, own: Option<[f64; 3]>) {
+        for (n, percent) in ["50", "95", "99"].iter().enumerate() {
+            let column = Column::of(&format!("{of}_p{percent}"), unit);
+            self.add(keys, column, own.map(|own| own[n]));
+        }
+    }
+
     /// Returns the numbers as CSV, one a line.
     ///
     /// # Errors

@@ -66,7 +66,6 @@ pub fn stretch(
         part: kinds.held[visit.kind as usize][most],
         start: visit.start,
         end: visit.end,
-        waited: visit.start - visit.submit,
     };
     let servers = &log.servers;
     let mut stretch = Stretch {

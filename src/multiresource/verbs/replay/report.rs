@@ -260,7 +260,6 @@ fn numbers(replays: &Replays) -> Numbers {
     for (at, own, played) in replays.played() {
         let [speed, load] = [at.speed.to_string(), at.load.to_string()];
         let m = &played.measured;
-        let [waits, responses] = [m.wait_percentiles, m.response_percentiles];
         let keys = &[&*speed, &load, &own.policy];
         numbers!(numbers, keys => {
             "jobs [1]" => m.jobs,
@@ -271,15 +270,11 @@ fn numbers(replays: &Replays) -> Numbers {
             "waited [1]" => m.waited,
             "longest_wait [s]" => m.longest_wait,
             "last_end [s]" => m.last_end,
-            "wait_p50 [s]" => waits[0],
-            "wait_p95 [s]" => waits[1],
-            "wait_p99 [s]" => waits[2],
-            "response_p50 [s]" => responses[0],
-            "response_p95 [s]" => responses[1],
-            "response_p99 [s]" => responses[2],
             "backfilled [1]" => m.backfilled,
             "ratio_to_first [1]" => played.ratio.map(|own| (own.value, ends(own.interval))),
         });
+        numbers.percentiles(keys, "wait", "s", Some(m.wait_percentiles));
+        numbers.percentiles(keys, "response", "s", Some(m.response_percentiles));
         for (name, used) in replays.trace.resources.iter().zip(&m.utilization) {
             numbers.add(keys, Column::of(&format!("used_{name}"), "1"), *used);
         }

@@ -51,7 +51,7 @@ pub enum TypeOrder {
     Largest,
     /// The smallest dominant share first.
     Smallest,
-    /// The highest [priority](crate::workload::JobType::priority) of its type first.
+    /// The highest priority of its type first.
     Priority,
 }
 

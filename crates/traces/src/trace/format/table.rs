@@ -1,5 +1,6 @@
 //! A table with a header: of its columns is said what stands there, or they have names that say it.
 
+mod found;
 mod units;
 
 use std::io::Cursor;
@@ -13,42 +14,10 @@ use crate::trace::fields::{
     Fault, amount, clock_ticks, instant, is_placeholder, is_unknown, number, ticks,
 };
 use crate::trace::{Account, Observed, ReadOptions, ServerShape, Tick, TraceError};
-use synth_core::document::suggest;
-use synth_core::number::{clock, seconds_in, stamp};
+use found::{END, Found, ROLES, columns_of};
+use synth_core::number::{clock, stamp};
 use units::{CALENDAR, is_read, notation};
 
-/// What may be taken beside resources, each with the names that its column may have where none is said. (`nodes` may as
-/// well be the resource that is meant.)
-const ROLES: [(&str, &str); 11] = [
-    (
-        "time",
-        "time,submit,submitted,submit_time,arrival,arrival_time",
-    ),
-    ("start", "start,started,start_time"),
-    ("end", END),
-    ("size", "size,runtime,run_time,duration,elapsed"),
-    ("limit", "limit,time_limit,timelimit,walltime"),
-    (
-        "nodes",
-        "nodes,nnodes,num_nodes,node_count,pods,num_pods,pod_count,workers,num_workers,worker_num,worker_count,\
-         replicas,num_replicas,instances,num_instances,instance_num,inst_num,gang_size,parallelism,\
-         hosts,num_hosts,servers,num_servers,machines,copies,completions,task_count,num_tasks,n_nodes",
-    ),
-    ("id", "id,job_id,jobid,uid"),
-    ("user", "user"),
-    ("batch", "batch"),
-    ("censored", "censored"),
-    ("status", "status"),
-];
-/// Published logs, by two columns that no other has, with what stands in which column, as `--columns` names it: pods of Alibaba's
-/// cluster-trace-gpu-v2023 (Q. Weng et al., Beware of Fragmentation, USENIX ATC 2023).
-const PRESETS: [([&str; 2], &str); 1] = [(
-    ["cpu_milli", "creation_time"],
-    "time=creation_time,start=scheduled_time,end=deletion_time,id=name,status=pod_phase,cpu=cpu_milli/1000,\
-     memory=memory_mib/1024,gpu=num_gpu*gpu_milli/1000",
-)];
-/// Names of the column of ends.
-const END: &str = "end,ended,end_time,stop,finish";
 /// Words in the name of a column of amounts that are of each server.
 const EACH: [&str; 5] = ["per_", "per-", "per ", "pernode", "each"];
 /// Ticks from the coarsest to the finest.
@@ -177,135 +146,6 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     Ok((tick, servers, rows, Box::new(columns)))
 }
 
-/// Returns what the options name, or the preset of a published log.
-fn columns_of(rows: &Rows, options: &ReadOptions) -> Result<Vec<(String, String)>, TraceError> {
-    for (marks, columns) in PRESETS.iter().filter(|_| options.columns.is_empty()) {
-        let marks = marks.map(|name| rows.column(name));
-        if marks
-            .into_iter()
-            .collect::<Result<Option<Vec<_>>, _>>()?
-            .is_some()
-        {
-            let pairs = columns.split(',').filter_map(|own| own.split_once('='));
-            return Ok(pairs.map(|(what, own)| (what.into(), own.into())).collect());
-        }
-    }
-    Ok(options.columns.clone())
-}
-
-/// Which column has what.
-struct Found<'a> {
-    options: &'a ReadOptions,
-    /// The columns that are named.
-    columns: Vec<(String, String)>,
-    rows: &'a Rows,
-    /// What was taken from a column of another name than its own, or was not needed, and `--columns` does not name it.
-    by_name: Vec<String>,
-    /// The columns that were found.
-    read: Vec<usize>,
-}
-
-impl Found<'_> {
-    /// Returns the column that was named for this.
-    fn named(&self, what: &str) -> Option<&String> {
-        let mut pairs = self.columns.iter();
-        pairs.find(|(own, _)| own == what).map(|(_, column)| column)
-    }
-
-    /// Returns the column of this name, which is read.
-    fn read(&mut self, name: &str) -> Result<usize, TraceError> {
-        let rows = self.rows;
-        let none = || suggest(name, "the file's columns", &rows.header());
-        let none = || rows.wrong(format!("no column `{name}`; {}", none()));
-        let column = rows.column(name)?.ok_or_else(none)?;
-        self.read.push(column);
-        Ok(column)
-    }
-
-    /// Returns the columns of the amount of a resource.
-    fn amount(&mut self, resource: &str) -> Result<Amount, TraceError> {
-        let named = self.named(resource).cloned().unwrap_or_default();
-        let quotient = named.rsplit_once('/');
-        let quotient = quotient.and_then(|(own, over)| Some((own, over.parse::<f64>().ok()?)));
-        if named.contains(['*', '/']) && self.rows.column(&named)?.is_none() {
-            let (product, over) = quotient.unwrap_or((&named, 1.0));
-            let columns = product.split('*').map(|name| self.read(name));
-            let columns = columns.collect::<Result<_, _>>()?;
-            return Ok(Amount { columns, over });
-        }
-        let column = self.column(resource)?;
-        let column = column.ok_or_else(|| self.missing(resource))?;
-        Ok(Amount {
-            columns: vec![column],
-            over: 1.0,
-        })
-    }
-
-    /// Returns the column that was named for this, else the one whose name says it.
-    fn column(&mut self, what: &str) -> Result<Option<usize>, TraceError> {
-        let rows = self.rows;
-        if let Some(name) = self.named(what).cloned() {
-            return self.read(&name).map(Some);
-        }
-        let role = ROLES.iter().find(|(role, _)| *role == what);
-        let names = role.map_or(what, |(_, names)| names).split(',');
-        // A column of that name may be a resource.
-        let resources = self.options.servers.iter().flat_map(|own| &own.resources);
-        let resources: Vec<&String> = resources.filter(|own| *own != what).collect();
-        for name in names.filter(|name| resources.iter().all(|own| own != name)) {
-            if let Some(place) = rows.column(name)? {
-                if role.is_some() && !(name == what && matches!(name, "time" | "size")) {
-                    self.by_name.push(format!("{what}={name}"));
-                }
-                self.read.push(place);
-                return Ok(Some(place));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The same of a column of times, with its unit.
-    fn times(&mut self, what: &str) -> Result<Option<Times>, TraceError> {
-        const OF: [&str; 5] = ["time", "start", "end", "size", "limit"];
-        let mut unit = 1.0;
-        for (own, name) in &self.options.units {
-            let seconds = seconds_in(name).filter(|_| OF.contains(&own.as_str()));
-            let Some(seconds) = seconds else {
-                return Err(TraceError::Refused(format!(
-                    "--read unit: {own}={name}: write unit=us, ms, s, min, h or d for all times, or unit.start, unit.end, unit.size or unit.limit for one column; amounts of resources count as in --capacity"
-                )));
-            };
-            let is_own = self.options.units.iter().any(|(own, _)| own == what);
-            if own == what || own == "time" && !is_own {
-                unit = seconds;
-            }
-        }
-        let Some(column) = self.column(what)? else {
-            return Ok(None);
-        };
-        let name = self.rows.header()[column];
-        let suffix = name.rsplit(['_', ' ', '(']).next().unwrap_or_default();
-        let is_suffix = self.options.units.is_empty() && suffix.len() < name.len();
-        if let Some(own) = seconds_in(suffix.trim_end_matches(')')).filter(|_| is_suffix) {
-            self.by_name.push(format!("{what} in {suffix}"));
-            unit = own;
-        }
-        Ok(Some(Times {
-            column,
-            unit,
-            notation: None,
-        }))
-    }
-
-    fn missing(&self, what: &str) -> TraceError {
-        self.rows.wrong(format!(
-            "no column is named for `{what}`: give --columns {what}=COLUMN (as time=…,size=…,cpu=…, and start, end, \
-             limit, nodes, id, user, batch, censored where there are such); the columns are {}",
-            self.rows.header().join(", ")
-        ))
-    }
-}
-
 impl Columns {
     /// Finds out how instants are written in these rows where they are numbers without a unit; returns the notations.
     ///
@@ -347,8 +187,12 @@ impl Columns {
                     words.push(format!("{what} as {notation}"))
                 }
                 Some(notation) => {
+                    let unit = match what {
+                        "time" => "unit".to_owned(),
+                        what => format!("unit.{what}"),
+                    };
                     return Err(rows.wrong(format!(
-                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --read unit.{what}=s if they are seconds, else write dates such as 2026-03-01T12:00"
+                        "the numbers in its column `{column}` may be dates ({notation}) or seconds: give --read {unit}=s if they are seconds, else write dates such as 2026-03-01T12:00"
                     )));
                 }
             }

@@ -30,6 +30,10 @@ pub fn report(advice: &Advice, log: &Log, command: String) -> Report {
     let remarks = chain!(&log.account.window, &advice.remarks);
     lines.notes = remarks.cloned().collect();
     sections.push(lines);
+    let intervals = format!(
+        "95 %, by moving blocks of time in pairs, from seed {}; each setting is replayed with the clock at three different seconds, and a draw uses one of them.",
+        advice.seed
+    );
     Report {
         title: "Advice on slurm.conf".into(),
         summary: vec![verdict(advice)],
@@ -39,13 +43,7 @@ pub fn report(advice: &Advice, log: &Log, command: String) -> Report {
             ("Way back", BACK_AGAIN.into()),
             ("Replay", REPLAY.into()),
             ("Selection", SELECTION.into()),
-            (
-                "Intervals",
-                format!(
-                    "95 %, by moving blocks of time in pairs, from seed {}; each setting is replayed with the clock at three different seconds, and a draw uses one of them.",
-                    advice.seed
-                ),
-            ),
+            ("Intervals", intervals),
         ],
         command,
         ..Report::default()
@@ -70,46 +68,36 @@ fn copied(title: impl Into<String>, lines: &[String]) -> Section {
 
 /// Describes how near the replay is to the log, and what follows.
 fn verdict(advice: &Advice) -> String {
+    let gain = advice.gain.as_ref();
+    let helped = gain.map(|own| format!("{} ({} times the mean wait)", own.what, over(own)));
+    let helped = helped.unwrap_or("no change".into());
     let Some(near) = &advice.likeness else {
-        let gain = advice.gain.as_ref().map_or(String::new(), |gain| {
-            format!(
-                " In the replay alone, {} makes the mean wait {} times.",
-                gain.what,
-                over(gain)
-            )
-        });
         return format!(
-            "Nothing is advised: the log has no start times (sacct: Start), so the replay cannot be checked against what happened. Export Start, too.{gain}"
+            "Nothing is advised: the log has no start times (sacct: Start), so the replay cannot be checked against what happened. Export Start, too. In the replay alone, what helps is {helped}."
         );
     };
     let (recorded, replayed) = (length(near.recorded), length(near.replayed));
     let checked = format!(
         "In the second half of the log jobs waited {recorded} on average, and {replayed} in a replay of the current configuration."
     );
-    if !near.is_near() {
-        let why = match near.replayed < near.recorded {
-            true => {
-                "something makes jobs wait that is not in the replay (dependencies, reservations, constraints, nodes that were down, limits that are not in these files)"
-            }
-            false => {
-                "the site has more nodes or other limits than these files say, or not all of its jobs started as this log has them"
-            }
-        };
+    let why = match near.replayed < near.recorded {
+        _ if near.is_near() => None,
+        true => Some(
+            "something makes jobs wait that is not in the replay (dependencies, reservations, constraints, nodes that were down, limits that are not in these files)",
+        ),
+        false => Some(
+            "the site has more nodes or other limits than these files say, or not all of its jobs started as this log has them",
+        ),
+    };
+    if let Some(why) = why {
         return format!("{checked} That is too far apart for advice: {why}.");
     }
-    let promise = advice.longest.map_or(String::new(), |times| {
-        format!(
-            " and keeps the longest wait within {times} times the current one in its first half"
-        )
-    });
-    match &advice.gain {
-        None => format!(
-            "{checked} No change that was tried helps{promise}: leave the configuration as it is."
-        ),
+    match gain {
+        None => {
+            format!("{checked} No change that was tried helps: leave the configuration as it is.")
+        }
         Some(gain) if !gain.is_sure() => format!(
-            "{checked} Nothing is advised: the changes that helped most in the first half ({}) do not significantly help in the second ({} times).",
-            gain.what,
-            over(gain)
+            "{checked} Nothing is advised: what helped most in the first half does not significantly help in the second: {helped}."
         ),
         Some(gain) => format!(
             "{checked} With {} the mean wait is {} ({} times), and the longest {} instead of {}.",

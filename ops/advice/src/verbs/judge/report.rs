@@ -12,7 +12,13 @@ use synth_verb::table;
 
 /// Returns the report; `command` makes it again.
 pub fn report(log: &Log, judged: &Judged, command: String) -> Report {
-    let past = percent(judged.cut.past);
+    let (past, seed) = (percent(judged.cut.past), judged.seed);
+    let walk = format!(
+        "The order of each window is selected from the time before it, and starts with the jobs that its predecessor left. The first {past} of the span precede the first window."
+    );
+    let intervals = format!(
+        "95 %, by moving blocks of time, from seed {seed}; those of ratios are of the same blocks."
+    );
     Report {
         title: format!("Orders of the queue on {}", judged.file),
         summary: vec![headline(judged), of_log(log, judged)],
@@ -25,20 +31,9 @@ pub fn report(log: &Log, judged: &Judged, command: String) -> Report {
             account_of(&log.account, log.censored),
         ],
         method: vec![
-            (
-                "Walk-forward",
-                format!(
-                    "The order of each window is selected from the time before it, and starts with the jobs that its predecessor left. The first {past} of the span precede the first window."
-                ),
-            ),
+            ("Walk-forward", walk),
             ("Selection", SELECTION.into()),
-            (
-                "Intervals",
-                format!(
-                    "95 %, by moving blocks of time, from seed {}; those of ratios are of the same blocks.",
-                    judged.seed
-                ),
-            ),
+            ("Intervals", intervals),
         ],
         command,
         ..Report::default()
@@ -96,31 +91,17 @@ fn warnings(judged: &Judged) -> Vec<String> {
             "In {windows} no order keeps the guarantee on the past; the nearest one is selected."
         ));
     }
-    let learned = match (judged.has_limits, judged.has_users) {
-        (false, true) => {
-            "The log has no limits: sizes are estimated from the last jobs of the same user, for the current rule, too."
-        }
-        (false, false) => {
-            "The log has no limits: sizes are estimated from the last jobs with the same demand, for the current rule, too."
-        }
-        (true, false) => {
-            "The log has no users: estimates are learned from jobs with the same demand and limit."
-        }
+    let alike = match (judged.has_limits, judged.has_users) {
+        (false, true) => "the last jobs of the same user, for the current rule, too",
+        (false, false) => "the last jobs with the same demand, for the current rule, too",
+        (true, false) => "jobs with the same demand and limit",
         (true, true) => return warnings,
     };
-    warnings.push(learned.into());
+    let without = if judged.has_limits { "users" } else { "limits" };
+    warnings.push(format!(
+        "The log has no {without}: sizes are estimated from {alike}."
+    ));
     warnings
-}
-
-/// Returns the name of a role.
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::Now => "current",
-        Role::Chosen => "selected",
-        Role::Hindsight => "in hindsight",
-        Role::Yardstick => "sizes known",
-        Role::Recorded => "recorded",
-    }
 }
 
 /// Returns one mean relative to another, with its interval; `None` if the other is 0.
@@ -133,7 +114,13 @@ fn rules(judged: &Judged) -> Section {
     let slowdown = |own: &PastOutcome| own.mean_bounded_slowdown;
     let mut section = table!("Rules on the jobs of all windows", &judged.rules, row => {
         "rule" => &row.rule,
-        "role" => role(row.role),
+        "role" => match row.role {
+            Role::Now => "current",
+            Role::Chosen => "selected",
+            Role::Hindsight => "in hindsight",
+            Role::Yardstick => "sizes known",
+            Role::Recorded => "recorded",
+        },
         "mean wait [s]" => row.outcome.mean_wait,
         "ratio [1]" => ratio(row.outcome.mean_wait, now.mean_wait, row.wait_ratio),
         "bounded slowdown [1]" => slowdown(&row.outcome),

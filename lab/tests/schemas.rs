@@ -1,5 +1,5 @@
-//! The JSON Schemas of policies and of workloads: they accept what the program writes and reads, and whatever they refuse the
-//! program refuses. Editors say of workloads what `schema/synth-workload.v1.json` says.
+//! The JSON Schemas of policies, workloads and results: they accept what the program writes and reads, and whatever those of
+//! policies and workloads refuse the program refuses. Editors say of workloads what `schema/synth-workload.v1.json` says.
 //!
 //! These tests stand in the laboratory because their validator changes the features of other packages: beside it, the
 //! whole program would be compiled a second time for everybody who tests it.
@@ -17,7 +17,7 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use synth::artifact::Content as _;
-use synth::cli::{self, Embedding};
+use synth::cli::{self, EmbeddedAnswer, Embedding};
 use synth::kind::Kind;
 use synth::kinds::{self, Visitor};
 use synth::multiresource::artifact::Artifact;
@@ -100,6 +100,97 @@ fn schemas_accept_what_is_made() {
             assert!(schema.is_valid(&made(&path, options)), "{}", path.display());
         }
     }
+}
+
+/// What verbs write as results, each in its format.
+#[test]
+fn schemas_accept_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = folder.path().join("jobs.csv");
+    std::fs::write(&jobs, "type,arrival,size\ntype-1,0,1\ntype-2,0.5,2\n").unwrap();
+    let (jobs, models) = (
+        jobs.display().to_string(),
+        root("models").display().to_string(),
+    );
+    for (format, typed) in [
+        (
+            "comparison",
+            "compare --workload MODELS/section7.yaml --policies first-fit,max-weight --loads .5,.99 --events 1e5",
+        ),
+        (
+            "outcomes",
+            "compare --workload MODELS/amdahl_training.yaml --policies equi,hesrpt",
+        ),
+        (
+            "simulation",
+            "simulate first-fit --workload MODELS/section7.yaml --events 1e5",
+        ),
+        ("judgement", "judge MODELS/traces/cluster.swf"),
+        (
+            "advice",
+            "advise slurm MODELS/traces/cluster.swf --slurm MODELS/traces/slurm.conf",
+        ),
+        (
+            "forecast",
+            "forecast MODELS/traces/cluster.swf --every 200 --map",
+        ),
+        (
+            "replay",
+            "replay MODELS/traces/cluster.swf --policies first-fit,easy",
+        ),
+        (
+            "recorded-jobs",
+            "simulate first-fit --workload MODELS/section7.yaml --jobs JOBS",
+        ),
+        ("fit", "fit MODELS/traces/cluster.swf"),
+        (
+            "optimum",
+            "optimum --workload MODELS/section7.yaml --load .5 --policies first-fit --events 1e5 --states 1e4",
+        ),
+        (
+            "limits",
+            "limit --workload MODELS/section7.yaml --policies first-fit --events 1e5",
+        ),
+    ] {
+        let typed = typed.replace("MODELS", &models).replace("JOBS", &jobs);
+        let typed: Vec<OsString> = typed.split(' ').map(Into::into).collect();
+        let answer = cli::answer(&typed, Embedding::new(Default::default(), None));
+        is_in_format(format, &answer);
+    }
+    let log = folder.path().join("log.json");
+    let mut logged: Vec<OsString> = vec!["--log".into(), log.clone().into()];
+    logged.extend(["--work".into(), "1e6".into(), "--quiet".into()]);
+    logged.extend(["--workload".into(), root("models/section7.yaml").into()]);
+    let mut answer = cli::answer(&logged, Embedding::new(Default::default(), None));
+    answer.document = text(log);
+    is_in_format("log", &answer);
+}
+
+/// The benchmark's results are in a format of the laboratory.
+#[test]
+fn schema_accepts_what_a_bench_finds() {
+    let schema = synth_lab::bench::schema();
+    let stored = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    let file = root("schema/synth-bench.v1.json");
+    if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
+        std::fs::write(&file, &stored).unwrap();
+    }
+    assert!(text(file) == stored, "SYNTH_UPDATE_SCHEMA=1 writes it anew");
+    let typed = "bench --systems bounded-01 --no-choice --events 1e5";
+    let typed: Vec<OsString> = typed.split(' ').map(Into::into).collect();
+    let answer = synth_lab::PROGRAM.answer(&typed, Embedding::new(Default::default(), None));
+    is_in_format("bench", &answer);
+}
+
+/// Checks that the results of an answer are as the stored schema of their format says.
+fn is_in_format(format: &str, answer: &EmbeddedAnswer) {
+    let document: Value = serde_json::from_str(&answer.document).unwrap_or_default();
+    let name = format!("synth-{format}");
+    assert_eq!(document["format"], *name, "{:?}", answer.error);
+    assert_eq!(document["version"], 1);
+    let schema = json_file(&format!("schema/{name}.v1.json"));
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    assert_eq!(errors(&schema, &document), [""; 0], "{format}");
 }
 
 /// Strict at every level of a fleet's policy too.

@@ -22,7 +22,7 @@ use self::table::Results;
 use synth::document::line::{sealed, unsealed};
 use synth::kind::{
     Caller, Files, NamedPolicy, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files,
-    folder_for_results, refuse,
+    folder_for_results, refuse, schema_of,
 };
 use synth::multiresource::MultiresourceKind;
 use synth::multiresource::artifact::Preemption;
@@ -108,6 +108,13 @@ impl NamesFiles for Arguments {
     }
 }
 
+/// Returns the JSON Schema of results.
+pub fn schema() -> schemars::Schema {
+    schema_of::<Results<'static>>(FORMAT)
+}
+
+const FORMAT: &str = "synth-bench";
+
 impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.preemption == Preemption::Setup {
@@ -168,7 +175,7 @@ impl RunVerb for Arguments {
         Ok(VerbOutput {
             notes,
             report: results.report(),
-            document: document("synth-bench", &results)?,
+            document: document(FORMAT, &results)?,
             interrupted: is_interrupted,
             ..VerbOutput::default()
         })

@@ -10,7 +10,7 @@ fn comparisons_show_other_means() {
     let base = "compare --workload models/one_or_all.yaml --policies msfq,first-fit --events 2e5";
     let output = works(&format!("{base} --loads .25,.5 --show number,weighted"));
     let printed = stderr(&output) + &stdout(&output);
-    for part in ["E[N]", "weighted by load", "ρ = 0.25 [jobs]"] {
+    for part in ["E[N]", "Weighted E[T]", "ρ = 0.25 [jobs]"] {
         has(&printed, part);
     }
     // The page has no double with all its digits.

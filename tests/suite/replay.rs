@@ -181,7 +181,7 @@ fn what_cannot_be_replayed_is_reported_with_what_to_do() {
     let run = works(&format!(
         "replay {log} --policies fcfs --demands rounded --workload {small} --unknown-out"
     ));
-    has(&stderr(&run), "one job, ");
+    has(&(stderr(&run) + &stdout(&run)), "one job, ");
 }
 
 /// By hand: the second waited 5 s for the first, and the third 1 s.

@@ -196,10 +196,10 @@ fn every_family_tells_what_to_buy() {
             ]
             .concat(),
         );
-        let printed = stderr(&output);
+        let printed = stderr(&output) + &stdout(&output);
         assert_eq!(code(&output), 0, "{model} {more}: {printed}");
         assert!(
-            printed.contains("If all arrival rates grow alike: "),
+            printed.contains("If all arrival rates grow alike"),
             "{model} {more}: {printed}"
         );
         let upgrades = &folder.json("log.json")["upgrades"];

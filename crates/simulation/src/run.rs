@@ -36,7 +36,7 @@ pub enum Health {
     /// Of every class enough was seen, and the numbers in system have a level.
     Settled,
     /// The run was too short for means, for all classes together or for one of them:
-    /// [`Run::unsettled`] says why. It has none.
+    /// `unsettled` says why. It has none.
     Unsettled,
     /// The number in system grows steadily, faster than chance explains. It has no means.
     Unstable,
@@ -58,7 +58,7 @@ pub struct ClassResult<C = ()> {
     pub mean_waiting: Option<Estimate>,
     /// Mean response time over mean size, E\[T\]/E\[S\].
     pub slowdown: Option<Estimate>,
-    /// 50th, 95th and 99th percentile of the response time, within 1.6 %, as those of [`Run`].
+    /// 50th, 95th and 99th percentile of the response time, within 1.6 %, as those of a whole run.
     pub percentiles: Option<[f64; 3]>,
     /// The same of the waiting time: from arrival to the last start.
     #[serde(default)]
@@ -134,7 +134,7 @@ pub struct Run<M = (), C = ()> {
     /// The 99th percentile of what has left, settled or not.
     #[serde(skip)]
     pub rough_p99: Option<f64>,
-    /// Mean response time weighted by load share ([`Class::weight`](super::JobClass::weight)).
+    /// Mean response time weighted by load share.
     pub weighted_response: Option<Estimate>,
     /// Mean number in system over all classes.
     pub mean_number: Option<Estimate>,

@@ -8,7 +8,7 @@ use super::journal::Journal;
 use crate::comparison::Ranking;
 use crate::run::{Health, Run};
 
-/// One policy at one load. `M` and `C` are what its kind of workload measures besides: see [`Run`].
+/// One policy at one load. `M` and `C` are what its kind of workload measures besides: see the measurements of one run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Cell<M = (), C = ()> {
     /// The policy's name.

@@ -145,14 +145,14 @@ pub struct AccountRow {
 /// What was done with all lines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Account {
-    /// Lines that stand for a job, faulty ones included; comments, headers, empty lines, [`Reason::Step`] and
-    /// [`Reason::Repeated`] do not count, and of the events of a job one does. Each takes part or is left out for one reason.
+    /// Lines that stand for a job, faulty ones included; comments, headers, empty lines, steps of jobs and
+    /// repeated lines do not count, and of the events of a job one does. Each takes part or is left out for one reason.
     pub lines: u64,
     /// Jobs that take part.
     pub jobs: u64,
-    /// The work of all jobs that take part, as in [`AccountRow::work`].
+    /// The work of all jobs that take part, as in the rows.
     pub work: f64,
-    /// By reason, in the order of [`Reason`].
+    /// By reason.
     pub rows: Vec<AccountRow>,
     /// The first ten faults, each with its line, column and what was expected.
     pub faults: Vec<String>,

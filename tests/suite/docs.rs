@@ -3,7 +3,7 @@
 //!
 //! A command is a line of a ```` ```console ```` block that begins with `$ `; what is printed follows it. The
 //! commands of one document run in order in one folder, in which `models/` is. Those of
-//! cargo, of `scripts/` and of Python are skipped. Of what a command prints, a document may leave
+//! cargo, of `scripts/`, of Python and of `synth-lab` are skipped. Of what a command prints, a document may leave
 //! lines out, and the end of a line (`…` stands for it); all others must appear, in this order. Lines with `±`
 //! are not compared. A command ends with code 0, or with the code in its comment, `# exit code 1`.
 //! A block after `<!-- file: NAME -->` is that file in the folder.
@@ -96,7 +96,7 @@ fn steps(text: &str) -> Vec<Step> {
         }
     }
     steps.retain(|step| {
-        let skipped = ["cargo ", "scripts/", "python3 "];
+        let skipped = ["cargo ", "scripts/", "python3 ", "synth-lab "];
         !skipped.iter().any(|start| step.command.starts_with(start))
     });
     steps

@@ -247,10 +247,7 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
         &table,
         "At ρ = 0.5 and ρ = 0.6 vms.json: the policy was made for other job types",
     );
-    has(
-        &table,
-        "At ρ = 0.6 only first-fit has a mean",
-    );
+    has(&table, "At ρ = 0.6 only first-fit has a mean");
     has(
         &fs::read_to_string(html).unwrap(),
         "made for other job types",

@@ -61,7 +61,10 @@ fn gangs_of_a_log_are_replayed() {
     let (_folder, name) = log(without);
     let (without, printed) = count(&name);
     has(&without, "11330 jobs");
-    has(&(printed + &without).replace('\n', " "), "number of servers not");
+    has(
+        &(printed + &without).replace('\n', " "),
+        "number of servers not",
+    );
 }
 
 /// Of servers that do not hold a part of the work nothing is computed, by no verb; and it is said what to do.

@@ -39,7 +39,7 @@ fn every_model_becomes_a_policy_that_checks() {
             ));
             assert!(stdout(&output).is_empty(), "the policy goes to the file");
             let said = stderr(&output);
-            has(&said, "of what any policy can carry, which is proved");
+            has(&said, "of the maximum that any policy can sustain (proved");
             works(&format!("check {file} --workload {model}"));
             count += 1;
         }
@@ -383,7 +383,7 @@ fn the_optimum_bounds_all_policies() {
         "optimum {SECTION7} --load .5 --policies first-fit,fcfs --output -"
     ));
     for words in [
-        "no policy without preemption that knows no more of a job than its type",
+        "No policy without preemption that knows no more of a job than its type",
         "which the linear program proves (1.277 s by the dynamic program, in floating point)",
     ] {
         has(&stderr(&found), words);

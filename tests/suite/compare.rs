@@ -24,7 +24,7 @@ fn all_results_come_from_one_run() {
     ));
     assert!(!folder.path("c.json.partial").exists());
     let table = stdout(&run);
-    has(&table, "section7.json has the least mean response time");
+    has(&table, "section7.json has the shortest mean response time");
     has(&table, "fcfs is unstable");
     assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
     let document = folder.json("c.json");

@@ -60,7 +60,7 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
         }
     }
     assert!(choice["events"].as_u64().unwrap() <= 40_000_000);
-    has(&printed, "not considered: static-quickswap");
+    has(&printed, "Not considered: static-quickswap");
     has(&printed, "stability: proved, by a guard");
 }
 
@@ -90,7 +90,7 @@ fn quickswap_on_one_or_all_finds_the_threshold() {
     assert!((3..=16).contains(&light), "{light}");
     let mean = claimed(&artifact, "mean_response");
     assert!((10.0..11.2).contains(&mean), "{mean}");
-    has(&printed, "stability: proved");
+    has(&printed, "Stability: proved");
     let printed = stderr(&works("models/one_or_all.yaml --family msfq-strict"));
     let table = &printed[printed.find("MSFQ(ℓ)").unwrap()..];
     for (threshold, exact) in [
@@ -395,7 +395,7 @@ fn with_preemption_the_best_is_chosen() {
     let msr = others.iter().find(|c| c["name"] == "msr").unwrap();
     let ratio = msr["ratio"]["mean"].as_f64();
     assert!(ratio.is_none_or(|ratio| ratio > 1.3), "{msr}");
-    has(&printed, "stability: proved");
+    has(&printed, "Stability: proved");
 }
 
 /// With setups rules that preempt and rules that do not are compared; what comes out is checked, simulated and shown.

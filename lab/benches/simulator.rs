@@ -15,7 +15,7 @@ use synth::multiresource::artifact::{
     AdaptiveMsrConfig, Backfill, BackfillingConfig, EmptySlots, Family, Placement, Preemption,
     Switching,
 };
-use synth::multiresource::policy::{Event, PolicyConfig as _, System};
+use synth::multiresource::policy::{Backfilling, Estimates, Event, System};
 use synth::multiresource::replay::{self, Clock, DecisionState, Kinds, Log, Speed, gathered};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome, synthesize};

@@ -145,11 +145,11 @@ fn schemas_accept_results() {
         ("fit", "fit MODELS/traces/cluster.swf"),
         (
             "optimum",
-            "optimum --workload MODELS/section7.yaml --load .5 --policies first-fit --events 1e5 --states 1e4",
+            "optimum MODELS/section7.yaml --load .5 --policies first-fit --events 1e5 --work 1e4",
         ),
         (
             "limits",
-            "limit --workload MODELS/section7.yaml --policies first-fit --events 1e5",
+            "limit MODELS/section7.yaml --policies first-fit --events 1e5",
         ),
     ] {
         let typed = typed.replace("MODELS", &models).replace("JOBS", &jobs);

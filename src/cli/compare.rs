@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use crate::artifact::Content as _;
 use crate::document::text_of;
 use crate::kind::{Kind, NamesFiles as _, VerbOutput, refuse};
-use crate::report::Mean;
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
 use crate::typed::{Budget, WorkloadFile, load};
@@ -29,10 +28,6 @@ pub struct Arguments<K: Kind> {
     /// Loads ρ to compare at, as fractions of what any policy can serve [default: 0.5,0.7,0.9]
     #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
-
-    /// Print tables of these, too: E[N], and the mean response time weighted by load
-    #[arg(long, value_delimiter = ',', value_enum)]
-    show: Vec<Mean>,
 
     #[command(flatten)]
     budget: Budget,
@@ -95,7 +90,6 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         share: share.as_ref(),
     };
     let mut compared = with_caller(common, &interrupt, |caller| {
-        caller.means.clone_from(&arguments.show);
         K::compare(&workload, &comparing, &arguments.extras, caller)
     })?;
     if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {

@@ -332,8 +332,39 @@ const READ: &str = "it is a key of --read now, such as --read format=swf,unit=ms
 const ONLY: &str =
     "it is a key of --only now, such as --only partition=gpu,user=ann,status=completed";
 
+const SHAPES: &str = "name the servers by --servers";
+const WORK: &str = "it is part of --work now, in states of the dynamic program";
+const LENGTH: &str = "runs end by --events or --time here";
+
 /// Options that have another name now, or whose place is another verb.
 const RENAMED: &[(&str, &str)] = &[
+    ("--faults", READ),
+    ("--machine", SHAPES),
+    ("--partition", ONLY),
+    (
+        "--points",
+        "the sweep over α is `synth-lab sweep-alpha` now",
+    ),
+    ("--precision", LENGTH),
+    ("--replications", LENGTH),
+    ("--resample", "it is gone: `synth judge` has intervals"),
+    ("--rows", WORK),
+    ("--seed", "everything drawn here has one fixed seed"),
+    ("--series", "the steps of time are in --output and --html"),
+    ("--show", "all means are in --output, --csv and --html"),
+    (
+        "--speed",
+        "scale the arrivals by --load or --loads; `synth replay` has --speed",
+    ),
+    ("--states", WORK),
+    ("--step", "the steps of time are a 500th of the log"),
+    (
+        "--stuck",
+        "released jobs that do not start are reported after 30 s",
+    ),
+    ("--unknown-out", "it is --demands known now"),
+    ("--vm-types", SHAPES),
+    ("--workload", "give the file of the workload without it"),
     ("--amounts", READ),
     ("--censored", READ),
     ("--format", READ),

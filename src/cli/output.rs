@@ -182,7 +182,7 @@ pub struct Results {
 }
 
 /// Options after which a file stands that results go to.
-const WRITTEN: [&str; 6] = ["--output", "-o", "--csv", "--html", "--jobs", "--series"];
+const WRITTEN: [&str; 5] = ["--output", "-o", "--csv", "--html", "--jobs"];
 
 /// Returns the command that was typed behind the name of the program, as a shell takes it, without files that results go to.
 pub fn command(program: &str, typed: &[OsString]) -> String {

@@ -27,7 +27,6 @@ pub fn with_caller<T>(
     let mut output = BufWriter::new(common.host.clone());
     let answer = verb(&mut Caller {
         command: common.command.clone(),
-        means: Vec::new(),
         changes: common.changes(),
         interrupt: interrupt.flag(),
         listener: &mut |word| listener.notify(word),

@@ -24,8 +24,8 @@ fn all_results_come_from_one_run() {
     ));
     assert!(!folder.path("c.json.partial").exists());
     let table = stdout(&run);
-    has(&table, "section7.json has the shortest mean response time");
-    has(&table, "fcfs is unstable");
+    has(&table, "section7.json (preempts)");
+    has(&table, "unstable");
     assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
     let document = folder.json("c.json");
     document_is_sound(&document);

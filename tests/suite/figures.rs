@@ -3,17 +3,11 @@
 
 use crate::common::*;
 
-/// The table of a comparison has E[N] and the weighted mean on request.
+/// A page of a comparison has no double with all its digits, and options without a use are refused.
 #[test]
-fn comparisons_show_other_means() {
+fn comparisons_show_short_numbers() {
     let folder = Folder::new();
     let base = "compare --workload models/one_or_all.yaml --events 2e5 --policies msfq,first-fit";
-    let output = works(&format!("{base} --loads .25,.5 --show number,weighted"));
-    let printed = stderr(&output) + &stdout(&output);
-    for part in ["E[N]", "Weighted E[T]", "ρ = 0.25 [jobs]"] {
-        has(&printed, part);
-    }
-    // The page has no double with all its digits.
     let page = folder.name("r.html");
     synth(&format!(
         "{base},server-filling --loads .25279,.4 --html {page}"
@@ -25,10 +19,6 @@ fn comparisons_show_other_means() {
     };
     let mut words = page.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     assert_eq!(words.find(|word| is_long(word)), None);
-    fails(
-        "compare --workload models/campaign_small.yaml --policies fixed,literal --show number",
-        "leave it out",
-    );
     fails(
         "compare --workload models/amdahl_training.yaml --policies equi --loads .2",
         "leave it out",

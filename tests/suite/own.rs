@@ -107,7 +107,7 @@ fn a_chain_runs_as_it_is_analysed() {
         let printed = stdout(&works(&format!("simulate {file} --events 1e7 --seed 5")));
         has(&printed, "confirmed");
         let shown = stdout(&works(&format!("show {file}")));
-        has(&shown, "Switches, by schedule");
+        has(&shown, "Switching rates, by schedule");
         has(&shown, "0.03");
         let table = "
             /rates/0/1       | 0.5             | rates[0]: entered

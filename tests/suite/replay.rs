@@ -170,16 +170,15 @@ fn what_cannot_be_replayed_is_reported_with_what_to_do() {
         replay LOG --policies fcfs --loads 1e9 | choose a load nearer to it
         replay LOG --policies fcfs --measure .5,.6 | --measure all
         replay LOG --policies fcfs --jobs LOG | would be overwritten
-        replay LOG --policies fcfs --demands rounded --workload SMALL | --unknown-out
+        replay LOG --policies fcfs --demands rounded --workload SMALL | --demands known
         replay LOG --policies fcfs --demands rounded --workload TYPES --capacity cpu=8 | leave --capacity and --servers out
-        compare --workload TYPES --policies fcfs --loads 1.2 | give a load below 1
-        replay LOG --policies fcfs --resample | fewer than two";
+        compare --workload TYPES --policies fcfs --loads 1.2 | give a load below 1";
     let table = table.replace("LOG", &log).replace("TYPES", &types);
     for [typed, expected] in rows(&table.replace("SMALL", &small)) {
         fails(typed, expected);
     }
     let run = works(&format!(
-        "replay {log} --policies fcfs --demands rounded --workload {small} --unknown-out"
+        "replay {log} --policies fcfs --demands known --workload {small}"
     ));
     has(&(stderr(&run) + &stdout(&run)), "one job, ");
 }

@@ -47,11 +47,9 @@ fn the_least_size_is_that_of_erlangs_formula() {
         let found = works(&format!(
             "size {file} --preemption none --work 4e6 --slo 't: wait 95 % < {t}' --shape {name} -o {policy}"
         ));
-        let (printed, k) = (stderr(&found), least(10.0, t, 0.95));
+        let (printed, k) = (stdout(&found), least(10.0, t, 0.95));
         assert!(
-            printed.contains(&format!(
-                "Smallest size found that meets the target: {k} {name}"
-            )),
+            printed.contains(&format!("Smallest size found that meets --slo: {k} {name}")),
             "{printed}"
         );
         for (size, verdict) in [
@@ -106,7 +104,7 @@ fn a_shape_among_others_is_counted() {
     let found = works(&format!(
         "size {file} --preemption none --work 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --shape gpu -o {policy}"
     ));
-    let printed = stderr(&found);
+    let printed = stdout(&found);
     has(&printed, "gpu; now 3 gpu");
     has(&printed, "learn: wait 90 % < 6 s");
     let servers = folder.json("p.json")["workload"]["servers"].clone();

@@ -101,7 +101,7 @@ fn other_verbs_take_a_workload_without_the_option() {
         "optimum - --load .3 --tolerance 50% --time 1m",
         &text(model),
     );
-    fails("compare --policies fcfs", "--workload FILE");
+    fails("compare --policies fcfs", "--workload <FILE>");
     fails("chek p.json", "did you mean the verb `check`?");
     fails(
         "no-such.yaml --preemption none",

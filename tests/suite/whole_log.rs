@@ -85,14 +85,14 @@ fn work_that_no_server_holds_is_no_small_print() {
             "% of the work are larger than the servers",
             "with most work, line ",
             "--servers (Slurm: sinfo",
-            "--faults ",
+            "--read faults ",
         ] {
             assert!(printed.contains(part), "{verb}: {printed}");
         }
         assert!(!std::path::Path::new(&output).exists());
     }
     let printed = stdout(&works(&format!(
-        "replay {name} --servers '{few}' --policies first-fit --faults 20%"
+        "replay {name} --servers '{few}' --policies first-fit --read faults=20%"
     )));
     has(&printed, "larger than the servers");
 }

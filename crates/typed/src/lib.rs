@@ -45,29 +45,48 @@ pub struct PolicyFile {
     pub policy: PathBuf,
 }
 
-/// When a simulation ends.
+/// How long simulations may be.
 #[derive(Args, Clone, Debug)]
-pub struct Budget {
+pub struct RunLength {
     /// Seed of the random streams: the same seed gives the same numbers
     #[arg(long, default_value = "1")]
     seed: u64,
-
-    /// Stop when the 95 % interval of the mean response time is this narrow, relatively
-    #[arg(long, default_value = "1%", value_parser = part)]
-    precision: f64,
 
     /// Stop after so many events (arrivals, completions, clocks) [default: 2e8; 2e7 a policy and
     /// load where policies are compared]
     #[arg(long, value_parser = count)]
     events: Option<u64>,
 
-    /// Independent replications; they run in parallel on the available cores
-    #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    replications: u32,
-
     /// Stop after this time, such as 90 (seconds), 5min or 1h; the numbers then depend on the machine
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
+}
+
+impl RunLength {
+    /// Returns settings of the simulator, with this default for the number of events.
+    pub fn settings(&self, events: u64) -> Settings {
+        Settings {
+            seed: self.seed,
+            events: self.events.unwrap_or(events),
+            time: self.time.map(seconds),
+            ..Settings::default()
+        }
+    }
+}
+
+/// When a simulation ends.
+#[derive(Args, Clone, Debug)]
+pub struct Budget {
+    #[command(flatten)]
+    length: RunLength,
+
+    /// Stop when the 95 % interval of the mean response time is this narrow, relatively
+    #[arg(long, default_value = "1%", value_parser = part)]
+    precision: f64,
+
+    /// Independent replications; they run in parallel on the available cores
+    #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    replications: u32,
 }
 
 impl Budget {
@@ -79,12 +98,9 @@ impl Budget {
     /// Returns settings of the simulator, with this default for the number of events.
     pub fn settings(&self, events: u64) -> Settings {
         Settings {
-            seed: self.seed,
             replications: self.replications,
             precision: self.precision,
-            events: self.events.unwrap_or(events),
-            time: self.time.map(seconds),
-            ..Settings::default()
+            ..self.length.settings(events)
         }
     }
 }

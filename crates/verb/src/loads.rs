@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use synth_core::artifact::Content as _;
 
-use crate::report::{Besides, Mean, number};
+use crate::report::{Besides, number};
 use crate::{
     Caller, NamedPolicy, Notice, Rules, VerbError, VerbOutput, VerbResult, WorkloadOf, refuse,
 };
@@ -92,8 +92,8 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     let notify = |stage: SweepStage<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, &scaled, comparing, notify)?;
     let mut output = match comparing.share {
-        None => with_exact(comparison, queueing, &caller.means),
-        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), &[]),
+        None => with_exact(comparison, queueing),
+        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides()),
     }?;
     output.notes.extend(note);
     Ok(output)
@@ -124,20 +124,19 @@ fn for_another_load<K: Rules>(
 /// # Errors
 /// When its cells cannot be read, or a load not be reached.
 pub fn merge_over_loads<W: Queueing>(workload: &W, whole: &Whole) -> VerbResult<VerbOutput> {
-    with_exact(whole.comparison()?, workload, &[])
+    with_exact(whole.comparison()?, workload)
 }
 
 fn with_exact<W: Queueing>(
     mut comparison: Comparison<W::Measures, W::OfClass>,
     workload: &W,
-    means: &[Mean],
 ) -> VerbResult<VerbOutput> {
     let header = &comparison.header;
     for &load in &header.loads {
         let scaled = at_load(workload, load, header.workload.load)?;
         comparison.exact.extend(scaled.exact(load));
     }
-    VerbOutput::over_loads(comparison, &workload.besides(), means)
+    VerbOutput::over_loads(comparison, &workload.besides())
 }
 
 /// Returns the workload with all arrival rates scaled so that its load is ρ.

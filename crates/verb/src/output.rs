@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::{Besides, Mean, Outcomes, Report, Section, comparison_report};
+use crate::report::{Besides, Outcomes, Report, Section, comparison_report};
 use synth_core::artifact::{Changes, Quantity};
 use synth_core::document::harmless;
 use synth_simulation::sweep::{Cell, CellOutcome, Comparing, Comparison, Journal, SweepStage};
@@ -36,8 +36,6 @@ pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
 pub struct Caller<'a> {
     /// The command as it was typed, but for where results go: whoever types it gets the same again.
     pub command: String,
-    /// What a comparison over loads tabulates besides the mean response time; none where nothing else is requested.
-    pub means: Vec<Mean>,
     /// What becomes of a policy file that was changed after it was written.
     pub changes: Changes,
     /// Once it is set, a verb ends with what it has.
@@ -53,7 +51,6 @@ impl Caller<'_> {
     pub fn over_loads(&self, comparing: &Comparing<'_>) -> Option<&'static str> {
         let typed = [
             ("--loads", !comparing.loads.is_empty()),
-            ("--show", !self.means.is_empty()),
             ("--shard", comparing.share.is_some()),
         ];
         typed.into_iter().find(|own| own.1).map(|own| own.0)
@@ -274,7 +271,6 @@ impl VerbOutput {
     pub fn over_loads<M: Serialize, C: Serialize>(
         mut comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
-        means: &[Mean],
     ) -> VerbResult<Self> {
         let has_run = |cell: &Cell<M, C>| cell.run().is_some();
         let recorded = comparison
@@ -286,7 +282,7 @@ impl VerbOutput {
             });
         let recorded: Vec<_> = recorded.collect();
         Ok(VerbOutput {
-            report: comparison_report(besides, &comparison, means, &recorded),
+            report: comparison_report(besides, &comparison, &recorded),
             document: json(&comparison)?,
             interrupted: comparison.interrupted,
             negative: !comparison.cells.iter().all(has_run),

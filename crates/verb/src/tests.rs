@@ -206,7 +206,6 @@ fn a_kind_of_its_own_has_all_verbs() {
     let mut listener = |_: Notice<'_>| ();
     let mut caller = Caller {
         command: String::new(),
-        means: Vec::new(),
         changes: Changes::Refused,
         interrupt: std::sync::Arc::default(),
         listener: &mut listener,

@@ -14,7 +14,7 @@ use super::release::{act, release_all};
 use super::resources::written;
 use super::setup::{OnExit, Setup};
 use super::survey::{obstacle, plan, without_type};
-use super::watch::{Changes, Jobs, Watch};
+use super::watch::{Changes, Jobs, SEED, STUCK, Watch};
 use synth_operator::{HostMoment, Metrics, Round};
 use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
 use synth_verb::VerbResult;
@@ -125,7 +125,7 @@ impl Bridge {
             cluster: self.cluster.name.clone(),
             partition: self.slurm.partition.clone(),
             time_unit: operator.fleet().time_unit().into(),
-            seed: self.setup.seed,
+            seed: SEED,
             learned: operator.learned.clone(),
         }
     }
@@ -248,8 +248,7 @@ impl Bridge {
         self.notes.append(&mut found.notes);
         for (job, reason) in &found.stuck {
             self.notes.push(format!(
-                "warning: job {job} was released {:.0} s ago, and Slurm does not start it ({reason}); its place stays taken",
-                self.setup.stuck.as_secs_f64()
+                "warning: job {job} was released {STUCK:.0} s ago, and Slurm does not start it ({reason}); its place stays taken"
             ));
         }
         // Before anything is done: a release that fails was decided all the same.

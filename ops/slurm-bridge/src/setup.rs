@@ -55,17 +55,9 @@ pub struct Setup {
     #[arg(long)]
     pub pool: bool,
 
-    /// Tell of released jobs that Slurm does not start within this time
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
-    pub stuck: Duration,
-
     /// Release nothing for this time after the controller was started anew
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub settle: Duration,
-
-    /// Of the policy's clocks
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub seed: u64,
 
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = duration)]

@@ -52,6 +52,12 @@ pub(super) type Sent = (Vec<String>, Option<u128>);
 const LAG: f64 = 5.0;
 
 /// After this time a released job that does not start is held again \[s\].
+/// The seed of the policy's clocks.
+pub const SEED: u64 = 1;
+
+/// Released jobs that Slurm does not start within this time \[s\] are reported.
+pub const STUCK: f64 = 30.0;
+
 const GIVE_UP: f64 = 600.0;
 
 /// What is known of the cluster.
@@ -74,7 +80,7 @@ impl Watch {
     /// Reads the policy and the types of Slurm's jobs; refuses what a bridge cannot carry out.
     pub fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
         let policy = read_policy(&setup.policy, setup.changes)?;
-        let operator = Operator::new(policy, setup.seed, CANNOT_STOP)?;
+        let operator = Operator::new(policy, SEED, CANNOT_STOP)?;
         let mut map = TypeMap::new(&operator.policy, setup.types.as_deref())?;
         map.is_pooled = setup.pool;
         Ok(Watch::new(operator, map, setup))
@@ -278,7 +284,7 @@ impl Watch {
         };
         own.held_since = None;
         let since = *own.pending_since.get_or_insert(now);
-        if now - since > self.setup.stuck.as_secs_f64() && !own.is_warned {
+        if now - since > STUCK && !own.is_warned {
             own.is_warned = true;
             found.stuck.push((row.key.id, row.reason.clone()));
         }
@@ -290,11 +296,10 @@ impl Watch {
 
     /// Released jobs that Slurm has not started for long: they are held again, and go behind the others.
     pub fn give_up(&mut self, now: f64) -> Vec<JobId> {
-        let stuck = self.setup.stuck.as_secs_f64();
         let jobs = self.operator.jobs.iter_mut();
         let late = jobs.filter(|(_, job)| {
             let since = job.more.pending_since.filter(|_| job.runs());
-            since.is_some_and(|since| now - since > stuck)
+            since.is_some_and(|since| now - since > STUCK)
         });
         late.map(|(key, job)| {
             job.more.gave_up = true;

@@ -168,16 +168,20 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         .filter(|own| own.bound == found.lower_bound);
     let knowing = knowing(proved.is_some_and(|own| own.knows_sizes));
     let (allowed, low) = (allowed(preemption), below(found.lower_bound));
-    let by = match proved {
-        Some(_) => "which the linear program proves",
-        None => "by the dynamic program, in floating point",
+    let floating = "by the dynamic program, in floating point";
+    let bound = match &found.linear {
+        Some(_) if proved.is_some() => format!("{low} {unit}, which the linear program proves"),
+        Some(linear) => format!(
+            "{} {unit}, which the linear program proves ({low} {unit} {floating})",
+            below(linear.bound)
+        ),
+        None => format!("{low} {unit}, {floating}"),
     };
     let mut report = Report::from(format!(
-        "No policy {allowed}{knowing} has a {what} below {low} {unit}, {by}."
+        "No policy {allowed}{knowing} has a {what} below {bound}."
     ));
     if let Some(linear) = &found.linear {
-        let (bound, method) = (below(linear.bound), &linear.method);
-        let text = format!("Linear program: {bound} {unit}, proved by {method}.");
+        let text = format!("Linear program: proved by {}.", linear.method);
         report.summary.push(text);
     }
     if let Some(own) = &found.optimum {
@@ -201,7 +205,7 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         }
         let why = match own.ended {
             Ended::Cut => Some("interrupted, --time, or sweeps that come no closer"),
-            Ended::Full => Some("a larger box has more states than --states"),
+            Ended::Full => Some("a larger box has more states than --work"),
             Ended::Close => None,
         };
         report.warnings.extend(

@@ -18,15 +18,16 @@ use crate::multiresource::MultiresourceKind;
 use crate::multiresource::workload::Fleet;
 use crate::report::{Cell, Section, number};
 use crate::simulation::{Estimate, Health, Settings};
-use crate::typed::{Budget, WorkloadFile, part};
+use crate::typed::{RunLength, part};
 use synth_verb::table;
 
 /// The load up to which policies are stable, by simulation
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    #[command(flatten)]
-    workload: WorkloadFile,
+    /// The workload, a YAML file (`-`: standard input)
+    #[arg(value_name = "FILE")]
+    workload: PathBuf,
 
     /// Policies, by name (`synth rules` lists them) or policy file
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
@@ -37,7 +38,7 @@ pub struct Arguments {
     within: f64,
 
     #[command(flatten)]
-    budget: Budget,
+    length: RunLength,
 
     /// Also write all runs as JSON to this file (`-`: to standard output, in place of the table)
     #[arg(long, short, value_name = "FILE")]
@@ -80,13 +81,13 @@ pub struct Limits {
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
-        files(policies.chain(self.workload.typed()), &self.output)
+        files(policies.chain([&*self.workload]), &self.output)
     }
 }
 
 impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let fleet = known(Fleet::read(self.workload.file()?)?, caller);
+        let fleet = known(Fleet::read(&self.workload)?, caller);
         let policies = NamedPolicy::<MultiresourceKind>::resolve_each(
             &self.policies,
             Some(&fleet),
@@ -95,7 +96,7 @@ impl RunVerb for Arguments {
         let load = own_load(None, &fleet)?;
         let settings = Settings {
             interrupt: caller.interrupt.clone(),
-            ..self.budget.settings(EVENTS)
+            ..self.length.settings(EVENTS)
         };
         let mut listener = caller.doing();
         let (mut limits, mut notes) = (Vec::new(), Vec::new());

@@ -13,7 +13,6 @@ use crate::kind::{
 use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::workload::Fleet;
 use crate::report::WIDTH;
-use crate::typed::WorkloadFile;
 
 /// Analyse or simulate a policy of your own, and write it as a policy file
 #[derive(Args)]
@@ -58,8 +57,9 @@ impl RunVerb for Analyze {
     after_help = "Jobs arrive as they do now. On a fleet --shape names the servers to count, on one server the resource to vary."
 )]
 pub struct Size {
-    #[command(flatten)]
-    workload: WorkloadFile,
+    /// The workload, a YAML file (`-`: standard input)
+    #[arg(value_name = "FILE")]
+    workload: PathBuf,
 
     /// The shape of servers, or on one server the resource, of which the least amount is sought
     #[arg(long, value_name = "NAME", requires = "slo")]
@@ -72,6 +72,10 @@ pub struct Size {
     #[command(flatten)]
     making: MakingArgs,
 
+    /// Explain how the policy was found, too
+    #[arg(long, short)]
+    verbose: bool,
+
     /// Also write the policy for that size to this file (`-`: to standard output)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -79,14 +83,14 @@ pub struct Size {
 
 impl NamesFiles for Size {
     fn files(&self) -> Files<'_> {
-        files(self.workload.typed(), &self.output)
+        files([&self.workload], &self.output)
     }
 }
 
 impl RunVerb for Size {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let fleet = known(Fleet::read(self.workload.file()?)?, caller);
-        let args = SynthesisArgs::of_size(&self.shape, &self.family, &self.making);
+        let fleet = known(Fleet::read(&self.workload)?, caller);
+        let args = SynthesisArgs::of_size(&self.shape, &self.family, &self.making, self.verbose);
         answered(synthesize(&fleet, &args, caller)?, &self.output)
     }
 }

@@ -22,14 +22,15 @@ use crate::multiresource::report::{self, Distance, Least};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 use crate::simulation::Settings;
-use crate::typed::{Budget, WorkloadFile, count, load, part, positive};
+use crate::typed::{RunLength, count, load, part, positive};
 
 /// What no policy can beat: the optimum of small systems, a proven bound for the others
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct Arguments {
-    #[command(flatten)]
-    workload: WorkloadFile,
+    /// The workload, a YAML file (`-`: standard input)
+    #[arg(value_name = "FILE")]
+    workload: PathBuf,
 
     /// Scale its arrival rates to this load ρ, as a fraction of what any policy can serve
     #[arg(long, value_parser = load, allow_negative_numbers = true, value_name = "ρ")]
@@ -55,20 +56,17 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// States of the dynamic program at most, 20 bytes each; where it would begin with more there is the bound of linear programs alone
-    #[arg(long, default_value = "2e7", value_parser = count)]
-    states: u64,
-
-    /// Rows at most of the linear program that bounds what the dynamic program does not reach; the default takes seconds
-    #[arg(long, default_value = "1e4", value_parser = count)]
-    rows: u64,
+    /// The most states of the dynamic program, of 20 bytes each; the linear program has at most a row for each 2000 of them. Where
+    /// the dynamic program would begin with more states, the bound is that of the linear program alone
+    #[arg(long, default_value = "2e7", value_parser = count, value_name = "STATES")]
+    work: u64,
 
     /// Also write the bound of the linear programs with its proof to this file: `synth check` proves it anew
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
 
     #[command(flatten)]
-    budget: Budget,
+    length: RunLength,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
     #[arg(long, short, value_name = "FILE")]
@@ -76,9 +74,12 @@ pub struct Arguments {
 }
 
 const ABOUT: &str = "\
-On a server so small that schedules times waiting jobs of each type are few (with preemption the numbers of jobs, see --states), with \
+On a server so small that schedules times waiting jobs of each type are few (with preemption the numbers of jobs, see --work), with \
 Poisson arrivals and exponential sizes, the bound is that of a dynamic program, which is near what a policy can reach. Elsewhere it is \
-that of linear programs (see --rows): it has a proof, and may be far below.";
+that of a linear program: it has a proof, and may be far below.";
+
+/// States of the dynamic program for each row of the linear program.
+const STATES_A_ROW: u64 = 2000;
 
 /// Events per policy, by default.
 const EVENTS: u64 = 50_000_000;
@@ -86,7 +87,7 @@ const EVENTS: u64 = 50_000_000;
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
-        let read = policies.chain(self.workload.typed());
+        let read = policies.chain([&*self.workload]);
         files(read, self.output.iter().chain(&self.proof))
     }
 }
@@ -96,7 +97,7 @@ impl RunVerb for Arguments {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return refuse("--setup-rate goes with --preemption setup");
         }
-        let own = known(Fleet::read(self.workload.file()?)?, caller);
+        let own = known(Fleet::read(&self.workload)?, caller);
         own.counts_amounts()?;
         let policies = NamedPolicy::<MultiresourceKind>::resolve_each(
             &self.policies,
@@ -128,7 +129,7 @@ impl RunVerb for Arguments {
         let mut notes = Vec::new();
         let settings = Settings {
             interrupt: caller.interrupt.clone(),
-            ..self.budget.settings(EVENTS)
+            ..self.length.settings(EVENTS)
         };
         let mut listener = caller.doing();
         for policy in policies {
@@ -164,7 +165,7 @@ type Solved = Result<Optimum, OptimumError>;
 impl Arguments {
     /// Returns how long the dynamic program may take; after that its bounds are printed as they are.
     fn time(&self) -> Duration {
-        self.budget.settings(EVENTS).time.unwrap_or(TIME)
+        self.length.settings(EVENTS).time.unwrap_or(TIME)
     }
 
     /// Solves the dynamic program, where there is one, and the linear programs, whose bound has a proof.
@@ -177,7 +178,7 @@ impl Arguments {
         let count = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
         let limits = OptimumLimits {
             tolerance: self.tolerance,
-            states: count(self.states),
+            states: count(self.work),
             time: self.time(),
             ..OptimumLimits::default()
         };
@@ -202,7 +203,7 @@ impl Arguments {
             return Ok((solved, None));
         }
         listener("solving linear programs for a bound");
-        let rows = count(self.rows);
+        let rows = count(self.work / STATES_A_ROW);
         let is_over = || interrupt.load(Ordering::Relaxed);
         let bound = lower_bound(fleet, self.minimize, self.preemption, rows, &is_over)?;
         Ok((solved, Some(bound)))

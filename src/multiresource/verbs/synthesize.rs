@@ -61,10 +61,6 @@ pub struct MakingArgs {
     /// Seed of the simulations: the same seed gives the same policy
     #[arg(long, default_value = "1")]
     seed: u64,
-
-    /// Explain how the policy was found, too: the proof, all families that were compared, schedules, what to buy
-    #[arg(long, short)]
-    verbose: bool,
 }
 
 /// What is typed beside the workload to make a policy.
@@ -72,6 +68,10 @@ pub struct MakingArgs {
 pub struct SynthesisArgs {
     #[command(flatten)]
     making: MakingArgs,
+
+    /// Explain how the policy was found, too: the proof, all families that were compared, schedules, what to buy
+    #[arg(long, short)]
+    verbose: bool,
 
     /// Family of policies, or a rule by its name [default: auto, the best of all, chosen by simulation]
     ///
@@ -148,16 +148,23 @@ impl SynthesisArgs {
         SynthesisArgs {
             making: making.clone(),
             msr: msr.clone(),
+            verbose: true,
             own: Some(policy.to_owned()),
             ..SynthesisArgs::default()
         }
     }
 
     /// Returns the arguments for the least amount of this shape or resource that keeps all targets.
-    pub(super) fn of_size(name: &str, family: &Option<FamilyName>, making: &MakingArgs) -> Self {
+    pub(super) fn of_size(
+        name: &str,
+        family: &Option<FamilyName>,
+        making: &MakingArgs,
+        verbose: bool,
+    ) -> Self {
         SynthesisArgs {
             family: family.clone(),
             making: making.clone(),
+            verbose,
             size: Some(name.to_owned()),
             ..SynthesisArgs::default()
         }
@@ -317,7 +324,7 @@ pub fn synthesize(
         },
     };
     let (found, log) = checked(&size, &args, &request, *found)?;
-    let mut summary = report::synthesis(&size, &found, &log, args.making.verbose);
+    let mut summary = report::synthesis(&size, &found, &log, args.verbose);
     if let Some(sizing) = sizing {
         summary.summary.splice(..0, sizing.summary);
         summary.warnings.extend(sizing.warnings);
@@ -345,7 +352,7 @@ fn checked(
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
-    if (args.making.verbose || args.log.is_some()) && matches!(found, Synthesized::Chosen(_)) {
+    if (args.verbose || args.log.is_some()) && matches!(found, Synthesized::Chosen(_)) {
         log.lower_bound = floor(fleet, request);
     }
     Ok((found, log))

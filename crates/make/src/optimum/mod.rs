@@ -349,7 +349,7 @@ fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Reg
         several => format!("{several} schedules × "),
     };
     refused(format!(
-        "the dynamic program would begin with {least:.1e} states ({times}the numbers of jobs of {} types; {:.0} MB), and the limit is {limit:.1e}: take fewer types or a lower load, or give `synth optimum` more --states",
+        "the dynamic program would begin with {least:.1e} states ({times}the numbers of jobs of {} types; {:.0} MB), and the limit is {limit:.1e}: take fewer types or a lower load, or give `synth optimum` more --work",
         workload.types().len(),
         least * BYTES / 1e6
     ))

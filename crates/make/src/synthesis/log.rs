@@ -15,7 +15,7 @@ pub struct SynthesisLog {
     /// Columns in the last master program, of all shapes together.
     pub columns: usize,
     /// Routes of the loop that were considered, as far as their chains could be listed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteTried>,
     /// How it was chosen by simulation, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ pub struct ChoiceLog {
     /// The objective that was minimized \[time\].
     pub objective: Objective,
     /// The promises about types.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<Promise>,
     /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
     /// those of the next seed, and the selected policy was measured on those of the one after that.
@@ -177,7 +177,7 @@ pub struct CandidateLog {
     pub at_least: Option<f64>,
     /// Mean wait \[time\] of the jobs of each type, in the order of the workload: for the selected policy from the run of its own, and
     /// of the others that times the ratio of the two on the same arrivals and sizes. Empty without a ratio.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<LoggedMean>,
     /// The same of the mean that is not the objective: of `weighted`, or of `mean` where that is weighted.
     #[serde(skip_serializing_if = "Option::is_none")]

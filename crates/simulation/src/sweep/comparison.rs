@@ -58,7 +58,7 @@ pub struct Comparison<M = (), C = ()> {
     /// Which policies are faster, and how surely, at each load.
     pub rankings: Vec<AtLoad>,
     /// Means that are known without a run, at loads where they are.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<ExactMeans>,
     /// Where finished cells stand, to be removed once the results are written.
     #[serde(skip)]

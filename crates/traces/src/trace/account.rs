@@ -43,7 +43,7 @@ macro_rules! reasons {
 
 reasons! {
     /// Not what the format has: left out.
-    Fault: "not what the format has", LEFT_OUT, "--faults";
+    Fault: "not what the format has", LEFT_OUT, "--read faults";
     /// It never ran: left out.
     NeverRan: "never ran", LEFT_OUT, "";
     /// It took less than a tick: taken as one tick.
@@ -57,7 +57,7 @@ reasons! {
     /// It was allocated nothing; what it requested is taken.
     RequestedTaken: "allocated nothing", "requested taken", "";
     /// No server holds it: left out.
-    TooLarge: "larger than any server", LEFT_OUT, "--servers, --faults";
+    TooLarge: "larger than any server", LEFT_OUT, "--servers, --read faults";
     /// It needs a type of a resource, such as a model of GPU, that no server has: left out.
     OtherType: "need a type that no server has", LEFT_OUT, "--servers";
     /// It was allocated a type of a resource, and its request is not in the log: the type is assumed to be requested.

@@ -26,7 +26,7 @@ pub struct ReadArgs {
     /// Details: format=swf, if it is not recognized; in a table unit=ms for all times or unit.limit=min for one column, and
     /// amounts=total or per-node, if a job on several servers has those of all of them together or of each; past-limit=kill
     /// ends jobs at their limits, which are raised otherwise; censored=end takes jobs that still ran at the end to have ended
-    /// then
+    /// then; faults=5% is the share of faulty lines, and of work in jobs larger than any server, that may be left out (1 % otherwise)
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     read: Vec<(String, String)>,
 
@@ -43,11 +43,6 @@ pub struct ReadArgs {
     /// Only these jobs: partition=NAME, user=NAME, status=completed
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     only: Vec<(String, String)>,
-
-    /// The share of faulty lines, and of work in jobs larger than any server, that may be left out, such as 5% [default:
-    /// 1%]
-    #[arg(long, value_name = "SHARE", requires = "trace", value_parser = share)]
-    faults: Option<f64>,
 }
 
 impl ReadArgs {
@@ -61,7 +56,6 @@ impl ReadArgs {
             columns: self.columns.clone(),
             from: self.from,
             to: self.to,
-            faults: self.faults,
             ..ReadOptions::default()
         };
         for (key, value) in &self.read {
@@ -80,9 +74,10 @@ impl ReadArgs {
                 ("past-limit", "raise") | ("censored", "part") => {}
                 ("past-limit", "kill") => options.kill = true,
                 ("censored", "end") => options.censored_end = true,
+                ("faults", typed) => options.faults = Some(share(typed)?),
                 _ => {
                     return Err(format!(
-                        "--read {key}={value}: expected format=…, unit=…, unit.COLUMN=…, amounts=total or per-node, past-limit=raise or kill, or censored=part or end"
+                        "--read {key}={value}: expected format=…, unit=…, unit.COLUMN=…, amounts=total or per-node, past-limit=raise or kill, censored=part or end, or faults=SHARE"
                     ));
                 }
             }

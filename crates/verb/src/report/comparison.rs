@@ -1,7 +1,6 @@
 //! The report of a comparison over loads. It knows no kind of workload: what the runs of one measure in addition comes with
 //! [`Besides`].
 
-use clap::ValueEnum;
 use itertools::{Itertools as _, chain};
 
 use super::plot::{Chart, Curve, Figure, Point, Scale, short};
@@ -56,20 +55,10 @@ impl<M, C> Besides<'_, M, C> {
     }
 }
 
-/// What a comparison tabulates in addition to the mean response time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Mean {
-    /// `E[N]`, the mean number of jobs in the system
-    Number,
-    /// The mean response time in which jobs count by the work that they bring
-    Weighted,
-}
-
 /// Returns the report of a comparison; `recorded` has what was recorded of policies at the highest load.
 pub fn comparison_report<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
-    means: &[Mean],
     recorded: &[(String, Stretch)],
 ) -> Report {
     let header = &comparison.header;
@@ -86,13 +75,8 @@ pub fn comparison_report<M, C>(
     let rankings = comparison.rankings.iter();
     let rankings = rankings.sorted_by(|a, b| a.load.total_cmp(&b.load));
     let at = rankings.max_by_key(|at| at.ranking.order.len());
-    let means = means.iter().map(|mean| match mean {
-        Mean::Number => all.table("E[N]", "jobs", |run| run.mean_number),
-        Mean::Weighted => all.table("Weighted E[T]", unit, |run| run.weighted_response),
-    });
     let sections = chain!(
         [all.main(), all.ratios()],
-        means,
         at.map(|at| all.waits(at)),
         [all.over_loads(), all.trajectories()],
         all.schedules(recorded)
@@ -152,13 +136,6 @@ impl<M, C> Compared<'_, M, C> {
             section.rows.push(cells![name; cells]);
         }
         section
-    }
-
-    fn table(&self, title: &str, unit: &str, of: OfRun<M, C>) -> Section {
-        self.by_load(title, unit, |name, at| {
-            let run = self.comparison.settled(name, at.load);
-            run.and_then(of).into()
-        })
     }
 
     fn main(&self) -> Section {

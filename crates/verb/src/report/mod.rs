@@ -15,7 +15,7 @@ mod validity;
 
 pub use self::csv::Csv;
 pub use claims::{claims, policy_report};
-pub use comparison::{Besides, Mean, Shares, comparison_report};
+pub use comparison::{Besides, Shares, comparison_report};
 pub use data::{Cell, Column, Numbers, Report, Section};
 pub use number::{
     below, change, counted, decimals, estimate, fitting, length, list, load, number, percent,

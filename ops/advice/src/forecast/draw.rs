@@ -97,12 +97,12 @@ const HORIZON: f64 = 60.0 * DAY;
 const SHARED: [f64; 2] = [0.2, 0.5];
 
 impl ForecastSite {
-    /// Returns the servers of a log, to which jobs come at a speed.
+    /// Returns the servers of a log.
     ///
     /// # Errors
     /// Where its jobs are out of the range of what can be counted.
-    pub fn of_log(log: &Log, speed: Speed) -> Result<Self, DocumentError> {
-        let clock = Clock::whole(speed);
+    pub fn of_log(log: &Log) -> Result<Self, DocumentError> {
+        let clock = Clock::whole(Speed::ONE);
         let (fleet, types) = gathered(log, &log.jobs, &Kinds::exact(log), clock, 0.0, false)?;
         Ok(ForecastSite {
             fleet,

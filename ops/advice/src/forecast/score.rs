@@ -12,7 +12,7 @@ use super::course::Course;
 use super::draw::{Draws, ForecastSite};
 use super::map::{Map, Probes};
 use synth_multiresource::policy::Policy;
-use synth_traces::replay::{Log, NoResult, Speed, Stopped, Walk};
+use synth_traces::replay::{Log, NoResult, Stopped, Walk};
 
 /// A forecast, and what came. Times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -40,8 +40,6 @@ pub struct ScoredForecast {
 pub struct Scoring<'a> {
     /// The log.
     pub log: &'a Log,
-    /// By how much faster jobs come than they did.
-    pub speed: Speed,
     /// How the future is drawn.
     pub draws: Draws,
     /// Of so many jobs that wait one is forecast, ≥ 1.
@@ -105,7 +103,7 @@ impl Scoring<'_> {
         listener: &mut dyn FnMut(usize),
     ) -> Result<Scored, NoResult> {
         let log = self.log;
-        let site = ForecastSite::of_log(log, self.speed)?;
+        let site = ForecastSite::of_log(log)?;
         let scene = site.scene(&log.jobs);
         let policy = make(&site).map_err(NoResult::Refused)?;
         let mut course = Course::new(log, &site, Walk::new(&scene, policy));

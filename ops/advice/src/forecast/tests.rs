@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 use synth_multiresource::policy::Policy;
 use synth_multiresource::simulator::Contender;
-use synth_traces::replay::{Log, Speed};
+use synth_traces::replay::{Log};
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
 /// A job of a log: submission, run time, processors, limit and user; −1 for a limit that is not known.
@@ -43,7 +43,6 @@ fn scored(log: &Log, name: &str) -> Scored {
     let interrupt = AtomicBool::new(false);
     let scoring = Scoring {
         log,
-        speed: Speed::ONE,
         draws: Draws { runs: 60, seed: 1 },
         every: 1,
         interrupt: &interrupt,
@@ -93,7 +92,7 @@ fn a_job_that_has_run_for_long_ends_as_the_longer_ones_did() {
     let mut jobs: Vec<Line> = past.map(|(at, size)| (at, size, 2, 100, 1)).to_vec();
     jobs.extend([(5000, 70, 1, 100, 1), (5040, 10, 2, 100, 1)]);
     let log = log(2, &jobs);
-    let site = ForecastSite::of_log(&log, Speed::ONE).unwrap();
+    let site = ForecastSite::of_log(&log).unwrap();
     let mut known = Past::default();
     for (n, job) in log.jobs[..5].iter().enumerate() {
         known.came(job);
@@ -246,7 +245,6 @@ fn the_map_shows_that_small_jobs_wait_for_less() {
     let interrupt = AtomicBool::new(false);
     let scoring = Scoring {
         log: &log,
-        speed: Speed::ONE,
         draws: Draws { runs: 20, seed: 1 },
         every: 10,
         interrupt: &interrupt,

@@ -43,10 +43,6 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Demands::Exact)]
     pub demands: Demands,
 
-    /// Leave out jobs that demand more than every type, for every policy, also if they are over 1 % of the work
-    #[arg(long)]
-    pub unknown_out: bool,
-
     /// The jobs that are measured: all, or those submitted in a part of the span such as .1,.9 [default: .02,.98]
     #[arg(long, value_name = "PART", value_parser = Window::parse)]
     pub measure: Option<Window>,
@@ -56,10 +52,6 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE|DIR")]
     pub slurm: Option<PathBuf>,
 
-    /// Replicate the log: whole weeks of it drawn with replacement, 8 times, the same for each policy
-    #[arg(long)]
-    pub resample: bool,
-
     /// Seed of everything that is drawn
     #[arg(long, default_value = "1")]
     pub seed: u64,
@@ -67,10 +59,6 @@ pub struct Arguments {
     /// Also write the outcome of each job, as CSV (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
-
-    /// Also write how many jobs wait and run over time, as CSV (`-`: to standard output)
-    #[arg(long, value_name = "FILE")]
-    pub series: Option<PathBuf>,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
     #[arg(long, short, value_name = "FILE")]
@@ -110,8 +98,10 @@ pub fn start_latency(text: &str) -> Result<Decimal, String> {
 pub enum Demands {
     /// What they did
     Exact,
-    /// What their types in --workload do
+    /// What their types in --workload do; an error if over 1 % of the work is of jobs that demand more than every type
     Rounded,
+    /// The same, without the jobs that demand more than every type, which are left out for every policy
+    Known,
 }
 
 impl NamesFiles for Arguments {
@@ -120,13 +110,7 @@ impl NamesFiles for Arguments {
         let read = policies
             .chain([&*self.file])
             .chain(self.workload.as_deref());
-        let written = [
-            &self.output,
-            &self.csv,
-            &self.html,
-            &self.jobs,
-            &self.series,
-        ];
+        let written = [&self.output, &self.csv, &self.html, &self.jobs];
         files(read, written.into_iter().flatten())
     }
 }

@@ -45,24 +45,3 @@ pub fn visits(replays: &Replays) -> Text {
     }
     table.text()
 }
-
-/// Writes one step a line, by policy and pace: averages of jobs that wait and run, of the work of those that wait \[s of all
-/// servers\], and of what is held of each resource, over all that there is.
-///
-/// # Errors
-/// When the text cannot be put together.
-pub fn series(replays: &Replays) -> Text {
-    let header = "policy,speed,time,waiting,running,waiting_work".split(',');
-    let used = replays.trace.resources.iter();
-    let used = used.map(|name| format!("used_{name}"));
-    let mut table = Csv::titled(header.map(str::to_owned).chain(used))?;
-    for (at, own, played) in replays.played() {
-        for step in &played.series {
-            let numbers = [step.time, step.waiting, step.running, step.waiting_work];
-            let numbers = numbers.iter().chain(&step.used).map(f64::to_string);
-            let names = [own.policy.clone(), at.speed.to_string()];
-            table.row(names.into_iter().chain(numbers))?;
-        }
-    }
-    table.text()
-}

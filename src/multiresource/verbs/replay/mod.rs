@@ -46,9 +46,6 @@ impl RunVerb for Arguments {
         if let Some(file) = &self.jobs {
             documents.push((file.clone(), csv::visits(&replays)?));
         }
-        if let Some(file) = &self.series {
-            documents.push((file.clone(), csv::series(&replays)?));
-        }
         output.written_to(self.html.as_ref(), self.output.as_ref())
     }
 }

@@ -3,7 +3,7 @@
 use itertools::{Itertools as _, chain};
 
 use super::recorded::Recorded;
-use super::results::{AtPace, Played, RECORDED, Replays, Spread};
+use super::results::{AtPace, Played, RECORDED, Replays};
 use crate::multiresource::replay::{SeriesStep, Window};
 use crate::multiresource::report::start_latency_of;
 use crate::report::plot::{Chart, Curve, Figure, Point, Scale, front};
@@ -25,13 +25,7 @@ pub fn report(replays: &Replays, command: String) -> Report {
         .flat_map(|at| [measured(replays, at), groups(at)]);
     let figures = paces.iter().map(|at| over_time(replays, at));
     let schedules = busiest.and_then(ran);
-    let sections = chain!(
-        tables,
-        replays.resampled.as_ref().map(spread),
-        figures,
-        schedules,
-        [account]
-    );
+    let sections = chain!(tables, figures, schedules, [account]);
     Report {
         title: format!("{} on {}", list(&names(replays)), trace.file),
         summary: chain!(busiest.and_then(headline), [of_trace(replays)]).collect(),
@@ -203,21 +197,6 @@ fn groups(at: &AtPace) -> Section {
         }
     }
     section
-}
-
-fn spread(spread: &Spread) -> Section {
-    let extreme = |means: &[f64], of: fn(f64, f64) -> f64| means.iter().copied().reduce(of);
-    let title = format!(
-        "Replicated: whole weeks of the trace, {} times, all jobs at speed {}",
-        spread.replications, spread.speed
-    );
-    table!(title, &spread.policies, own => {
-        "policy" => &own.policy,
-        "mean response [s]" => own.mean,
-        "least [s]" => extreme(&own.means, f64::min),
-        "largest [s]" => extreme(&own.means, f64::max),
-        "times the first [1]" => own.ratio,
-    })
 }
 
 /// Draws what waits and what is in use at a pace, over time.

@@ -7,7 +7,7 @@ use crate::multiresource::replay::{
     Interval, OfGroup, SeriesStep, Speed, Visit, Window, WindowMeasures,
 };
 use crate::number::Decimal;
-use crate::simulation::{Estimate, Stretch, over_replications};
+use crate::simulation::Stretch;
 use crate::trace::Account;
 
 /// A trace, and policies on it.
@@ -18,15 +18,12 @@ pub struct Replays {
     /// Of which jobs measures are.
     pub window: Window,
     /// How long each job held its room before it ran \[s\].
-    #[serde(skip_serializing_if = "Decimal::is_zero")]
+    #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     pub start_latency: Decimal,
     /// Seed of all that was drawn.
     pub seed: u64,
     /// At each pace.
     pub paces: Vec<AtPace>,
-    /// On parts of the trace drawn with replacement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resampled: Option<Spread>,
     /// Whether it was interrupted before all was there.
     pub interrupted: bool,
 }
@@ -63,7 +60,7 @@ pub struct Traced {
     /// What became of its lines.
     pub account: Account,
     /// Assumptions about the site of `--slurm` that shape every result.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
     /// The types that its jobs are, where policies decide by types.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,30 +158,6 @@ pub struct Ratio {
     pub interval: Option<Interval>,
 }
 
-/// Mean response times over several sequences of jobs.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Spread {
-    /// By how much faster jobs come than they did.
-    pub speed: Speed,
-    /// How many sequences.
-    pub replications: u32,
-    /// Each policy.
-    pub policies: Vec<SpreadOf>,
-}
-
-/// Those of one policy \[s\].
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SpreadOf {
-    /// Its name, or its file.
-    pub policy: String,
-    /// By sequence; fewer than there are where it could not serve one.
-    pub means: Vec<f64>,
-    /// Their mean, by Student's t; `None` of fewer than two.
-    pub mean: Option<Estimate>,
-    /// Over the mean of the first policy, sequence by sequence.
-    pub ratio: Option<Estimate>,
-}
-
 impl Replays {
     /// Returns all policies at all paces.
     fn outcomes(&self) -> impl Iterator<Item = (&AtPace, &Outcome)> {
@@ -202,32 +175,5 @@ impl Replays {
     pub fn failures(&self) -> impl Iterator<Item = (&AtPace, &str, &str)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own.policy.as_str(), own.failure.as_deref()?)))
-    }
-}
-
-impl Spread {
-    /// Estimates from means by policy and sequence.
-    pub fn of<'a>(
-        names: impl Iterator<Item = &'a str>,
-        means: Vec<Vec<f64>>,
-        speed: Speed,
-        replications: u32,
-    ) -> Self {
-        let first = means.first().cloned().unwrap_or_default();
-        let of_sample = |values: &[f64]| (values.len() >= 2).then(|| over_replications(values));
-        let policies = names.zip(means).enumerate().map(|(n, (name, means))| {
-            let ratios: Vec<f64> = means.iter().zip(&first).map(|(a, b)| a / b).collect();
-            SpreadOf {
-                policy: name.to_owned(),
-                mean: of_sample(&means),
-                ratio: of_sample(&ratios).filter(|_| n > 0 && means.len() == first.len()),
-                means,
-            }
-        });
-        Spread {
-            speed,
-            replications,
-            policies: policies.collect(),
-        }
     }
 }

@@ -1,19 +1,18 @@
 //! A trace in memory, with the policies that are to be replayed on it.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::{Arguments, Demands};
 use super::busy::stretch;
-use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
+use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Traced};
 use super::types::Types;
 use crate::kind::{self, Caller, VerbResult, refuse};
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
     Blocks, Clock, DecisionState, Groups, Interval, Kinds, Log, ReplayJob, Speed, Visit,
-    WholeParts, Window, WindowMeasures, gathered, replay, resampled, time_series, visits,
+    WholeParts, Window, WindowMeasures, gathered, replay, time_series, visits,
 };
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::known;
@@ -46,9 +45,6 @@ type Policy = kind::NamedPolicy<MultiresourceKind>;
 const DAY: f64 = 86_400.0;
 /// …and of so many mean waits.
 const WAITS: f64 = 10.0;
-
-/// Traces of parts of the trace that are drawn.
-const REPLICATIONS: u32 = 8;
 
 /// Steps of a series.
 const STEPS: f64 = 500.0;
@@ -106,7 +102,7 @@ impl<'a> Stage<'a> {
             let fleet = fleet.ok_or(
                 "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
             )?;
-            let mut typed = Types::of(&log, &exact, fleet, args.unknown_out)?;
+            let mut typed = Types::of(&log, &exact, fleet, args.demands == Demands::Known)?;
             // Dead time is that which is requested, the same for every policy.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
@@ -133,7 +129,7 @@ impl<'a> Stage<'a> {
     /// Replays the policies, one after the other, at each pace. `listener` is notified of progress.
     ///
     /// # Errors
-    /// When a pace cannot be reached, or there are too few weeks to draw from. Where a policy cannot serve the jobs, its outcome says
+    /// When a pace cannot be reached. Where a policy cannot serve the jobs, its outcome says
     /// why.
     pub fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
         let mut paces = Vec::new();
@@ -148,9 +144,7 @@ impl<'a> Stage<'a> {
                 break;
             }
         }
-        let resamples = self.args.resample && !self.is_interrupted();
-        let resampled = resamples.then(|| self.resampled(listener)).transpose()?;
-        Ok(self.results(paces, resampled))
+        Ok(self.results(paces))
     }
 
     /// Returns the speed at which the load is this; that which was typed if none is.
@@ -238,32 +232,6 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Mean response times of each policy at the first pace on whole weeks of the trace that are drawn with
-    /// replacement, the same for each; of a policy fewer where it cannot serve some.
-    fn resampled(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Spread> {
-        let speed = self.speed(self.args.loads.first().copied())?;
-        let week = 7.0 * DAY * self.per_second();
-        let mut means = vec![Vec::new(); self.policies.len()];
-        for n in 0..REPLICATIONS {
-            let jobs = resampled(&self.log.jobs, week, self.args.seed, n).ok_or(
-                "--resample draws from whole weeks, and the trace has fewer than two: leave it out",
-            )?;
-            for (policy, means) in self.policies.iter().zip(&mut means) {
-                let typed = self.types_for(policy);
-                let rounded = typed.map(|typed| Cow::Owned(typed.rounded(&jobs)));
-                let jobs = rounded.unwrap_or(Cow::Borrowed(&jobs));
-                if let Ok((visits, _)) = self.visits(policy, &jobs, speed, listener)
-                    && !visits.is_empty()
-                {
-                    let total: f64 = visits.iter().map(Visit::response).sum();
-                    means.push(total / visits.len() as f64);
-                }
-            }
-        }
-        let names = self.policies.iter().map(|policy| policy.name.as_str());
-        Ok(Spread::of(names, means, speed, REPLICATIONS))
-    }
-
     /// Of which jobs measures are: all where no job is in the middle.
     fn window(&self) -> Window {
         let [from, to] = Window::MIDDLE.within(self.log.span());
@@ -277,7 +245,7 @@ impl<'a> Stage<'a> {
 
     /// Returns the types by which a policy sees the jobs, if it does.
     fn types_for(&self, policy: &Policy) -> Option<&Types> {
-        let rounds = policy.file.is_some() || self.args.demands == Demands::Rounded;
+        let rounds = policy.file.is_some() || self.args.demands != Demands::Exact;
         self.typed.as_ref().filter(|_| rounds)
     }
 
@@ -436,7 +404,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Returns all results, with what is known of the trace.
-    fn results(&self, paces: Vec<AtPace>, resampled: Option<Spread>) -> Replays {
+    fn results(&self, paces: Vec<AtPace>) -> Replays {
         let log = &self.log;
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
         let started = log.arrivals().iter().filter(|job| !job.waited.is_nan());
@@ -464,7 +432,6 @@ impl<'a> Stage<'a> {
             start_latency: self.args.start_latency.unwrap_or(Decimal::ZERO),
             seed: self.args.seed,
             paces,
-            resampled,
             interrupted: self.is_interrupted(),
         }
     }

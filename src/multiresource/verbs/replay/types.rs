@@ -32,7 +32,7 @@ impl Types {
     ///
     /// # Errors
     /// When the workload is of other servers or resources, or no type holds too much of the work.
-    pub fn of(log: &Log, exact: &Kinds, fleet: Fleet, unknown_out: bool) -> Result<Self, String> {
+    pub fn of(log: &Log, exact: &Kinds, fleet: Fleet, known_only: bool) -> Result<Self, String> {
         let workload = fleet.envelope();
         let (servers, known) = (Servers::from(&fleet), &log.servers.resources);
         let places = places(&servers.resources, known).ok_or_else(|| format!(
@@ -73,9 +73,9 @@ impl Types {
         let (all, held) = (work(log.jobs.iter(), exact), work(held, exact));
         let untyped_work = (all - held) / all;
         let (untyped, jobs) = (log.jobs.len() - types.jobs.len(), log.jobs.len());
-        if untyped_work > MOST_UNTYPED && !unknown_out {
+        if untyped_work > MOST_UNTYPED && !known_only {
             return Err(format!(
-                "{untyped} of {jobs} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown-out",
+                "{untyped} of {jobs} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --demands known",
                 100.0 * untyped_work
             ));
         }

@@ -29,7 +29,7 @@ impl Trace {
             let lost = ": the load then lacks their jobs, whose work is unknown";
             let lost = if share > NOTICED_FAULTS { lost } else { "" };
             let mut help = format!(
-                "mend the lines, name another format by --read format=…, or leave them out with --faults {enough}%{lost}"
+                "mend the lines, name another format by --read format=…, or leave them out with --read faults={enough}%{lost}"
             );
             if share > MOST_FAULTS {
                 help = "which is hardly a file of this format: name another format by --read format=…, or mend what stands in all these lines".into();
@@ -104,7 +104,7 @@ impl Trace {
         if share > most {
             let enough = (100.0 * share).floor() + 1.0;
             return Err(self.rows.wrong(format!(
-                "{lost}\nname all servers that the log's jobs ran on by --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out by --faults {enough}%"
+                "{lost}\nname all servers that the log's jobs ran on by --servers (Slurm: sinfo -N -o '%n %c %m %G'), or leave these jobs out by --read faults={enough}%"
             )));
         }
         let warning = format!("warning: {lost}. They are left out");

@@ -45,10 +45,6 @@ pub struct Advise {
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
-    /// Seed of the blocks of time that intervals are made of
-    #[arg(long, default_value = "1")]
-    seed: u64,
-
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the text)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -92,6 +88,9 @@ constraints and dependencies are not part of the replay; nothing is advised wher
     )
 }
 
+/// The seed of the blocks of time that intervals are made of.
+const SEED: u64 = 1;
+
 impl NamesFiles for Advise {
     fn files(&self) -> Files<'_> {
         let slurm = self.slurm.iter().filter(|path| path.is_file());
@@ -116,7 +115,7 @@ impl RunVerb for Advise {
         };
         let (mut log, _) = Log::of_source(&source, &reading, &mut listener)?;
         let out = prepare(&mut site, &mut log)?;
-        let judging = (self.longest, self.seed);
+        let judging = (self.longest, SEED);
         let advice = advise(&log, &site, judging, &interrupt, &mut |what| {
             listener(&format!("trying: {what}"));
         });

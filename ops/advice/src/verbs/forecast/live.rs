@@ -12,7 +12,7 @@ use synth_core::number::Decimal;
 use synth_multiresource::policy::Policy;
 use synth_operator::Amounts;
 use synth_slurm::commands::{Hold, JobId, NodeRow, NodeState, QueueRow, Slurm, SlurmQueue, expand};
-use synth_traces::replay::{Log, ReplayJob, Speed};
+use synth_traces::replay::{Log, ReplayJob};
 use synth_traces::trace::Source;
 use synth_traces::trace::{self, ServerShape, Servers, Tick, TraceFormat};
 use synth_verb::{VerbResult, refuse};
@@ -288,7 +288,7 @@ fn answer(
         used.iter().any(|n| fits(&vectors[*n]))
     };
     log.servers.shapes.retain(holds);
-    let site = ForecastSite::of_log(log, Speed::ONE)?;
+    let site = ForecastSite::of_log(log)?;
     let policy = rule(&site)?;
     let mut order: Vec<&str> = Vec::new();
     for shape in site.fleet.shapes() {

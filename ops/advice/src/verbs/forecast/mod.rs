@@ -14,7 +14,7 @@ use synth_multiresource::policy::{Knows, Policy};
 use synth_multiresource::simulator::Contender;
 use synth_slurm::commands::Slurm;
 use synth_slurm::rule::SlurmRule;
-use synth_traces::replay::{Log, NoResult, Speed};
+use synth_traces::replay::{Log, NoResult};
 use synth_traces::trace;
 use synth_traces::trace::Source;
 use synth_verb::{
@@ -43,10 +43,6 @@ pub struct Arguments {
     #[arg(long, value_name = "RULE", default_value = "easy")]
     policy: String,
 
-    /// By how much faster jobs come than they did, such as 5/4; sizes stay
-    #[arg(long, value_name = "A/B", value_parser = Speed::parse)]
-    speed: Option<Speed>,
-
     /// Of so many jobs that wait one is forecast
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
@@ -54,10 +50,6 @@ pub struct Arguments {
     /// Also say what jobs of other widths and limits would wait, at moments of the second half of the log
     #[arg(long)]
     map: bool,
-
-    /// Seed of all that is drawn
-    #[arg(long, default_value = "1")]
-    seed: u64,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the tables)
     #[arg(long, short, value_name = "FILE")]
@@ -70,6 +62,9 @@ pub struct Arguments {
     #[command(flatten)]
     reading: trace::ReadArgs,
 }
+
+/// The seed of all that is drawn.
+const SEED: u64 = 1;
 
 const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
 
@@ -98,9 +93,9 @@ impl RunVerb for Arguments {
                 None => self.scored(caller),
             };
         };
-        if self.speed.is_some() || self.map || self.output.is_some() {
+        if self.map || self.output.is_some() {
             return refuse(
-                "--speed, --map and --output go with forecasts that are scored on a log: leave them out here",
+                "--map and --output go with forecasts that are scored on a log: leave them out here",
             );
         }
         self.live(partition, caller)
@@ -147,8 +142,7 @@ impl Arguments {
     ) -> Result<Scored, NoResult> {
         let scoring = Scoring {
             log,
-            speed: self.speed.unwrap_or(Speed::ONE),
-            draws: Draws::new(self.seed),
+            draws: Draws::new(SEED),
             every,
             interrupt,
         };
@@ -178,7 +172,7 @@ impl Arguments {
         let live = live::live(
             &Slurm::new(partition),
             past,
-            Draws::new(self.seed),
+            Draws::new(SEED),
             &|site| rule(&self.policy, site),
             &mut |log| {
                 // Nobody waits long for an answer.

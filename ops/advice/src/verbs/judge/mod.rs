@@ -38,17 +38,9 @@ pub struct Arguments {
     #[command(flatten)]
     criteria: Criteria,
 
-    /// By how much faster jobs come than they did, such as 5/4; sizes stay
-    #[arg(long, value_name = "A/B", value_parser = Speed::parse)]
-    speed: Option<Speed>,
-
     /// Let jobs come so fast that this is the load
-    #[arg(long, value_name = "ρ", conflicts_with = "speed", value_parser = fraction)]
+    #[arg(long, value_name = "ρ", value_parser = fraction)]
     load: Option<f64>,
-
-    /// Seed of the blocks of time that intervals are made of
-    #[arg(long, default_value = "1")]
-    seed: u64,
 
     /// Also write all results as JSON to this file (`-`: to standard output, in place of the tables)
     #[arg(long, short, value_name = "FILE")]
@@ -120,6 +112,9 @@ impl Criteria {
     }
 }
 
+/// The seed of the blocks of time that intervals are made of.
+const SEED: u64 = 1;
+
 const ABOUT: &str = "\
 The log is walked forward: the rule of each window is chosen from what was known before it, by replaying \
 candidates on those jobs, and begins with the jobs that its predecessor left. Candidates are rules of backfilling that differ in \
@@ -144,7 +139,7 @@ impl RunVerb for Arguments {
             listener,
         )?;
         let speed = match self.load {
-            None => self.speed.unwrap_or(Speed::ONE),
+            None => Speed::ONE,
             Some(load) => Speed::near(load / log.load())
                 .ok_or("the log cannot be brought to this load: choose one nearer to its own")?,
         };
@@ -157,7 +152,7 @@ impl RunVerb for Arguments {
                 every: self.every,
                 speed,
             },
-            seed: self.seed,
+            seed: SEED,
             interrupt: &interrupt,
         };
         let policy = self.policy.as_ref().map(|file| -> VerbResult<_> {

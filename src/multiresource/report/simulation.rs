@@ -136,7 +136,7 @@ pub fn rules() -> Section {
     };
     let section = table!("", Contender::rules(), rule => {
         "rule" => name(rule),
-        "preempts" => rule.preempts.then_some("yes").unwrap_or_default(),
+        "preempts" => if rule.preempts { "yes" } else { "" },
         "knows" => match rule.knows {
             Knows::Means => "",
             Knows::Estimates => "estimates",

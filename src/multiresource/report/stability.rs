@@ -124,7 +124,7 @@ pub fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     let is_bound = fleet.gangs().next().is_some();
     let [some, none] = [evidence.load, evidence.bound].map(|load| 1.0 / load);
     let is_tight = some >= none * (1.0 - PROOF_GAP);
-    let proof = is_tight.then_some("proved").unwrap_or_default();
+    let proof = if is_tight { "proved" } else { "" };
     let own = of_this(artifact, fleet);
     let loads = [Quantity::Load, Quantity::LoadUnderGuard];
     let claims = artifact.claims.iter();

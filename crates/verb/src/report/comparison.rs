@@ -20,12 +20,15 @@ pub struct Besides<'a, M, C> {
     /// Fractions that a run has for each part.
     pub shares: &'a [Shares<M, C>],
     /// Counts that a run has, by name.
-    pub counts: &'a [(&'static str, fn(&Run<M, C>) -> u64)],
+    pub counts: &'a [(&'static str, CountOfRun<M, C>)],
     /// Frequencies that a run has, per unit of time, by name.
     pub frequencies: &'a [(&'static str, OfRun<M, C>)],
     /// Takes from a run what was recorded of it for a figure.
     pub take_stretch: fn(&mut Run<M, C>) -> Option<Stretch>,
 }
+
+/// A count that a run has.
+pub type CountOfRun<M, C> = fn(&Run<M, C>) -> u64;
 
 /// An estimate that a run has, if it has means.
 pub type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;

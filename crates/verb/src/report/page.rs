@@ -5,12 +5,15 @@ use askama::Template;
 use super::data::{Report, Section, Shown};
 use super::plot::Picture;
 
+/// The keys of a section's figures, each with its picture.
+type Keys<'a> = Vec<&'a (String, Picture)>;
+
 /// A report and the program that made it.
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
     report: &'a Report,
-    sections: Vec<(&'a Section, Shown, Vec<&'a (String, Picture)>)>,
+    sections: Vec<(&'a Section, Shown, Keys<'a>)>,
     tool: &'static str,
 }
 

@@ -13,7 +13,7 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
     let claims = claims.map(|(claim, grounds)| (claim.quantity.row().label.to_owned(), *grounds));
     let rest = checked.beside_claims().iter();
     let rest = rest.map(|examined| (without_places(&examined.path), examined.grounds));
-    let mut groups: Vec<((&str, &str), Vec<(String, u64)>)> = Vec::new();
+    let mut groups: Vec<(_, Vec<(String, u64)>)> = Vec::new();
     for (name, grounds) in claims.chain(rest) {
         let group = match grounds {
             Grounds::Derived(by) => ("derived again", by),

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 use synth_multiresource::policy::Policy;
 use synth_multiresource::simulator::Contender;
-use synth_traces::replay::{Log};
+use synth_traces::replay::Log;
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
 /// A job of a log: submission, run time, processors, limit and user; −1 for a limit that is not known.

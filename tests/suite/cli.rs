@@ -383,7 +383,7 @@ fn extreme_workloads_get_an_answer() {
 #[ignore = "takes over five seconds; CI runs it"]
 fn the_optimum_bounds_all_policies() {
     let found = works(&format!(
-        "optimum {SECTION7} --load .5 --policies first-fit,fcfs --output -"
+        "optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -"
     ));
     for words in [
         "No policy without preemption that knows no more of a job than its type",
@@ -411,7 +411,7 @@ fn a_bound_is_proved_anew() {
     let folder = Folder::new();
     let file = folder.name("bound.json");
     let found = works(&format!(
-        "optimum {SECTION7} --preemption full --work 1e6 --proof {file}"
+        "optimum models/section7.yaml --preemption full --work 4e4 --proof {file}"
     ));
     has(
         &format!("{}{}", stdout(&found), stderr(&found)),

@@ -54,15 +54,10 @@ fn forecasts_are_scored_on_a_log_with_a_map() {
     assert_eq!(found["forecasts"].as_array().unwrap().len(), counted);
     assert!(record["error"].as_f64() < record["error_by_limits"].as_f64());
     assert!(found["map"]["cells"].as_array().unwrap().len() > 1);
-    // The same again, and with another seed.
-    let again = |seed: u32| {
-        works(&format!(
-            "forecast {file} --policy easy+saf --map --seed {seed} -o {document}"
-        ));
-        folder.json("f.json")
-    };
-    assert_eq!(again(1), found);
-    assert_ne!(again(2), found);
+    works(&format!(
+        "forecast {file} --policy easy+saf --map -o {document}"
+    ));
+    assert_eq!(folder.json("f.json"), found, "nothing is drawn by the clock");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn schedules_of_ones_own_are_analysed() {
     // With other weights it is not the best, and the best is named.
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[11, 10]"));
     let printed = stdout(&works(&format!(
-        "analyze {own} --workload models/section7.yaml --verbose -o {}",
+        "analyze {own} --workload models/section7.yaml -o {}",
         folder.name("p.json")
     )));
     has(&printed, "These schedules are not the best ones");

@@ -51,7 +51,7 @@ fn what_one_more_brings_is_relative_to_the_best_schedules() {
         "msr: {schedules: [{a: 4}, {c: 2}], weights: [3, 2]}",
     );
     let made = works(&format!(
-        "analyze {own} --workload {file} --verbose -o {}",
+        "analyze {own} --workload {file} -o {}",
         folder.name("p.json")
     ));
     let printed = format!("{}{}", stdout(&made), stderr(&made)).replace('\n', " ");
@@ -60,7 +60,7 @@ fn what_one_more_brings_is_relative_to_the_best_schedules() {
     let jobs = "{name: a, demand: {gpu: 1}, arrival_rate: 40, mean_size: 1}";
     let file = folder.write("f.yaml", &workload(servers, jobs));
     let made = works(&format!(
-        "{file} --work 1e6 --verbose -o {}",
+        "{file} --work 1e6 -o {}",
         folder.name("p.json")
     ));
     let printed = format!("{}{}", stdout(&made), stderr(&made)).replace('\n', " ");

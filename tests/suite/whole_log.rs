@@ -85,7 +85,7 @@ fn work_that_no_server_holds_is_no_small_print() {
             "% of the work are larger than the servers",
             "with most work, line ",
             "--servers (Slurm: sinfo",
-            "--read faults ",
+            "--read faults=",
         ] {
             assert!(printed.contains(part), "{verb}: {printed}");
         }

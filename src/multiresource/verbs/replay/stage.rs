@@ -97,7 +97,7 @@ impl<'a> Stage<'a> {
             )
         })?;
         let exact = Kinds::exact(&log);
-        let rounds = args.demands == Demands::Rounded;
+        let rounds = args.demands != Demands::Exact;
         let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
             let fleet = fleet.ok_or(
                 "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",

@@ -350,11 +350,11 @@ const RENAMED: &[(&str, &str)] = &[
     ("--resample", "it is gone: `synth judge` has intervals"),
     ("--rows", WORK),
     ("--seed", "everything drawn here has one fixed seed"),
-    ("--series", "the steps of time are in --output and --html"),
+    ("--series", "the pictures over time are in --html"),
     ("--show", "all means are in --output, --csv and --html"),
     (
         "--speed",
-        "scale the arrivals by --load or --loads; `synth replay` has --speed",
+        "`synth judge` has --load, and `synth replay` has --speed",
     ),
     ("--states", WORK),
     ("--step", "the steps of time are a 500th of the log"),

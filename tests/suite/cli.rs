@@ -411,7 +411,7 @@ fn a_bound_is_proved_anew() {
     let folder = Folder::new();
     let file = folder.name("bound.json");
     let found = works(&format!(
-        "optimum models/section7.yaml --preemption full --work 4e4 --proof {file}"
+        "optimum models/section7.yaml --load .5 --preemption full --work 2e5 --proof {file}"
     ));
     has(
         &format!("{}{}", stdout(&found), stderr(&found)),
@@ -425,11 +425,11 @@ fn a_bound_is_proved_anew() {
     let text = std::fs::read_to_string(&file).unwrap();
     let piped = fed("check -", &text);
     assert_eq!((code(&piped), stderr(&piped)), (0, stderr(&proved)));
-    std::fs::write(&file, text.replace("\"bound\": 2.", "\"bound\": 3.")).unwrap();
+    std::fs::write(&file, text.replace("\"bound\": 1.", "\"bound\": 2.")).unwrap();
     // As of a policy file, that it is refused is an answer.
     has(
         &stderr(&ends(1, &format!("check {file}"))),
-        "what is proved is 2.",
+        "what is proved is 1.",
     );
 }
 

@@ -62,11 +62,11 @@ fn csv_is_sound(text: &str, document: &Value, policy: &str) {
     let header: Vec<String> = reader.headers().unwrap().iter().map(Into::into).collect();
     assert_eq!(
         header.join(" "),
-        "load policy type quantity value half_width unit"
+        "load policy type quantity value low high unit"
     );
     let lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     for line in &lines {
-        for number in [&line[0], &line[4], &line[5]] {
+        for number in [&line[0], &line[4], &line[5], &line[6]] {
             assert!(
                 number.is_empty() || number.parse::<f64>().unwrap().is_finite(),
                 "{line:?}"
@@ -114,7 +114,7 @@ fn page_is_sound(page: &str) {
     }
     assert!(!page.contains("NaN") && !page.contains("inf,"));
     for word in [
-        "fcfs is unstable",
+        "unstable at 0.9000",
         "MSER-5",
         "sha256:",
         "synth compare --workload",

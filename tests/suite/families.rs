@@ -263,7 +263,7 @@ fn a_promise_that_every_job_keeps_is_kept() {
         let workload = workload(servers, jobs).replace("time_unit: s", "time_unit: min");
         let options = format!("--work 3e6 --slo 't: wait 95 % < 1 min' {family}");
         let (mut artifact, printed) = stands(&workload, &options);
-        assert!(printed.contains("100.00000 ±"), "{workload}{printed}");
+        assert!(printed.contains(" 100.00"), "{workload}{printed}");
         let claims = artifact["claims"].as_array_mut().unwrap();
         let above = claims.iter_mut().find(|c| c["quantity"] == "waiting_above");
         let above = above.unwrap();

@@ -57,7 +57,11 @@ fn forecasts_are_scored_on_a_log_with_a_map() {
     works(&format!(
         "forecast {file} --policy easy+saf --map -o {document}"
     ));
-    assert_eq!(folder.json("f.json"), found, "nothing is drawn by the clock");
+    assert_eq!(
+        folder.json("f.json"),
+        found,
+        "nothing is drawn by the clock"
+    );
 }
 
 #[test]

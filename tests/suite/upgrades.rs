@@ -59,10 +59,7 @@ fn what_one_more_brings_is_relative_to_the_best_schedules() {
     let servers = "servers: [{name: node, count: 12, capacity: {gpu: 8}}]";
     let jobs = "{name: a, demand: {gpu: 1}, arrival_rate: 40, mean_size: 1}";
     let file = folder.write("f.yaml", &workload(servers, jobs));
-    let made = works(&format!(
-        "{file} --work 1e6 -o {}",
-        folder.name("p.json")
-    ));
+    let made = works(&format!("{file} --work 1e6 -o {}", folder.name("p.json")));
     let printed = format!("{}{}", stdout(&made), stderr(&made)).replace('\n', " ");
     has(&printed, "12.5");
     has(&printed, "8.3");

@@ -91,7 +91,7 @@ fn a_campaign_goes_through_every_verb() {
         "compare --workload {workload} --policies {policies} --replications 3 --html {page} --csv {csv}"
     ));
     let page = std::fs::read_to_string(page).unwrap();
-    for text in ["median makespan", "Means over 3 campaigns", "--seed 1"] {
+    for text in ["median makespan", "Means over 3 campaigns", "from seed 1"] {
         has(&page, text);
     }
     assert!(!page.contains("NaN") && !page.contains("inf"));

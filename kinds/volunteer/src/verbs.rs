@@ -167,7 +167,8 @@ impl Kind for Volunteer {
         }
         outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
         outcomes.notes.push(format!(
-            "Means over {replications} campaigns with the same hosts and jobs for all policies, with 95 % intervals; –: a batch was not done in some campaign."
+            "Means over {replications} campaigns from seed {}, with the same hosts and jobs for all policies, with 95 % intervals; –: a batch was not done in some campaign.",
+            settings.seed
         ));
         VerbOutput::of_outcomes(&outcomes, caller.command.clone())
     }

@@ -227,10 +227,6 @@ pub struct SeriesStep {
     pub time: f64,
     /// Jobs that wait.
     pub waiting: f64,
-    /// Jobs that run.
-    pub running: f64,
-    /// What those that wait will hold: the time \[s\] that they hold it times the largest fraction of a resource of all servers together.
-    pub waiting_work: f64,
     /// What is held of each resource (R), over all that there is.
     pub used: Vec<f64>,
 }
@@ -246,23 +242,18 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
         parts: vec![0.0; count],
         changes: vec![0.0; count + 1],
     };
-    let mut averages = vec![none; 3 + kinds.resources()];
+    let mut averages = vec![none; 1 + kinds.resources()];
     for visit in visits {
         let held = &kinds.held[visit.kind as usize];
-        let work = (visit.latency + visit.size) * kinds.most_held(visit.kind);
         averages[0].add(visit.submit, visit.start, 1.0);
-        averages[1].add(visit.start, visit.end, 1.0);
-        averages[2].add(visit.submit, visit.start, work);
-        let pairs = averages[3..].iter_mut().zip(held);
+        let pairs = averages[1..].iter_mut().zip(held);
         pairs.for_each(|(own, held)| own.add(visit.start, visit.end, *held));
     }
     let averages: Vec<Vec<f64>> = averages.into_iter().map(Averages::by_step).collect();
     let step_at = |n: usize| SeriesStep {
         time: n as f64 * step,
         waiting: averages[0][n],
-        running: averages[1][n],
-        waiting_work: averages[2][n],
-        used: averages[3..].iter().map(|own| own[n]).collect(),
+        used: averages[1..].iter().map(|own| own[n]).collect(),
     };
     (0..count).map(step_at).collect()
 }

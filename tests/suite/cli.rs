@@ -415,7 +415,7 @@ fn a_bound_is_proved_anew() {
     ));
     has(
         &format!("{}{}", stdout(&found), stderr(&found)),
-        "checked in whole numbers",
+        "exact below 0, 0, 0 jobs",
     );
     let proved = works(&format!("check {file}"));
     has(

@@ -106,7 +106,7 @@ fn a_shape_among_others_is_counted() {
     ));
     let printed = stdout(&found);
     has(&printed, "gpu; now 3 gpu");
-    has(&printed, "learn: wait 90 % <");
+    has(&printed, "learn: wait 90");
     let servers = folder.json("p.json")["workload"]["servers"].clone();
     let count = |name: &str| {
         let mut all = servers.as_array().unwrap().iter();

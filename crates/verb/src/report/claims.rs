@@ -53,7 +53,9 @@ pub fn claims<'a, Q: Quantity>(
         "value" => within(value(own).0, value(own).1),
         "unit" => &own.unit,
     });
-    let mut section = Section::new("It promises", ["of"]);
+    // The second table goes on where the first ends.
+    let title = if all.rows.is_empty() { "It promises" } else { "" };
+    let mut section = Section::new(title, ["of"]);
     for quantity in &of_parts {
         let unit = claims.iter().find(|own| own.quantity == *quantity);
         let unit = unit.map_or("", |own| &own.unit);

@@ -83,14 +83,13 @@ pub fn classes<M, C>(unit: &str, run: &Run<M, C>) -> Section {
         format!("P99 [{unit}]") => place(own.percentiles, 2),
         "E[T]/E[S] [1]" => own.slowdown.map(|own| own.mean),
         "E[N] [1]" => own.mean_number,
-        "jobs [#]" => Some(own.completions).filter(|_| is_settled),
         "left [#]" => Some(own.left).filter(|_| !is_settled),
         "" => own.grows.then_some("grows"),
     });
     let [p95, p99] = [1, 2].map(|n| place(run.percentiles, n));
     let wait = place(run.waiting_percentiles, 1);
     let (waits, mean) = (cells![run.mean_waiting, wait], run.mean_response);
-    let others = cells![mean, p95, p99, "", run.mean_number, "", "", ""];
+    let others = cells![mean, p95, p99, "", run.mean_number, "", ""];
     section
         .rows
         .push(cells!["all"; waits.into_iter().chain(others)]);

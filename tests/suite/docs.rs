@@ -108,7 +108,7 @@ fn fewer_events(command: &str) -> Option<&'static str> {
     let has = |pair: [&str; 2]| words.windows(2).any(|w| w == pair);
     match words[..] {
         // As many as the document says.
-        ["synth", "compare", ..] if words.contains(&"--events") => None,
+        ["synth", "compare" | "simulate", ..] if words.contains(&"--events") => None,
         // A replay has as many events as its trace, or its recorded jobs.
         ["synth", "replay", ..] => None,
         ["synth", "simulate", ..] if words.contains(&"--jobs") => None,
@@ -136,15 +136,19 @@ fn is_rule(line: &str) -> bool {
     line.starts_with('─')
 }
 
-/// The lines that must appear in what is printed.
+/// The lines that must appear in what is printed: of what is simulated in another way, heads of tables that are one line.
 fn compared(step: &Step, simulated: bool) -> Vec<String> {
-    let next = step.shown.iter().skip(1).map(|line| is_rule(line));
-    let is_head = next.chain([false]);
-    let lines = step.shown.iter().zip(is_head);
+    let line = |n: usize| step.shown.get(n).map_or("", String::as_str);
+    let is_compared = |n: &usize| {
+        let is_head = is_rule(line(n + 1)) && (*n == 0 || !line(n - 1).starts_with(' '));
+        is_head || !simulated && !is_rule(line(*n))
+    };
+    let lines = (0..step.shown.len()).filter(is_compared);
     lines
-        .filter(|(line, is_head)| *is_head || !simulated && !is_rule(line))
-        .map(|(line, _)| words(line))
+        .map(|n| words(line(n)))
         .filter(|line| !line.is_empty() && line != "…" && !line.contains('±'))
+        // Times of a machine.
+        .filter(|line| !line.contains(" took "))
         .collect()
 }
 
@@ -180,8 +184,17 @@ fn run(document: &Path, text: &str) {
         let (block, _) = block.split_once("```").unwrap();
         fs::write(folder.path().join(name), block).unwrap();
     }
+    // Files that other options made than the document's.
+    let mut others: Vec<String> = Vec::new();
     for step in steps(text) {
         let fewer = fewer_events(&step.command);
+        let reads_other = others.iter().any(|file| step.command.contains(file));
+        let is_other = fewer.is_some() || reads_other;
+        if is_other {
+            let mut words = step.command.split_whitespace();
+            words.find(|word| ["-o", "--output"].contains(word));
+            others.extend(words.next().map(str::to_owned));
+        }
         let (own, piped) = match step.command.split_once(" | ") {
             Some((own, piped)) => (own, format!("| {piped}")),
             None => (&*step.command, String::new()),
@@ -201,7 +214,7 @@ fn run(document: &Path, text: &str) {
             "{place}\nprinted:\n{printed}"
         );
         let mut lines = printed.lines().map(words);
-        for shown in compared(&step, fewer.is_some()) {
+        for shown in compared(&step, is_other) {
             assert!(
                 lines.any(|line| shows(&shown, &line)),
                 "{place}\ndoes not print, or not in this order:\n{shown}\nbut:\n{printed}"

@@ -54,7 +54,11 @@ pub fn claims<'a, Q: Quantity>(
         "unit" => &own.unit,
     });
     // The second table goes on where the first ends.
-    let title = if all.rows.is_empty() { "It promises" } else { "" };
+    let title = if all.rows.is_empty() {
+        "It promises"
+    } else {
+        ""
+    };
     let mut section = Section::new(title, ["of"]);
     for quantity in &of_parts {
         let unit = claims.iter().find(|own| own.quantity == *quantity);
